@@ -270,6 +270,12 @@ fn what_has_no_effect_in_a_policy_is_not_written() {
             "a time limit that is longer than the deadline of all attempts",
         ),
         (
+            call,
+            r#""attempts": 3, "backoff": "2s", "jitter": false, "deadline": "6s""#,
+            r#"#[retry(3, backoff = "2s", jitter = false)]"#,
+            "attempts that the deadline leaves no time for",
+        ),
+        (
             value,
             r#""attempts": 2"#,
             "#[retry(2)]",

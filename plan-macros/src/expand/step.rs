@@ -38,11 +38,11 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
     let output = cx.type_of(Source::Step(index));
     let each = matches!(step.policy.optional, Optional::Each(_));
     let mut types = types::Types::new(index, each);
-    let mut is_json = TokenStream::new();
+    let mut items = TokenStream::new();
     let ty = match &step.ty {
         Some(ty) => {
-            let (items, checked) = json::checked_alias(ty, &output);
-            is_json = items;
+            let (checks, checked) = json::checked_alias(ty, &output);
+            items = checks;
             Some(checked)
         }
         // Where nothing is around the call, the path itself is as good.
@@ -55,6 +55,14 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         },
     };
     let checks = types.checks;
+    let ty = if checks.is_empty() {
+        ty
+    } else {
+        // Where the branches differ, rustc reports nothing that depends on their type.
+        let joins = format_ident!("{output}Joins");
+        items = quote!(const #joins: ::core::primitive::bool = { #checks true };);
+        ty.map(|ty| quote!(<#ty as __plan::Checked<{ #joins }>>::Itself))
+    };
     let ty = policy::with_policy(ty.unwrap_or_else(|| quote!(__plan::Unknown)), step);
     let paths = flow::actions(&step.body).into_iter().flatten();
     let tools = paths.enumerate().map(|(number, path)| {
@@ -71,8 +79,7 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         quote_spanned!(at=> #tool type #literal = #path;)
     });
     let at = place(step);
-    let same = (!checks.is_empty()).then(|| quote!(const _: () = { #checks };));
-    quote_spanned!(at=> #is_json type #output = #ty; #(#tools)* #same)
+    quote_spanned!(at=> #items type #output = #ty; #(#tools)*)
 }
 
 /// Writes the step as data, and gives the item that checks it.

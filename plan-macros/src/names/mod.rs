@@ -53,6 +53,7 @@ impl Names {
     /// Finds the names of a plan, and reports duplicates. An input that cannot be a field of the plan's struct is removed.
     pub(crate) fn new(plan: &mut Plan, report: &mut Report) -> Self {
         let mut sources = HashMap::new();
+        let mut broken = HashSet::new();
         if let Some(head) = &mut plan.head {
             let mut known = HashSet::new();
             head.inputs.retain(|input| {
@@ -60,6 +61,7 @@ impl Names {
                 let valid = check_name(&input.name, "input", report);
                 let first = known.insert(text.clone());
                 if valid && !first {
+                    broken.insert(text.clone());
                     report.error(
                         &input.name,
                         format!("the plan has more than one input named `{text}`"),
@@ -71,10 +73,13 @@ impl Names {
             sources
                 .extend(inputs.map(|(index, input)| (text_of(&input.name), Source::Input(index))));
         }
-        let mut broken = HashSet::new();
         for (index, step) in plan.steps.iter().enumerate() {
             let text = text_of(&step.name);
             check_name(&step.name, "step", report);
+            if sources.contains_key(&text) {
+                // Which of the two a value means is not known.
+                broken.insert(text.clone());
+            }
             match sources.get(&text) {
                 Some(Source::Step(_)) => report.error(
                     &step.name,
@@ -104,7 +109,7 @@ impl Names {
                 bound.entry(name).or_insert(step);
             });
         }
-        let unread = plan.head.iter().flat_map(|head| &head.broken).map(text_of);
+        let unread = plan.broken.iter().map(text_of);
         broken.extend(unread.filter(|name| !sources.contains_key(name)));
         Self {
             sources,

@@ -1,6 +1,6 @@
 //! The call of a tool, and what is easily written instead of one.
 
-use super::token_text::{path_text, tidy};
+use super::token_text::{path_text, tidy, value_text};
 use super::value;
 use crate::ast::{Body, Fields, Literal, Value};
 use crate::docs::{last_name, text_of};
@@ -81,7 +81,9 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
         );
     } else if let Some((_, path)) = called(tokens.clone()) {
         unnamed(&path, name, report);
-    } else if let Some((at, message)) = other_control_flow(&tokens, name) {
+    } else if let Some((at, message)) =
+        other_control_flow(&tokens, name).or_else(|| call_for_each(tokens.clone(), name))
+    {
         report.error_at(at, message);
     } else if until == "`}`" {
         report.error(
@@ -159,6 +161,58 @@ fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
         };
         after = quote!(#postfix #after);
         call = inner;
+    }
+}
+
+/// `list.iter().map(|x| Tool { … })`, which is a `for`.
+fn call_for_each(tokens: TokenStream, name: &Ident) -> Option<(Span, String)> {
+    let mut expr = syn::parse2(tokens).ok()?;
+    loop {
+        let syn::Expr::MethodCall(method) = expr else {
+            return None;
+        };
+        if let Some(syn::Expr::Closure(closure)) = method.args.first()
+            && let Some(pattern) = closure.inputs.first()
+            && let Some(call) = only_call(&closure.body)
+        {
+            let mut list = *method.receiver;
+            while let syn::Expr::MethodCall(through) = &list
+                && ["iter", "into_iter", "iter_mut"].contains(&&*text_of(&through.method))
+            {
+                list = (*through.receiver).clone();
+            }
+            let [pattern, list, call] =
+                [pattern.to_token_stream(), list.to_token_stream(), call].map(|it| value_text(&it));
+            return Some((
+                method.method.span(),
+                format!(
+                    "a step calls a tool for each element of a list with `for`\nhelp: `step {name} = for {pattern} in {list} {{ {call} }};`"
+                ),
+            ));
+        }
+        expr = *method.receiver;
+    }
+}
+
+/// The literal that is all that a closure gives.
+fn only_call(body: &syn::Expr) -> Option<TokenStream> {
+    match body {
+        syn::Expr::Struct(call) => Some(call.to_token_stream()),
+        syn::Expr::Block(block) => match &*block.block.stmts {
+            [syn::Stmt::Expr(inner, _)] => only_call(inner),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How tokens that are meant as a step are written as one.
+pub(super) fn as_step(tokens: &TokenStream) -> String {
+    let written = value_text(tokens);
+    match syn::parse2(tokens.clone()) {
+        Ok(syn::Expr::Struct(_)) => format!("help: a step is `step name = {written};`"),
+        Ok(_) => format!("help: a computed step is `step name: Type = {written};`"),
+        Err(_) => "help: a step is `step name = Tool { … };`".to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::braced;
 use super::call;
-use super::token_text::tidy;
+use super::token_text::{tidy, value_text};
 use super::value;
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
@@ -402,12 +402,26 @@ fn repeated(source: ForTokens, name: &Ident, report: &mut Report) -> Option<Body
         }
     };
     let before = report.len();
+    if let Some((at, list, test)) = filter(&list) {
+        let [pattern, list, test] = [pat.to_token_stream(), list, test].map(|it| value_text(&it));
+        report.error_at(at, format!("a `for` has no condition of its own: its braces may contain an `if`\nhelp: `for {pattern} in {list} {{ if {test} {{ Tool {{ … }} }} }}`"));
+        return None;
+    }
     let list = self::list(list, &pat, within, report);
     Some(Body::For(Box::new(For {
         pat,
         list,
         body: inner_after(before, &block, name, report),
     })))
+}
+
+/// The `if` in `list if test`, and what is around it.
+fn filter(tokens: &TokenStream) -> Option<(Span, TokenStream, TokenStream)> {
+    let mut tokens = Tokens::new(tokens.clone());
+    let list = tokens.take_until(|tokens| tokens.is_ident(0, "if"));
+    let keyword = tokens.next()?;
+    syn::parse2::<Expr>(list.clone()).ok()?;
+    Some((keyword.span(), list, tokens.rest()))
 }
 
 /// The first token after a pattern.

@@ -52,7 +52,11 @@ pub(crate) fn krate(attrs: &[TokenStream], report: &mut Report) -> Option<Path> 
 }
 
 /// `pub Name(inputs) -> Output { … }`; `None` if it has no name that a struct can have.
-pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Header> {
+pub(super) fn head(
+    source: scan::HeadTokens,
+    broken: &mut Vec<Ident>,
+    report: &mut Report,
+) -> Option<Header> {
     let before = report.len();
     if let Some(keyword) = source.keywords.first() {
         let is_typo = similar(&keyword.to_string(), ["pub"]).is_some();
@@ -74,9 +78,16 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
     let name = match source.name {
         Ok(name) => name,
         Err(at) => {
+            let missing = if source.inputs.is_some() {
+                "only a named plan has inputs: expected its name before this"
+            } else {
+                "expected the name of the plan"
+            };
             report.error_at(
                 at,
-                "expected the name of the plan\nhelp: `plan! { pub Name(input: Type) -> Output { step … } }`",
+                format!(
+                    "{missing}\nhelp: `plan! {{ pub Name(input: Type) -> Output {{ step … }} }}`"
+                ),
             );
             return None;
         }
@@ -88,11 +99,10 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         );
         return None;
     }
-    let mut broken = Vec::new();
     let mut unclear_inputs = source.inputs.is_none();
     let inputs = self::inputs(
         source.inputs.as_deref().unwrap_or_default(),
-        &mut broken,
+        broken,
         &mut unclear_inputs,
         report,
     );
@@ -142,7 +152,6 @@ pub(super) fn head(source: scan::HeadTokens, report: &mut Report) -> Option<Head
         vis,
         name,
         inputs,
-        broken,
         unclear_inputs,
         unclear_body,
         unclear: arrow || report.len() > before,

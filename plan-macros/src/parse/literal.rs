@@ -1,7 +1,7 @@
 //! `Type { … }`, `path::Variant(…)`, `Some(…)`.
 
-use super::path_text;
 use super::value::{NEXT, classify, is_dangling, read, separated, start_of};
+use super::{path_text, tidy};
 use crate::ast::{self, Fields, Literal, Reference, Rest, Scalar, Value};
 use crate::report::Report;
 use crate::scan::tokens::Tokens;
@@ -161,7 +161,14 @@ pub(super) fn named(
                 tokens.next();
                 let after = tokens.rest();
                 if !base.is_empty() {
-                    report.error(&base, "`..` takes no value here: it omits the remaining arguments, which then have their defaults");
+                    let help = match syn::parse2(base.clone()) {
+                        Ok(syn::Expr::Path(_) | syn::Expr::Field(_)) => {
+                            let base = tidy(&base);
+                            format!("\nhelp: give the rest by name, such as `field: {base}.field`")
+                        }
+                        _ => String::new(),
+                    };
+                    report.error(&base, format!("`..` takes no value here: alone, it leaves out the rest, which then has its defaults{help}"));
                 }
                 if !after.is_empty() {
                     report.error(&after, "`..` must come after all arguments");

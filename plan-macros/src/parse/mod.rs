@@ -23,7 +23,7 @@ use crate::ast::{Header, Plan, Step, Tail, Value};
 use crate::report::Report;
 pub(crate) use crate::scan::is_source_name;
 use crate::scan::{PlanTokens, Statement, StatementKind};
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use syn::Type;
 
 /// Reads the parts of `plan!`; `None` if not even its form is known.
@@ -36,12 +36,13 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         );
         return None;
     }
+    let mut broken = Vec::new();
     let head = match source.head {
-        Some(head) => Some(head::head(head, report)?),
+        Some(head) => Some(head::head(head, &mut broken, report)?),
         None => None,
     };
     let mut in_body = Report::default();
-    let (steps, tail) = statements(source.statements, head.as_ref(), &mut in_body);
+    let (steps, tail) = statements(source.statements, head.as_ref(), &mut broken, &mut in_body);
     if !head.as_ref().is_some_and(|head| head.unclear_body) {
         report.extend(in_body);
     }
@@ -50,6 +51,7 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
         head,
         steps,
         tail,
+        broken,
         bound: Vec::new(),
         unused: Vec::new(),
         braces: Vec::new(),
@@ -59,6 +61,7 @@ pub(crate) fn parse(source: PlanTokens, report: &mut Report) -> Option<Plan> {
 fn statements(
     statements: Vec<Statement>,
     head: Option<&Header>,
+    broken: &mut Vec<Ident>,
     report: &mut Report,
 ) -> (Vec<Step>, Option<Tail>) {
     let mut ended = false;
@@ -92,7 +95,7 @@ fn statements(
                          help: `step name: Type = …;` is a computed step",
                     );
                 }
-                let read = step::step(attrs, step, semicolon, end, report);
+                let read = step::step(attrs, step, semicolon, end, broken, report);
                 if is_part {
                     // It is not known to which step it belongs.
                     let beside = steps.len().saturating_sub(1);

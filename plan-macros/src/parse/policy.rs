@@ -36,7 +36,13 @@ pub(super) struct Attributes {
     pub(super) unclear: bool,
     /// Where the time limit of a call is.
     timeout: Option<Span>,
+    /// Where the number of attempts is.
+    attempts: Option<Span>,
 }
+
+/// The waits of a step that says nothing of them: those of `Policy::DEFAULT`.
+const BACKOFF: Duration = Duration::from_millis(100);
+const MAX: Duration = Duration::from_secs(30);
 
 /// Reads the doc comment and the attributes of a step.
 pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
@@ -98,7 +104,7 @@ fn one(
         }
         "retry" => {
             policy.tries = Some(attr.path().span());
-            retry(attr, policy, report)?;
+            read.attempts = retry(attr, policy, report)?;
         }
         "timeout" => {
             policy.tries = Some(attr.path().span());
@@ -188,6 +194,28 @@ fn check(read: &Attributes, report: &mut Report) {
             "no call can take this long, since the `#[deadline]` of all attempts is shorter",
         );
     }
+    if let (Some(at), Some(attempts), Some(deadline), Some(false)) = (
+        read.attempts,
+        policy.attempts,
+        policy.deadline,
+        policy.jitter,
+    ) && attempts <= 1000
+    {
+        let (mut wait, max) = (policy.backoff.unwrap_or(BACKOFF), policy.max.unwrap_or(MAX));
+        let (mut waits, mut possible) = (Duration::ZERO, 1);
+        while possible < attempts && waits.saturating_add(wait.min(max)) < deadline {
+            waits = waits.saturating_add(wait.min(max));
+            wait = wait.saturating_mul(2);
+            possible += 1;
+        }
+        if possible < attempts {
+            let plural = if possible == 1 { "attempt" } else { "attempts" };
+            report.error_at(
+                at,
+                format!("with these waits, the `#[deadline]` leaves time for at most {possible} {plural}"),
+            );
+        }
+    }
     if let (Some((span, _)), Optional::Whole) = (&policy.fallback, &policy.optional) {
         report.error_at(
             *span,
@@ -215,7 +243,8 @@ fn after(attr: &Attribute) -> syn::Result<Vec<Ident>> {
 }
 
 /// `#[retry(3)]`, `#[retry(5, backoff = "200ms", max = "10s", jitter = false)]`
-fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Result<()> {
+/// Says where the number of attempts is, if nothing is wrong with the waits.
+fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Result<Option<Span>> {
     const USAGE: &str = "`#[retry(…)]` takes the maximum number of attempts: `#[retry(3)]` or `#[retry(5, backoff = \"200ms\", max = \"10s\", jitter = false)]`";
     let tokens = arguments(attr, USAGE)?;
     let mut count = None;
@@ -229,7 +258,7 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         input.parse::<TokenStream>()
     };
     let rest = parser.parse2(tokens)?;
-    let Some(count) = count else {
+    let Some((at_count, count)) = count else {
         return Err(syn::Error::new_spanned(&attr.meta, USAGE));
     };
     policy.attempts = Some(count);
@@ -250,18 +279,28 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         }
         Ok(())
     });
-    if !report.keep_first(before)
-        && let (Some(at), true) = (longest, policy.max < policy.backoff)
+    if report.keep_first(before) {
+        return Ok(None);
+    }
+    let backoff = policy.backoff.unwrap_or(BACKOFF);
+    if let (Some(at), Some(max)) = (longest, policy.max)
+        && max < backoff
     {
+        let default = if policy.backoff.is_none() {
+            ", which is 100ms by default"
+        } else {
+            ""
+        };
         report.error_at(
             at,
-            "the longest wait between attempts is shorter than `backoff`, the first one",
+            format!("the longest wait between attempts is shorter than `backoff`, the first one{default}"),
         );
+        return Ok(None);
     }
-    Ok(())
+    Ok(Some(at_count))
 }
 
-fn attempts(input: ParseStream<'_>) -> syn::Result<u32> {
+fn attempts(input: ParseStream<'_>) -> syn::Result<(Span, u32)> {
     const NUMBER: &str = "the number of attempts is an integer of at least 2: `#[retry(3)]`";
     if !input.peek(LitInt) {
         let found: TokenStream = input.parse()?;
@@ -277,7 +316,7 @@ fn attempts(input: ParseStream<'_>) -> syn::Result<u32> {
             "every step has one attempt: write the maximum number of attempts, at least 2, or leave the attribute out",
         ));
     }
-    Ok(count)
+    Ok((number.span(), count))
 }
 
 fn optional(attr: &Attribute) -> syn::Result<Optional> {

@@ -6,14 +6,16 @@ use crate::report::Report;
 use crate::scan;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
-use syn::Type;
+use syn::parse::{ParseStream, Parser};
+use syn::{Pat, Type};
 
-/// Reads a step. If it has no semicolon, its value is all up to `end`.
+/// Reads a step. If it has no semicolon, its value is all up to `end`. The names that are written in place of one name are `broken`.
 pub(super) fn step(
     attrs: TokenStream,
     source: scan::StepTokens,
     semicolon: bool,
     end: Span,
+    broken: &mut Vec<Ident>,
     report: &mut Report,
 ) -> Option<Step> {
     let policy::Attributes {
@@ -27,6 +29,12 @@ pub(super) fn step(
     let before = report.len();
     let Some(name) = name(&source, end, report) else {
         report.keep_first(before);
+        let parser = |input: ParseStream<'_>| {
+            let pat = Pat::parse_single(input)?;
+            value::drain(input);
+            Ok(flow::names_in(&pat))
+        };
+        broken.extend(parser.parse2(source.extra).into_iter().flatten());
         return None;
     };
     let has_type = source.ty.is_some();

@@ -39,6 +39,13 @@ pub(super) fn tail(
         return None;
     }
     if semicolon {
+        if let Some(name) = called_macro(&tokens) {
+            report.error(
+                &name,
+                format!("a plan has no statements, so it cannot call `{name}!` here\nhelp: a tool may do this, or an `Observer` of the run; a value is a step with a type: `step name: Type = …;`"),
+            );
+            return None;
+        }
         let returns = matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(word)) if word == "return");
         let one = tokens.clone().into_iter().count() == 1;
         let help = if returns {
@@ -46,7 +53,7 @@ pub(super) fn tail(
         } else if one {
             "help: remove the `;` to make this the plan's output".to_owned()
         } else {
-            format!("help: a step is `step name = {};`", tokens)
+            super::call::as_step(&tokens)
         };
         report.error(&tokens, format!("a plan consists of steps, and of a last expression without `;` that is its output\n{help}"));
         return None;
@@ -74,6 +81,12 @@ pub(super) fn tail(
         mentions,
         tokens,
     })
+}
+
+/// The name of the macro that is called, which is all of the tokens.
+fn called_macro(tokens: &TokenStream) -> Option<Ident> {
+    let call: syn::Macro = syn::parse2(tokens.clone()).ok()?;
+    Some(call.path.segments.last()?.ident.clone())
 }
 
 /// The keyword of an `if` or a loop in place of a step, and how a step has one.

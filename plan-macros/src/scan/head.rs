@@ -72,7 +72,7 @@ pub(super) fn head(tokens: &mut Tokens) -> Option<(HeadTokens, Tokens)> {
         if is_scope(tokens, 0) && tokens.peek(1).is_some() {
             vis.extend(tokens.next());
         }
-    } else if !starts_head(tokens) {
+    } else if !starts_head(tokens) && !is_nameless(tokens) {
         return None;
     }
     let is_later = |tokens: &Tokens| is_word_before_name(tokens) && tokens.is_ident(1, "pub");
@@ -175,6 +175,11 @@ fn starts_head(tokens: &Tokens) -> bool {
     let is_group = matches!(tokens.peek(1), Some(TokenTree::Group(_)));
     let has_output = is_group && (tokens.is_arrow(2) || tokens.is_braces(2));
     tokens.is_arrow(1) || holds_steps || has_output || is_generic
+}
+
+/// Whether inputs come next, without a name before them: `(input: Type) -> …`.
+fn is_nameless(tokens: &Tokens) -> bool {
+    is_inputs(tokens) && (tokens.is_arrow(1) || tokens.is_braces(1) && tokens.peek(2).is_none())
 }
 
 /// What starts an item of Rust that looks like a plan.

@@ -342,7 +342,8 @@ fn struct_name(sig: &syn::Signature, report: &mut Report) -> Ident {
         return format_ident!("{}Tool", name, span = span);
     };
     ident.set_span(span);
-    if signature::mentions(sig, &ident) {
+    let is_generic = !sig.generics.params.is_empty();
+    if signature::mentions(sig, &ident) && !is_generic {
         report.error_at(
             span,
             format_args!(

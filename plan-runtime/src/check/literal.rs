@@ -1,7 +1,7 @@
 //! Struct literals and computed values.
 
-use super::argument::{AlwaysPresent, Passed};
-use super::cursor::{HasShape, Unknown, unreachable};
+use super::argument::{AlwaysPresent, MaybeAbsent, Passed};
+use super::cursor::{HasShape, Unclear, Unknown, unreachable};
 use super::decode::Constant;
 use super::segment;
 use crate::Tool;
@@ -190,6 +190,42 @@ impl MayTake<Unknown> for ComputedValue {
     type Itself = Unknown;
     fn owned(_: &Unknown) -> Unknown {
         unreachable()
+    }
+}
+
+/// Rust code that can write `*` before a `T`. `N` is for the compiler only, see `Unclear`.
+#[diagnostic::on_unimplemented(
+    message = "`{T}` is a value of the plan, not a reference to one",
+    label = "remove this `*`"
+)]
+pub trait MayDereference<T, N> {
+    /// The type itself.
+    type Itself;
+    /// The value itself.
+    fn itself(_: T) -> Self::Itself;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Deref> MayDereference<T, AlwaysPresent> for ComputedValue {
+    type Itself = T;
+    fn itself(value: T) -> T {
+        value
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Deref<Target = Unclear>> MayDereference<T, MaybeAbsent> for ComputedValue {
+    type Itself = T;
+    fn itself(value: T) -> T {
+        value
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl MayDereference<Unknown, Unclear> for ComputedValue {
+    type Itself = Unknown;
+    fn itself(value: Unknown) -> Unknown {
+        value
     }
 }
 

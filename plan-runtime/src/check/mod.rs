@@ -28,7 +28,8 @@ pub use flow::{
 };
 pub use json::{Checked, Json, Outcome, json, outcome};
 pub use literal::{
-    ComputedValue, Literal, MayTake, Slot, arguments, literal, slot, takable, witness,
+    ComputedValue, Literal, MayDereference, MayTake, Slot, arguments, literal, slot, takable,
+    witness,
 };
 pub use run::{
     CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,

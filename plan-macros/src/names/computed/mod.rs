@@ -97,7 +97,7 @@ impl Finder<'_> {
 
     /// The same for a name that may also be meant as a function.
     fn mention_argument(&mut self, name: &Ident) -> bool {
-        let help = format!("\nhelp: refer to the function by its path: `self::{name}`");
+        let help = format!("help: if it is a function, write its path: `self::{name}`\n");
         self.mention_or(name, &help)
     }
 
@@ -114,7 +114,10 @@ impl Finder<'_> {
             Meaning::Unknown => {
                 let (message, is_similar) = self.names.unknown(name, self.frames);
                 let help = if is_similar { "" } else { help };
-                self.report.error(name, format!("{message}{help}"));
+                self.report.error(
+                    name,
+                    message.replacen("help: ", &format!("{help}help: "), 1),
+                );
             }
             Meaning::Broken => {}
         }

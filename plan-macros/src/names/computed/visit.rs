@@ -327,6 +327,15 @@ impl Finder<'_> {
             Expr::Unary(unary) if !matches!(unary.op, UnOp::Deref(_)) => {
                 self.visit_looked(&mut unary.expr);
             }
+            Expr::Unary(unary) => {
+                let is_plans = self.plans_root(&unary.expr).is_some();
+                self.visit_expr_mut(&mut unary.expr);
+                if is_plans {
+                    let (at, inner) = (unary.op.span(), &unary.expr);
+                    let path = quote_spanned!(at=> <__plan::ComputedValue as __plan::MayDereference<_, _>>::itself);
+                    *unary.expr = Expr::Verbatim(quote_spanned!(inner.span()=> #path(#inner)));
+                }
+            }
             Expr::Call(call) => {
                 // A name that is called is Rust's own.
                 if !matches!(*call.func, Expr::Path(_)) {

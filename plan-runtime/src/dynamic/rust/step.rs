@@ -12,15 +12,25 @@ use crate::plan::{
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// What a policy says that has no effect, and that `plan!` refuses for this reason.
 fn pointless(policy: &Policy, body: &Body) -> Vec<&'static str> {
     let default = Policy::DEFAULT;
     let is_computed = matches!(body, Body::Action(Action { tool: None, .. }));
-    let waits = (policy.backoff, policy.max, policy.jitter);
-    let has_waits = waits != (default.backoff, default.max, default.jitter);
+    let has_waits = (policy.backoff, policy.max, policy.jitter)
+        != (default.backoff, default.max, default.jitter);
     let has_limits = policy.timeout.is_some() || policy.deadline.is_some();
     let is_longer = |(timeout, deadline)| timeout > deadline;
+    // Of more attempts than these, `plan!` does not ask.
+    let retries = 1..policy.attempts.min(1001);
+    let waits = || {
+        retries.clone().fold(Duration::ZERO, |sum, n| {
+            sum.saturating_add(policy.wait_after(n))
+        })
+    };
+    let is_out_of_time =
+        |deadline| !policy.jitter && policy.attempts <= 1000 && waits() >= deadline;
     let pointless = [
         (
             policy.attempts <= 1 && has_waits,
@@ -33,6 +43,10 @@ fn pointless(policy: &Policy, body: &Body) -> Vec<&'static str> {
         (
             policy.timeout.zip(policy.deadline).is_some_and(is_longer),
             "a time limit that is longer than the deadline of all attempts",
+        ),
+        (
+            policy.attempts > 1 && policy.deadline.is_some_and(is_out_of_time),
+            "attempts that the deadline leaves no time for",
         ),
         (
             is_computed && (policy.attempts > 1 || has_limits),
