@@ -393,3 +393,63 @@ fn a_gate_comes_before_the_turn() {
     let starts: Vec<u64> = service.starts().iter().map(Duration::as_secs).collect();
     assert_eq!(starts, [1, 2, 3, 4, 5]);
 }
+
+/// Sleeps in real time.
+#[tool(name = "real.sleep")]
+async fn sleep(state: &AtomicUsize, micros: u64) -> Result<usize> {
+    /// Also where the call is dropped.
+    struct Running<'s>(&'s AtomicUsize);
+    impl Drop for Running<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+    let running = state.fetch_add(1, Ordering::SeqCst) + 1;
+    let _running = Running(state);
+    smol::Timer::after(Duration::from_micros(micros)).await;
+    Ok(running)
+}
+
+plan! {
+    Sleeps(micros: Vec<u64>) -> Option<usize> {
+        step all = for micros in micros { Sleep { micros } };
+        all.iter().max().copied()
+    }
+}
+
+#[test]
+fn runs_on_many_threads_lose_no_turn() {
+    let (state, throttle) = (
+        AtomicUsize::new(0),
+        Throttle::new().concurrency("real.*", 3),
+    );
+    std::thread::scope(|scope| {
+        for seed in 0..8_u64 {
+            let (state, throttle) = (&state, &throttle);
+            scope.spawn(move || {
+                for round in 0..20 {
+                    let micros = (0..20)
+                        .map(|i| (seed * 7 + round * 13 + i * 31) % 60)
+                        .collect();
+                    let run = Sleeps { micros }.run(state).throttle(throttle);
+                    // Some are dropped on their way.
+                    let limit = smol::Timer::after(Duration::from_millis(if round % 4 == 0 {
+                        1
+                    } else {
+                        60_000
+                    }));
+                    let ended =
+                        smol::block_on(smol::future::or(async { Some(run.await) }, async {
+                            limit.await;
+                            None
+                        }));
+                    if let Some(most) = ended {
+                        assert!(most.unwrap().unwrap() <= 3);
+                    } else {
+                        assert_eq!(round % 4, 0, "a turn was lost");
+                    }
+                }
+            });
+        }
+    });
+}
