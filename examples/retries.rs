@@ -49,10 +49,11 @@ async fn picture(station: u32) -> Result<String> {
     Err(Error::permanent(format!("station {station} has no camera")))
 }
 
-/// Lists what to be warned of. This never works, and fails immediately.
+/// Lists what to be warned of. This never works, and takes its time to fail.
 #[tool]
 async fn list_warnings(weather: &Weather, station: u32) -> Result<Vec<String>> {
     let call = weather.warnings.fetch_add(1, Ordering::Relaxed) + 1;
+    sleep(Duration::from_millis(20)).await;
     Err(Error::msg(format!(
         "station {station} hung up (call {call})"
     )))
@@ -77,7 +78,7 @@ plan! {
 
         // Limits all attempts together. After that, the fallback is the output.
         #[deadline("100ms")]
-        #[retry(1000, backoff = "10ms", jitter = false)]
+        #[retry(4, backoff = "10ms", jitter = false)]
         #[fallback(["unknown, so take care"])]
         step warnings = ListWarnings { station: station.id };
 
