@@ -39,8 +39,8 @@ pub(crate) const TEXTS: [&str; 24] = [
     "self",
 ];
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-const TOOLS: [&str; 10] = [
-    "t", "u", "fail", "panic", "hang", "list", "huge", "deep", "nothing", "typed",
+const TOOLS: [&str; 12] = [
+    "t", "u", "fail", "panic", "hang", "list", "huge", "deep", "nothing", "typed", "nest", "busy",
 ];
 
 /// What is left of the bytes; after the last, each choice is the first.

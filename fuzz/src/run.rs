@@ -1,27 +1,36 @@
-//! Whole runs: they end, whatever a plan says and its tools do, and give the same in whichever order the steps run.
+//! Whole runs: they end within their limits, whatever a plan says and its tools do, and give the same in whichever order the steps run.
 
 use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::plan::{Body, Plan, Selector, Step, Template};
-use plan_runtime::run::{Limits, ManualTimer, OnFailure, Report, Run, Status, Timer};
-use plan_runtime::{Error, RunError};
+use plan_runtime::plan::Plan;
+use plan_runtime::run::{
+    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Report, Run, Status,
+    Throttle, Timer,
+};
+use plan_runtime::{Error, RunError, tool};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
 use std::future::Future;
+use std::iter::successors;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// How many calls a plan may make, as far as it shows. What it makes beyond that takes time, and nothing else.
-const MOST_CALLS: u64 = 1_000;
-/// How often a run of such a plan is polled at most.
+/// How often a run is polled at most.
 const MOST_POLLS: usize = 100_000;
-/// So that runs reach them, and none takes much memory.
-const LIMITS: Limits = Limits::DEFAULT.value(1 << 20).total(8 << 20);
-/// How many elements a list has that a tool here makes.
-const LIST: u64 = 5;
+/// So that runs reach them, and none takes much memory or time.
+const LIMITS: Limits = Limits::UNTRUSTED
+    .value(1 << 20)
+    .arguments(1 << 19)
+    .total(8 << 20)
+    .calls(300)
+    .attempts(600)
+    .elements(2_000)
+    .depth(4);
+/// The tool that a gate refuses.
+const REFUSED: &str = "u";
 
 /// What holds of the runs of the plan that a text says. The first byte of the text says how they are run.
 pub fn runs(data: &[u8]) {
@@ -35,40 +44,56 @@ pub fn runs(data: &[u8]) {
     let Ok(document) = reader().read(text) else {
         return;
     };
-    let plan = document.plan();
-    if calls(plan) > MOST_CALLS {
-        return;
-    }
     quiet_panics();
-    let timer = ManualTimer::new();
-    let toolbox = toolbox(&timer);
-    let inputs = inputs(plan);
-    let run = || toolbox.run(plan, &inputs, &()).limits(LIMITS);
+    let world = World::new(document.plan());
+    let timer = &world.timer;
 
-    let alone = drive(&timer, run().timer(timer.clone()).concurrency(1));
-    let together = drive(&timer, run().timer(timer.clone()));
-    match (&alone, &together) {
-        (Some(Ok(alone)), Some(Ok(together))) => assert_eq!(alone, together),
-        (Some(alone), Some(together)) => assert_eq!(alone.is_ok(), together.is_ok(), "{text}"),
-        (None, _) | (_, None) => return,
+    let Some(alone) = world.drive(world.run().concurrency(1)) else {
+        return;
+    };
+    let Some(together) = world.drive(world.run()) else {
+        return;
+    };
+    // What is held at one time is not the same, so that one of them may come to a limit that the other does not.
+    let limited = |result: &Result<Value, RunError>| result.as_ref().is_err_and(RunError::is_limit);
+    if !limited(&alone) && !limited(&together) {
+        match (&alone, &together) {
+            (Ok(alone), Ok(together)) => assert_eq!(alone, together),
+            _ => assert_eq!(alone.is_ok(), together.is_ok(), "{text}"),
+        }
     }
 
     let on_failure = [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
-    let configured = run()
-        .timer(timer.clone())
+    let most = Duration::from_secs(u64::from(options / 9 % 4) * 1800);
+    let configured = world
+        .run()
         .on_failure(on_failure[options as usize % 3])
         .concurrency(1 + (options / 3 % 3) as usize)
-        .deadline(Duration::from_secs(u64::from(options / 9 % 4) * 1800))
+        .deadline(most)
         .capture_arguments(true)
         .capture_outputs(true);
     let before = timer.elapsed();
-    if let Some((result, report)) = drive(&timer, configured.with_report()) {
-        told(plan, &result, &report);
-        let most = Duration::from_secs(u64::from(options / 9 % 4) * 1800);
+    if let Some((result, report)) = world.drive(configured.with_report()) {
+        told(&world.plan, &result, &report);
         assert!(timer.elapsed() - before <= most);
     }
 
-    let mut dropped = pin!(run().timer(timer.clone()));
+    let throttle = Throttle::new()
+        .concurrency("*", 1 + (options % 2) as usize)
+        .rate("t", 3, Duration::from_secs(1));
+    let gate = Arc::new(Desk {
+        asked: AtomicUsize::new(0),
+        timer: timer.clone(),
+    });
+    let watched = world.run().gate(gate.clone()).throttle(&throttle);
+    if let Some((result, report)) = world.drive(watched.with_report()) {
+        told(&world.plan, &result, &report);
+        assert!(gate.asked.load(Ordering::Relaxed) <= LIMITS.calls);
+        assert_eq!(world.calls.refused.load(Ordering::Relaxed), 0);
+        assert!(world.calls.most_open.load(Ordering::Relaxed) <= 1 + options as usize % 2);
+    }
+
+    let mut dropped = pin!(world.run());
     for _ in 0..options / 36 % 8 {
         if dropped
             .as_mut()
@@ -82,17 +107,175 @@ pub fn runs(data: &[u8]) {
 
 /// The report of a run in which steps fail, panic and wait, if the plan is one that can be run here.
 pub fn report(plan: &Plan) -> Option<(Result<Value, RunError>, Report)> {
-    if calls(plan) > MOST_CALLS {
-        return None;
-    }
     quiet_panics();
-    let timer = ManualTimer::new();
-    let toolbox = toolbox(&timer);
-    let inputs = inputs(plan);
-    let run: Run<'_, (), Value> = toolbox.run(plan, &inputs, &()).limits(LIMITS);
-    let run = run.timer(timer.clone()).on_failure(OnFailure::Continue);
+    let world = World::new(plan);
+    let run = world.run().on_failure(OnFailure::Continue);
     let run = run.capture_arguments(true).capture_outputs(true);
-    drive(&timer, run.with_report())
+    world.drive(run.with_report())
+}
+
+/// A plan with all that its runs need.
+struct World {
+    plan: Plan,
+    inputs: Value,
+    toolbox: Toolbox<World>,
+    timer: ManualTimer,
+    calls: Calls,
+}
+
+impl World {
+    fn new(plan: &Plan) -> Self {
+        Self {
+            plan: plan.clone(),
+            inputs: inputs(plan),
+            toolbox: toolbox(),
+            timer: ManualTimer::new(),
+            calls: Calls::default(),
+        }
+    }
+
+    fn run(&self) -> Run<'_, Self, Value> {
+        let run = self.toolbox.run(&self.plan, &self.inputs, self);
+        run.limits(LIMITS).timer(self.timer.clone())
+    }
+
+    /// Polls until the run is ready, and moves the time on when nothing else happens; `None` where it moves too far.
+    fn drive<F: Future>(&self, future: F) -> Option<F::Output> {
+        self.calls.reset();
+        let output = drive(&self.timer, future);
+        assert_eq!(self.calls.open.load(Ordering::Relaxed), 0, "a call is left");
+        assert!(self.calls.made.load(Ordering::Relaxed) <= LIMITS.attempts);
+        assert!(self.calls.depth.load(Ordering::Relaxed) <= LIMITS.depth);
+        output
+    }
+}
+
+/// What was called.
+#[derive(Default)]
+struct Calls {
+    made: AtomicUsize,
+    open: AtomicUsize,
+    most_open: AtomicUsize,
+    refused: AtomicUsize,
+    depth: AtomicUsize,
+}
+
+impl Calls {
+    fn reset(&self) {
+        for count in [&self.made, &self.most_open, &self.refused, &self.depth] {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A call that has not ended.
+struct Open<'w>(&'w Calls);
+
+impl<'w> Open<'w> {
+    fn new(calls: &'w Calls, is_refused: bool) -> Self {
+        calls.made.fetch_add(1, Ordering::Relaxed);
+        calls
+            .refused
+            .fetch_add(is_refused.into(), Ordering::Relaxed);
+        let open = 1 + calls.open.fetch_add(1, Ordering::Relaxed);
+        calls.most_open.fetch_max(open, Ordering::Relaxed);
+        Self(calls)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Refuses the calls of one tool, and thinks about some others for a while.
+struct Desk {
+    asked: AtomicUsize,
+    timer: ManualTimer,
+}
+
+impl Gate for Desk {
+    async fn ask(&self, call: GatedCall) -> Decision {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        if call.tool() == REFUSED {
+            return Decision::Refuse(call.to_string());
+        }
+        if asked.is_multiple_of(3) {
+            self.timer.sleep(Duration::from_secs(1)).await;
+        }
+        match asked % 5 {
+            4 => Decision::AllowStep,
+            _ => Decision::Allow,
+        }
+    }
+}
+
+/// Runs the plan inside of itself.
+#[tool(crate = plan_runtime)]
+async fn nest(world: &World, #[context] context: CallContext) -> plan_runtime::Result<Value> {
+    let depth = successors(context.outer(), |call| call.outer()).count();
+    world.calls.depth.fetch_max(depth, Ordering::Relaxed);
+    let nested = world.toolbox.run(&world.plan, &world.inputs, world);
+    Ok(nested.inside(&context).await?)
+}
+
+/// Tools that do whatever tools can do.
+fn toolbox() -> Toolbox<World> {
+    let strange = generate::TEXTS.iter().filter(|name| !name.is_empty());
+    let echoes = strange.chain(&["t", REFUSED]);
+    let toolbox = echoes.fold(Toolbox::new().with::<Nest>(), |toolbox, name| {
+        with(toolbox, Contract::new(*name), |_, given| async {
+            Ok(given)
+        })
+    });
+    let toolbox = with(toolbox, Contract::new("fail"), |_, given| async move {
+        Err(Error::msg(format!("failed with {given}")))
+    });
+    let toolbox = with(toolbox, Contract::new("busy"), |_, _| async {
+        Err(Error::msg("busy").retry_after(Duration::from_secs(60)))
+    });
+    let toolbox = with(toolbox, Contract::new("panic"), |_, given| async move {
+        Panicking::with(|| panic!("panicked with {given}"))
+    });
+    let toolbox = with(toolbox, Contract::new("hang"), |world, given| {
+        let sleep = world.timer.sleep(Duration::from_secs(3600));
+        async move {
+            sleep.await;
+            Ok(given)
+        }
+    });
+    let toolbox = with(toolbox, Contract::new("list"), |_, given| async move {
+        Ok(json!([given, 1, "two", null, { "x": [given] }]))
+    });
+    let toolbox = with(toolbox, Contract::new("huge"), |_, _| async {
+        Ok("x".repeat(1 << 16).into())
+    });
+    let toolbox = with(toolbox, Contract::new("deep"), |_, given| async {
+        Ok((0..100).fold(given, |inner, _| json!([inner])))
+    });
+    let toolbox = with(toolbox, Contract::new("nothing"), |_, _| async {
+        Ok(Value::Null)
+    });
+    let typed = Contract::new("typed").arguments(json!({"required": ["x"]}));
+    with(toolbox, typed, |_, given| async { Ok(given) })
+}
+
+/// Adds a tool whose calls are counted.
+fn with<F, R>(toolbox: Toolbox<World>, contract: Contract, call: F) -> Toolbox<World>
+where
+    F: Fn(&World, Value) -> R + Send + Sync + 'static,
+    R: Future<Output = plan_runtime::Result<Value>> + Send + 'static,
+{
+    let is_refused = contract.name == REFUSED;
+    toolbox.with_app_fn(contract, move |world, given| {
+        let open = Open::new(&world.calls, is_refused);
+        let result = call(world, given);
+        Box::pin(async move {
+            let _open = open;
+            result.await
+        })
+    })
 }
 
 /// What a report says agrees with how the run ended.
@@ -108,44 +291,6 @@ fn told(plan: &Plan, result: &Result<Value, RunError>, report: &Report) {
             assert!(plan.steps.iter().any(|step| step.id == *by));
         }
     }
-}
-
-/// Tools that do whatever tools can do.
-fn toolbox(timer: &ManualTimer) -> Toolbox<()> {
-    let mut toolbox = Toolbox::new();
-    let strange = generate::TEXTS.iter().filter(|name| !name.is_empty());
-    for name in strange.chain(&["t", "u"]) {
-        toolbox = toolbox.with_fn(Contract::new(*name), |given| async move { Ok(given) });
-    }
-    let timer = timer.clone();
-    toolbox
-        .with_fn(Contract::new("fail"), |given: Value| async move {
-            Err(Error::msg(format!("failed with {given}")))
-        })
-        .with_fn(Contract::new("panic"), |given: Value| async move {
-            Panicking::with(|| panic!("panicked with {given}"))
-        })
-        .with_fn(Contract::new("hang"), move |given: Value| {
-            let sleep = timer.sleep(Duration::from_secs(3600));
-            async move {
-                sleep.await;
-                Ok(given)
-            }
-        })
-        .with_fn(Contract::new("list"), |given: Value| async move {
-            Ok(json!([given, 1, "two", null, { "x": [given] }]))
-        })
-        .with_fn(Contract::new("huge"), |_| async move {
-            Ok("x".repeat(1 << 16).into())
-        })
-        .with_fn(Contract::new("deep"), |given| async move {
-            Ok((0..100).fold(given, |inner, _| json!([inner])))
-        })
-        .with_fn(Contract::new("nothing"), |_| async move { Ok(Value::Null) })
-        .with_fn(
-            Contract::new("typed").arguments(json!({"required": ["x"]})),
-            |given| async move { Ok(given) },
-        )
 }
 
 fn inputs(plan: &Plan) -> Value {
@@ -184,89 +329,6 @@ fn drive<F: Future>(timer: &ManualTimer, future: F) -> Option<F::Output> {
         }
     }
     panic!("the run does not end");
-}
-
-/// How many calls a plan makes at most, as far as it shows.
-fn calls(plan: &Plan) -> u64 {
-    let mut lists = Lists {
-        longest: LIST,
-        projections: 0,
-    };
-    let fallbacks = plan
-        .steps
-        .iter()
-        .filter_map(|step| step.policy.fallback.as_ref());
-    fallbacks
-        .chain([&plan.output.value])
-        .for_each(|it| lists.see(it));
-    plan.steps.iter().for_each(|step| lists.see_all(&step.body));
-    // A list of lists is one list after a projection, whose elements may be projected again.
-    let unknown = lists.longest.saturating_pow(1 + lists.projections);
-    let of_step = |step: &Step| {
-        of_body(&step.body, unknown).saturating_mul(u64::from(step.policy.attempts.max(1)))
-    };
-    plan.steps.iter().map(of_step).fold(0, u64::saturating_add)
-}
-
-/// The lists of a plan.
-struct Lists {
-    longest: u64,
-    projections: u32,
-}
-
-impl Lists {
-    fn see_all(&mut self, body: &Body) {
-        match body {
-            Body::Action(action) => self.see(&action.args),
-            Body::If(branches) => branches.iter().for_each(|it| self.see_all(&it.body)),
-            Body::For(each) => {
-                self.see(&each.list);
-                self.see_all(&each.body);
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn see(&mut self, template: &Template) {
-        match template {
-            Template::Tagged(_, content) => {
-                self.longest = self.longest.max(1);
-                content.iter().for_each(|content| self.see(content));
-            }
-            Template::List(items) => {
-                self.longest = self.longest.max(items.len() as u64);
-                items.iter().for_each(|item| self.see(item));
-            }
-            Template::Object(entries) => entries.iter().for_each(|it| self.see(&it.value)),
-            Template::Reference(reference) => {
-                let segments = reference.path.iter();
-                let each = segments.filter(|segment| segment.selector == Selector::Each);
-                self.projections += each.count() as u32;
-            }
-            _ => {}
-        }
-    }
-}
-
-fn of_body(body: &Body, unknown: u64) -> u64 {
-    match body {
-        Body::Action(_) => 1,
-        Body::If(branches) => {
-            let branches = branches
-                .iter()
-                .map(|branch| 1 + of_body(&branch.body, unknown));
-            branches.fold(0, u64::saturating_add)
-        }
-        Body::For(each) => {
-            let elements = match &each.list {
-                Template::List(items) => items.len() as u64,
-                _ => unknown,
-            };
-            let elements = elements.max(1).saturating_mul(of_body(&each.body, unknown));
-            elements.saturating_add(1)
-        }
-        other => panic!("{other:?}"),
-    }
 }
 
 /// A panic of a tool, which is not a panic of the run.
