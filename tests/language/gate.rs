@@ -556,6 +556,34 @@ fn what_waits_for_an_answer_counts_toward_the_limits() {
 }
 
 #[test]
+fn nobody_is_asked_about_more_calls_than_may_be_made() {
+    let items: Vec<String> = (0..50).map(|it| format!("item {it}")).collect();
+    for answer in [
+        Decision::Allow,
+        Decision::AllowStep,
+        Decision::Refuse("no".into()),
+    ] {
+        let decision = answer.clone();
+        let (app, desk) = (App::default(), Desk::new(move |_| decision.clone()));
+        let shop = Shop {
+            items: items.clone(),
+        };
+        let run = shop.run(&app).gate(desk.clone());
+        let error = smol::block_on(run.limits(Limits::DEFAULT.calls(20))).unwrap_err();
+        assert!(error.is_limit(), "{error}");
+        let (asked, called) = (desk.asked().len(), app.calls().len());
+        assert!(asked <= 20 && called <= 20, "{asked} {called}");
+
+        // A call that is asked about is one call.
+        let shop = Shop {
+            items: items.clone(),
+        };
+        let run = shop.run(&app).gate(desk.clone());
+        assert!(smol::block_on(run.limits(Limits::DEFAULT.calls(50))).is_ok());
+    }
+}
+
+#[test]
 fn arguments_that_do_not_fit_are_nobodys_question() {
     let tools = Toolbox::new().with::<Find>();
     let plan = serde_json::from_value::<plan_runtime::Plan>(json!({"name": "p", "steps": [

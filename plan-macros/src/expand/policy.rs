@@ -56,12 +56,18 @@ pub(super) fn is_plain(step: &Step) -> bool {
     matches!(step.policy.optional, Optional::No) && step.policy.fallback.is_none()
 }
 
+/// Whether the output of the step is an `Option` because of its policy.
+pub(super) fn wraps(step: &Step) -> bool {
+    matches!(step.policy.optional, Optional::Whole)
+        && step.policy.fallback.is_none()
+        && !may_be_absent(&step.body)
+}
+
 /// Wraps a type as the step's policy does.
 pub(super) fn with_policy(ty: TokenStream, step: &Step) -> TokenStream {
-    match &step.policy.optional {
-        Optional::Whole if step.policy.fallback.is_none() && !may_be_absent(&step.body) => {
-            quote!(::core::option::Option<#ty>)
-        }
-        _ => ty,
+    if wraps(step) {
+        quote!(::core::option::Option<#ty>)
+    } else {
+        ty
     }
 }

@@ -9,7 +9,7 @@ use crate::ast::{Body, Optional, Step};
 use crate::json;
 use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
@@ -49,7 +49,10 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         None => match &step.body {
             Body::Call(literal) => {
                 let (path, at) = (&literal.path, ends(&literal.path).0);
-                Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
+                // In an `Option`, rustc would report an unknown tool in other words, and so twice.
+                let alias = policy::wraps(step).then(|| flow::arguments(index, 0, path));
+                let tool = alias.map_or_else(|| path.to_token_stream(), |it| it.to_token_stream());
+                Some(quote_spanned!(at=> <#tool as __plan::IsTool>::Output))
             }
             body => types.of(body),
         },
@@ -102,6 +105,30 @@ pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data)
         json::is_checked(ty).then(|| json::is_json(&name.to_string()))
     });
     builder.body(&step.body, step, &mut Tools::of(index));
+    if let Some(check) = is_ever_some(index, step, cx) {
+        builder.bindings.extend(check);
+    }
     builder.policy(&step.policy, index);
     builder.into_item(name(index, cx))
+}
+
+/// Checks that a step which may be absent can also be there, if something reads it: the JSON of `()` is null, as that of an absent value.
+fn is_ever_some(index: usize, step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
+    if matches!(step.policy.optional, Optional::No) && !types::has_absent(&step.body) {
+        return None;
+    }
+    let path = flow::actions(&step.body).into_iter().flatten().next()?;
+    let mut mentions = cx.plan.mentions();
+    let mention = mentions.find(|it| cx.names.get(&it.name) == Some(Source::Step(index)))?;
+    let output = match &step.body {
+        Body::Call(_) => cx.type_of(Source::Step(index)).to_token_stream(),
+        _ => {
+            let tool = flow::tool(index, 0, path);
+            quote!(::core::option::Option<<#tool as __plan::IsTool>::Output>)
+        }
+    };
+    let at = mention.name.span();
+    Some(
+        quote_spanned!(at=> let _ = || __plan::EverSome::check(__plan::Probe::<#output>::NEW.presence());),
+    )
 }

@@ -93,6 +93,14 @@ pub(super) fn may_be_absent(body: &Body) -> bool {
         || branches.first().is_some_and(|it| may_be_absent(&it.body))
 }
 
+/// Whether what a body gives, or an element of that, is an `Option` because no branch may be taken.
+pub(super) fn has_absent(body: &Body) -> bool {
+    match body {
+        Body::For(repeat) => has_absent(&repeat.body),
+        body => may_be_absent(body),
+    }
+}
+
 /// Where a body declares its type.
 pub(super) fn place(body: &Body) -> Span {
     match body {

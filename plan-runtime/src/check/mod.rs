@@ -40,7 +40,7 @@ pub use segment::{Flattened, written};
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
 pub use crate::run::CallContext;
-pub use crate::shape::probe::{NotProbed, Probe};
+pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};
 pub use serde;

@@ -42,7 +42,31 @@ pub trait NotProbed {
     fn json(_: &Self::Subject) -> Value {
         Value::Null
     }
+
+    /// Whether an `Option` can be `Some` once its JSON was read.
+    fn presence(&self) -> SometimesSome {
+        unreachable!()
+    }
 }
+
+/// An `Option` that is `None` once its JSON was read.
+pub struct NeverSome;
+
+/// Any other type.
+pub struct SometimesSome;
+
+/// Says that an `Option` can be `Some`.
+#[diagnostic::on_unimplemented(
+    message = "this is `None` whether or not the tool was called: the tool gives `()`, whose JSON is null, as that of an absent value",
+    label = "always `None`",
+    note = "let the tool give something, such as `true`"
+)]
+pub trait EverSome: Sized {
+    /// Accepts it.
+    fn check(self) {}
+}
+
+impl EverSome for SometimesSome {}
 
 impl<T: ?Sized> NotProbed for Probe<T> {
     type Subject = T;
@@ -53,6 +77,18 @@ impl<T> Probe<Option<T>> {
     pub const IS_OPTION: bool = true;
     /// See [`NotProbed::OMITTED_OPTION`].
     pub const OMITTED_OPTION: Omitted = Omitted::Null;
+}
+
+impl<T: ?Sized> Probe<T> {
+    /// What asks.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl Probe<Option<()>> {
+    /// See [`NotProbed::presence`].
+    pub fn presence(&self) -> NeverSome {
+        unreachable!()
+    }
 }
 
 impl<T: Shape> Probe<T> {

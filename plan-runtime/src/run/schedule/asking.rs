@@ -74,6 +74,14 @@ impl<'x> Schedule<'x> {
     fn ask(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
         let at = &self.flow(step).jobs[job];
         let (action, place, frame, number) = (at.action, at.place, at.frame, at.number);
+        // So that nobody is asked about more calls than may be made.
+        if !at.is_counted
+            && let Err(error) = self.allowance.call()
+        {
+            self.fail(step, place, frame, StepError::arguments(error));
+            return true;
+        }
+        self.flow(step).jobs[job].is_counted = true;
         let (started, bytes) = {
             let stop = || self.interrupts.look(&self.clock);
             let meter = Meter::new(self.room(), Some(&stop));

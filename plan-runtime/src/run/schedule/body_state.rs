@@ -83,6 +83,8 @@ pub(super) struct Job<'x> {
     pub(super) tried: Duration,
     /// The last attempt's place in the log.
     pub(super) log: Option<usize>,
+    /// Whether it counts toward the calls of the run: it was made, or the gates were asked about it.
+    pub(super) is_counted: bool,
     /// What the gates were asked about it.
     pub(super) question: Option<Box<Question>>,
     /// What it waits for before it may start.
@@ -147,6 +149,7 @@ impl<'x> BodyState<'x> {
             started: Duration::ZERO,
             tried: Duration::ZERO,
             log: None,
+            is_counted: false,
             question: None,
             waits_for: WaitsFor::Nothing,
             turn: None,

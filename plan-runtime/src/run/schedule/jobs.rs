@@ -209,7 +209,8 @@ impl<'x> Schedule<'x> {
         at.attempts += 1;
         at.tried = now;
         let attempt = at.attempts;
-        if let Err(error) = self.charge(action, attempt == 1) {
+        let is_counted = std::mem::replace(&mut at.is_counted, true);
+        if let Err(error) = self.charge(action, !is_counted) {
             return self.fail(step, place, frame, error);
         }
         let limit = match (policy.timeout, left) {

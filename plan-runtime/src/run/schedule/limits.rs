@@ -103,13 +103,13 @@ impl Schedule<'_> {
         }
     }
 
-    /// Counts an attempt to call a tool, and a call if it is the first.
+    /// Counts an attempt to call a tool, and the call if it `is_new`.
     #[inline]
-    pub(super) fn charge(&self, action: &Action, is_first: bool) -> Result<(), StepError> {
+    pub(super) fn charge(&self, action: &Action, is_new: bool) -> Result<(), StepError> {
         if action.tool.is_none() {
             return Ok(());
         }
-        let call = if is_first {
+        let call = if is_new {
             self.allowance.call()
         } else {
             Ok(())
