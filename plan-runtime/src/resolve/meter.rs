@@ -60,16 +60,6 @@ impl MemoryBudget {
         }
     }
 
-    /// As much as there is room for here and there.
-    pub(crate) fn within(self, other: Self) -> Self {
-        let narrower = if other.left < self.left { other } else { self };
-        Self {
-            value: self.value.min(other.value),
-            arguments: self.arguments.min(other.arguments),
-            ..narrower
-        }
-    }
-
     #[inline]
     fn bytes(self) -> usize {
         self.value.min(self.left)

@@ -8,6 +8,7 @@ use crate::error::Cause;
 use crate::plan::{Action, BodyPart, Plan};
 use crate::print::{MessageName, some_of};
 use crate::resolve::{Limit, MemoryBudget, ResolveError};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::iter::successors;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,6 +19,11 @@ use std::task::Waker;
 /// own has both.
 pub(in crate::run) struct Allowance {
     limits: Limits,
+    /// The narrowest limits of one value, and of the arguments of one call, with those of the runs around it.
+    value: usize,
+    arguments: usize,
+    /// Whether anything here or around it limits calls, attempts or elements.
+    counts: bool,
     gate: Option<Arc<dyn AnyGate>>,
     /// The names of the tools that may be called.
     only: Option<Vec<String>>,
@@ -44,8 +50,20 @@ impl Allowance {
         around: Option<Arc<Self>>,
         depth: usize,
     ) -> Arc<Self> {
+        let (mut value, mut arguments) = (limits.value, limits.arguments);
+        let unlimited = Limits::DEFAULT;
+        let mut counts = (limits.calls, limits.attempts, limits.elements)
+            != (unlimited.calls, unlimited.attempts, unlimited.elements);
+        if let Some(around) = &around {
+            value = value.min(around.value);
+            arguments = arguments.min(around.arguments);
+            counts |= around.counts;
+        }
         Arc::new(Self {
             limits,
+            value,
+            arguments,
+            counts,
             gate,
             only,
             throttles,
@@ -119,27 +137,39 @@ impl Allowance {
         (!refused.is_empty()).then_some(Cause::Unfit(refused))
     }
 
-    /// How much room there is for a value.
+    /// How much room there is for a value of a plan that holds this.
     #[inline]
-    pub(in crate::run) fn room(&self) -> MemoryBudget {
-        let rooms = self.chain().map(Self::own_room);
-        rooms.fold(MemoryBudget::UNLIMITED, MemoryBudget::within)
+    pub(in crate::run) fn room(&self, held: &Held) -> MemoryBudget {
+        let (total, left) = if held.is_shared() {
+            self.left()
+        } else {
+            (
+                self.limits.total,
+                self.limits.total.saturating_sub(held.bytes),
+            )
+        };
+        MemoryBudget {
+            value: self.value,
+            arguments: self.arguments,
+            total,
+            left,
+        }
     }
 
+    /// The limit for all bytes, here or around, of which the least is left, and how much that is.
+    #[inline(never)]
+    fn left(&self) -> (usize, usize) {
+        let left = self.chain().map(|it| {
+            let total = it.limits.total;
+            (total, total.saturating_sub(it.held.load(Ordering::Relaxed)))
+        });
+        left.min_by_key(|(_, left)| *left).expect("there is one")
+    }
+
+    /// Whether anything limits calls, attempts or elements.
     #[inline]
-    fn own_room(&self) -> MemoryBudget {
-        let Limits {
-            value,
-            arguments,
-            total,
-            ..
-        } = self.limits;
-        MemoryBudget {
-            value,
-            arguments,
-            total,
-            left: total.saturating_sub(self.held.load(Ordering::Relaxed)),
-        }
+    pub(in crate::run) fn counts(&self) -> bool {
+        self.counts
     }
 
     /// One more call is made.
@@ -245,13 +275,16 @@ impl Limits {
 /// The bytes that one plan of a run holds, as [`Limits`] count them.
 pub(in crate::run) struct Held {
     bytes: usize,
+    /// Whether others count them as well: plans inside or around this one.
+    is_shared: Cell<bool>,
     allowance: Arc<Allowance>,
 }
 
 impl Held {
-    pub(in crate::run) fn new(allowance: Arc<Allowance>) -> Self {
+    pub(in crate::run) fn new(allowance: Arc<Allowance>, is_shared: bool) -> Self {
         Self {
             bytes: 0,
+            is_shared: Cell::new(is_shared),
             allowance,
         }
     }
@@ -259,8 +292,10 @@ impl Held {
     #[inline]
     pub(in crate::run) fn add(&mut self, bytes: usize) {
         self.bytes += bytes;
-        for it in self.allowance.chain() {
-            it.held.fetch_add(bytes, Ordering::Relaxed);
+        if self.is_shared.get() {
+            for it in self.allowance.chain() {
+                it.held.fetch_add(bytes, Ordering::Relaxed);
+            }
         }
     }
 
@@ -269,9 +304,26 @@ impl Held {
         debug_assert!(bytes <= self.bytes, "what is removed was added");
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
-        for it in self.allowance.chain() {
-            it.held.fetch_sub(bytes, Ordering::Relaxed);
+        if self.is_shared.get() {
+            for it in self.allowance.chain() {
+                it.held.fetch_sub(bytes, Ordering::Relaxed);
+            }
         }
+    }
+
+    /// From now on, others count the bytes as well.
+    pub(in crate::run) fn share(&self) {
+        if !self.is_shared.replace(true) {
+            for it in self.allowance.chain() {
+                it.held.fetch_add(self.bytes, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Whether others count the bytes, too.
+    #[inline]
+    pub(in crate::run) fn is_shared(&self) -> bool {
+        self.is_shared.get()
     }
 }
 

@@ -62,7 +62,8 @@ impl<'x> Interrupts<'x> {
         if let Some(cancel) = self.cancel.get_mut() {
             cancel.waker.clone_from(cx.waker());
         }
-        if !self.look(clock)
+        // To ask whether the wait is over takes less time than to ask what time it is.
+        if !self.is_interrupted(clock)
             && let Some((limit, sleep)) = &mut self.deadline
             && sleep.as_mut().poll(cx).is_ready()
         {
@@ -74,6 +75,18 @@ impl<'x> Interrupts<'x> {
 
     /// Whether the run is over, while a value is made.
     pub(super) fn look(&self, clock: &Clock) -> bool {
+        if !self.is_interrupted(clock)
+            && let Some((limit, _)) = self.deadline
+            && clock.now() >= limit
+        {
+            self.happen(Interrupt::Deadline(limit));
+        }
+        self.happened.get().is_some()
+    }
+
+    /// Whether something has ended the run, but for its deadline, which is not looked at.
+    #[inline]
+    fn is_interrupted(&self, clock: &Clock) -> bool {
         if self.happened.get().is_some() {
             return true;
         }
@@ -86,10 +99,6 @@ impl<'x> Interrupts<'x> {
                 .is_ready()
         {
             self.happen(Interrupt::Cancelled);
-        } else if let Some((limit, _)) = self.deadline
-            && clock.now() >= limit
-        {
-            self.happen(Interrupt::Deadline(limit));
         } else if self.outer.is_some_and(|outer| clock.is_past(outer)) {
             self.happen(Interrupt::Outer);
         }

@@ -210,7 +210,7 @@ impl<'x> Schedule<'x> {
         at.tried = now;
         let attempt = at.attempts;
         let is_counted = std::mem::replace(&mut at.is_counted, true);
-        if let Err(error) = self.charge(action, !is_counted) {
+        if let Some(error) = self.charge(action, !is_counted) {
             return self.fail(step, place, frame, error);
         }
         let limit = match (policy.timeout, left) {

@@ -44,7 +44,7 @@ impl Schedule<'_> {
     /// How much room there is for a value.
     #[inline]
     pub(super) fn room(&self) -> MemoryBudget {
-        self.allowance.room()
+        self.allowance.room(&self.held)
     }
 
     /// Whether the run may hold `bytes` more.
@@ -103,12 +103,17 @@ impl Schedule<'_> {
         }
     }
 
-    /// Counts an attempt to call a tool, and the call if it `is_new`.
+    /// Counts an attempt to call a tool, and the call if it `is_new`. The error says why there may be no more.
     #[inline]
-    pub(super) fn charge(&self, action: &Action, is_new: bool) -> Result<(), StepError> {
-        if action.tool.is_none() {
-            return Ok(());
+    pub(super) fn charge(&self, action: &Action, is_new: bool) -> Option<StepError> {
+        if !self.allowance.counts() || action.tool.is_none() {
+            return None;
         }
+        self.charge_tool(is_new).err()
+    }
+
+    #[inline(never)]
+    fn charge_tool(&self, is_new: bool) -> Result<(), StepError> {
         let call = if is_new {
             self.allowance.call()
         } else {
@@ -119,8 +124,11 @@ impl Schedule<'_> {
     }
 
     /// Ends the run where a limit is exceeded, be it in another part of it.
+    #[inline]
     pub(super) fn look_at_limits(&self) {
-        if let Some(place) = self.allowance.exceeded() {
+        if self.held.is_shared()
+            && let Some(place) = self.allowance.exceeded()
+        {
             self.interrupts.happen(Interrupt::Limit(Arc::clone(place)));
         }
     }
@@ -129,7 +137,9 @@ impl Schedule<'_> {
     #[cold]
     pub(super) fn exceed(&self, limit: Limit, place: &str) {
         self.allowance.exceed(limit, place);
-        self.look_at_limits();
+        if let Some(place) = self.allowance.exceeded() {
+            self.interrupts.happen(Interrupt::Limit(Arc::clone(place)));
+        }
     }
 
     /// Whether the run is over because of a limit, maybe one that this failure of a step exceeds.

@@ -162,7 +162,7 @@ impl<'x> Schedule<'x> {
                 outer.as_ref().and_then(CallContext::deadline),
                 options.cancel.take(),
             ),
-            held: Held::new(Arc::clone(&allowance)),
+            held: Held::new(Arc::clone(&allowance), outer.is_some()),
             gates: allowance.gates(),
             throttles: allowance.throttles(),
             asking: 0,
@@ -320,7 +320,7 @@ impl<'x> Schedule<'x> {
         let context = |is_plan| self.context(step, Vec::new(), 1, None, is_plan);
         let request = Request::new(&scope, action).within(&context);
         let number = self.graph.actions[step] as usize;
-        if let Err(error) = self.charge(action, true) {
+        if let Some(error) = self.charge(action, true) {
             return self.ended_at_once(step, Err(error), span.as_ref());
         }
         let started = catch(|| match &span {
@@ -607,6 +607,7 @@ impl<'x> Schedule<'x> {
         until: Option<Duration>,
         is_plan: bool,
     ) -> CallContext {
+        self.held.share();
         let run = self.options.deadline;
         let own = [until, run].into_iter().flatten().min();
         let outer = self.outer.as_ref().and_then(CallContext::deadline);
