@@ -9,7 +9,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident, LitStr, Path, Token, Type, parse_quote};
 
 /// The options that are a name without a value.
-const FLAGS: &[&str] = &["read_only"];
+const FLAGS: &[&str] = &["read_only", "secret"];
 
 /// Reads the `key = value` pairs of an attribute and hands each known one to `value`, which parses what follows the `=`.
 /// A flag (`read_only`) is a key alone. Whatever is wrong with one pair, the others are still read.

@@ -14,6 +14,7 @@ use crate::json;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
+use crate::shape::secret;
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -226,13 +227,22 @@ fn shared(
     let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
     let unused = unused(cx);
     let data = data.into_arguments();
+    let decoded = quote!(__plan::decode(#data));
+    let may_be_secret =
+        |input: &Input| secret::is_marked(&input.attrs) || json::is_checked(&input.ty);
+    let decoded = match &plan.head {
+        Some(Header { name, .. }) if inputs.iter().any(may_be_secret) => {
+            quote!(__plan::with_secrets::<#name>(#decoded))
+        }
+        _ => decoded,
+    };
     quote! {
         #(#input_types)*
         #(#step_types)*
         #steps
         #(#cycles)*
         #output
-        static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(#data));
+        static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| #decoded);
         #unused
     }
 }
@@ -279,6 +289,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let bounds = start::bounds(cx);
     let tool_name = text_of(name).to_snake_case();
     let description = docs::text(&head.attrs);
+    let inside = secret::of_output(ty, &quote!(__plan));
     let kept = start::kept(cx);
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
@@ -340,6 +351,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             type Output = #output_type;
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
+            #inside
             const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(&__PLAN);
         }
     }

@@ -1,5 +1,6 @@
 //! The fields of a struct or of a variant.
 
+use super::secret;
 use crate::docs::text_of;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -72,6 +73,12 @@ impl ShapeFields<'_> {
             || self
                 .variant
                 .is_some_and(|v| v.attrs.deserialize_with().is_some());
+        let secret = if secret::is_marked(&field.original.attrs) {
+            quote!(.secret(true))
+        } else {
+            let inside = secret::inside(field.ty, check);
+            inside.map_or_else(TokenStream::new, |inside| quote!(.inside(#inside)))
+        };
         quote! {
             #check::Field::new(#ident, #output)
                 .argument(#argument)
@@ -79,6 +86,7 @@ impl ShapeFields<'_> {
                 .omitted(#omitted)
                 .opaque(#opaque)
                 .opaque_argument(#opaque_argument)
+                #secret
         }
     }
 

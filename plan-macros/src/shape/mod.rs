@@ -1,6 +1,7 @@
 //! `#[derive(Shape)]`: what the serde attributes of a type say of its JSON.
 
 mod fields;
+pub(crate) mod secret;
 
 use crate::docs::text_of;
 use crate::options;
@@ -47,6 +48,10 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Option<Path> {
             continue;
         }
         match &attr.meta {
+            Meta::List(list) if secret::is_marked(std::slice::from_ref(attr)) => report.error(
+                &list.tokens,
+                "`secret` is for fields\nhelp: write `#[shape(secret)]` before each secret field",
+            ),
             Meta::List(list) => {
                 options::read(list.tokens.clone(), &["crate"], report, |_, input| {
                     krate = Some(options::krate(input)?);
@@ -56,17 +61,19 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Option<Path> {
             other => report.error(other, "expected `#[shape(crate = ::plan_runtime)]`"),
         }
     }
-    let elsewhere = input_fields(input).flat_map(|field| &field.attrs);
-    let variants = match &input.data {
-        syn::Data::Enum(data) => data.variants.iter().flat_map(|v| &v.attrs).collect(),
-        _ => Vec::new(),
-    };
-    for attr in elsewhere.chain(variants) {
-        if attr.path().is_ident("shape") {
-            report.error(
-                attr,
-                "`#[shape(…)]` applies to the type; for a field, use `#[serde(…)]`",
-            );
+    for field in input_fields(input) {
+        for attr in &field.attrs {
+            secret::check(attr, report);
+        }
+    }
+    if let syn::Data::Enum(data) = &input.data {
+        for attr in data.variants.iter().flat_map(|variant| &variant.attrs) {
+            if attr.path().is_ident("shape") {
+                report.error(
+                    attr,
+                    "a variant has no `#[shape(…)]`\nhelp: for a secret, write `#[shape(secret)]` before each of its fields",
+                );
+            }
         }
     }
     options::path(krate, "#[shape(crate = …)]", report)

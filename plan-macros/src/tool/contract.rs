@@ -2,6 +2,7 @@
 
 use crate::docs::text_of;
 use crate::report::Report;
+use crate::shape::secret;
 use crate::{docs, options};
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
@@ -49,6 +50,8 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         )
     });
 
+    let inside = secret::of_output(&output, &quote!(#krate::check));
+
     let mut generics = input.generics.clone();
     let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
     if generics.params.iter().any(depends) {
@@ -72,6 +75,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             const NAME: &'static str = #name;
             const DESCRIPTION: &'static str = #description;
             #read_only
+            #inside
         }
     }
 }

@@ -4,6 +4,7 @@ use super::signature::{self, Application, Argument, ContextParameter, Signature}
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::placed;
+use crate::shape::secret;
 use crate::{docs, ide, json, options};
 use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
@@ -160,6 +161,8 @@ impl Expansion<'_> {
             }
             (None, unknown) => quote!(type Output = #unknown;),
         };
+        let output_type = self.signature.output.as_ref();
+        let inside = output_type.and_then(|ty| secret::of_output(ty, &quote!(#krate::check)));
         let description = docs::text(&self.function.attrs);
         let read_only = self.read_only;
         let read_only = read_only.then(|| {
@@ -172,6 +175,7 @@ impl Expansion<'_> {
             #[allow(deprecated)]
             impl #krate::Tool for #ident {
                 #output
+                #inside
                 const NAME: &'static str = #name;
                 const DESCRIPTION: &'static str = #description;
                 #read_only

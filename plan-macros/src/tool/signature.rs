@@ -342,7 +342,9 @@ pub(super) fn mentions(sig: &syn::Signature, name: &Ident) -> bool {
 
 /// Attributes that a parameter has for the field that becomes of it.
 pub(super) fn is_for_struct(attr: &Attribute) -> bool {
-    attr.path().is_ident("doc") || attr.path().is_ident("serde")
+    ["doc", "serde", "shape"]
+        .iter()
+        .any(|name| attr.path().is_ident(name))
 }
 
 pub(super) fn is_cfg(attr: &Attribute) -> bool {

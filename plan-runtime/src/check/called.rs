@@ -10,6 +10,8 @@ pub trait Called: Tool {
         &StaticTool {
             name: Self::NAME,
             description: Self::DESCRIPTION,
+            output: Self::OUTPUT,
+            plan: Self::PLAN,
         },
         Self::SHAPE,
     );

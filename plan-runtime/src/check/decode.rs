@@ -2,12 +2,15 @@
 //! not in the notation is a bug of this crate, and panics.
 
 use super::segment;
+use crate::Shape;
 use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
     Absent, Action, Body, Branch, Code, Compiled, CompiledNames, Computed, Condition, Entry, For,
-    Form, FormatSpec, Input, Key, LocalValue, Number, Optional, Output, Part, Plan, Policy,
-    Reference, RustText, Source, Step, Template, ToolInfo, root_name,
+    Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Number, Optional, Output, Part,
+    Plan, Policy, Reference, RustText, Source, Step, Template, ToolInfo, root_name,
 };
+use crate::shape::Secrets;
+use crate::shape::inside::{Inside, secrets, secrets_inside};
 use crate::shape::{FieldPlace, TypeShape};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -18,6 +21,8 @@ use std::time::Duration;
 pub struct StaticTool {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
+    pub(super) output: fn() -> Inside,
+    pub(super) plan: Option<&'static LazyPlan>,
 }
 
 /// What only the compiler knows of a part of a plan.
@@ -48,6 +53,20 @@ pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
     };
     let plan = decoder.plan();
     assert!(decoder.rest.is_empty(), "{BUG}");
+    plan
+}
+
+/// The plan, with what its struct says of the inputs.
+#[must_use]
+pub fn with_secrets<T: Shape>(mut plan: Plan) -> Plan {
+    let found = secrets(T::SHAPE, false);
+    if let TypeShape::Struct(fields) = T::SHAPE {
+        for (input, field) in plan.inputs.iter_mut().zip(fields) {
+            if let FieldPlace::Key(name) = field.argument {
+                input.secrets = found.at(name);
+            }
+        }
+    }
     plan
 }
 
@@ -153,6 +172,7 @@ impl Decoder {
             name: name.into(),
             type_name: RustText::of_program(ty),
             description,
+            secrets: Secrets::default(),
         });
         let ids = Arc::clone(&self.names);
         Plan {
@@ -180,8 +200,8 @@ impl Decoder {
     fn body(&mut self) -> Body {
         self.deeper(|it| match it.tag() {
             b'T' => match it.constant() {
-                Constant::Tool(tool, _) => {
-                    let tool = it.tool(tool);
+                Constant::Tool(tool, shape) => {
+                    let tool = it.tool(tool, shape);
                     it.action(Some(tool))
                 }
                 _ => it.bug(),
@@ -219,11 +239,14 @@ impl Decoder {
     }
 
     /// Steps that call the same tool share what the plan says of it.
-    fn tool(&mut self, tool: &'static StaticTool) -> Arc<ToolInfo> {
+    fn tool(&mut self, tool: &'static StaticTool, arguments: TypeShape) -> Arc<ToolInfo> {
         let shared = self.tools.entry(tool);
         let info = || ToolInfo {
             name: tool.name.into(),
             description: tool.description.into(),
+            secret_arguments: secrets(arguments, false),
+            secret_output: secrets_inside((tool.output)(), true),
+            plan: InnerPlan::of(tool.plan),
         };
         Arc::clone(shared.or_insert_with(|| Arc::new(info())))
     }

@@ -21,7 +21,7 @@ pub use cursor::{
     AtJson, AtOption, AtValue, CanBeAbsent, HasElements, HasShape, IsTool, PathCursor, Reachable,
     Unknown, declared, here, root, whole,
 };
-pub use decode::{Constant, StaticTool, decode};
+pub use decode::{Constant, StaticTool, decode, with_secrets};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     element, known, own, part,
@@ -40,6 +40,7 @@ pub use segment::{Flattened, written};
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
 pub use crate::run::CallContext;
+pub use crate::shape::inside::{Inside, NotInside, of};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};

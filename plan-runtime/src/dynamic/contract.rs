@@ -1,10 +1,15 @@
 //! What is known of a tool beside its name.
 
+use super::schema;
 use crate::Tool;
+use crate::plan::{Action, Body, InnerPlan, Plan, ToolInfo};
+use crate::shape::Secrets;
+use crate::shape::inside::{secrets, secrets_inside};
 use crate::shape::{FieldPlace, TypeShape};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What is known of a tool by its name: what it does, and how its arguments and its output look.
 ///
@@ -42,6 +47,15 @@ pub struct Contract {
     /// The JSON Schema of the output; `None` where nothing is known of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
+    /// Which parts of the arguments are secret, beside those that their schema marks with `"writeOnly": true` or `"format": "password"`.
+    #[serde(skip)]
+    pub secret_arguments: Secrets,
+    /// Which parts of the output are secret, beside those that its schema marks.
+    #[serde(skip)]
+    pub secret_output: Secrets,
+    /// The plan that the tool is, if it is one.
+    #[serde(skip)]
+    pub(crate) plan: InnerPlan,
 }
 
 impl Contract {
@@ -53,6 +67,9 @@ impl Contract {
             read_only: false,
             arguments: None,
             output: None,
+            secret_arguments: Secrets::default(),
+            secret_output: Secrets::default(),
+            plan: InnerPlan::default(),
         }
     }
 
@@ -116,6 +133,9 @@ impl Contract {
             read_only: T::READ_ONLY,
             arguments: schema_of(&T::SHAPE),
             output: None,
+            secret_arguments: secrets(T::SHAPE, false),
+            secret_output: secrets_inside(T::OUTPUT(), true),
+            plan: InnerPlan::of(T::PLAN),
         }
     }
 
@@ -176,7 +196,12 @@ fn schema_of(shape: &TypeShape) -> Option<Value> {
     for field in *fields {
         match field.argument {
             FieldPlace::Key(name) => {
-                properties.insert(name.to_owned(), json!({}));
+                let schema = if field.secret {
+                    json!({"writeOnly": true})
+                } else {
+                    json!({})
+                };
+                properties.insert(name.to_owned(), schema);
                 if field.required {
                     required.push(name);
                 }
@@ -215,6 +240,9 @@ pub struct Contracts {
     list: Vec<Contract>,
     #[serde(skip)]
     places: HashMap<String, usize>,
+    /// Whether any of them has secrets.
+    #[serde(skip)]
+    pub(super) may_have_secrets: bool,
 }
 
 impl Contracts {
@@ -224,8 +252,54 @@ impl Contracts {
         Self::default()
     }
 
+    /// The plan, which says of each tool what is secret of its arguments and of its output.
+    pub(super) fn mark_secrets(&self, mut plan: Plan) -> Plan {
+        if self.may_have_secrets {
+            let mut marked = HashMap::new();
+            for step in &mut plan.steps {
+                self.mark_body(&mut step.body, &mut marked);
+            }
+        }
+        plan
+    }
+
+    /// Steps that call the same tool share what the plan says of it.
+    fn mark_body(&self, body: &mut Body, marked: &mut HashMap<*const ToolInfo, Arc<ToolInfo>>) {
+        match body {
+            Body::Action(Action { tool, .. }) => {
+                let Some(tool) = tool else { return };
+                let Some(contract) = self.get(&tool.name) else {
+                    return;
+                };
+                let mark = || {
+                    let mut tool = ToolInfo::clone(tool);
+                    tool.secret_arguments.add(contract.secret_arguments.clone());
+                    tool.secret_output.add(contract.secret_output.clone());
+                    Arc::new(tool)
+                };
+                let shared = marked.entry(Arc::as_ptr(tool)).or_insert_with(mark);
+                *tool = Arc::clone(shared);
+            }
+            Body::If(branches) => {
+                for branch in branches {
+                    self.mark_body(&mut branch.body, marked);
+                }
+            }
+            Body::For(each) => self.mark_body(&mut each.body, marked),
+        }
+    }
+
     /// Adds a contract. One of the same name that is there gives its place to it, and is given back.
-    pub fn insert(&mut self, contract: Contract) -> Option<Contract> {
+    pub fn insert(&mut self, mut contract: Contract) -> Option<Contract> {
+        if let Some(schema) = &contract.arguments {
+            contract.secret_arguments.add(schema::secrets(schema));
+        }
+        if let Some(schema) = &contract.output {
+            contract.secret_output.add(schema::secrets(schema));
+        }
+        self.may_have_secrets |= !contract.secret_arguments.is_empty()
+            || !contract.secret_output.is_empty()
+            || contract.plan.plan().is_some();
         match self.place(&contract.name) {
             Some(place) => Some(std::mem::replace(&mut self.list[place], contract)),
             None => {

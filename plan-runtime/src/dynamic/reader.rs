@@ -141,7 +141,10 @@ impl Reader<'_> {
         match builder {
             Some((dialect, plan, spans)) if !failed => Ok(Document {
                 text,
-                plan,
+                plan: match self.tools {
+                    Some(tools) => tools.mark_secrets(plan),
+                    None => plan,
+                },
                 dialect,
                 profile: self.profile,
                 spans,

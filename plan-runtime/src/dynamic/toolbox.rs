@@ -3,10 +3,14 @@
 use super::before_run::{self, NotReady};
 use super::contract::{Contract, Contracts};
 use super::{Document, Findings, Reader, check};
-use crate::plan::{Action, BodyPart, Executable, Input, Output, Reference, Source, Step, ToolInfo};
+use crate::plan::{
+    Action, BodyPart, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
+    ToolInfo,
+};
 use crate::print::MessageName;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::run::{Cause, RunError, Throttle, allows};
+use crate::shape::Secrets;
 use crate::{Call, Error, Plan, Result, Run};
 use serde::Serialize;
 use serde_json::Value;
@@ -14,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// The tools of an application under their names: what runs plans that are known only at run time.
 ///
@@ -425,7 +430,10 @@ impl<App: ?Sized> Toolbox<App> {
         let (found, not_ready) = FoundTools::new(self, &plan);
         let inputs =
             before_run::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
-        Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app).throttle(&self.throttle)
+        let secrecy = self.secrecy(&plan);
+        Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
+            .throttle(&self.throttle)
+            .keeping(secrecy)
     }
 
     /// Calls one tool, as a run of a plan that has no other step.
@@ -508,6 +516,21 @@ impl<App: ?Sized> Toolbox<App> {
     /// All that was found, if one of it is an error.
     pub fn read_slice<'t>(&self, bytes: &'t [u8]) -> std::result::Result<Document<'t>, Findings> {
         Reader::new().tools(&self.contracts).read_slice(bytes)
+    }
+
+    /// What is secret in the runs of a plan, whatever the plan says, if the toolbox has tools with secrets.
+    fn secrecy(&self, plan: &Executable<'_>) -> Option<Arc<Secrecy>> {
+        if plan.graph.is_err() || !self.contracts.may_have_secrets {
+            return None;
+        }
+        Secrecy::of(plan.plan, &Secrets::NONE, &|tool| {
+            let contract = self.contracts.get(&tool.name)?;
+            Some(KnownTool {
+                arguments: &contract.secret_arguments,
+                output: &contract.secret_output,
+                plan: contract.plan,
+            })
+        })
     }
 
     fn get(&self, name: &str) -> Option<&Implementation<App>> {

@@ -65,6 +65,17 @@ impl StepError {
         }
     }
 
+    /// The same without the values that were found, which are secret. What a tool and a panic say are the words of their authors.
+    pub(crate) fn without_values(self) -> Self {
+        let without = |error: &ResolveError| Arc::new(error.without_values());
+        match &self {
+            Self::Arguments(error) => Self::Arguments(without(error)),
+            Self::Output(error) => Self::Output(without(error)),
+            Self::Fallback(error) => Self::Fallback(without(error)),
+            _ => self,
+        }
+    }
+
     /// The limit of the run that was exceeded.
     pub(crate) fn exceeded(&self) -> Option<Limit> {
         match self {

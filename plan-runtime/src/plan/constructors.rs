@@ -1,9 +1,10 @@
 //! Plans that are built in Rust: a constructor of each part takes what the part requires.
 
 use super::{
-    Action, Body, Branch, Computed, Condition, Entry, For, FormatSpec, Input, Key, Number, Output,
-    Part, Plan, Policy, Reference, RustText, Step, Template, ToolInfo,
+    Action, Body, Branch, Computed, Condition, Entry, For, FormatSpec, InnerPlan, Input, Key,
+    Number, Output, Part, Plan, Policy, Reference, RustText, Step, Template, ToolInfo,
 };
+use crate::shape::Secrets;
 use std::sync::Arc;
 
 impl Plan {
@@ -40,6 +41,7 @@ impl Input {
             name: name.into(),
             type_name: type_name.into(),
             description: RustText::default(),
+            secrets: Secrets::default(),
         }
     }
 }
@@ -73,6 +75,9 @@ impl ToolInfo {
         Self {
             name: name.into(),
             description: String::new(),
+            secret_arguments: Secrets::default(),
+            secret_output: Secrets::default(),
+            plan: InnerPlan::default(),
         }
     }
 }

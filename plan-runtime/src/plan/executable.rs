@@ -3,9 +3,10 @@
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
-    Body, Bound, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Source, Step,
-    Template, pattern_mistake,
+    Body, Bound, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Secrecy, Source,
+    Step, Template, pattern_mistake,
 };
+use crate::shape::Secrets;
 use plan_graph::Graph as Edges;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -91,14 +92,17 @@ pub(crate) struct Graph {
     /// Whether something that only `plan!` can give code to has none.
     #[cfg(feature = "dynamic")]
     pub(crate) lacks_code: bool,
+    /// What is secret, if anything.
+    pub(crate) secrecy: Option<Arc<Secrecy>>,
     /// The plan itself, for the reports of its runs.
     shared: OnceLock<Arc<Plan>>,
 }
 
 impl Graph {
-    /// The plan of which this graph was made, copied once for all that keep it.
+    /// The plan of which this graph was made, without secrets, copied once for all that keep it.
     pub(crate) fn shared(&self, plan: &Plan) -> Arc<Plan> {
-        Arc::clone(self.shared.get_or_init(|| Arc::new(plan.clone())))
+        let copy = || Arc::new(plan.without_secrets().unwrap_or_else(|| plan.clone()));
+        Arc::clone(self.shared.get_or_init(copy))
     }
 
     pub(crate) fn checked(plan: &Plan) -> Checked {
@@ -167,6 +171,7 @@ impl Graph {
                 .collect();
             return Err(format!("steps wait for each other: {}", ids.join(" → ")));
         }
+        graph.secrecy = Secrecy::of(plan, &Secrets::NONE, &|_| None);
         Ok(graph)
     }
 }

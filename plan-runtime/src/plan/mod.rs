@@ -61,6 +61,7 @@ mod plain;
 mod policy;
 mod reference;
 mod rust_text;
+mod secrecy;
 mod template;
 mod uses;
 mod written;
@@ -78,6 +79,9 @@ pub use picture::{Direction, Picture};
 pub use policy::{Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use rust_text::RustText;
+#[cfg(feature = "dynamic")]
+pub(crate) use secrecy::KnownTool;
+pub(crate) use secrecy::{InnerPlan, Secrecy};
 pub use template::{Entry, Key, Number, Part, Tag, Template};
 
 pub(crate) use crate::print::is_word;
@@ -90,6 +94,7 @@ pub use uses::Use;
 pub(crate) use uses::push_key;
 pub(crate) use written::{agrees, path_agrees, root_name, written};
 
+use crate::shape::Secrets;
 use std::sync::Arc;
 
 /// A plan: named inputs, steps that call tools, and an output.
@@ -167,6 +172,8 @@ pub struct Input {
     pub type_name: RustText,
     /// What it is for, from its doc comment; empty if there is none.
     pub description: RustText,
+    /// Which parts of its value are secret.
+    pub secrets: Secrets,
 }
 
 /// What a plan returns.
@@ -204,4 +211,10 @@ pub struct ToolInfo {
     pub name: String,
     /// [`Tool::DESCRIPTION`](crate::Tool::DESCRIPTION).
     pub description: String,
+    /// Which parts of the arguments are secret.
+    pub secret_arguments: Secrets,
+    /// Which parts of the output are secret.
+    pub secret_output: Secrets,
+    /// The plan that the tool is, if it is one.
+    pub(crate) plan: InnerPlan,
 }

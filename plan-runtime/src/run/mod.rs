@@ -61,6 +61,8 @@ pub(crate) use names::allows;
 pub(crate) use crate::error::Cause;
 use crate::error::Interrupt;
 use crate::plan::Executable;
+#[cfg(feature = "dynamic")]
+use crate::plan::Secrecy;
 use crate::resolve::{ResolveError, StoredValue};
 use catch::catch;
 use nesting::{DEEPEST, Nested};
@@ -352,6 +354,12 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         WithReport { run }
     }
 
+    /// The same with what is secret, where more is known than the plan says.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn keeping(self, secrecy: Option<Arc<Secrecy>>) -> Self {
+        self.configure(|options| options.secrecy = secrecy)
+    }
+
     fn configure(mut self, set: impl FnOnce(&mut Options<'a>)) -> Self {
         if let Stage::New(_, _, options) = &mut self.stage {
             set(options);
@@ -386,7 +394,19 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
                 Some(_) => executable
                     .graph
                     .map_err(Cause::Plan)
-                    .and_then(|graph| Ok((graph, inputs?)))
+                    .and_then(|graph| {
+                        let outer = options.outer.as_ref();
+                        let has_secrets = graph.secrecy.is_some()
+                            || options.secrecy.is_some()
+                            || outer.is_some_and(|outer| outer.secrets().is_some());
+                        let inputs = inputs.map_err(|cause| match cause {
+                            Cause::Inputs(error) if has_secrets => {
+                                Cause::Inputs(error.without_values())
+                            }
+                            cause => cause,
+                        });
+                        Ok((graph, inputs?))
+                    })
                     .and_then(|(graph, inputs)| {
                         catch(|| Schedule::new(plan, graph, inputs, limits, *options))
                             .map_err(Cause::Panicked)?

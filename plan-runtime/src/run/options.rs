@@ -8,6 +8,7 @@ use super::on_failure::OnFailure;
 use super::shared::{SharedOptions, SharedRun};
 use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
+use crate::plan::Secrecy;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(super) struct Options<'a> {
     pub(super) timer: Option<Arc<dyn Timer>>,
     pub(super) seed: Option<u64>,
     pub(super) id: Option<String>,
+    /// What is secret, where more is known than the plan says.
+    pub(super) secrecy: Option<Arc<Secrecy>>,
     /// The call that the run is inside of.
     pub(super) outer: Option<CallContext>,
 }
@@ -57,6 +60,7 @@ impl Default for Options<'_> {
             timer: None,
             seed: None,
             id: None,
+            secrecy: None,
             outer: None,
         }
     }

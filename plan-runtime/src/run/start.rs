@@ -140,6 +140,7 @@ impl<'s> Request<'s> {
             description: description.to_owned(),
             is_read_only,
             arguments,
+            shown: None,
         });
         match call {
             Ok(call) => Started::Asks(Some(Box::new(call))),

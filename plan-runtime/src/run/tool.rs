@@ -2,6 +2,7 @@
 
 use super::CallContext;
 use crate::plan::LazyPlan;
+use crate::shape::inside::Inside;
 use crate::{Result, Shape};
 use serde::{Serialize, de::DeserializeOwned};
 use std::future::Future;
@@ -88,6 +89,10 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// assert_eq!(Greet::PLAN.name, <Greet as Tool>::PLAN.unwrap().name);
     /// ```
     const PLAN: Option<&'static LazyPlan> = None;
+
+    /// What the output's type says of itself, for the secrets in it. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` give it.
+    #[doc(hidden)]
+    const OUTPUT: fn() -> Inside = || Inside::UNKNOWN;
 }
 
 /// An implementation of a [`Tool`] for one application.

@@ -3,9 +3,13 @@
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
+pub(crate) mod inside;
 pub(crate) mod probe;
+mod secrets;
 mod standard;
 
+pub(crate) use secrets::MASK;
+pub use secrets::Secrets;
 use serde_json::Value;
 
 /// A type that describes how serde writes it as JSON.
@@ -34,6 +38,42 @@ use serde_json::Value;
 /// A type from elsewhere, which cannot derive it, needs it only where a reference leads *into* it; one that ends at a value of
 /// it does not ask. Where a generic bound does ask, `impl Shape for Mine { const SHAPE: TypeShape = TypeShape::Opaque; }` says
 /// that nothing of its inside is known.
+///
+/// # Secrets
+/// `#[shape(secret)]` marks a field whose value nobody is to see: a password, a token. Reports, errors and events say `(secret)` in its place, and
+/// in the place of all that reads it in a plan. [`Plans that you do not trust`](crate::guide) tells more.
+///
+/// ```
+/// use plan_runtime::{Result, Shape, plan, tool};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, Shape)]
+/// struct Session {
+///     user: String,
+///     #[shape(secret)]
+///     token: String,
+/// }
+///
+/// /// Logs in.
+/// #[tool]
+/// async fn log_in(user: String, #[shape(secret)] password: String) -> Result<Session> {
+///     Ok(Session { token: format!("token of {password}"), user })
+/// }
+///
+/// let plan = plan! {
+///     step session = LogIn { user: "sarah", password: "hunter2" };
+///     step text: String = format!("{} has {}", session.user, session.token);
+///     text
+/// };
+/// let run = plan.run(&()).capture_arguments(true).capture_outputs(true);
+/// let (text, report) = smol::block_on(run.with_report());
+/// assert_eq!(text?, "sarah has token of hunter2");
+/// let session = report.step("session").unwrap();
+/// assert_eq!(session.arguments().unwrap().to_string(), r#"{"user":"sarah","password":"(secret)"}"#);
+/// assert_eq!(session.output().unwrap()["token"], "(secret)");
+/// assert_eq!(report.step("text").unwrap().output().unwrap(), "(secret)");
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
 ///
 /// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
 /// [opaque](TypeShape::Opaque). Where this crate is reached only through another, say `#[shape(crate = path)]`.
@@ -79,6 +119,10 @@ pub struct Field {
     /// Whether a function of the author's own (`with`, `deserialize_with`) reads the value of an argument, so that a
     /// literal of its type may not be what the function expects.
     pub opaque_argument: bool,
+    /// Whether it is marked with `#[shape(secret)]`.
+    pub secret: bool,
+    /// What the type of the field says of itself, where it may say something.
+    pub(crate) inside: Option<fn() -> inside::Inside>,
 }
 
 impl Field {
@@ -93,6 +137,8 @@ impl Field {
             omitted: Omitted::Never,
             opaque: false,
             opaque_argument: false,
+            secret: false,
+            inside: None,
         }
     }
 
@@ -107,6 +153,16 @@ impl Field {
         opaque: bool;
         /// Says whether a function of the author's own reads the value.
         opaque_argument: bool;
+        /// Says whether the value is secret.
+        secret: bool;
+    }
+
+    /// Says what is in the field, for the secrets in it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn inside(mut self, inside: fn() -> inside::Inside) -> Self {
+        self.inside = Some(inside);
+        self
     }
 }
 

@@ -11,10 +11,12 @@ mod allowed;
 mod form;
 mod keywords;
 mod overlap;
+mod secrets;
 mod types;
 mod work;
 
 pub(super) use overlap::Clash;
+pub(super) use secrets::secrets;
 use serde_json::Value;
 use std::rc::Rc;
 pub(super) use types::Types;

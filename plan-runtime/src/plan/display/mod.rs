@@ -13,41 +13,48 @@ use std::fmt::{Display, Formatter, Result, Write};
 
 /// Names that are not words are in quotes, and so is Rust that could be taken for more than a type, a pattern or a value
 /// (`code("…")`, `computed("…")`). A line break or another character that is not seen is an escape (`\u{202e}`). So each line is what
-/// it seems to be, and plans that differ in what they do print differently.
+/// it seems to be, and plans that differ in what they do print differently, unless they differ in [secrets](crate::Shape#secrets).
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        write!(f, "plan {}", Name(&self.name))?;
-        if !self.output.type_name.is_empty() {
-            write!(f, " -> {}", Code(&self.output.type_name))?;
+        if let Some(hidden) = self.without_secrets() {
+            return write_plan(&hidden, f);
         }
-        f.write_char('\n')?;
-        if !self.description.trim().is_empty() {
-            write_comment(f, "  ", &self.description)?;
-        }
-        let names = self
-            .inputs
-            .iter()
-            .map(|input| Name(&input.name).to_string());
-        let names: Vec<String> = names.collect();
-        let widest = widest(&names);
-        for (input, name) in self.inputs.iter().zip(&names) {
-            write!(f, "  input {name}")?;
-            if !input.type_name.is_empty() {
-                let gap = widest - width(name);
-                write!(f, ": {:gap$}{}", "", Code(&input.type_name))?;
-            }
-            write_beside(f, &input.description)?;
-        }
-        for step in &self.steps {
-            f.write_char('\n')?;
-            InPlan::new(self, step).fmt(f)?;
-        }
-        if !matches!(self.output.value, Template::Null) {
-            let value = InPlan::new(self, &self.output.value);
-            write!(f, "\n  output {value}\n")?;
-        }
-        Ok(())
+        write_plan(self, f)
     }
+}
+
+fn write_plan(plan: &Plan, f: &mut Formatter<'_>) -> Result {
+    write!(f, "plan {}", Name(&plan.name))?;
+    if !plan.output.type_name.is_empty() {
+        write!(f, " -> {}", Code(&plan.output.type_name))?;
+    }
+    f.write_char('\n')?;
+    if !plan.description.trim().is_empty() {
+        write_comment(f, "  ", &plan.description)?;
+    }
+    let names = plan
+        .inputs
+        .iter()
+        .map(|input| Name(&input.name).to_string());
+    let names: Vec<String> = names.collect();
+    let widest = widest(&names);
+    for (input, name) in plan.inputs.iter().zip(&names) {
+        write!(f, "  input {name}")?;
+        if !input.type_name.is_empty() {
+            let gap = widest - width(name);
+            write!(f, ": {:gap$}{}", "", Code(&input.type_name))?;
+        }
+        write_beside(f, &input.description)?;
+    }
+    for step in &plan.steps {
+        f.write_char('\n')?;
+        InPlan::new(plan, step).fmt(f)?;
+    }
+    if !matches!(plan.output.value, Template::Null) {
+        let value = InPlan::new(plan, &plan.output.value);
+        write!(f, "\n  output {value}\n")?;
+    }
+    Ok(())
 }
 
 /// A comment of one line ends the line; a longer one follows it.

@@ -29,6 +29,7 @@ objects! {
         NAME = "name",
         TYPE = "type",
         DESCRIPTION = "description",
+        SECRETS = "secrets",
     }
 
     /// The output of a plan.
@@ -54,6 +55,8 @@ objects! {
     tool {
         NAME = "name",
         DESCRIPTION = "description",
+        SECRET_ARGUMENTS = "secret_arguments",
+        SECRET_OUTPUT = "secret_output",
     }
 
     /// A branch of an `if`.

@@ -4,6 +4,7 @@ mod message;
 
 use super::describe;
 use crate::plan::{Reference, push_key, written};
+use crate::shape::MASK;
 use jsonptr::PointerBuf;
 use serde::de::{Expected, Unexpected};
 use serde_json::Value;
@@ -278,6 +279,69 @@ impl ResolveError {
             self.0.what = ErrorDetail::Encode(format!("cannot be serialized: {message}"));
         }
         self
+    }
+
+    /// The same without the values that were found, and the places in them.
+    pub(crate) fn without_values(&self) -> Self {
+        let error = &self.0;
+        let mut is_on_the_way = false;
+        let what = match &error.what {
+            ErrorDetail::NoMember { .. } => {
+                is_on_the_way = true;
+                let known = "its other members are secret".to_owned();
+                ErrorDetail::NoMember { known }
+            }
+            ErrorDetail::NoElement { length } => {
+                is_on_the_way = true;
+                ErrorDetail::NoElement { length: *length }
+            }
+            ErrorDetail::NoInside => {
+                is_on_the_way = true;
+                ErrorDetail::NoInside
+            }
+            ErrorDetail::NoList => {
+                is_on_the_way = true;
+                ErrorDetail::NoList
+            }
+            ErrorDetail::NoObject => ErrorDetail::NoObject,
+            ErrorDetail::Type { expected, .. } => ErrorDetail::Type {
+                message: format!("the value is {MASK}, expected {expected}"),
+                expected: expected.clone(),
+            },
+            ErrorDetail::Needed(field) => ErrorDetail::Needed(field.clone()),
+            ErrorDetail::NoOutput => ErrorDetail::NoOutput,
+            ErrorDetail::NotExecutable => ErrorDetail::NotExecutable,
+            ErrorDetail::Encode(_) => {
+                ErrorDetail::Encode("the value is not JSON; it is secret".to_owned())
+            }
+            ErrorDetail::TooDeep => ErrorDetail::TooDeep,
+            ErrorDetail::Limit(limit) => ErrorDetail::Limit(*limit),
+            ErrorDetail::Interrupted => ErrorDetail::Interrupted,
+            ErrorDetail::Other(_) => ErrorDetail::Other(
+                "a value does not fit; since there are secrets among them, none is shown"
+                    .to_owned(),
+            ),
+        };
+        let mut hidden = Self::of(what);
+        let inner = &mut hidden.0;
+        // The name of the argument is the tool's; what is inside of it may come from the value.
+        if let Some(Location::Key(name)) = error.argument.last() {
+            inner.argument.push(Location::Key(name.clone()));
+        }
+        if is_on_the_way {
+            inner.pointer.clone_from(&error.pointer);
+            inner.beyond = error.beyond;
+        }
+        inner.found = error.found.as_ref().map(|found| match found {
+            FoundValue::Absent => FoundValue::Absent,
+            FoundValue::Value(_) => FoundValue::Value(MASK.to_owned()),
+        });
+        inner.input.clone_from(&error.input);
+        inner.part = error.part;
+        inner.source.clone_from(&error.source);
+        inner.reference.clone_from(&error.reference);
+        inner.computed.clone_from(&error.computed);
+        hidden
     }
 
     /// What is wrong alone, where nobody knows the parts of the value.

@@ -3,6 +3,7 @@
 use super::super::catch::catch;
 use super::CallContext;
 use crate::print::{Cut, Line, MOST, MessageName};
+use crate::shape::Secrets;
 use serde_json::Value;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -95,13 +96,27 @@ pub enum Decision {
 ///
 /// It prints as the path of the call, the tool, and the arguments as JSON, on one line of at most 4,000 characters; escapes show characters that
 /// a terminal would not.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct GatedCall {
     pub(in crate::run) context: CallContext,
     pub(in crate::run) tool: String,
     pub(in crate::run) description: String,
     pub(in crate::run) is_read_only: bool,
     pub(in crate::run) arguments: Value,
+    /// The same without secrets, if there are any.
+    pub(in crate::run) shown: Option<Box<Value>>,
+}
+
+impl fmt::Debug for GatedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GatedCall")
+            .field("context", &self.context)
+            .field("tool", &self.tool)
+            .field("description", &self.description)
+            .field("is_read_only", &self.is_read_only)
+            .field("arguments", self.arguments())
+            .finish()
+    }
 }
 
 impl GatedCall {
@@ -125,21 +140,28 @@ impl GatedCall {
         self.is_read_only
     }
 
-    /// The arguments that the tool is called with.
+    /// The arguments that the tool is called with, with `"(secret)"` in place of each [secret](crate::Shape#secrets) value.
     pub fn arguments(&self) -> &Value {
+        self.shown.as_deref().unwrap_or(&self.arguments)
+    }
+
+    /// The arguments that the tool is called with, for a gate that has to know the secrets among them.
+    pub fn arguments_with_secrets(&self) -> &Value {
         &self.arguments
+    }
+
+    /// Does not show these secrets.
+    pub(in crate::run) fn hide(&mut self, secrets: &Secrets) {
+        if !secrets.is_empty() {
+            self.shown = Some(Box::new(secrets.mask(self.arguments.clone())));
+        }
     }
 }
 
 impl fmt::Display for GatedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            context,
-            tool,
-            arguments,
-            ..
-        } = self;
-        let tool = MessageName(tool);
+        let Self { context, tool, .. } = self;
+        let (tool, arguments) = (MessageName(tool), self.arguments());
         write!(f, "{context}: {tool} {}", Cut(Line(arguments), MOST))
     }
 }

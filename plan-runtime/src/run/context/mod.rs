@@ -11,6 +11,7 @@ use super::shared::SharedRun;
 use super::throttle::Turn;
 use crate::error::Elements;
 use crate::print::MessageName;
+use crate::shape::Secrets;
 use std::fmt;
 use std::future::poll_fn;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -77,6 +78,8 @@ pub(super) struct CallPlace {
     pub(super) deadline: Option<Instant>,
     /// Whether what is called is a plan, whose calls count in its place.
     pub(super) is_plan: bool,
+    /// If it is a plan, what is secret of its arguments.
+    pub(super) secrets: Secrets,
     /// Whether the call counts toward those that the run makes at one time.
     pub(super) counts: AtomicBool,
     pub(super) dropped: Mutex<Dropped>,
@@ -185,6 +188,12 @@ impl CallContext {
     /// What the run has in common with the plans inside it.
     pub(super) fn run(&self) -> Option<&Arc<SharedRun>> {
         Some(&self.0.as_ref()?.run)
+    }
+
+    /// What is secret of the inputs of the plan that is called, if anything.
+    pub(super) fn secrets(&self) -> Option<&Secrets> {
+        let secrets = &self.0.as_ref()?.secrets;
+        (!secrets.is_empty()).then_some(secrets)
     }
 
     /// What the plan may do and hold.

@@ -88,17 +88,20 @@ impl<'x> Schedule<'x> {
             let flow = self.steps.flow(step);
             let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
             let scope = self.scope().with_locals(&locals).metered(&meter);
-            let context = |is_plan| {
+            let context = |is_plan: bool| {
                 let element = flow.map_or_else(Vec::new, |flow| flow.elements(place));
-                self.context(step, element, 1, None, is_plan)
+                self.context(step, element, 1, None, is_plan.then_some(number))
             };
             let request = Request::new(&scope, action).within(&context).asking();
             (catch(|| start(number, request)), meter.spent())
         };
         match started {
-            Ok(Started::Asks(Some(call))) => {
-                // The question has a copy.
-                let bytes = bytes.saturating_mul(2);
+            Ok(Started::Asks(Some(mut call))) => {
+                if let Some(secrecy) = &self.secrecy {
+                    call.hide(secrecy.arguments(number));
+                }
+                // The question has a copy, and maybe one without secrets.
+                let bytes = bytes.saturating_mul(2 + usize::from(self.secrecy.is_some()));
                 if !self.has_room(bytes) {
                     let error = StepError::arguments(self.full());
                     self.fail(step, place, frame, error);

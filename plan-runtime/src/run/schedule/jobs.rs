@@ -167,7 +167,8 @@ impl<'x> Schedule<'x> {
             None => Vec::new(),
         };
         let (made, bytes) = self.metered_in(&locals, read)?;
-        Ok((made.map_err(StepError::arguments)?, bytes))
+        let made = made.map_err(|error| self.hushed(step, StepError::arguments(error)));
+        Ok((made?, bytes))
     }
 
     /// Puts an output where it belongs.
@@ -247,9 +248,9 @@ impl<'x> Schedule<'x> {
             let flow = self.steps.flow(step);
             let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
             let scope = self.scope().with_locals(&locals).metered(&meter);
-            let context = |is_plan| {
+            let context = |is_plan: bool| {
                 let element = flow.map_or_else(Vec::new, |flow| flow.elements(place));
-                self.context(step, element, attempt, until, is_plan)
+                self.context(step, element, attempt, until, is_plan.then_some(number))
             };
             let question = flow.and_then(|flow| flow.jobs[job].question.as_ref());
             let given = question.map(|question| &question.arguments);
@@ -261,7 +262,10 @@ impl<'x> Schedule<'x> {
             (result, meter.spent())
         };
         let log = self.flow(step).jobs[job].log;
-        let captured = captured.take();
+        let mut captured = captured.take();
+        if let (Some(arguments), Some(secrecy)) = (&mut captured, &self.secrecy) {
+            secrecy.arguments(number).mask_in(arguments);
+        }
         if captured.is_some() {
             self.held.add(bytes);
         }
@@ -313,6 +317,7 @@ impl<'x> Schedule<'x> {
     /// An attempt has ended.
     fn tried(&mut self, step: usize, job: usize, result: StepResult, span: Option<&Span>) {
         let now = self.clock.now();
+        let result = result.map_err(|error| self.hushed(step, error));
         self.watch_tried(step, job, result.as_ref().err(), span);
         let at = &self.flow(step).jobs[job];
         let (place, frame, attempts, started) = (at.place, at.frame, at.attempts, at.started);
@@ -384,6 +389,7 @@ impl<'x> Schedule<'x> {
         frame: Option<usize>,
         error: StepError,
     ) {
+        let error = self.hushed(step, error);
         if self.plan.steps[step].policy.optional == Optional::Each && place.is_element() {
             let element = self.flow(step).elements(place);
             if !self.is_over(step, &element, &error) {

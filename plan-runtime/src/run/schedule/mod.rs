@@ -31,8 +31,9 @@ use super::throttle::Throttle;
 use super::timer::Sleep;
 use super::trace::Span;
 use crate::error::{Cause, Interrupt, StepError};
-use crate::plan::{Action, Body, Graph, Optional, Plan, Step, number};
+use crate::plan::{Action, Body, Graph, Optional, Plan, Secrecy, Step, number};
 use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
+use crate::shape::Secrets;
 use body_state::OutputSlot;
 use clock::Clock;
 use interrupts::Interrupts;
@@ -85,6 +86,8 @@ pub(super) struct Schedule<'x> {
     /// When each step started and ended; empty unless there is an observer.
     times: Vec<(Option<Duration>, Option<Duration>)>,
     failed: Vec<(usize, Vec<usize>, StepError)>,
+    /// What is secret, if anything.
+    secrecy: Option<Arc<Secrecy>>,
     /// Copies of the outputs for the report; empty unless it is to have them.
     captured: Vec<Option<Value>>,
     interrupts: Interrupts<'x>,
@@ -127,6 +130,11 @@ impl<'x> Schedule<'x> {
         if let Some(cause) = allowance.refuses(plan) {
             return Err(cause);
         }
+        let given = outer.as_ref().and_then(CallContext::secrets);
+        let secrecy = match given {
+            Some(given) => Secrecy::of(plan, given, &|_| None),
+            None => options.secrecy.take().or_else(|| graph.secrecy.clone()),
+        };
         let clock = Clock::start(Arc::clone(&run));
         let seed = run.options.seed.map(|seed| match &outer {
             Some(outer) => seed ^ outer.hash(),
@@ -156,6 +164,7 @@ impl<'x> Schedule<'x> {
                 Vec::new()
             },
             failed: Vec::new(),
+            secrecy,
             captured: Vec::new(),
             interrupts: Interrupts::new(
                 options.deadline.map(|limit| (limit, clock.sleep(limit))),
@@ -317,9 +326,10 @@ impl<'x> Schedule<'x> {
         let stop = || self.interrupts.look(&self.clock);
         let meter = Meter::new(self.room(), Some(&stop));
         let scope = self.scope().metered(&meter);
-        let context = |is_plan| self.context(step, Vec::new(), 1, None, is_plan);
-        let request = Request::new(&scope, action).within(&context);
         let number = self.graph.actions[step] as usize;
+        let context =
+            |is_plan: bool| self.context(step, Vec::new(), 1, None, is_plan.then_some(number));
+        let request = Request::new(&scope, action).within(&context);
         if let Some(error) = self.charge(action, true) {
             return self.ended_at_once(step, Err(error), span.as_ref());
         }
@@ -351,6 +361,15 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    /// The error of a step, without the values that it found if one of them may be secret.
+    #[cold]
+    fn hushed(&self, step: usize, error: StepError) -> StepError {
+        match &self.secrecy {
+            Some(secrecy) if secrecy.touches(step) => error.without_values(),
+            _ => error,
+        }
+    }
+
     /// Ends a step whose single call ended without a future. Unlike [`Self::single_ended`], it is not inlined, since few calls end so.
     #[inline(never)]
     fn ended_at_once(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
@@ -361,6 +380,7 @@ impl<'x> Schedule<'x> {
     /// as functions of their own, they would pass the output on and save registers more than they work.
     #[inline(always)]
     fn single_ended(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
+        let result = result.map_err(|error| self.hushed(step, error));
         if self.watched {
             self.watch_tried(step, 0, result.as_ref().err(), span);
         }
@@ -490,7 +510,10 @@ impl<'x> Schedule<'x> {
                 Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
                     return Err((element, error));
                 }
-                Ok((Err(error), _)) => return Err((element, StepError::fallback(error))),
+                Ok((Err(error), _)) => {
+                    let error = self.hushed(step, StepError::fallback(error));
+                    return Err((element, error));
+                }
                 Err(panic) => return Err((element, panic)),
             },
             None if policy.optional == Optional::Whole => StoredValue::json(Value::Null),
@@ -597,7 +620,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The context of a call.
+    /// The context of a call; of the plan's action with this number, if it calls a plan.
     #[cold]
     fn context(
         &self,
@@ -605,7 +628,7 @@ impl<'x> Schedule<'x> {
         element: Vec<usize>,
         attempt: u32,
         until: Option<Duration>,
-        is_plan: bool,
+        calls_plan: Option<usize>,
     ) -> CallContext {
         self.held.share();
         let run = self.options.deadline;
@@ -623,7 +646,11 @@ impl<'x> Schedule<'x> {
             element,
             attempt,
             deadline,
-            is_plan,
+            is_plan: calls_plan.is_some(),
+            secrets: match (calls_plan, &self.secrecy) {
+                (Some(action), Some(secrecy)) => secrecy.arguments(action).clone(),
+                _ => Secrets::NONE,
+            },
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
             turn: Mutex::default(),

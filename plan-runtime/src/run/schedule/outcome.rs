@@ -34,7 +34,7 @@ impl<'x> Schedule<'x> {
                         }
                         match self.interrupts.happened() {
                             Some(interrupt) => Cause::Interrupted(interrupt.clone()),
-                            None => Cause::Output(StepError::arguments(error)),
+                            None => Cause::Output(self.hushed_output(StepError::arguments(error))),
                         }
                     }
                     Err(panic) => Cause::Output(panic),
@@ -43,6 +43,14 @@ impl<'x> Schedule<'x> {
             None => Cause::Steps,
         };
         Err(RunError::new(self.plan, cause, failures))
+    }
+
+    /// Why the output could not be made, without the values that were found if one of them may be secret.
+    fn hushed_output(&self, error: StepError) -> StepError {
+        match &self.secrecy {
+            Some(secrecy) if secrecy.output_touches() => error.without_values(),
+            _ => error,
+        }
     }
 
     /// Ends the run because something outside its steps has panicked: its timer, or the future that cancels it.
@@ -87,7 +95,11 @@ impl<'x> Schedule<'x> {
     pub(super) fn capture_output(&mut self, step: usize, output: &StoredValue) {
         if self.options.record {
             self.captured.resize(self.plan.steps.len(), None);
-            self.captured[step] = Some(output.as_json().clone());
+            let mut captured = output.as_json().clone();
+            if let Some(secrecy) = &self.secrecy {
+                secrecy.output_of(step).mask_in(&mut captured);
+            }
+            self.captured[step] = Some(captured);
             self.held.add(output.bytes());
         }
     }

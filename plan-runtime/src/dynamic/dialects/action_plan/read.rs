@@ -77,6 +77,7 @@ fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {
             name,
             type_name: type_name.into(),
             description: description.into(),
+            secrets: crate::shape::Secrets::default(),
         });
     }
 }

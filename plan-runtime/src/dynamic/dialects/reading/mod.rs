@@ -22,9 +22,10 @@ use crate::dynamic::limits::Limits;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::{MOST_PARTS, number};
-use crate::plan::{Input, Template, ToolInfo};
+use crate::plan::{InnerPlan, Input, Template, ToolInfo};
 use crate::print::short;
 use crate::resolve::describe::counted;
+use crate::shape::Secrets;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -376,15 +377,25 @@ impl PlanBuilder {
     }
 
     /// What a step says of its tool; the same for all that say the same.
-    pub(crate) fn tool(&mut self, name: &str, description: String) -> Arc<ToolInfo> {
+    pub(crate) fn tool(
+        &mut self,
+        name: &str,
+        description: String,
+        [secret_arguments, secret_output]: [Secrets; 2],
+    ) -> Arc<ToolInfo> {
         if let Some(tool) = self.tools.get(name)
             && tool.description == description
+            && tool.secret_arguments == secret_arguments
+            && tool.secret_output == secret_output
         {
             return tool.clone();
         }
         let tool = Arc::new(ToolInfo {
             name: name.to_owned(),
             description,
+            secret_arguments,
+            secret_output,
+            plan: InnerPlan::default(),
         });
         self.tools.insert(name.to_owned(), tool.clone());
         tool

@@ -7,6 +7,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::Text;
 use crate::plan::{Input, Reference, Source as From};
 use crate::print::short;
+use crate::shape::Secrets;
 use std::ops::Range;
 
 impl PlanBuilder {
@@ -91,6 +92,7 @@ impl PlanBuilder {
             name: name.to_owned(),
             type_name: if optional { "Option<String>" } else { "String" }.into(),
             description: "".into(),
+            secrets: Secrets::default(),
         });
         self.inputs.len() - 1
     }

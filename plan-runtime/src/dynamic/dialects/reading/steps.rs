@@ -193,7 +193,7 @@ fn tool(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> Optio
     builder.spans.steps[index].broken = false;
     let what = "the description of a tool";
     let description = builder.optional_text(members, "tool_description", what);
-    Some(builder.tool(&name.value, description))
+    Some(builder.tool(&name.value, description, Default::default()))
 }
 
 /// Arguments under their name in the dialect; a tool without any may leave them out.

@@ -105,6 +105,9 @@ impl Serialize for Input {
         map.serialize_entry(input::NAME, &self.name)?;
         entry_unless_empty(&mut map, input::TYPE, &self.type_name)?;
         entry_unless_empty(&mut map, input::DESCRIPTION, &self.description)?;
+        if !self.secrets.is_empty() {
+            map.serialize_entry(input::SECRETS, &self.secrets)?;
+        }
         map.end()
     }
 }

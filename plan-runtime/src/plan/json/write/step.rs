@@ -40,6 +40,14 @@ impl<T> InPlan<'_, T> {
                         let description = Value::from(info.description.as_str());
                         written.insert(tool::DESCRIPTION.into(), description);
                     }
+                    for (name, secrets) in [
+                        (tool::SECRET_ARGUMENTS, &info.secret_arguments),
+                        (tool::SECRET_OUTPUT, &info.secret_output),
+                    ] {
+                        if !secrets.is_empty() {
+                            written.insert(name.into(), secrets.pointers().into());
+                        }
+                    }
                     map.serialize_entry(members::TOOL, &written)?;
                     map.serialize_entry(members::ARGUMENTS, &self.of(&action.args))
                 }

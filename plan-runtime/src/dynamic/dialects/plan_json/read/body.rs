@@ -187,7 +187,9 @@ impl PlanReader<'_> {
                 return None;
             }
             let description = self.text(&members, tool::DESCRIPTION, "the description of a tool");
-            Some((self.builder.tool(&name, description), place))
+            let secrets = [tool::SECRET_ARGUMENTS, tool::SECRET_OUTPUT]
+                .map(|name| self.secrets(&members, name));
+            Some((self.builder.tool(&name, description, secrets), place))
         });
         let (index, _) = self.builder.current.as_ref()?;
         let spans = &mut self.builder.spans.steps[*index];

@@ -15,6 +15,7 @@ use crate::dynamic::spans::StepSpans;
 use crate::plan::json::names::{input, output, plan, step};
 use crate::plan::{Bound, Input, Output, Template};
 use crate::print::short;
+use crate::shape::Secrets;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -117,6 +118,7 @@ impl<'d> PlanReader<'d> {
                 description: self
                     .text(&members, input::DESCRIPTION, "the description of an input")
                     .into(),
+                secrets: self.secrets(&members, input::SECRETS),
             };
             if let Some(node) = members.given(input::NAME) {
                 self.declare(inputs.len(), &input.name, node.place());
@@ -223,6 +225,16 @@ impl<'d> PlanReader<'d> {
             .given(name)
             .and_then(|node| self.builder.items(node, what))
             .unwrap_or_default()
+    }
+
+    /// Pointers to what is secret, which may be left out.
+    fn secrets(&mut self, members: &Members<'_>, name: &str) -> Secrets {
+        let mut pointers = Vec::new();
+        for node in self.list(members, name, &format!("`{name}`")) {
+            let text = self.builder.text(node, "a pointer to a secret");
+            pointers.extend(text.map(|text| text.value.into_owned()));
+        }
+        pointers.into_iter().collect()
     }
 
     /// A string that may be left out.

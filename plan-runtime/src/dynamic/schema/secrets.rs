@@ -1,0 +1,118 @@
+//! Which parts of a value a JSON Schema calls secret: those with `"writeOnly": true` or `"format": "password"`.
+
+use crate::shape::Secrets;
+use serde_json::Value;
+
+/// How many schemas are looked at, since a schema may refer to another any number of times. All that is beyond is secret.
+const MOST: usize = 10_000;
+
+/// What is secret of a value of this schema.
+pub(in crate::dynamic) fn secrets(schema: &Value) -> Secrets {
+    if !mentions(schema) {
+        return Secrets::default();
+    }
+    let mut search = Search {
+        root: schema,
+        open: Vec::new(),
+        left: MOST,
+    };
+    search.schema(schema)
+}
+
+fn is_secret(schema: &Value) -> bool {
+    schema.get("writeOnly") == Some(&Value::Bool(true))
+        || schema.get("format").and_then(Value::as_str) == Some("password")
+}
+
+/// Whether any schema in it is secret.
+fn mentions(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => is_secret(schema) || members.values().any(mentions),
+        Value::Array(items) => items.iter().any(mentions),
+        _ => false,
+    }
+}
+
+struct Search<'a> {
+    root: &'a Value,
+    /// The schemas that references led to.
+    open: Vec<*const Value>,
+    left: usize,
+}
+
+impl<'a> Search<'a> {
+    fn schema(&mut self, schema: &'a Value) -> Secrets {
+        let Value::Object(keywords) = schema else {
+            return Secrets::default();
+        };
+        self.left = self.left.saturating_sub(1);
+        if is_secret(schema) || self.left == 0 {
+            return Secrets::whole();
+        }
+        let mut found = Secrets::default();
+        for (keyword, value) in keywords {
+            match (&**keyword, value) {
+                ("properties", Value::Object(properties)) => {
+                    for (name, property) in properties {
+                        found.add(self.schema(property).under(name.as_str()));
+                    }
+                }
+                ("patternProperties", Value::Object(properties)) => {
+                    for property in properties.values() {
+                        found.add(self.schema(property).in_list());
+                    }
+                }
+                ("prefixItems" | "items", Value::Array(items)) => {
+                    for (place, item) in items.iter().enumerate() {
+                        found.add(self.schema(item).under(place.to_string()));
+                    }
+                }
+                (
+                    "items"
+                    | "additionalItems"
+                    | "additionalProperties"
+                    | "unevaluatedItems"
+                    | "unevaluatedProperties"
+                    | "contains",
+                    value,
+                ) => found.add(self.schema(value).in_list()),
+                ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                    for schema in schemas {
+                        found.add(self.schema(schema));
+                    }
+                }
+                ("if" | "then" | "else", schema) => found.add(self.schema(schema)),
+                ("dependentSchemas", Value::Object(schemas)) => {
+                    for schema in schemas.values() {
+                        found.add(self.schema(schema));
+                    }
+                }
+                ("$ref", Value::String(target)) => found.add(self.target(target)),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn target(&mut self, target: &str) -> Secrets {
+        let target = target
+            .strip_prefix('#')
+            .and_then(|it| self.root.pointer(it));
+        let Some(target) = target else {
+            return Secrets::default();
+        };
+        let place: *const Value = target;
+        if self.open.contains(&place) {
+            // It contains itself, at any depth.
+            return if mentions(target) {
+                Secrets::whole()
+            } else {
+                Secrets::default()
+            };
+        }
+        self.open.push(place);
+        let found = self.schema(target);
+        self.open.pop();
+        found
+    }
+}

@@ -1,0 +1,438 @@
+//! Where the secrets of a plan go: references, texts and computed values that read a secret are secret, too.
+
+use super::{
+    Action, Body, BodyPart, Condition, Entry, Key, Part, Plan, Reference, Selector, Source, Step,
+    Tag, Template, ToolInfo,
+};
+use crate::shape::{MASK, Secrets};
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// What is secret in the runs of a plan.
+#[derive(Debug, Default)]
+pub(crate) struct Secrecy {
+    inputs: Vec<Secrets>,
+    /// The arguments of each action, by its number.
+    arguments: Vec<Secrets>,
+    /// The outputs of the steps.
+    outputs: Vec<Secrets>,
+    /// Whether the step reads or makes anything secret, so that its errors must not say which values they found.
+    touched: Vec<bool>,
+    /// What the plan returns, and whether it reads anything secret.
+    output: Secrets,
+    output_touched: bool,
+}
+
+/// The plan that a tool is, if it is one. What a tool is called says which it is, so that all of these are equal.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct InnerPlan(Option<&'static AnyPlan>);
+
+type AnyPlan = dyn Deref<Target = Plan> + Send + Sync;
+
+impl InnerPlan {
+    pub(crate) fn of<P: Deref<Target = Plan> + Send + Sync>(plan: Option<&'static P>) -> Self {
+        Self(plan.map(|plan| plan as &AnyPlan))
+    }
+
+    pub(crate) fn plan(self) -> Option<&'static Plan> {
+        self.0.map(|plan| &**plan)
+    }
+}
+
+impl PartialEq for InnerPlan {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for InnerPlan {}
+
+impl fmt::Debug for InnerPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.is_some())
+    }
+}
+
+/// What is known of a tool, where that is more than the plan says.
+pub(crate) struct KnownTool<'t> {
+    pub(crate) arguments: &'t Secrets,
+    pub(crate) output: &'t Secrets,
+    pub(crate) plan: InnerPlan,
+}
+
+pub(crate) type KnownTools<'t> = dyn Fn(&ToolInfo) -> Option<KnownTool<'t>> + 't;
+
+/// How many plans are looked into, each once for each step that calls it. What those beyond give is secret.
+const MOST: usize = 1_000;
+
+impl Secrecy {
+    /// Follows the secrets of the plan's inputs and of its tools, and those that its inputs are `given`; `None` if there are none.
+    pub(crate) fn of<'t>(
+        plan: &Plan,
+        given: &Secrets,
+        known: &'t KnownTools<'t>,
+    ) -> Option<Arc<Self>> {
+        let mut search = Search {
+            known,
+            open: Vec::new(),
+            left: MOST,
+        };
+        search.plan(plan, given).map(Arc::new)
+    }
+
+    /// What is secret of the arguments of this action.
+    pub(crate) fn arguments(&self, action: usize) -> &Secrets {
+        &self.arguments[action]
+    }
+
+    /// What is secret of the output of this step.
+    pub(crate) fn output_of(&self, step: usize) -> &Secrets {
+        &self.outputs[step]
+    }
+
+    /// Whether the step reads or makes anything secret.
+    pub(crate) fn touches(&self, step: usize) -> bool {
+        self.touched[step]
+    }
+
+    /// Whether what the plan returns reads anything secret.
+    pub(crate) fn output_touches(&self) -> bool {
+        self.output_touched
+    }
+
+    fn whole(&self, source: Source, locals: &[Secrets]) -> Secrets {
+        let found = match source {
+            Source::Input(place) => self.inputs.get(place),
+            Source::Step(place) => self.outputs.get(place),
+            Source::Local(place) => locals.get(place),
+        };
+        found.cloned().unwrap_or_default()
+    }
+}
+
+/// The way through a plan and those inside it.
+struct Search<'t> {
+    known: &'t KnownTools<'t>,
+    /// The plans around.
+    open: Vec<*const Plan>,
+    left: usize,
+}
+
+impl Search<'_> {
+    fn plan(&mut self, plan: &Plan, given: &Secrets) -> Option<Secrecy> {
+        if given.is_empty() && !self.has_secrets(plan, &mut Vec::new()) {
+            return None;
+        }
+        let mut first = HashMap::with_capacity(plan.steps.len());
+        let mut actions = 0;
+        for (place, step) in plan.steps.iter().enumerate() {
+            first.insert(std::ptr::from_ref(step), (place, actions));
+            actions += step.body.count();
+        }
+        let inputs = plan.inputs.iter().map(|input| {
+            let mut secrets = input.secrets.clone();
+            secrets.add(given.at(&input.name));
+            secrets
+        });
+        let mut found = Secrecy {
+            inputs: inputs.collect(),
+            arguments: vec![Secrets::NONE; actions],
+            outputs: vec![Secrets::NONE; plan.steps.len()],
+            touched: vec![false; plan.steps.len()],
+            output: Secrets::NONE,
+            output_touched: false,
+        };
+        for step in plan.levels().into_iter().flatten() {
+            let (place, action) = first[&std::ptr::from_ref(step)];
+            let mut flow = Flow::new(&found, self);
+            let mut output = flow.body(&step.body);
+            if let Some(fallback) = &step.policy.fallback {
+                output.add(flow.template(fallback));
+            }
+            let (arguments, touched) = (flow.arguments, flow.touched);
+            found.touched[place] = touched || !output.is_empty();
+            found.outputs[place] = output;
+            for (number, secrets) in arguments.into_iter().enumerate() {
+                found.arguments[action + number] = secrets;
+            }
+        }
+        let mut flow = Flow::new(&found, self);
+        let output = flow.template(&plan.output.value);
+        let touched = flow.touched;
+        (found.output, found.output_touched) = (output, touched);
+        Some(found)
+    }
+
+    /// Whether anything is secret in a plan or in one inside it.
+    fn has_secrets(&self, plan: &Plan, seen: &mut Vec<*const Plan>) -> bool {
+        let place = std::ptr::from_ref(plan);
+        if seen.contains(&place) {
+            return false;
+        }
+        seen.push(place);
+        let mut found = plan.inputs.iter().any(|input| !input.secrets.is_empty());
+        for step in &plan.steps {
+            step.body.visit(&mut |part| {
+                if let BodyPart::Action(Action {
+                    tool: Some(tool), ..
+                }) = part
+                {
+                    found = found || self.tool_has_secrets(tool, seen);
+                }
+            });
+        }
+        found
+    }
+
+    fn tool_has_secrets(&self, tool: &ToolInfo, seen: &mut Vec<*const Plan>) -> bool {
+        let known = (self.known)(tool);
+        let has_own = known
+            .as_ref()
+            .is_some_and(|known| !known.arguments.is_empty() || !known.output.is_empty());
+        let inner = tool.plan.plan().or_else(|| known?.plan.plan());
+        has_own
+            || !tool.secret_arguments.is_empty()
+            || !tool.secret_output.is_empty()
+            || inner.is_some_and(|plan| self.has_secrets(plan, seen))
+    }
+
+    /// What is secret in the output of a plan that is given these arguments.
+    fn output_of(&mut self, plan: &Plan, given: &Secrets) -> Secrets {
+        let place = std::ptr::from_ref(plan);
+        if self.left == 0 || self.open.contains(&place) {
+            let has_secrets = !given.is_empty() || self.has_secrets(plan, &mut Vec::new());
+            return if has_secrets {
+                Secrets::whole()
+            } else {
+                Secrets::NONE
+            };
+        }
+        self.left -= 1;
+        self.open.push(place);
+        let found = self.plan(plan, given);
+        self.open.pop();
+        found.map_or(Secrets::NONE, |found| found.output)
+    }
+}
+
+/// The way through one step.
+struct Flow<'s, 't, 'k> {
+    known: &'s Secrecy,
+    search: &'t mut Search<'k>,
+    locals: Vec<Secrets>,
+    arguments: Vec<Secrets>,
+    touched: bool,
+}
+
+impl<'s, 't, 'k> Flow<'s, 't, 'k> {
+    fn new(known: &'s Secrecy, search: &'t mut Search<'k>) -> Self {
+        Self {
+            known,
+            search,
+            locals: Vec::new(),
+            arguments: Vec::new(),
+            touched: false,
+        }
+    }
+
+    /// What is secret of the output.
+    fn body(&mut self, body: &Body) -> Secrets {
+        match body {
+            Body::Action(action) => self.action(action),
+            Body::If(branches) => {
+                let mut output = Secrets::NONE;
+                for branch in branches {
+                    let around = self.locals.len();
+                    for condition in &branch.conditions {
+                        match condition {
+                            Condition::Holds(test) => drop(self.template(test)),
+                            Condition::Let { value, .. } => {
+                                let bound = self.template(value);
+                                self.locals.push(bound);
+                            }
+                        }
+                    }
+                    output.add(self.body(&branch.body));
+                    self.locals.truncate(around);
+                }
+                output
+            }
+            Body::For(each) => {
+                let element = self.template(&each.list).any();
+                // The elements of an object are lists of a key and a value.
+                let mut local = element.clone().under("1");
+                local.add(element);
+                self.locals.push(local);
+                let output = self.body(&each.body);
+                self.locals.pop();
+                output.in_list()
+            }
+        }
+    }
+
+    fn action(&mut self, action: &Action) -> Secrets {
+        let mut arguments = self.template(&action.args);
+        let output = match &action.tool {
+            Some(tool) => {
+                arguments.add(tool.secret_arguments.clone());
+                let mut output = tool.secret_output.clone();
+                let known = (self.search.known)(tool);
+                if let Some(known) = &known {
+                    arguments.add(known.arguments.clone());
+                    output.add(known.output.clone());
+                }
+                if let Some(plan) = tool.plan.plan().or_else(|| known?.plan.plan()) {
+                    output.add(self.search.output_of(plan, &arguments));
+                }
+                output
+            }
+            None => arguments.clone(),
+        };
+        self.touched |= !arguments.is_empty();
+        self.arguments.push(arguments);
+        output
+    }
+
+    fn template(&mut self, template: &Template) -> Secrets {
+        let secrets = match template {
+            Template::Null | Template::Bool(_) | Template::Number(_) | Template::String(_) => {
+                Secrets::NONE
+            }
+            Template::List(items) => {
+                let mut all = Secrets::NONE;
+                for (place, item) in items.iter().enumerate() {
+                    all.add(self.template(item).under(place.to_string()));
+                }
+                all
+            }
+            Template::Object(entries) => {
+                let mut all = Secrets::NONE;
+                for Entry { key, value } in entries {
+                    let value = self.template(value);
+                    all.add(match key {
+                        Key::Name(name) => value.under(name.as_str()),
+                        Key::Flattened | Key::Inner => value,
+                    });
+                }
+                all
+            }
+            Template::Tagged(Tag::None, Some(content)) => self.template(content),
+            Template::Tagged(..) | Template::Text(_) => {
+                let mut all = Secrets::NONE;
+                for part in template.parts() {
+                    all.add(self.template(part).as_one());
+                }
+                all
+            }
+            Template::Reference(reference) => self.reference(reference),
+            Template::Computed(computed) => {
+                let mut all = Secrets::NONE;
+                for source in computed.reads() {
+                    all.add(self.known.whole(*source, &self.locals).as_one());
+                }
+                all
+            }
+        };
+        self.touched |= !secrets.is_empty();
+        secrets
+    }
+
+    fn reference(&mut self, reference: &Reference) -> Secrets {
+        let mut found = self.known.whole(reference.source, &self.locals);
+        // Errors on the way say what is around the value.
+        self.touched |= !found.is_empty();
+        let mut lists = 0;
+        for segment in &reference.path {
+            found = match &segment.selector {
+                Selector::Key(key) => found.at(key),
+                Selector::Index(index) => found.at(&index.to_string()),
+                Selector::Each => {
+                    lists += 1;
+                    found.any()
+                }
+            };
+        }
+        match lists {
+            0 => found,
+            1 => found.in_list(),
+            _ => found.as_one(),
+        }
+    }
+}
+
+impl Plan {
+    /// The plan with `"(secret)"` in place of what it writes itself as a secret argument; `None` if there is no such.
+    pub(crate) fn without_secrets(&self) -> Option<Self> {
+        let has_secrets = |step: &Step| {
+            let mut found = false;
+            step.body.visit(&mut |part| {
+                if let BodyPart::Action(Action {
+                    tool: Some(tool), ..
+                }) = part
+                {
+                    found |= !tool.secret_arguments.is_empty();
+                }
+            });
+            found
+        };
+        if !self.steps.iter().any(has_secrets) {
+            return None;
+        }
+        let mut plan = self.clone();
+        plan.steps
+            .iter_mut()
+            .for_each(|step| hide_in(&mut step.body));
+        Some(plan)
+    }
+}
+
+fn hide_in(body: &mut Body) {
+    match body {
+        Body::Action(action) => {
+            if let Some(tool) = &action.tool {
+                hide(&mut action.args, &tool.secret_arguments);
+            }
+        }
+        Body::If(branches) => branches
+            .iter_mut()
+            .for_each(|branch| hide_in(&mut branch.body)),
+        Body::For(each) => hide_in(&mut each.body),
+    }
+}
+
+fn hide(template: &mut Template, secrets: &Secrets) {
+    if secrets.is_empty() {
+        return;
+    }
+    let mask = || Template::String(MASK.into());
+    match template {
+        Template::Bool(_) | Template::Number(_) | Template::String(_) if secrets.is_whole() => {
+            *template = mask();
+        }
+        Template::List(items) => {
+            for (place, item) in items.iter_mut().enumerate() {
+                hide(item, &secrets.at(&place.to_string()));
+            }
+        }
+        Template::Object(entries) => {
+            for Entry { key, value } in entries {
+                match key {
+                    Key::Name(name) => hide(value, &secrets.at(name)),
+                    Key::Flattened | Key::Inner => hide(value, secrets),
+                }
+            }
+        }
+        Template::Tagged(Tag::None, Some(content)) => hide(content, secrets),
+        Template::Tagged(_, Some(content)) => hide(content, &secrets.as_one()),
+        Template::Text(parts) if secrets.is_whole() => {
+            for part in parts {
+                if let Part::Literal(text) = part {
+                    *text = MASK.into();
+                }
+            }
+        }
+        _ => {}
+    }
+}

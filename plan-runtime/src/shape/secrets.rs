@@ -1,0 +1,219 @@
+//! Which parts of a value are secret.
+
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What is shown in place of a secret value.
+pub(crate) const MASK: &str = "(secret)";
+
+/// Any element of a list, or any member of an object.
+const ANY: &str = "*";
+
+/// Which parts of a value are secret: of the arguments or of the output of a tool, or of an input of a plan.
+///
+/// `#[shape(secret)]` marks them in Rust; see [`Shape`](crate::Shape). As data they are JSON Pointers, in which `*` is any element of a list or any
+/// member of an object. All that is inside of a secret value is secret.
+///
+/// ```
+/// use plan_runtime::shape::Secrets;
+///
+/// let secrets: Secrets = ["/token", "/keys/*/value"].into_iter().collect();
+/// let shown = secrets.mask(serde_json::json!({
+///     "user": "sarah",
+///     "token": "hunter2",
+///     "keys": [{"name": "a", "value": 1}],
+/// }));
+/// assert_eq!(shown.to_string(), r#"{"user":"sarah","token":"(secret)","keys":[{"name":"a","value":"(secret)"}]}"#);
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    whole: bool,
+    parts: BTreeMap<String, Secrets>,
+}
+
+impl Secrets {
+    /// Nothing is secret.
+    pub(crate) const NONE: Self = Self {
+        whole: false,
+        parts: BTreeMap::new(),
+    };
+
+    /// All of the value is secret.
+    #[must_use]
+    pub const fn whole() -> Self {
+        Self {
+            whole: true,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// Whether nothing is secret.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        !self.whole && self.parts.is_empty()
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The pointers to the secret parts, in ascending order.
+    #[must_use]
+    pub fn pointers(&self) -> Vec<String> {
+        let mut pointers = Vec::new();
+        self.collect(&mut String::new(), &mut pointers);
+        pointers
+    }
+
+    fn collect(&self, path: &mut String, pointers: &mut Vec<String>) {
+        if self.whole {
+            pointers.push(path.clone());
+            return;
+        }
+        let length = path.len();
+        for (token, part) in &self.parts {
+            path.push('/');
+            path.push_str(&token.replace('~', "~0").replace('/', "~1"));
+            part.collect(path, pointers);
+            path.truncate(length);
+        }
+    }
+
+    /// The value with `"(secret)"` in place of each secret part.
+    #[must_use]
+    pub fn mask(&self, mut value: Value) -> Value {
+        self.mask_in(&mut value);
+        value
+    }
+
+    pub(crate) fn mask_in(&self, value: &mut Value) {
+        if self.whole {
+            // Null says that there is no secret.
+            if !value.is_null() {
+                *value = MASK.into();
+            }
+            return;
+        }
+        if self.parts.is_empty() {
+            return;
+        }
+        match value {
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.mask_part(&index.to_string(), item);
+                }
+            }
+            Value::Object(members) => {
+                for (key, member) in members {
+                    self.mask_part(key, member);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn mask_part(&self, token: &str, value: &mut Value) {
+        for token in [token, ANY] {
+            if let Some(part) = self.parts.get(token) {
+                part.mask_in(value);
+            }
+        }
+    }
+
+    /// What is secret of the part with this name.
+    pub(crate) fn at(&self, token: &str) -> Self {
+        if self.whole {
+            return Self::whole();
+        }
+        let mut found = Self::NONE;
+        for token in [token, ANY] {
+            if let Some(part) = self.parts.get(token) {
+                found.add(part.clone());
+            }
+        }
+        found
+    }
+
+    /// What is secret of any element of the list or member of the object.
+    pub(crate) fn any(&self) -> Self {
+        let mut found = Self::NONE;
+        found.whole = self.whole;
+        for part in self.parts.values() {
+            found.add(part.clone());
+        }
+        found
+    }
+
+    /// A value that has this one as its part under the name.
+    pub(crate) fn under(self, token: impl Into<String>) -> Self {
+        let mut whole = Self::NONE;
+        if !self.is_empty() {
+            whole.parts.insert(token.into(), self);
+        }
+        whole
+    }
+
+    /// A list of which each element is such a value.
+    pub(crate) fn in_list(self) -> Self {
+        self.under(ANY)
+    }
+
+    /// If any part is secret, the whole is.
+    pub(crate) fn as_one(&self) -> Self {
+        if self.is_empty() {
+            Self::NONE
+        } else {
+            Self::whole()
+        }
+    }
+
+    /// What is secret of this one or of the other.
+    pub(crate) fn add(&mut self, other: Self) {
+        if self.whole {
+            return;
+        }
+        if other.whole {
+            *self = other;
+            return;
+        }
+        for (token, part) in other.parts {
+            self.parts.entry(token).or_default().add(part);
+        }
+    }
+}
+
+/// Of JSON Pointers, with `*` for any element or member. One without a leading `/` is the whole value.
+impl<P: AsRef<str>> FromIterator<P> for Secrets {
+    fn from_iter<I: IntoIterator<Item = P>>(pointers: I) -> Self {
+        let mut secrets = Self::NONE;
+        for pointer in pointers {
+            let tokens: Vec<_> = pointer.as_ref().split('/').skip(1).collect();
+            secrets.add(tokens.iter().rfold(Self::whole(), |part, token| {
+                part.under(token.replace("~1", "/").replace("~0", "~"))
+            }));
+        }
+        secrets
+    }
+}
+
+/// The pointers.
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.pointers()).finish()
+    }
+}
+
+impl Serialize for Secrets {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.pointers().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Secrets {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<String>::deserialize(deserializer).map(|pointers| pointers.iter().collect())
+    }
+}

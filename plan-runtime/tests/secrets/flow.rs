@@ -1,0 +1,123 @@
+//! Where secrets go in a plan.
+
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+#[derive(Clone, Serialize, Deserialize, Shape)]
+struct Key {
+    name: String,
+    #[shape(secret)]
+    value: String,
+}
+
+#[derive(Serialize, Deserialize, Shape)]
+struct Session {
+    user: String,
+    keys: Vec<Key>,
+    #[shape(secret)]
+    token: Option<String>,
+}
+
+#[tool]
+async fn log_in(#[shape(secret)] password: String) -> Result<Session> {
+    let key = |name: &str| Key {
+        name: name.into(),
+        value: format!("{password} of {name}"),
+    };
+    Ok(Session {
+        user: "sarah".into(),
+        keys: vec![key("a"), key("b")],
+        token: Some(password),
+    })
+}
+
+#[tool]
+async fn show(value: Value) -> Result<usize> {
+    Ok(value.to_string().len())
+}
+
+#[tool]
+async fn show_all(values: Vec<String>, more: Key) -> Result<()> {
+    drop((values, more));
+    Ok(())
+}
+
+/// The arguments of each call and the output of each step.
+fn seen(report: &plan_runtime::Report) -> Vec<(String, Value)> {
+    let mut seen = Vec::new();
+    for step in report.steps() {
+        for attempt in step.attempts() {
+            if let Some(arguments) = attempt.arguments() {
+                seen.push((format!("{} <", step.id()), arguments.clone()));
+            }
+        }
+        if let Some(output) = step.output() {
+            seen.push((format!("{} >", step.id()), output.clone()));
+        }
+    }
+    seen
+}
+
+#[test]
+fn what_reads_a_secret_is_secret() {
+    let plan = plan! {
+        step session = LogIn { password: "hunter2" };
+        step whole = Show { value: session };
+        step names = Show { value: session.keys[..].name };
+        step values = Show { value: session.keys[..].value };
+        step texts = ShowAll { values: [session.user, format!("<{}>", session.keys[1].value)], more: session.keys[0] };
+        step _computed: usize = session.keys.len() + 1;
+        step each = for key in session.keys { ShowAll { values: [key.name, key.value], more: Key { name: key.value, value: "own" } } };
+        step maybe: String = if let Some(token) = &session.token { format!("{token}!") } else { "none".to_owned() };
+        step after = Show { value: maybe };
+        after
+    };
+    let run = plan.run(&()).capture_arguments(true).capture_outputs(true);
+    let (output, report) = smol::block_on(run.with_report());
+    assert_eq!(output.unwrap(), 10);
+    let secret = "(secret)";
+    let keys = json!([{"name": "a", "value": secret}, {"name": "b", "value": secret}]);
+    let session = json!({"user": "sarah", "keys": keys, "token": secret});
+    let more = json!({"name": secret, "value": secret});
+    let expected = [
+        ("session <", json!({"password": secret})),
+        ("session >", session.clone()),
+        ("whole <", json!({"value": session})),
+        ("names <", json!({"value": ["a", "b"]})),
+        ("values <", json!({"value": [secret, secret]})),
+        (
+            "texts <",
+            json!({"values": ["sarah", secret], "more": {"name": "a", "value": secret}}),
+        ),
+        ("texts >", Value::Null),
+        ("_computed >", json!(secret)),
+        ("each <", json!({"values": ["a", secret], "more": more})),
+        ("each <", json!({"values": ["b", secret], "more": more})),
+        ("each >", json!([null, null])),
+        ("maybe >", json!(secret)),
+        ("after <", json!({"value": secret})),
+        ("after >", json!(10)),
+    ];
+    let seen = seen(&report);
+    for (step, value) in expected {
+        assert!(
+            seen.contains(&(step.to_owned(), value.clone())),
+            "{step} {value}: {seen:#?}"
+        );
+    }
+}
+
+#[test]
+fn an_error_does_not_say_which_secret_it_found() {
+    let plan = plan! {
+        step session = LogIn { password: "hunter2" };
+        step none = Show { value: session.keys[7].value };
+        none
+    };
+    let error = smol::block_on(plan.run(&())).unwrap_err().to_string();
+    assert!(
+        error.contains("`session` has 2 elements at `/keys`"),
+        "{error}"
+    );
+}

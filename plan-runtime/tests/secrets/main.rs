@@ -1,0 +1,7 @@
+//! Values that nobody is to see: in which parts of a plan they are, and that reports, errors and events do not show them.
+
+mod events;
+mod flow;
+mod inside;
+mod shown;
+mod types;
