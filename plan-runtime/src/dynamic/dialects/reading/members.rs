@@ -124,7 +124,7 @@ impl PlanBuilder {
                     self.limits.string
                 );
                 let place = node.place();
-                self.error(Note::error(Code::LimitPassed, place, message))
+                self.error(Note::limit("string", place, message))
             }
             Ok(text) => Some(text),
             Err(_) => self.error(no_text(node)),
