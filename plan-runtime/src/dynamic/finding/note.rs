@@ -206,13 +206,13 @@ impl Notes {
     pub(in crate::dynamic) fn push(&mut self, note: Note) {
         self.weight = self.weight.saturating_add(note.weight());
         let is_error = note.severity == Severity::Error;
+        let has_room = self.has_room(is_error);
         let (kept, more) = if is_error {
             (&mut self.errors, &mut self.more_errors)
         } else {
             (&mut self.warnings, &mut self.more_warnings)
         };
-        let before = if is_error { *kept } else { self.kept.len() };
-        if before < self.most {
+        if has_room {
             *kept += 1;
             self.kept.push(note);
         } else {
@@ -256,6 +256,16 @@ impl Notes {
     pub(in crate::dynamic) fn into_messages(mut self) -> Vec<String> {
         self.fit();
         self.kept.into_iter().map(|note| note.message).collect()
+    }
+
+    /// Whether one more warning, or error, would be kept rather than counted.
+    pub(in crate::dynamic) fn has_room(&self, is_error: bool) -> bool {
+        let before = if is_error {
+            self.errors
+        } else {
+            self.kept.len()
+        };
+        before < self.most
     }
 
     /// Whether there are more errors than are listed, so that nobody needs to look for further ones.
