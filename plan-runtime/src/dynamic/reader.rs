@@ -147,6 +147,7 @@ impl Reader<'_> {
                 },
                 dialect,
                 profile: self.profile,
+                most: self.limits.findings,
                 spans,
                 warnings: notes.into_findings(text),
                 graph: OnceLock::new(),
@@ -199,7 +200,8 @@ impl Reader<'_> {
             bytes.len()
         );
         let mut notes = Notes::default();
-        notes.push(Note::error(Code::LimitPassed, end..end, message).label("the limit is here"));
+        let raised = (most < u32::MAX as usize).then_some("bytes");
+        notes.push(Note::limit(raised, end..end, message).label("the limit is here"));
         Some(notes.into_findings(text))
     }
 
@@ -289,6 +291,8 @@ pub struct Document<'t> {
     plan: Plan,
     dialect: Dialect,
     profile: Profile,
+    /// How many findings are listed.
+    most: usize,
     spans: Spans,
     warnings: Findings,
     graph: OnceLock<Checked>,
@@ -335,7 +339,7 @@ impl<'t> Document<'t> {
 
     /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs do not change.
     pub fn check(&self, tools: &Contracts) -> Findings {
-        let mut notes = Notes::default();
+        let mut notes = Notes::of(self.most);
         check::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);
         notes.into_findings(self.text)
     }

@@ -1,7 +1,7 @@
 //! What is read of a document that is too large.
 
 use crate::limited;
-use plan_runtime::dynamic::{Code, Limits, Reader};
+use plan_runtime::dynamic::{Code, Contracts, Limits, Reader};
 use std::time::Duration;
 
 #[test]
@@ -14,6 +14,7 @@ fn limits() {
 ]}"#,
         "error[limit-passed]: the plan has 2 steps, and at most 1 are read
   --> 3:3: this step exceeds the limit
+   = help: if the document is right, raise `Limits::steps`
 ",
     );
     limited(
@@ -24,6 +25,7 @@ fn limits() {
 ]"#,
         "error[limit-passed]: the plan has 2 steps, and at most 1 are read
   --> 3:3: this step exceeds the limit
+   = help: if the document is right, raise `Limits::steps`
 ",
     );
     limited(
@@ -34,6 +36,7 @@ fn limits() {
 ]}"#,
         "error[limit-passed]: lists and objects are nested more than 2 levels deep
   --> 3:48 in step `b`
+   = help: if the document is right, raise `Limits::depth`
 ",
     );
     limited(
@@ -44,6 +47,7 @@ fn limits() {
 ]}"#,
         "error[limit-passed]: lists and objects are nested more than 2 levels deep
   --> 3:51 in step `b`
+   = help: if the document is right, raise `Limits::depth`
 ",
     );
     limited(
@@ -54,6 +58,7 @@ fn limits() {
 ]}"#,
         "error[limit-passed]: the string has 5 bytes, and at most 4 are read
   --> 3:47 in step `b`
+   = help: if the document is right, raise `Limits::string`
 ",
     );
     limited(
@@ -63,6 +68,7 @@ fn limits() {
 ]"#,
         "error[limit-passed]: the document has 10 bytes, and at most 6 are read
   --> 2:4: the limit is here
+   = help: if the document is right, raise `Limits::bytes`
 ",
     );
     limited(
@@ -70,12 +76,100 @@ fn limits() {
         "xxx",
         "error[limit-passed]: the document has 3 bytes, and at most 2 are read
   --> 1:3: the limit is here
+   = help: if the document is right, raise `Limits::bytes`
 ",
     );
 }
 
 #[test]
-fn inputs_and_references() {
+fn inputs() {
+    limited(
+        |limits| limits.inputs = 1,
+        r#"[
+  {"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_A}}", "y": "{{PLACEHOLDER_A}} {{PLACEHOLDER_B}}"}},
+  {"id": "b", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_C}}"}}
+]"#,
+        "error[limit-passed]: the plan has more than 1 input
+  --> 2:94 in step `a`: the first input over the limit
+   = help: if the document is right, raise `Limits::inputs`
+",
+    );
+    limited(
+        |limits| limits.inputs = 1,
+        r#"{"inputs": [
+  {"name": "a"},
+  {"name": "b"},
+  {"name": "c"}
+], "plan": [{"id": "s", "tool": "t"}]}"#,
+        "error[limit-passed]: the plan has more than 1 input
+  --> 3:3: the first input over the limit
+   = help: if the document is right, raise `Limits::inputs`
+",
+    );
+}
+
+#[test]
+fn references() {
+    limited(
+        |limits| limits.references = 2,
+        r#"{"steps": [
+  {"id": "a", "tool": "t"},
+  {"id": "b", "tool": "t", "arguments": {"x": "$ref:a", "y": ["$ref:a.z"]}},
+  {"id": "c", "tool": "t", "arguments": {"x": "$ref:b"}},
+  {"id": "d", "tool": "t", "arguments": {"x": "$ref:e"}}
+]}"#,
+        "error[limit-passed]: the plan has more than 2 references
+  --> 4:48 in step `c`: the first reference over the limit
+   = help: if the document is right, raise `Limits::references`
+",
+    );
+    limited(
+        |limits| limits.references = 1,
+        r#"[
+  {"id": "a", "tool": "t"},
+  {"id": "b", "tool": "t", "arguments": {"x": "{{a.result}} and {{a.result}}"}}
+]"#,
+        "error[limit-passed]: the plan has more than 1 reference
+  --> 3:65 in step `b`: the first reference over the limit
+   = help: if the document is right, raise `Limits::references`
+",
+    );
+}
+
+#[test]
+fn findings() {
+    limited(
+        |limits| limits.findings = 1,
+        r#"[
+  {"id": "a", "tool": "t", "z": 1},
+  {"id": "b", "tool": 1},
+  {"id": "c", "tool": 2},
+  {"id": "d", "tool": 3}
+]"#,
+        "error[wrong-kind]: the tool of a step is `1`, but must be a string
+  --> 3:23 in step `b`
+
+error[limit-passed]: the document has at least 1 more error and 1 more warning
+  --> 6:2
+   = help: `Limits::findings` is 1, errors first; raise it to see more
+",
+    );
+}
+
+/// A document that was read with a limit is checked with it.
+#[test]
+fn findings_of_a_check() {
+    let reader = Reader::new().limits(Limits::DEFAULT.findings(2));
+    let steps: Vec<String> = (0..4)
+        .map(|at| format!(r#"{{"id": "s{at}", "tool": "t", "arguments": {{}}}}"#))
+        .collect();
+    let text = format!("[{}]", steps.join(","));
+    let findings = reader.read(&text).unwrap().check(&Contracts::new());
+    assert_eq!(findings.len(), 3, "{findings}");
+}
+
+#[test]
+fn everywhere() {
     for document in [
         r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_k}}", "y": "{{PLACEHOLDER_b}}"}}]"#,
         r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_k}}", "y": "{{PLACEHOLDER_k}} {{PLACEHOLDER_b}} {{PLACEHOLDER_c}}"}}]"#,
@@ -166,7 +260,7 @@ fn attempts_and_times() {
 }
 
 #[test]
-fn findings() {
+fn number_of_findings() {
     let steps: Vec<String> = (0..20)
         .map(|it| format!(r#"{{"id": "s{it}", "tool": 5}}"#))
         .collect();

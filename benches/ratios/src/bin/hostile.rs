@@ -1,7 +1,9 @@
 //! `hostile [bytes] [word]`: what documents cost that have one thing in large numbers, and how that grows where they grow to twice their size.
 //! With a word, only of the shapes whose name has it. Instructions are counted by valgrind.
 //!
-//! `hostile count <stage> <bytes> <shape>` does the work of one cell.
+//! The last column is the time of 1 MB for a reader with the limits that it has by default.
+//!
+//! `hostile count <stage> <bytes> <shape>` does the work of one cell, and `hostile time [word]` measures only the times of 1 MB.
 
 #[path = "../../../../plan-runtime/tests/hostile/limits/documents/mod.rs"]
 mod documents;
@@ -32,14 +34,22 @@ fn main() {
         let shape = shapes().into_iter().find(|shape| shape.name == name);
         let case = shape.unwrap().of(bytes.parse().unwrap());
         let tools = case.tools();
-        work(&case, &tools, stage);
+        work(&case, &tools, stage, UNLIMITED);
+        return;
+    }
+    if let ["time", ref word @ ..] = arguments[..] {
+        let word = word.first().copied().unwrap_or_default();
+        for shape in shapes().iter().filter(|shape| shape.name.contains(word)) {
+            let times = STAGES.map(|stage| format!(" {:.0} ms |", time(shape, stage) * 1e3));
+            println!("| {} |{}", shape.name, times.concat());
+        }
         return;
     }
     let bytes = arguments
         .first()
         .map_or(1 << 20, |bytes| bytes.parse().unwrap());
     let word = arguments.get(1).copied().unwrap_or_default();
-    println!("| document | stage | bytes | instructions a byte | growth | time |");
+    println!("| document | stage | bytes | instructions a byte | growth | 1 MB |");
     println!("|---|---|---:|---:|---:|---:|");
     for shape in shapes().iter().filter(|shape| shape.name.contains(word)) {
         for stage in STAGES {
@@ -66,7 +76,7 @@ fn print(shape: &Shape, stage: &str, bytes: usize) {
         case.size(),
         after as f64 / case.size() as f64,
         2.0 * after as f64 / before as f64 / sizes,
-        time(&case, stage) * 1e3
+        time(shape, stage) * 1e3
     );
 }
 
@@ -90,18 +100,19 @@ fn instructions(shape: &Shape, stage: &str, bytes: usize) -> u64 {
     count.parse().unwrap()
 }
 
-/// The shortest of some times, in seconds.
-fn time(case: &Case, stage: &str) -> f64 {
+/// The shortest of some times of 1 MB, in seconds.
+fn time(shape: &Shape, stage: &str) -> f64 {
+    let case = shape.of(1_000_000);
     let tools = case.tools();
-    let times = (0..3).map(|_| work(case, &tools, stage));
+    let times = (0..3).map(|_| work(&case, &tools, stage, Limits::DEFAULT));
     times.fold(f64::INFINITY, f64::min)
 }
 
 /// Does what a stage does, and says how long that takes.
-fn work(case: &Case, tools: &Contracts, stage: &str) -> f64 {
+fn work(case: &Case, tools: &Contracts, stage: &str, limits: Limits) -> f64 {
     let start = Instant::now();
     let reader = Reader::new().dialect(case.dialect).tools(tools);
-    let read = || reader.clone().limits(UNLIMITED).read(&case.text);
+    let read = || reader.clone().limits(limits).read(&case.text);
     match stage {
         "none" => {}
         "read" => drop(read()),

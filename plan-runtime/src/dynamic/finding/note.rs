@@ -58,6 +58,16 @@ impl Note {
         Self::error(code, at, message).warn_if(true)
     }
 
+    /// An error that goes beyond the member of [`Limits`] with this name, if that can be raised.
+    pub(in crate::dynamic) fn limit(
+        limit: impl Into<Option<&'static str>>,
+        at: Range<usize>,
+        message: impl Into<String>,
+    ) -> Self {
+        let help = |limit| format!("if the document is right, raise `Limits::{limit}`");
+        Self::error(Code::LimitPassed, at, message).help(limit.into().map(help))
+    }
+
     /// The same as a warning.
     pub(in crate::dynamic) fn into_warning(self) -> Self {
         let severity = Severity::Warning;
@@ -156,6 +166,8 @@ pub(in crate::dynamic) struct Notes {
     kept: Vec<Note>,
     /// How many of those are errors.
     errors: usize,
+    /// How many of them are warnings. They make room for errors.
+    warnings: usize,
     /// How many there are besides.
     more_errors: usize,
     more_warnings: usize,
@@ -184,6 +196,7 @@ impl Notes {
             most: most.max(1),
             kept: Vec::new(),
             errors: 0,
+            warnings: 0,
             more_errors: 0,
             more_warnings: 0,
             weight: 0,
@@ -193,26 +206,35 @@ impl Notes {
     pub(in crate::dynamic) fn push(&mut self, note: Note) {
         self.weight = self.weight.saturating_add(note.weight());
         let is_error = note.severity == Severity::Error;
-        if self.kept.len() < self.most {
-            self.errors += usize::from(is_error);
+        let has_room = self.has_room(is_error);
+        let (kept, more) = if is_error {
+            (&mut self.errors, &mut self.more_errors)
+        } else {
+            (&mut self.warnings, &mut self.more_warnings)
+        };
+        if has_room {
+            *kept += 1;
             self.kept.push(note);
-            return;
-        }
-        let is_warning = |note: &Note| note.severity == Severity::Warning;
-        match self.kept.iter().rposition(is_warning) {
-            Some(last) if is_error => {
-                self.kept.remove(last);
-                self.kept.push(note);
-                self.errors += 1;
-                self.more_warnings += 1;
-            }
-            _ if is_error => self.more_errors += 1,
-            _ => self.more_warnings += 1,
+        } else {
+            *more += 1;
         }
     }
 
+    /// Drops the last warnings where the errors need their room.
+    fn fit(&mut self) {
+        let fitting = self.warnings.min(self.most - self.errors);
+        self.more_warnings += self.warnings - fitting;
+        self.warnings = fitting;
+        let mut seen = 0;
+        self.kept.retain(|note| {
+            seen += usize::from(note.severity == Severity::Warning);
+            note.severity == Severity::Error || seen <= fitting
+        });
+    }
+
     /// Adds those on a part of the text; all are on this step, if there is one.
-    pub(in crate::dynamic) fn append(&mut self, other: Self, step: Option<&Arc<str>>) {
+    pub(in crate::dynamic) fn append(&mut self, mut other: Self, step: Option<&Arc<str>>) {
+        other.fit();
         self.more_errors += other.more_errors;
         self.more_warnings += other.more_warnings;
         for note in other.kept {
@@ -231,8 +253,19 @@ impl Notes {
         self.weight
     }
 
-    pub(in crate::dynamic) fn into_messages(self) -> Vec<String> {
+    pub(in crate::dynamic) fn into_messages(mut self) -> Vec<String> {
+        self.fit();
         self.kept.into_iter().map(|note| note.message).collect()
+    }
+
+    /// Whether one more warning, or error, would be kept rather than counted.
+    pub(in crate::dynamic) fn has_room(&self, is_error: bool) -> bool {
+        let before = if is_error {
+            self.errors
+        } else {
+            self.kept.len()
+        };
+        before < self.most
     }
 
     /// Whether there are more errors than are listed, so that nobody needs to look for further ones.
@@ -263,6 +296,7 @@ impl Notes {
         if self.kept.is_empty() {
             return Findings::default();
         }
+        self.fit();
         self.kept.sort_by_key(|note| note.at.start);
         self.kept.extend(self.rest(text));
         let lines = LineIndex::of(text, &self.kept);
@@ -298,7 +332,8 @@ impl Notes {
         let message = more.join(" and ");
         let message = format!("the document has at least {message}");
         let note = Note::error(Code::LimitPassed, end, message).warn_if(errors == 0);
-        let help = format!("only {} findings are listed, errors first", self.most);
+        let most = self.most;
+        let help = format!("`Limits::findings` is {most}, errors first; raise it to see more");
         Some(note.help(help))
     }
 }

@@ -78,8 +78,8 @@ fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
             "a number of further attempts: 0, 1, 2, …",
         )
     {
-        let attempts = builder.attempts(retries.saturating_add(1), "retryCount", node.place());
-        policy.attempts = attempts.unwrap_or(policy.attempts);
+        policy.attempts = retries.saturating_add(1);
+        builder.attempts_fit(policy.attempts, "retryCount", node.place());
     }
     if let Some(node) = members.given("timeout") {
         match builder.value::<u64>(node, "`timeout`", "a number of milliseconds") {
@@ -88,9 +88,10 @@ fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
                 builder.note(note.help("leave it out if an attempt has no time limit".to_owned()));
             }
             limit => {
-                let limit = limit.map(Duration::from_millis);
-                policy.timeout =
-                    limit.and_then(|limit| builder.time(limit, "timeout", node.place()));
+                policy.timeout = limit.map(Duration::from_millis);
+                if let Some(limit) = policy.timeout {
+                    builder.time_fits(limit, "timeout", node.place());
+                }
             }
         }
     }

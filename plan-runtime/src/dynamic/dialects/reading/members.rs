@@ -65,13 +65,21 @@ impl<'a> Members<'a> {
         members.filter(|member| !known.contains(&&*member.name))
     }
 
-    /// The finding for one of those.
-    pub(crate) fn unknown_note(&self, member: &Member<'_>, what: &str, known: &[&str]) -> Note {
-        let meant = similar(&member.name, known.iter().copied());
-        let help = match meant.filter(|meant| self.member(meant).is_none()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("{what} has `{}`", known.join("`, `")),
-        };
+    /// The finding for one of those. What was meant is looked for only if somebody reads it.
+    pub(crate) fn unknown_note(
+        &self,
+        member: &Member<'_>,
+        what: &str,
+        known: &[&str],
+        is_listed: bool,
+    ) -> Note {
+        let help = is_listed.then(|| {
+            let meant = similar(&member.name, known.iter().copied());
+            match meant.filter(|meant| self.member(meant).is_none()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("{what} has `{}`", known.join("`, `")),
+            }
+        });
         let message = format!("unknown member `{}` in {what}", short(&member.name));
         let place = member.key.place();
         Note::error(Code::UnknownMember, place, message).help(help)
@@ -91,7 +99,8 @@ impl PlanBuilder {
     /// Refuses members that nothing reads.
     pub(crate) fn only(&mut self, members: &Members<'_>, what: &str, known: &[&str]) {
         for member in members.unknown(known) {
-            self.note(members.unknown_note(member, what, known));
+            let is_listed = self.notes.has_room(true);
+            self.note(members.unknown_note(member, what, known, is_listed));
         }
     }
 
@@ -124,7 +133,7 @@ impl PlanBuilder {
                     self.limits.string
                 );
                 let place = node.place();
-                self.error(Note::error(Code::LimitPassed, place, message))
+                self.error(Note::limit("string", place, message))
             }
             Ok(text) => Some(text),
             Err(_) => self.error(no_text(node)),

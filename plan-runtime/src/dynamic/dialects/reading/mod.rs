@@ -154,67 +154,55 @@ impl PlanBuilder {
         self.values > self.most_values || self.too_many || self.notes.is_full()
     }
 
-    /// Counts a reference.
-    pub(crate) fn count_reference(&mut self, place: Range<usize>) {
+    /// Counts a reference, and says whether it is to be read.
+    pub(crate) fn count_reference(&mut self, place: Range<usize>) -> bool {
         self.references += 1;
         let most = self.limits.references;
-        self.no_more(self.references, most, "reference", place);
+        self.no_more(self.references, most, "reference", "references", place);
+        !self.is_over()
     }
 
     /// Counts an input, before which there were as many as this.
     pub(crate) fn count_input(&mut self, before: usize, place: Range<usize>) {
-        self.no_more(before + 1, self.limits.inputs, "input", place);
+        self.no_more(before + 1, self.limits.inputs, "input", "inputs", place);
     }
 
-    fn no_more(&mut self, number: usize, most: usize, what: &str, place: Range<usize>) {
+    fn no_more(
+        &mut self,
+        number: usize,
+        most: usize,
+        what: &str,
+        limit: &'static str,
+        place: Range<usize>,
+    ) {
         if number <= most || self.too_many {
             return;
         }
         self.too_many = true;
         let message = format!("the plan has more than {}", counted(most, what));
-        let help = format!("if the document is right, raise `Limits::{what}s`");
-        let note = Note::error(Code::LimitPassed, place, message);
-        self.note(
-            note.label(format!("the first {what} over the limit"))
-                .help(help),
-        );
+        let note = Note::limit(limit, place, message);
+        self.note(note.label(format!("the first {what} over the limit")));
     }
 
-    /// The attempts that a member asks for, if they are no more than are allowed; where they are, it is an error.
-    pub(crate) fn attempts(
-        &mut self,
-        attempts: u32,
-        member: &str,
-        place: Range<usize>,
-    ) -> Option<u32> {
+    /// Adds an error if a member asks for more attempts than are allowed.
+    pub(crate) fn attempts_fit(&mut self, attempts: u32, member: &str, place: Range<usize>) {
         let most = self.limits.attempts;
-        if attempts <= most {
-            return Some(attempts);
+        if attempts > most {
+            let attempts = counted(attempts as usize, "attempt");
+            let message =
+                format!("`{member}` asks for {attempts}, but a step may have at most {most}");
+            self.note(Note::limit("attempts", place, message));
         }
-        let message =
-            format!("`{member}` asks for {attempts} attempts, but a step may have at most {most}");
-        let help = "if the document is right, raise `Limits::attempts`".to_owned();
-        self.error(Note::error(Code::LimitPassed, place, message).help(help))
     }
 
-    /// The time that a member states, if it is no longer than is allowed; where it is, it is an error.
-    pub(crate) fn time(
-        &mut self,
-        time: Duration,
-        member: &str,
-        place: Range<usize>,
-    ) -> Option<Duration> {
+    /// Adds an error if a member states a longer time than is allowed.
+    pub(crate) fn time_fits(&mut self, time: Duration, member: &str, place: Range<usize>) {
         let most = self.limits.time;
-        if time <= most {
-            return Some(time);
+        if time > most {
+            let [time, most] = [time, most].map(humantime::format_duration);
+            let message = format!("`{member}` is {time}, but may be at most {most}");
+            self.note(Note::limit("time", place, message));
         }
-        let (time, most) = (
-            humantime::format_duration(time),
-            humantime::format_duration(most),
-        );
-        let message = format!("`{member}` is {time}, but may be at most {most}");
-        let help = "if the document is right, raise `Limits::time`".to_owned();
-        self.error(Note::error(Code::LimitPassed, place, message).help(help))
     }
 
     /// Whether a reference has no more parts than are read; where it has, it is an error.
@@ -239,7 +227,7 @@ impl PlanBuilder {
             "the plan has {} steps, and at most {most} are read",
             nodes.len()
         );
-        let note = Note::error(Code::LimitPassed, first.place(), message);
+        let note = Note::limit("steps", first.place(), message);
         self.note(note.label("this step exceeds the limit"));
         false
     }
@@ -249,11 +237,11 @@ impl PlanBuilder {
         if depth < self.limits.depth {
             return true;
         }
-        let message = format!(
-            "lists and objects are nested more than {} levels deep",
-            self.limits.depth
-        );
-        self.note(Note::error(Code::LimitPassed, place, message));
+        let most = self.limits.depth;
+        let levels = counted(most, "level");
+        let message = format!("lists and objects are nested more than {levels} deep");
+        let raised = (most < DEEPEST_VALUE).then_some("depth");
+        self.note(Note::limit(raised, place, message));
         false
     }
 
@@ -286,7 +274,7 @@ impl PlanBuilder {
                 "{what} has {} bytes, and at most {most} are read",
                 name.len()
             );
-            self.note(Note::error(Code::LimitPassed, place, message));
+            self.note(Note::limit("name", place, message));
         }
         name.len() <= most
     }

@@ -13,8 +13,9 @@ impl PlanBuilder {
             if what == "a step" && Dialect::ALL.iter().any(is_arguments) {
                 continue;
             }
-            let note = members.unknown_note(member, what, known);
             let promise = promise(&member.name, member.value).filter(|_| what != "an input");
+            let is_listed = self.notes.has_room(promise.is_some());
+            let note = members.unknown_note(member, what, known, is_listed);
             self.note(match promise {
                 Some(promise) => note.help(instead(promise, self.dialect)),
                 None => note.into_warning(),

@@ -167,6 +167,16 @@ pub(super) fn shapes() -> Vec<Shape> {
             }),
         );
         add(
+            "misspelled members of a step",
+            dialect,
+            Box::new(move |n| {
+                let members: Vec<String> = (0..n).map(|at| format!("\"inten{at}\":1,")).collect();
+                steps(dialect, 1, |_| {
+                    step(dialect, "s", "{}").replacen('{', &format!("{{{}", members.concat()), 1)
+                })
+            }),
+        );
+        add(
             "a member of a step many times",
             dialect,
             Box::new(move |n| {

@@ -11,6 +11,7 @@ use crate::plan::{
     Action, Body, Bound, Branch, Condition, For, Policy, RustText, Step, Template, ToolInfo,
 };
 use crate::print::short;
+use crate::resolve::describe::counted;
 use std::sync::Arc;
 
 impl PlanReader<'_> {
@@ -372,11 +373,11 @@ impl PlanReader<'_> {
     fn inner(&mut self, node: JsonNode<'_>, what: &str, depth: usize) -> Body {
         let deepest = self.builder.limits.depth.min(DEEPEST_BODY);
         if depth >= deepest {
-            let message =
-                format!("conditions and loops are nested more than {deepest} levels deep");
-            let place = node.place();
+            let levels = counted(deepest, "level");
+            let message = format!("conditions and loops are nested more than {levels} deep");
+            let raised = (deepest < DEEPEST_BODY).then_some("depth");
             self.builder
-                .note(Note::error(Code::LimitPassed, place, message));
+                .note(Note::limit(raised, node.place(), message));
             return self.broken_body();
         }
         let Some(members) = self.object(node, what, names::BODY) else {

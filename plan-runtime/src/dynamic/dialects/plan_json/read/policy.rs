@@ -23,13 +23,8 @@ impl PlanReader<'_> {
             .given(policy::OPTIONAL)
             .and_then(|node| self.one_of(node, "`optional`", optional::ALL));
         let policy = Policy {
-            attempts: members
-                .given(policy::ATTEMPTS)
-                .and_then(|node| {
-                    let attempts = self.scalar(&members, policy::ATTEMPTS, count)?;
-                    let builder = &mut self.builder;
-                    builder.attempts(attempts, policy::ATTEMPTS, node.place())
-                })
+            attempts: self
+                .scalar(&members, policy::ATTEMPTS, count)
                 .unwrap_or(default.attempts),
             backoff: self
                 .duration(&members, policy::BACKOFF)
@@ -50,6 +45,10 @@ impl PlanReader<'_> {
                 .map(|node| self.template(node, None, 0)),
             concurrency: self.scalar(&members, policy::CONCURRENCY, at_once),
         };
+        if let Some(node) = members.given(policy::ATTEMPTS) {
+            let builder = &mut self.builder;
+            builder.attempts_fit(policy.attempts, policy::ATTEMPTS, node.place());
+        }
         for (member, message) in meaningless(&policy, is_broken || body.repeats()) {
             if let Some(node) = members.given(member) {
                 let note = Note::error(Code::NotAllowed, node.place(), message);
@@ -74,7 +73,10 @@ impl PlanReader<'_> {
         let node = members.given(name)?;
         let text = self.builder.text(node, &format!("`{name}`"))?;
         match humantime::parse_duration(&text.value) {
-            Ok(duration) => self.builder.time(duration, name, node.place()),
+            Ok(duration) => {
+                self.builder.time_fits(duration, name, node.place());
+                Some(duration)
+            }
             Err(_) => {
                 let message = format!(
                     "`{name}` is `{}`, which is not a duration",

@@ -13,7 +13,9 @@ use plan_graph::similar;
 
 impl PlanReader<'_> {
     pub(super) fn reference(&mut self, node: JsonNode<'_>) -> Option<Reference> {
-        self.builder.count_reference(node.place());
+        if !self.builder.count_reference(node.place()) {
+            return None;
+        }
         let members = self.object(node, "`reference`", reference::ALL)?;
         let source = self.source(&members);
         let optional = self.optional(&members);
