@@ -299,7 +299,7 @@ impl Contracts {
         }
         self.may_have_secrets |= !contract.secret_arguments.is_empty()
             || !contract.secret_output.is_empty()
-            || contract.plan.plan().is_some();
+            || contract.plan.is_some();
         match self.place(&contract.name) {
             Some(place) => Some(std::mem::replace(&mut self.list[place], contract)),
             None => {

@@ -36,6 +36,12 @@ impl InnerPlan {
         Self(plan.map(|plan| plan as &AnyPlan))
     }
 
+    /// Whether the tool is a plan, which is not made for this.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn is_some(self) -> bool {
+        self.0.is_some()
+    }
+
     pub(crate) fn plan(self) -> Option<&'static Plan> {
         self.0.map(|plan| &**plan)
     }
