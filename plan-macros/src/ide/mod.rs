@@ -62,8 +62,8 @@ struct IdeExpansion {
     bound: BTreeSet<String>,
     /// The names of steps that are referred to before they are declared.
     ahead: BTreeSet<String>,
-    /// Whether references fit the arguments that they are given to.
-    checks: RefCell<TokenStream>,
+    /// Whether references fit the arguments that they are given to, each as a body of its own: an editor's time grows with the square of a body.
+    checks: RefCell<Vec<TokenStream>>,
 }
 
 /// The IDE expansion of a plan: items in the item form, and a value in the expression form.

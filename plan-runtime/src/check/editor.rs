@@ -37,7 +37,7 @@ impl<T: ?Sized> Argument for T {}
 pub struct DocumentedField<T>(PhantomData<T>);
 
 /// The field of a struct.
-pub fn field<S, T>(_: fn(&S) -> &T) -> DocumentedField<T> {
+pub fn field<T>(_: &T) -> DocumentedField<T> {
     unreachable()
 }
 
@@ -52,7 +52,7 @@ impl<T> DocumentedField<T> {
 pub struct ExpectedValue<To, T>(PhantomData<(To, T)>);
 
 /// A reference, and the field that takes it.
-pub fn place<S, To, T>(_: fn(&S) -> &To, _: &T) -> ExpectedValue<To, T> {
+pub fn place<To, T>(_: &To, _: &T) -> ExpectedValue<To, T> {
     unreachable()
 }
 
@@ -104,7 +104,7 @@ impl<To, T> Misfit<T> for ExpectedValue<To, T> {
 pub struct ExpectedText<To>(PhantomData<To>);
 
 /// The field that takes a text literal.
-pub fn text<S, To>(_: fn(&S) -> &To) -> ExpectedText<To> {
+pub fn text<To>(_: &To) -> ExpectedText<To> {
     unreachable()
 }
 
