@@ -65,7 +65,7 @@ INTERNAL = ["__", "crate plan_runtime", "::core::future", "plan_runtime::check::
 # The signatures that are shown as arguments are typed.
 SIGNATURES = [
     ("an argument", "text: ▮greeting, copies: 2", ["struct Send { speed: Speed, text: String, copies: u32 }"]),
-    ("a variant's value", "Speed::Booked(▮slot), text", []),
+    ("a variant's value", "Speed::Booked(▮slot), text", ["enum Speed::Booked(String)"]),
 ]
 
 REFERENCES = [
