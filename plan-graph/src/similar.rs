@@ -25,17 +25,49 @@ pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         return None;
     }
     let plain = |name: &str| name.replace(['_', '-', ' '], "").to_lowercase();
+    let letters = Letters::of(name);
     let name = plain(name);
     let mut best = None;
     let mut most = ALIKE;
     let known = known.into_iter().filter(|known| known.len() <= LONGEST);
     for known in known.take(MOST) {
+        if letters.most_alike(&Letters::of(known)) < most {
+            continue;
+        }
         let alike = strsim::normalized_damerau_levenshtein(&name, &plain(known));
         if alike > most || (best.is_none() && alike == most) {
             (best, most) = (Some(known), alike);
         }
     }
     best
+}
+
+/// How many letters of each kind a name has, where several letters are of one kind.
+struct Letters {
+    kinds: [u8; 32],
+    all: u8,
+}
+
+impl Letters {
+    fn of(name: &str) -> Self {
+        let (mut kinds, mut all) = ([0; 32], 0);
+        let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+        for letter in letters.flat_map(char::to_lowercase) {
+            // At the end of a word, the letter is another one.
+            let letter = if letter == 'ς' { 'σ' } else { letter };
+            kinds[letter as usize % 32] += 1;
+            all += 1;
+        }
+        Self { kinds, all }
+    }
+
+    /// How alike the names are at most: each letter that one of them has more often is a change.
+    fn most_alike(&self, other: &Self) -> f64 {
+        let kinds = self.kinds.iter().zip(&other.kinds);
+        let common: u8 = kinds.map(|(one, other)| one.min(other)).sum();
+        // A little more, as the division is not exact.
+        (f64::from(common) + 1e-6) / f64::from(self.all.max(other.all).max(1))
+    }
 }
 
 #[cfg(test)]

@@ -77,7 +77,9 @@ pub const UNLIMITED: Limits = Limits::DEFAULT
     .depth(64)
     .string(usize::MAX)
     .name(usize::MAX)
-    .values(usize::MAX);
+    .values(usize::MAX)
+    .inputs(usize::MAX)
+    .references(usize::MAX);
 
 /// The graph as a plan that is read at run time.
 pub fn plan(needs: &Needs) -> Document<'static> {

@@ -8,6 +8,7 @@ use crate::resolve::{StoredValue, encode};
 use plan_graph::similar;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// What a plan lacks somewhere, which is determined one time for all runs.
 #[derive(Clone, Copy)]
@@ -85,6 +86,7 @@ fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
 /// Each tool that the plan calls and the toolbox lacks, with the steps that call it.
 fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
     let mut unsupported: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for step in &plan.steps {
         step.body.visit(&mut |part| {
             let BodyPart::Action(action) = part else {
@@ -94,7 +96,8 @@ fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
             if contracts.get(&tool.name).is_some() {
                 return;
             }
-            match unsupported.iter_mut().find(|(name, _)| *name == tool.name) {
+            let place = *places.entry(&tool.name).or_insert(unsupported.len());
+            match unsupported.get_mut(place) {
                 Some((_, steps)) if steps.last() == Some(&&*step.id) => {}
                 Some((_, steps)) => steps.push(&step.id),
                 None => unsupported.push((&tool.name, vec![&step.id])),

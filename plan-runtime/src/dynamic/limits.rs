@@ -1,5 +1,7 @@
 //! How large a document may be.
 
+use std::time::Duration;
+
 /// How much a reader takes before it refuses a document, so that nobody's plan uses up the memory or the stack.
 ///
 /// ```
@@ -27,6 +29,17 @@ pub struct Limits {
     /// value on average, so that reading it takes at most 20 times its size in memory, and 2 MiB. Only long lists of short values have less. A step counts as
     /// four values.
     pub values: usize,
+    /// Inputs, those that only references name included. By default 10,000.
+    pub inputs: usize,
+    /// References in the arguments, conditions, loops and the output. By default 100,000.
+    pub references: usize,
+    /// Attempts of one step: the `attempts` of a policy, or a `retryCount` and the first attempt. By default 10,000.
+    pub attempts: u32,
+    /// How long a wait, a time limit or a deadline of a step may be. By default 365 days.
+    pub time: Duration,
+    /// Findings that are listed. What is found besides is counted, and a last finding says how much that is. Where as many errors
+    /// are listed, the rest of the document is not read. By default 256.
+    pub findings: usize,
 }
 
 impl Limits {
@@ -38,6 +51,11 @@ impl Limits {
         string: 1 << 20,
         name: 1_024,
         values: 16_384,
+        inputs: 10_000,
+        references: 100_000,
+        attempts: 10_000,
+        time: Duration::from_secs(365 * 24 * 60 * 60),
+        findings: 256,
     };
 
     setters! {
@@ -53,6 +71,16 @@ impl Limits {
         name: usize;
         /// Limits the values that are read however short the document is.
         values: usize;
+        /// Limits the number of inputs.
+        inputs: usize;
+        /// Limits the number of references.
+        references: usize;
+        /// Limits the attempts of one step.
+        attempts: u32;
+        /// Limits the waits, time limits and deadlines of steps.
+        time: Duration;
+        /// Limits the findings that are listed.
+        findings: usize;
     }
 }
 

@@ -93,6 +93,9 @@ impl KnownOutputs<'_> {
                 let forms = lost.inside.forms().iter();
                 let names = forms.flat_map(Form::names).filter(|name| name != wrong);
                 let names: Vec<&str> = names.collect();
+                if !self.work.may_compare(names.len()) {
+                    return None;
+                }
                 if let Some(name) = similar(wrong, names.iter().copied()) {
                     fixed[lost.segment] = key(name);
                     return Some(meant(&fixed));

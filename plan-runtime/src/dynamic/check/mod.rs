@@ -214,7 +214,9 @@ impl<'a> Checker<'a, '_> {
 
     fn unknown_tool(&mut self, tool: &ToolInfo, (id, place): &StepPlace) {
         let names = || self.known.contracts.names();
-        let help = match similar(&tool.name, names()) {
+        let looks = self.known.work.may_compare(names().len());
+        let meant = looks.then(|| similar(&tool.name, names())).flatten();
+        let help = match meant {
             Some(meant) => Some(format!("a tool with a similar name exists: `{meant}`")),
             None if (1..=MOST_NAMES).contains(&names().len()) => {
                 Some(format!("the tools are {}", quoted(names())))

@@ -72,8 +72,10 @@ impl<'a> Outputs<'a, '_> {
 
     /// What a reference leads to.
     pub(super) fn found(&self, reference: &Reference) -> Result<Given<'a>, LeadsNowhere<'a>> {
+        // Without fuel, nothing is opened that could not be looked through.
+        self.work.spend(1)?;
         let given = self.given(reference.source);
-        self.work.spend(1 + given.ty.cost())?;
+        self.work.spend(given.ty.cost())?;
         follow(given, reference.path(), self.work)
     }
 

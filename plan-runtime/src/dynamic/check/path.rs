@@ -159,6 +159,7 @@ impl<'a> Way<'a, '_> {
         } else {
             self.fails = self.fails.take().or(null);
         }
+        self.work.spend(self.found.ty.forms().len())?;
         let (ty, presence) = match member(&self.found.ty, segment) {
             Ok(found) => found,
             Err((why, may_be_there)) => {

@@ -2,12 +2,13 @@
 
 use super::super::source;
 use super::{Code, Finding, Findings, Label, Severity};
+use crate::dynamic::Limits;
 use crate::resolve::describe::counted;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many notes are kept.
-const MOST: usize = 256;
+/// How many notes are kept, unless a reader says otherwise.
+const MOST: usize = Limits::DEFAULT.findings;
 
 /// How many bytes a message, a label or a help has at most. The names in them are cut far below that.
 const LONGEST: usize = 2048;
@@ -148,8 +149,10 @@ pub(super) fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// Notes on one text, which become findings. What is beyond their number is counted, and errors go first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in crate::dynamic) struct Notes {
+    /// How many are kept.
+    most: usize,
     kept: Vec<Note>,
     /// How many of those are errors.
     errors: usize,
@@ -158,6 +161,12 @@ pub(in crate::dynamic) struct Notes {
     more_warnings: usize,
     /// The sum of how far from what was meant a value is.
     weight: usize,
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Self::of(MOST)
+    }
 }
 
 impl From<Note> for Notes {
@@ -169,10 +178,22 @@ impl From<Note> for Notes {
 }
 
 impl Notes {
+    /// None yet, and at most this many, of which one is needed to say that a plan cannot be used.
+    pub(in crate::dynamic) fn of(most: usize) -> Self {
+        Self {
+            most: most.max(1),
+            kept: Vec::new(),
+            errors: 0,
+            more_errors: 0,
+            more_warnings: 0,
+            weight: 0,
+        }
+    }
+
     pub(in crate::dynamic) fn push(&mut self, note: Note) {
         self.weight = self.weight.saturating_add(note.weight());
         let is_error = note.severity == Severity::Error;
-        if self.kept.len() < MOST {
+        if self.kept.len() < self.most {
             self.errors += usize::from(is_error);
             self.kept.push(note);
             return;
@@ -216,7 +237,7 @@ impl Notes {
 
     /// Whether there are more errors than are listed, so that nobody needs to look for further ones.
     pub(in crate::dynamic) fn is_full(&self) -> bool {
-        self.errors == MOST && self.more_errors > 0
+        self.errors == self.most && self.more_errors > 0
     }
 
     /// Whether an error is at this place.
@@ -277,7 +298,7 @@ impl Notes {
         let message = more.join(" and ");
         let message = format!("the document has at least {message}");
         let note = Note::error(Code::LimitPassed, end, message).warn_if(errors == 0);
-        let help = format!("only {MOST} findings are listed, errors first");
+        let help = format!("only {} findings are listed, errors first", self.most);
         Some(note.help(help))
     }
 }

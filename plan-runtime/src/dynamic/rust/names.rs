@@ -3,7 +3,7 @@
 use super::fragment::is_identifier;
 use crate::Plan;
 use heck::{ToSnakeCase, ToUpperCamelCase};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
 /// How long a name is at most, in bytes.
@@ -23,7 +23,7 @@ pub(super) struct RustNames {
 
 impl RustNames {
     pub(super) fn of(plan: &Plan) -> Self {
-        let mut taken = HashSet::new();
+        let mut taken = HashMap::new();
         let mut name = |given: &str, kind: &str| distinct(variable(given, kind), &mut taken);
         // The names of inputs are those of the struct's fields, so they come first.
         let inputs = plan.inputs.iter().map(|input| name(&input.name, "input"));
@@ -76,19 +76,24 @@ pub(super) fn keyword(name: &str) -> Option<String> {
 }
 
 /// The name with a number that makes it another than those before.
-fn distinct(name: String, taken: &mut HashSet<String>) -> String {
+///
+/// `taken` has the last number that each of them was given.
+fn distinct(name: String, taken: &mut HashMap<String, usize>) -> String {
     let first = plain(&name).to_owned();
-    if taken.insert(first.clone()) {
+    let Some(mut number) = taken.get(&first).copied() else {
+        taken.insert(first, 1);
         return name;
-    }
-    let mut number = 1;
-    loop {
+    };
+    let numbered = loop {
         number += 1;
         let numbered = format!("{first}_{number}");
-        if taken.insert(numbered.clone()) {
-            return numbered;
+        if !taken.contains_key(&numbered) {
+            break numbered;
         }
-    }
+    };
+    taken.insert(first, number);
+    taken.insert(numbered.clone(), 1);
+    numbered
 }
 
 /// The struct of a tool: what `#[tool]` makes of a function's name.

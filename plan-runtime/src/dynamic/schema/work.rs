@@ -21,10 +21,13 @@ const LEAST: usize = 2_000_000;
 const PER_VALUE: usize = 512;
 
 /// How many names a check compares at most with one that may be misspelled. The mistakes after that have no suggestion.
-const MOST_NAMES: usize = 200_000;
+const MOST_NAMES: usize = 50_000;
 
 /// How many values of an `enum` are compared for a unit of fuel.
 const VALUES: usize = 8;
+
+/// With how many names one is compared at most.
+const MOST_SIMILAR: usize = 1000;
 
 /// What one check has for its work.
 #[derive(Debug)]
@@ -61,9 +64,9 @@ impl Work {
         rest.map(drop).ok_or(TooMuchWork::Work)
     }
 
-    /// Whether this number of names may still be compared with one that may be misspelled.
+    /// Whether this number of names may still be compared with one that may be misspelled. Of more than 1,000, only the first 1,000 are.
     pub(in crate::dynamic) fn may_compare(&self, names: usize) -> bool {
-        let rest = self.names.get().checked_sub(names);
+        let rest = self.names.get().checked_sub(names.min(MOST_SIMILAR));
         self.names.set(rest.unwrap_or_default());
         rest.is_some()
     }

@@ -3,9 +3,8 @@
 mod depth;
 mod documents;
 
-use documents::{Shape, shapes};
-use plan_runtime::dynamic::{Code, Contract, Contracts, Document, Findings, Limits, Reader};
-use serde_json::json;
+use documents::{Case, shapes};
+use plan_runtime::dynamic::{Code, Contracts, Document, Findings, Limits, Reader};
 
 /// The largest limits that there are, but for those of values.
 const UNLIMITED: Limits = Limits::DEFAULT
@@ -14,24 +13,22 @@ const UNLIMITED: Limits = Limits::DEFAULT
     .depth(usize::MAX)
     .string(usize::MAX)
     .name(usize::MAX)
-    .values(4_096);
+    .values(4_096)
+    .inputs(usize::MAX)
+    .references(usize::MAX);
 
 /// What reading takes beyond 20 times the document, whatever it is.
 const CONSTANT: u64 = 1 << 20;
 
-fn tools() -> Contracts {
-    let any =
-        json!({"type": "object", "properties": {"x": {"type": ["array", "object", "string"]}}});
-    let tool = Contract::new("t").arguments(any.clone()).output(any);
-    Contracts::from_iter([tool])
-}
+/// What comparing with a schema takes beyond that: what was found is remembered, up to a number of values.
+const REMEMBERED: u64 = 8 << 20;
 
-fn read<'t>(shape: &Shape, text: &'t str, tools: &Contracts) -> Result<Document<'t>, Findings> {
+fn read<'t>(case: &'t Case, tools: &Contracts) -> Result<Document<'t>, Findings> {
     Reader::new()
-        .dialect(shape.dialect)
+        .dialect(case.dialect)
         .tools(tools)
         .limits(UNLIMITED)
-        .read(text)
+        .read(&case.text)
 }
 
 /// `HOSTILE_BYTES` sets the size of the documents, which are small by default so that the test is quick.
@@ -39,21 +36,26 @@ fn read<'t>(shape: &Shape, text: &'t str, tools: &Contracts) -> Result<Document<
 /// A document of n bytes takes at most 20 n bytes and a constant, what is found in it included. What is printed of it is bounded, too.
 #[test]
 fn memory_grows_with_the_document() {
-    let tools = tools();
     for shape in shapes() {
-        let text =
-            shape.of(std::env::var("HOSTILE_BYTES").map_or(40_000, |it| it.parse().unwrap()));
+        let bytes = std::env::var("HOSTILE_BYTES").map_or(40_000, |it| it.parse().unwrap());
+        let case = shape.of(bytes);
+        let tools = case.tools();
         let mut printed = 0;
         let measured = allocation_counter::measure(|| {
-            let read = read(&shape, &text, &tools);
+            let read = read(&case, &tools);
             allocation_counter::opt_out(|| {
                 printed = read
                     .map_or_else(|it| it.to_string(), |it| it.warnings().to_string())
                     .len();
             });
         });
-        let most = 20 * text.len() as u64 + CONSTANT;
         let name = &shape.name;
+        let constant = if name.ends_with("(schema)") {
+            REMEMBERED
+        } else {
+            CONSTANT
+        };
+        let most = 20 * case.size() as u64 + constant;
         assert!(
             measured.bytes_max <= most,
             "{name}: {} of {most}",
@@ -63,22 +65,34 @@ fn memory_grows_with_the_document() {
     }
 }
 
+/// Documents of which each value is compared with each part of a schema, or with each name. The comparisons have a limit of their
+/// own, which small documents do not reach: the bench `hostile` counts what large ones take.
+const PRODUCTS: [&str; 6] = [
+    "allOf of many (schema)",
+    "an output of many forms (schema)",
+    "many values of many forms (schema)",
+    "many values of many tags (schema)",
+    "misspelled arguments of a closed schema (schema)",
+    "unknown tools (schema)",
+];
+
 /// Twice the document is twice the work, as far as allocations tell.
 #[test]
 fn work_grows_with_the_document() {
-    let tools = tools();
-    for shape in shapes() {
+    let mut grown = Vec::new();
+    let shapes = shapes().into_iter();
+    for shape in shapes.filter(|shape| !PRODUCTS.contains(&&*shape.name)) {
         let [some, more] = [4_000, 8_000].map(|bytes| {
-            let text = shape.of(bytes);
-            let measured = allocation_counter::measure(|| drop(read(&shape, &text, &tools)));
-            measured.count_total as f64 / text.len() as f64
+            let case = shape.of(bytes);
+            let tools = case.tools();
+            let measured = allocation_counter::measure(|| drop(read(&case, &tools)));
+            measured.count_total as f64 / case.size() as f64
         });
-        assert!(
-            more <= 1.5 * some + 0.1,
-            "{}: {some} and {more} for each byte",
-            shape.name
-        );
+        if more > 1.5 * some + 0.1 {
+            grown.push(format!("{}: {some} and {more} for each byte", shape.name));
+        }
     }
+    assert!(grown.is_empty(), "{}", grown.join("\n"));
 }
 
 /// What is read with raised limits is what an honest document of that size has.

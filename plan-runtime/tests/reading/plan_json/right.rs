@@ -2,8 +2,9 @@
 
 use super::plans;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Code, Dialect, Reader};
+use plan_runtime::dynamic::{Code, Dialect, Limits, Reader};
 use proptest::prelude::*;
+use std::time::Duration;
 
 /// What is right next to what is wrong above.
 #[test]
@@ -73,7 +74,8 @@ proptest! {
     fn round_trip(mut plan in plans::plan()) {
         plan.name = "p".into();
         let text = serde_json::to_string_pretty(&plan).unwrap();
-        match Reader::new().read(&text) {
+        let limits = Limits::DEFAULT.time(Duration::MAX);
+        match Reader::new().limits(limits).read(&text) {
             Ok(read) => {
                 prop_assert_eq!(read.dialect(), Dialect::PlanJson);
                 prop_assert_eq!(read.plan(), &plan);

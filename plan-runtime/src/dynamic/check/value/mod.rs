@@ -337,8 +337,9 @@ impl<'t> ValueCheck<'t> {
         let given: HashSet<&str> = item.members().map(|(name, _)| name).collect();
         let required = form.required();
         let needs: HashSet<&str> = required.iter().copied().collect();
-        let names = form.names();
-        self.spend(given.len() + required.len() + names.len())?;
+        // Only a name that is not known is looked for among all of them.
+        let mut names = None;
+        self.spend(given.len() + required.len())?;
         let mut meant = HashSet::new();
         for (name, value) in item.members() {
             match self.property(form, name)? {
@@ -354,14 +355,26 @@ impl<'t> ValueCheck<'t> {
                 Property::Open => {}
                 property @ (Property::Unlisted | Property::Closed) => {
                     let closed = matches!(property, Property::Closed);
-                    // Whether a name is similar is a comparison of texts.
-                    self.spend(8 * names.len().min(1000))?;
-                    let free = names.iter().copied().filter(|name| !given.contains(name));
-                    let similar = similar(name, free);
+                    let names: &Vec<&str> = match &names {
+                        Some(names) => names,
+                        None => {
+                            let all = form.names();
+                            self.spend(all.len())?;
+                            names.insert(all)
+                        }
+                    };
+                    let similar = if closed && !self.work.may_compare(names.len()) {
+                        None
+                    } else {
+                        // Whether a name is similar is a comparison of texts.
+                        self.spend(8 * names.len().min(MOST_COMPARED))?;
+                        let free = names.iter().copied().filter(|name| !given.contains(name));
+                        similar(name, free)
+                    };
                     if closed || self.guesses {
                         // A mistake is reported once: here, and not as a missing name.
                         meant.extend(similar);
-                        problems.push(self.unknown(value, name, &names, similar, closed));
+                        problems.push(self.unknown(value, name, names, similar, closed));
                     }
                 }
             }

@@ -61,9 +61,8 @@ fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {
             ));
             continue;
         }
-        builder.no_step(&name, place);
-        let input = builder.inputs.len();
-        builder.input_names.insert(name.as_str().into(), input);
+        builder.no_step(&name, place.clone());
+        builder.count_input(builder.inputs.len(), place);
         let type_name = builder.optional_text(&members, "type", "the type of an input");
         let description =
             builder.optional_text(&members, "description", "the description of an input");

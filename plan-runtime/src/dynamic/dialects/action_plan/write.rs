@@ -8,6 +8,7 @@ use crate::dynamic::dialects::writing::json::{OutputJson, OutputMembers};
 use crate::dynamic::dialects::writing::strings::leads_to_nothing;
 use crate::dynamic::{Dialect, Unsupported};
 use crate::plan::{Input, Reference, Source, Template};
+use std::collections::HashSet;
 
 pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
     let mut writer = Writer::new(Dialect::ActionPlan, plan, target);
@@ -41,11 +42,11 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
 /// What is to be said of inputs, if a reader would not find the same in the references.
 fn inputs<'p>(writer: &mut Writer<'p>) -> Option<OutputJson<'p>> {
     let plan = writer.plan;
-    let mut found: Vec<usize> = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut find = |template: &Template| {
         for read in template.references() {
             if let Source::Input(input) = read.reference.source
-                && !found.contains(&input)
+                && seen.insert(input)
             {
                 found.push(input);
             }
@@ -78,7 +79,7 @@ fn check(writer: &mut Writer<'_>) {
         if input.name.trim().is_empty() {
             writer.cannot_express(format!("input {}", index + 1), "an empty name");
         }
-        if inputs[..index].iter().any(|other| other.name == input.name) {
+        if writer.inputs.get(input.name.as_str()) != Some(&index) {
             let place = format!("input `{}`", input.name);
             writer.cannot_express(place, "the name of another input");
         }
@@ -99,8 +100,8 @@ fn target<'w>(
             let given = inputs
                 .get(input)
                 .ok_or_else(|| leads_to_nothing(reference))?;
-            let first = inputs.iter().position(|other| other.name == given.name);
-            if given.name.is_empty() || first != Some(input) {
+            let first = writer.inputs.get(given.name.as_str());
+            if given.name.is_empty() || first != Some(&input) {
                 return Err(None);
             }
             Ok(ReferenceTarget::Input(&given.name))

@@ -78,7 +78,8 @@ fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
             "a number of further attempts: 0, 1, 2, …",
         )
     {
-        policy.attempts = retries.saturating_add(1);
+        let attempts = builder.attempts(retries.saturating_add(1), "retryCount", node.place());
+        policy.attempts = attempts.unwrap_or(policy.attempts);
     }
     if let Some(node) = members.given("timeout") {
         match builder.value::<u64>(node, "`timeout`", "a number of milliseconds") {
@@ -86,7 +87,11 @@ fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
                 let note = wrong_kind(node, "`timeout`", "more than 0 milliseconds");
                 builder.note(note.help("leave it out if an attempt has no time limit".to_owned()));
             }
-            limit => policy.timeout = limit.map(Duration::from_millis),
+            limit => {
+                let limit = limit.map(Duration::from_millis);
+                policy.timeout =
+                    limit.and_then(|limit| builder.time(limit, "timeout", node.place()));
+            }
         }
     }
     policy

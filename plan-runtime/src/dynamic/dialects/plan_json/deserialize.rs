@@ -12,6 +12,7 @@ use crate::print::{Line, MessageName};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::fmt::Write;
 use std::ops::Range;
+use std::time::Duration;
 
 /// How many mistakes one error tells of.
 const MOST: usize = 32;
@@ -24,6 +25,11 @@ const LIMITS: Limits = Limits {
     string: usize::MAX,
     name: usize::MAX,
     values: usize::MAX,
+    inputs: usize::MAX,
+    references: usize::MAX,
+    attempts: u32::MAX,
+    time: Duration::MAX,
+    findings: Limits::DEFAULT.findings,
 };
 
 impl<'de> Deserialize<'de> for Plan {

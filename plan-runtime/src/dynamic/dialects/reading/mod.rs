@@ -24,10 +24,12 @@ use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::{MOST_PARTS, number};
 use crate::plan::{Input, Template, ToolInfo};
 use crate::print::short;
+use crate::resolve::describe::counted;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many names are listed where none is similar to the one that was meant.
 pub(crate) const MOST_NAMES: usize = 8;
@@ -69,6 +71,10 @@ pub(crate) struct PlanBuilder {
     /// How many values are read at most, and how many were.
     most_values: usize,
     values: usize,
+    /// How many references were read.
+    references: usize,
+    /// Whether there is more than a limit of another kind allows.
+    too_many: bool,
 }
 
 impl PlanBuilder {
@@ -80,7 +86,7 @@ impl PlanBuilder {
                 depth: limits.depth.min(DEEPEST_VALUE),
                 ..limits
             },
-            notes: Notes::default(),
+            notes: Notes::of(limits.findings),
             spans: Spans::default(),
             inputs: Vec::new(),
             input_names: HashMap::new(),
@@ -94,6 +100,8 @@ impl PlanBuilder {
             shows: None,
             most_values: limits.values,
             values: 0,
+            references: 0,
+            too_many: false,
         }
     }
 
@@ -142,7 +150,70 @@ impl PlanBuilder {
 
     /// Whether so much is wrong with the document that the rest of it is not read.
     pub(crate) fn is_over(&self) -> bool {
-        self.values > self.most_values || self.notes.is_full()
+        self.values > self.most_values || self.too_many || self.notes.is_full()
+    }
+
+    /// Counts a reference.
+    pub(crate) fn count_reference(&mut self, place: Range<usize>) {
+        self.references += 1;
+        let most = self.limits.references;
+        self.no_more(self.references, most, "reference", place);
+    }
+
+    /// Counts an input, before which there were as many as this.
+    pub(crate) fn count_input(&mut self, before: usize, place: Range<usize>) {
+        self.no_more(before + 1, self.limits.inputs, "input", place);
+    }
+
+    fn no_more(&mut self, number: usize, most: usize, what: &str, place: Range<usize>) {
+        if number <= most || self.too_many {
+            return;
+        }
+        self.too_many = true;
+        let message = format!("the plan has more than {}", counted(most, what));
+        let help = format!("if the document is right, raise `Limits::{what}s`");
+        let note = Note::error(Code::LimitPassed, place, message);
+        self.note(
+            note.label(format!("the first {what} over the limit"))
+                .help(help),
+        );
+    }
+
+    /// The attempts that a member asks for, if they are no more than are allowed; where they are, it is an error.
+    pub(crate) fn attempts(
+        &mut self,
+        attempts: u32,
+        member: &str,
+        place: Range<usize>,
+    ) -> Option<u32> {
+        let most = self.limits.attempts;
+        if attempts <= most {
+            return Some(attempts);
+        }
+        let message =
+            format!("`{member}` asks for {attempts} attempts, but a step may have at most {most}");
+        let help = "if the document is right, raise `Limits::attempts`".to_owned();
+        self.error(Note::error(Code::LimitPassed, place, message).help(help))
+    }
+
+    /// The time that a member states, if it is no longer than is allowed; where it is, it is an error.
+    pub(crate) fn time(
+        &mut self,
+        time: Duration,
+        member: &str,
+        place: Range<usize>,
+    ) -> Option<Duration> {
+        let most = self.limits.time;
+        if time <= most {
+            return Some(time);
+        }
+        let (time, most) = (
+            humantime::format_duration(time),
+            humantime::format_duration(most),
+        );
+        let message = format!("`{member}` is {time}, but may be at most {most}");
+        let help = "if the document is right, raise `Limits::time`".to_owned();
+        self.error(Note::error(Code::LimitPassed, place, message).help(help))
     }
 
     /// Whether a reference has no more parts than are read; where it has, it is an error.

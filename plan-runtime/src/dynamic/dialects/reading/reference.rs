@@ -81,6 +81,7 @@ impl PlanBuilder {
             return *index;
         }
         self.count(VALUES_OF_INPUT, place.clone());
+        self.count_input(self.inputs.len(), place.clone());
         self.name_fits(name, "the name of an input", place.clone());
         self.input_names.insert(name.into(), self.inputs.len());
         self.no_step(name, place);

@@ -123,6 +123,7 @@ impl PlanBuilder {
                 Piece::Reference(written) => written,
             };
             let place = text.place(&written.range);
+            self.count_reference(place.clone());
             let part = if whole { at } else { self.place(place, None) };
             let value = match self.reference(text, &written) {
                 Ok(reference) => Template::Reference(reference),

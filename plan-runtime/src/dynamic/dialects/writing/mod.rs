@@ -10,7 +10,7 @@ use crate::Plan;
 use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
 use crate::plan::{Action, Body, Key, Output, Policy, Reference, Template};
 use json::{OutputJson, OutputMembers};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a reference reads, by its name in a dialect, or the part that the dialect cannot express; `None` if that is already reported.
 type ToTarget =
@@ -22,6 +22,8 @@ pub(crate) struct Writer<'p> {
     pub(crate) plan: &'p Plan,
     target: ToTarget,
     pub(crate) ids: HashMap<&'p str, usize>,
+    /// The first input of each name.
+    pub(crate) inputs: HashMap<&'p str, usize>,
     /// The step whose parts are being written; without one, it is the output.
     pub(crate) step: Option<&'p str>,
     pub(crate) unsupported: Vec<UnsupportedPart>,
@@ -30,11 +32,15 @@ pub(crate) struct Writer<'p> {
 impl<'p> Writer<'p> {
     pub(crate) fn new(dialect: Dialect, plan: &'p Plan, target: ToTarget) -> Self {
         let ids = plan.steps.iter().enumerate();
+        let inputs = plan.inputs.iter().enumerate().rev();
         Self {
             dialect,
             plan,
             target,
             ids: ids.map(|(index, step)| (step.id.as_ref(), index)).collect(),
+            inputs: inputs
+                .map(|(index, input)| (input.name.as_str(), index))
+                .collect(),
             step: None,
             unsupported: Vec::new(),
         }
@@ -237,7 +243,7 @@ impl<'p> Writer<'p> {
         let Template::Object(entries) = value.plain() else {
             return None;
         };
-        let mut ids = Vec::new();
+        let (mut ids, mut seen) = (Vec::new(), HashSet::new());
         for entry in &entries {
             let (Key::Name(name), Template::Reference(reference)) = (&entry.key, &entry.value)
             else {
@@ -245,7 +251,7 @@ impl<'p> Writer<'p> {
             };
             let (id, &index) = self.ids.get_key_value(name.as_str())?;
             let is_step = reference.source == crate::plan::Source::Step(index);
-            if !is_step || !reference.is_whole() || ids.contains(id) {
+            if !is_step || !reference.is_whole() || !seen.insert(index) {
                 return None;
             }
             ids.push(*id);

@@ -85,8 +85,7 @@ impl<'p> Writer<'p> {
         let scan = self.scan(text);
         let known = |target: &Target| match target {
             Target::Id(id) => {
-                let mut inputs = self.plan.inputs.iter();
-                self.ids.contains_key(id.as_str()) || inputs.any(|input| input.name == *id)
+                self.ids.contains_key(id.as_str()) || self.inputs.contains_key(id.as_str())
             }
             Target::Index(index) => *index < self.plan.steps.len(),
             Target::Input(_) => true,

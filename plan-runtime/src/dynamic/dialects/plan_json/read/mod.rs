@@ -97,6 +97,10 @@ impl<'d> PlanReader<'d> {
             if !self.builder.count(VALUES_OF_STEP, node.place()) {
                 break;
             }
+            self.builder.count_input(inputs.len(), node.place());
+            if self.builder.is_over() {
+                break;
+            }
             let Some(members) = self.object(node, "an input", input::ALL) else {
                 continue;
             };

@@ -23,8 +23,13 @@ impl PlanReader<'_> {
             .given(policy::OPTIONAL)
             .and_then(|node| self.one_of(node, "`optional`", optional::ALL));
         let policy = Policy {
-            attempts: self
-                .scalar(&members, policy::ATTEMPTS, count)
+            attempts: members
+                .given(policy::ATTEMPTS)
+                .and_then(|node| {
+                    let attempts = self.scalar(&members, policy::ATTEMPTS, count)?;
+                    let builder = &mut self.builder;
+                    builder.attempts(attempts, policy::ATTEMPTS, node.place())
+                })
                 .unwrap_or(default.attempts),
             backoff: self
                 .duration(&members, policy::BACKOFF)
@@ -69,7 +74,7 @@ impl PlanReader<'_> {
         let node = members.given(name)?;
         let text = self.builder.text(node, &format!("`{name}`"))?;
         match humantime::parse_duration(&text.value) {
-            Ok(duration) => Some(duration),
+            Ok(duration) => self.builder.time(duration, name, node.place()),
             Err(_) => {
                 let message = format!(
                     "`{name}` is `{}`, which is not a duration",

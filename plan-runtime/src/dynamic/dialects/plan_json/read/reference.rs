@@ -13,6 +13,7 @@ use plan_graph::similar;
 
 impl PlanReader<'_> {
     pub(super) fn reference(&mut self, node: JsonNode<'_>) -> Option<Reference> {
+        self.builder.count_reference(node.place());
         let members = self.object(node, "`reference`", reference::ALL)?;
         let source = self.source(&members);
         let optional = self.optional(&members);

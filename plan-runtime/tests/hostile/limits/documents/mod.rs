@@ -1,20 +1,67 @@
 //! Documents of any size, each with one thing in large numbers.
 
-use plan_runtime::dynamic::Dialect;
+mod mistakes;
+mod schemas;
+
+use plan_runtime::dynamic::{Contract, Contracts, Dialect};
+use serde_json::{Value, json};
 use std::cell::RefCell;
 
+/// A document, and what the tools are that it is checked against.
+pub(crate) struct Case {
+    pub(crate) dialect: Dialect,
+    pub(crate) text: String,
+    /// The tools, each with the schemas of its arguments and of its output.
+    tools: Vec<(String, Value, Value)>,
+}
+
+impl Case {
+    /// Bytes of the document and of the schemas.
+    pub(crate) fn size(&self) -> usize {
+        let tools = self.tools.iter().map(|(name, arguments, output)| {
+            name.len() + arguments.to_string().len() + output.to_string().len()
+        });
+        self.text.len() + tools.sum::<usize>()
+    }
+
+    pub(crate) fn tools(&self) -> Contracts {
+        let tools = self.tools.iter().map(|(name, arguments, output)| {
+            Contract::new(name.as_str())
+                .arguments(arguments.clone())
+                .output(output.clone())
+        });
+        tools.collect()
+    }
+}
+
 /// A kind of documents, in a dialect.
-pub(super) struct Shape {
-    pub(super) name: String,
-    pub(super) dialect: Dialect,
-    make: Box<dyn Fn(usize) -> String>,
+pub(crate) struct Shape {
+    pub(crate) name: String,
+    make: Box<dyn Fn(usize) -> Case>,
 }
 
 impl Shape {
+    /// A document whose tool takes strings, lists and objects.
+    fn plain(name: String, dialect: Dialect, make: impl Fn(usize) -> String + 'static) -> Self {
+        let make = move |count| {
+            let any = json!({"type": "object", "properties": {"x": {"type": ["array", "object", "string"]}}});
+            let tools = vec![("t".to_owned(), any.clone(), any)];
+            Case {
+                dialect,
+                text: make(count),
+                tools,
+            }
+        };
+        Self {
+            name,
+            make: Box::new(make),
+        }
+    }
+
     /// A document of about this number of bytes.
-    pub(super) fn of(&self, bytes: usize) -> String {
-        let some = (self.make)(64).len();
-        let more = (self.make)(128).len();
+    pub(crate) fn of(&self, bytes: usize) -> Case {
+        let some = (self.make)(64).size();
+        let more = (self.make)(128).size();
         let each = ((more - some) / 64).max(1);
         (self.make)((bytes / each).max(8))
     }
@@ -97,7 +144,7 @@ fn steps(dialect: Dialect, count: usize, make: impl Fn(usize) -> String) -> Stri
 }
 
 /// All kinds in all dialects.
-pub(super) fn shapes() -> Vec<Shape> {
+pub(crate) fn shapes() -> Vec<Shape> {
     let shapes = RefCell::new(Vec::new());
     for dialect in [
         Dialect::ActionPlan,
@@ -106,11 +153,8 @@ pub(super) fn shapes() -> Vec<Shape> {
         Dialect::PlanJson,
     ] {
         let add = |name: &str, make: Box<dyn Fn(usize) -> String>| {
-            shapes.borrow_mut().push(Shape {
-                name: format!("{name} ({dialect})"),
-                dialect,
-                make,
-            });
+            let name = format!("{name} ({dialect})");
+            shapes.borrow_mut().push(Shape::plain(name, dialect, make));
         };
         // What is in one argument of one step.
         let argument = |name: &str, make: Box<dyn Fn(usize) -> String>| {
@@ -556,5 +600,8 @@ pub(super) fn shapes() -> Vec<Shape> {
             Box::new(move |n| plan(dialect, &format!("{}{}", "[".repeat(n), "]".repeat(n)))),
         );
     }
-    shapes.into_inner()
+    let mut shapes = shapes.into_inner();
+    shapes.extend(mistakes::shapes());
+    shapes.extend(schemas::shapes());
+    shapes
 }
