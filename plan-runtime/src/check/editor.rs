@@ -4,6 +4,7 @@ use super::argument::TakesText;
 use super::cursor::unreachable;
 use super::run::{Inline, Request, RunsOn, Started};
 pub use crate::Tool;
+#[cfg(feature = "macros")]
 pub use plan_macros::items;
 use serde_json::Value;
 pub use serde_json::json;
