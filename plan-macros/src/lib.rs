@@ -56,6 +56,13 @@ pub fn plan(plan: TokenStream) -> TokenStream {
     expand::plan(plan.into()).into()
 }
 
+/// The same items: see `ide::begun`.
+#[doc(hidden)]
+#[proc_macro]
+pub fn items(items: TokenStream) -> TokenStream {
+    items
+}
+
 /// Makes a tool of an `async fn`: the struct of its arguments, its contract and its implementation.
 ///
 /// `plan_runtime` re-exports it, and documents it.

@@ -3,6 +3,17 @@
 SLOT = "Speed::Booked(slot) if slot.is_empty() => greeting.clone(),"
 BOOKED = "step booked: bool = matches!(&order.speed, Speed::Booked(slot) if !slot.is_empty()) && slot.is_empty();"
 
+# The last function of the fixture.
+RUNS = "/// Runs the plan.\n"
+BINDS = "    let plan = Deliver {"
+COMPLETIONS = [
+    ("an empty plan", RUNS, "plan! {▮}\n" + RUNS, {"has": "step pub", "variable": ""}),
+    ("an empty plan, half a word", RUNS, "plan! { st▮ }\n" + RUNS, {"has": "step pub"}),
+    ("an empty plan as an expression", BINDS, "let again = plan! {▮};\n" + BINDS, {"has": "step"}),
+    ("an empty plan as an expression, half a word", BINDS, "let again = plan! { st▮ };\n" + BINDS, {"has": "step"}),
+    ("an empty plan as a statement", BINDS, "plan! {▮}\n" + BINDS, {"has": "step"}),
+]
+
 # What is offered first, best first, as plain Rust has it.
 RANKED = [
     ("a field", "Send { speed: order.speed,", "Send { speed: order.▮,", "speed"),
@@ -54,7 +65,7 @@ INTERNAL = ["__", "crate plan_runtime", "::core::future", "plan_runtime::check::
 # The signatures that are shown as arguments are typed.
 SIGNATURES = [
     ("an argument", "text: ▮greeting, copies: 2", ["struct Send { speed: Speed, text: String, copies: u32 }"]),
-    ("a variant's value", "Speed::Booked(▮slot), text", []),
+    ("a variant's value", "Speed::Booked(▮slot), text", ["enum Speed::Booked(String)"]),
 ]
 
 REFERENCES = [
@@ -71,6 +82,9 @@ REFERENCES = [
 RENAMES = REFERENCES
 
 DIAGNOSTICS = [
+    ("an empty plan", RUNS, "plan! {}\n" + RUNS, [("plan!", "a plan needs at least one step")]),
+    ("half a word", RUNS, "plan! { st }\n" + RUNS, [("st", "no step or input is named `st`")]),
+    ("half a word as an expression", BINDS, "let again = plan! { st };\n" + BINDS, [("st", "no step or input is named `st`")]),
     ("a number for a text", "text: greeting, copies: 2", "text: 5, copies: 2", [("5", "expected String, found i32")]),
     ("a text for a number", "text: greeting, copies: 2", 'text: greeting, copies: "2"', [('"2"', "expected u32, found &")]),
     ("a `Some` where nothing is optional", "text: greeting, copies: 2", "text: greeting, copies: Some(2)", [("Some(2)", "expected u32, found Option<i32>")]),

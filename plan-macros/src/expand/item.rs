@@ -112,9 +112,9 @@ pub(crate) fn outside(
         #definition
         impl #name {
             #[doc = #plan_doc]
-            #vis const #plan_name: &'static #krate::plan::LazyPlan = #check::editor::any();
+            #vis const #plan_name: &'static #krate::plan::LazyPlan;
             #[doc = #run_doc]
-            #vis fn #run_name<A: ?::core::marker::Sized>(self, app: &A) -> #krate::Run<'_, A, #ty> {
+            #vis fn #run_name<A: ?Sized>(self, app: &A) -> #krate::Run<'_, A, #ty> {
                 #check::editor::any()
             }
         }

@@ -39,10 +39,11 @@ use syn::spanned::Spanned;
 pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let source = scan::scan(input.clone());
     let ide = ide::is_wanted().then(|| ide::expand(&source));
+    let begun = ide.as_ref().and_then(|_| ide::begun(&source));
     let mut report = Report::default();
     let Some(mut plan) = parse::parse(source, &mut report) else {
         let errors = report.into_compile_errors();
-        return quote!(#ide #errors);
+        return begun.map_or_else(|| quote!(#ide #errors), |begun| begun(&errors));
     };
     if plan.declared().any(|name| name == "gen") {
         return self::plan(with_raw_gen(input));
@@ -55,9 +56,10 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = StepGraph::new(&plan, &names);
-    match ide {
-        Some(ide) => item::outside(&plan, &names, &graph, report, &ide),
-        None => item::expand(&plan, &names, &graph, report),
+    match (begun, ide) {
+        (Some(begun), _) => begun(&report.into_compile_errors()),
+        (None, Some(ide)) => item::outside(&plan, &names, &graph, report, &ide),
+        (None, None) => item::expand(&plan, &names, &graph, report),
     }
 }
 

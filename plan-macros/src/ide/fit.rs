@@ -28,7 +28,7 @@ impl IdeExpansion {
         }
         let literal = unplaced(literal.to_token_stream());
         let name = unplaced(name.to_token_stream());
-        let field = quote!(|it: &#literal| &it.#name);
+        let field = quote!(&#editor::any::<#literal>().#name);
         let (tokens, place) = match &item.kind {
             ValueKind::Reference(reference, tokens) => match self.values_of(reference) {
                 Some(values) => (tokens, quote!(place(#field, &#values.#tokens))),
@@ -67,8 +67,8 @@ impl IdeExpansion {
             enclosed(Delimiter::Parenthesis, TokenStream::new(), end),
         ];
         let given: TokenStream = given.into_iter().collect();
-        let check = quote!(#editor::field(#field).takes(#given););
-        self.checks.borrow_mut().extend(check);
+        let check = quote!(#editor::field(#field).takes(#given));
+        self.checks.borrow_mut().push(check);
     }
 
     /// What has the value of the name that a reference begins with, if all after it are fields and indices.

@@ -46,7 +46,7 @@ impl IdeExpansion {
         let name = name.map(|name| unplaced(name.to_token_stream()));
         let inputs = name
             .as_ref()
-            .map(|name| quote!(let inputs: #name = #editor::any();));
+            .map(|name| quote!(static inputs: #name = #editor::any();));
         // Named like the plan, since a hover shows it.
         let name = name.unwrap_or_else(|| quote!(Steps));
         quote! {
@@ -55,10 +55,10 @@ impl IdeExpansion {
                 #inputs
                 {
                     struct #name { #fields }
-                    let steps: #name = #editor::any();
+                    static steps: #name = #editor::any();
                     #uses
                     use #editor::{FitJson as _, Misfit as _};
-                    #checks
+                    #(const _: () = #checks;)*
                 }
             };
         }

@@ -62,16 +62,38 @@ struct IdeExpansion {
     bound: BTreeSet<String>,
     /// The names of steps that are referred to before they are declared.
     ahead: BTreeSet<String>,
-    /// Whether references fit the arguments that they are given to.
-    checks: RefCell<TokenStream>,
+    /// Whether references fit the arguments that they are given to, each as a body of its own: an editor's time grows with the square of a body.
+    checks: RefCell<Vec<TokenStream>>,
+}
+
+/// What an editor sees where nothing is written yet, or a part of one word: it may become items or an expression. Among items, the block
+/// is a mistake, in which an editor expands no macro, so that it looks into the items. Elsewhere it looks into the block first.
+pub(crate) fn begun(plan: &PlanTokens) -> Option<impl Fn(&TokenStream) -> TokenStream + use<>> {
+    let word = match (&plan.head, plan.statements.as_slice()) {
+        (None, []) => None,
+        (None, [only]) if only.attrs.is_empty() => match &only.kind {
+            StatementKind::Other(tokens) => Some(syn::parse2::<Ident>(tokens.clone()).ok()?),
+            StatementKind::Step(_) => return None,
+        },
+        _ => return None,
+    };
+    let editor = editor(plan);
+    let step = quote!(use #editor::keyword::step;);
+    let block = quote!({ #step #editor::format!("", #word) });
+    let items = quote!(#editor::items! { mod begun { #step #word } });
+    Some(move |errors: &TokenStream| quote!(#block & #items & #editor::items! { #errors }))
+}
+
+/// Where the runtime crate has what the expansion names.
+fn editor(plan: &PlanTokens) -> TokenStream {
+    match parse::krate(&plan.inner, &mut Report::default()) {
+        Some(path) => quote!(#path::check::editor),
+        None => quote!(::plan_runtime::check::editor),
+    }
 }
 
 /// The IDE expansion of a plan: items in the item form, and a value in the expression form.
 pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
-    let editor = match parse::krate(&plan.inner, &mut Report::default()) {
-        Some(path) => quote!(#path::check::editor),
-        None => quote!(::plan_runtime::check::editor),
-    };
     let inputs = plan.head.iter().flat_map(HeadTokens::names);
     let steps = plan.statements.iter().filter_map(Statement::step);
     let steps = steps.filter_map(|step| step.name.as_ref());
@@ -81,7 +103,7 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
         bound: bound_in(plan),
         ahead: BTreeSet::new(),
         checks: RefCell::default(),
-        editor,
+        editor: editor(plan),
     };
     expansion.ahead = expansion.names_ahead(plan);
     expansion.plan(plan)

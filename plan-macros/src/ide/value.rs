@@ -38,9 +38,6 @@ impl IdeExpansion {
     }
 
     fn wrapped(&self, item: &ValueTokens) -> TokenStream {
-        if matches!(item.kind, ValueKind::Variant(..)) {
-            return self.item(item);
-        }
         let (value, extra) = (self.unwrapped(&item.kind), &item.extra);
         quote!((#value).__plan_arg() #extra)
     }
@@ -70,10 +67,15 @@ impl IdeExpansion {
                 });
             }
             ValueKind::Variant(path, paren, pieces, _) => {
-                // Of the values, some may be missing. A call around them would be shown as they are typed.
                 let values = self.pieces(pieces);
-                let values = enclosed(Delimiter::Bracket, values, paren.span.join());
-                tokens = quote!({ let _ = #path; #values.__plan_arg() });
+                if pieces.iter().all(|(_, comma)| comma.is_none()) {
+                    path.to_tokens(&mut tokens);
+                    paren.surround(&mut tokens, |inner| inner.extend(values));
+                } else {
+                    // After a comma, another value can begin, which would be one too many in a call.
+                    let values = enclosed(Delimiter::Bracket, values, paren.span.join());
+                    tokens = quote!({ let _ = #path; #values.__plan_arg() });
+                }
             }
             ValueKind::Macro(call) => {
                 let name = call.path.segments.last().map(|last| &last.ident);

@@ -4,6 +4,8 @@ use super::argument::TakesText;
 use super::cursor::unreachable;
 use super::run::{Inline, Request, RunsOn, Started};
 pub use crate::Tool;
+#[cfg(feature = "macros")]
+pub use plan_macros::items;
 use serde_json::Value;
 pub use serde_json::json;
 pub use std::format;
@@ -37,7 +39,7 @@ impl<T: ?Sized> Argument for T {}
 pub struct DocumentedField<T>(PhantomData<T>);
 
 /// The field of a struct.
-pub fn field<S, T>(_: fn(&S) -> &T) -> DocumentedField<T> {
+pub fn field<T>(_: &T) -> DocumentedField<T> {
     unreachable()
 }
 
@@ -52,7 +54,7 @@ impl<T> DocumentedField<T> {
 pub struct ExpectedValue<To, T>(PhantomData<(To, T)>);
 
 /// A reference, and the field that takes it.
-pub fn place<S, To, T>(_: fn(&S) -> &To, _: &T) -> ExpectedValue<To, T> {
+pub fn place<To, T>(_: &To, _: &T) -> ExpectedValue<To, T> {
     unreachable()
 }
 
@@ -104,7 +106,7 @@ impl<To, T> Misfit<T> for ExpectedValue<To, T> {
 pub struct ExpectedText<To>(PhantomData<To>);
 
 /// The field that takes a text literal.
-pub fn text<S, To>(_: fn(&S) -> &To) -> ExpectedText<To> {
+pub fn text<To>(_: &To) -> ExpectedText<To> {
     unreachable()
 }
 
