@@ -9,6 +9,7 @@ pub(super) use step::{PatternText, ToolName, bound};
 use super::{Bound, InPlan, Key, Number, Part, Plan, Reference, Source, Tag, Template};
 use super::{is_word, root_name, seen, written};
 use crate::print::{Code, Line, Name, Quoted, is_expression, is_whole, width};
+use std::collections::HashSet;
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// Names that are not words are in quotes, and so is Rust that could be taken for more than a type, a pattern or a value
@@ -46,9 +47,16 @@ fn write_plan(plan: &Plan, f: &mut Formatter<'_>) -> Result {
         }
         write_beside(f, &input.description)?;
     }
+    let ids = plan.steps.iter().map(|step| step.id.as_str());
+    let inputs = plan.inputs.iter().map(|input| input.name.as_str());
+    let known: HashSet<&str> = ids.chain(inputs).collect();
     for step in &plan.steps {
         f.write_char('\n')?;
-        InPlan::new(plan, step).fmt(f)?;
+        let step = InPlan {
+            names: Some(&known),
+            ..InPlan::new(plan, step)
+        };
+        step.fmt(f)?;
     }
     if !matches!(plan.output.value, Template::Null) {
         let value = InPlan::new(plan, &plan.output.value);

@@ -1,9 +1,7 @@
 //! Steps as text for people.
 
 use super::{name_of, widest, write_beside};
-use crate::plan::{
-    Action, Body, Bound, Condition, InPlan, Key, Optional, Plan, Policy, Step, Template,
-};
+use crate::plan::{Action, Body, Bound, Condition, InPlan, Key, Optional, Policy, Step, Template};
 use crate::print::{Code, Name, Quoted, has_outside, is_seen, root, width, word};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
@@ -110,8 +108,12 @@ impl InPlan<'_, &Action> {
         // A step that does nothing but give what another gave is written by the other's name.
         let is_alone = matches!(&self.part.args, Template::Object(entries) if entries.is_empty());
         let root = name.split(['.', '[']).next().unwrap_or_default();
-        let is_known = |plan: &Plan| plan.step(root).is_some() || plan.input(root).is_some();
-        if is_alone && self.plan.is_some_and(is_known) {
+        let is_known = || match (self.names, self.plan) {
+            (Some(names), _) => names.contains(root),
+            (None, Some(plan)) => plan.step(root).is_some() || plan.input(root).is_some(),
+            (None, None) => false,
+        };
+        if is_alone && is_known() {
             write!(f, "tool {}", Quoted(name))
         } else {
             ToolName(name).fmt(f)

@@ -95,9 +95,8 @@ struct Scoping<'s> {
 impl Scoping<'_> {
     fn of<'a, T>(&'a self, drawing: &'a Drawing<'_>, part: T) -> InPlan<'a, T> {
         InPlan {
-            plan: Some(drawing.plan),
             locals: &self.patterns,
-            part,
+            ..InPlan::new(drawing.plan, part)
         }
     }
 }

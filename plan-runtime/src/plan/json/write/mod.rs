@@ -8,6 +8,7 @@ mod template;
 use crate::plan::json::names::{input, output, plan as members};
 use crate::plan::{Bound, Input, Output, Plan};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::collections::HashSet;
 
 /// A part of a plan, to be written as in the plan's JSON or printed, with names instead of places.
 ///
@@ -31,6 +32,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 #[derive(Clone, Copy)]
 pub struct InPlan<'a, T> {
     pub(in crate::plan) plan: Option<&'a Plan>,
+    /// The names of its steps and inputs, where many parts of it are written.
+    pub(in crate::plan) names: Option<&'a HashSet<&'a str>>,
     /// The patterns around the part, the outermost first, where they are known.
     pub(in crate::plan) locals: &'a [Bound],
     pub(in crate::plan) part: T,
@@ -50,6 +53,7 @@ impl<'a, T> InPlan<'a, T> {
     pub(in crate::plan) fn alone(part: T) -> Self {
         Self {
             plan: None,
+            names: None,
             locals: &[],
             part,
         }
@@ -65,8 +69,12 @@ impl<'a, T> InPlan<'a, T> {
     where
         'a: 'b,
     {
-        let plan = self.plan;
-        InPlan { plan, locals, part }
+        InPlan {
+            plan: self.plan,
+            names: self.names,
+            locals,
+            part,
+        }
     }
 }
 
