@@ -369,7 +369,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
 }
 
 impl Plan {
-    /// The plan with `"(secret)"` in place of what it writes itself as a secret argument; `None` if there is no such.
+    /// The plan with `"(secret)"` in place of each secret argument that it writes itself; `None` if there is no such.
     pub(crate) fn without_secrets(&self) -> Option<Self> {
         let has_secrets = |step: &Step| {
             let mut found = false;

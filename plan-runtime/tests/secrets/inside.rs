@@ -72,7 +72,7 @@ plan! {
 
 const MARKER: &str = "hunter2";
 
-/// Writes down what it is told.
+/// Writes down what happens.
 #[derive(Default)]
 struct Log(Mutex<Vec<String>>);
 
