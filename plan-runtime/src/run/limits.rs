@@ -80,13 +80,17 @@ impl Limits {
     /// let toolbox = Toolbox::<()>::new().with_fn(Contract::new("ask"), |_| async { Err(Error::msg("try again")) });
     /// let plan = r#"{
     ///     "name": "stubborn",
-    ///     "steps": [{"id": "answer", "tool": {"name": "ask"}, "policy": {"attempts": 4000000, "backoff": "0s"}}],
+    ///     "steps": [{
+    ///         "id": "answers",
+    ///         "for": {"pattern": "x", "list": [1, 2, 3], "body": {"tool": {"name": "ask"}}},
+    ///         "policy": {"attempts": 10000, "backoff": "0s"}
+    ///     }],
     ///     "output": {"value": null}
     /// }"#;
     /// let plan = toolbox.read(plan)?;
     /// assert_eq!(
     ///     smol::block_on(toolbox.run(&plan, (), &())).unwrap_err().to_string(),
-    ///     "plan `stubborn` was ended: step `answer` (ask): the run has made 20000 attempts, its limit; \
+    ///     "plan `stubborn` was ended: step `answers[2]` (ask): the run has made 20000 attempts, its limit; \
     ///      retry less, or raise `run::Limits::attempts`"
     /// );
     /// # Ok::<(), plan_runtime::dynamic::Findings>(())
