@@ -380,19 +380,24 @@ impl<'x> Schedule<'x> {
     /// as functions of their own, they would pass the output on and save registers more than they work.
     #[inline(always)]
     fn single_ended(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
-        let result = result.map_err(|error| self.hushed(step, error));
-        if self.watched {
-            self.watch_tried(step, 0, result.as_ref().err(), span);
-        }
         match result {
             Ok(output) => {
+                if self.watched {
+                    self.watch_tried(step, 0, None, span);
+                }
                 if self.has_room(output.bytes()) {
                     self.end(step, output);
                 } else {
                     self.end_failed(step, Vec::new(), self.no_room());
                 }
             }
-            Err(error) => self.end_failed(step, Vec::new(), error),
+            Err(error) => {
+                let error = self.hushed(step, error);
+                if self.watched {
+                    self.watch_tried(step, 0, Some(&error), span);
+                }
+                self.end_failed(step, Vec::new(), error);
+            }
         }
     }
 

@@ -85,7 +85,7 @@ error[wrong-kind]: an input is a string, but must be an object
                 r#"{"name": "p", "inputs": [{"name": "x", "kind": "u8", "type": 8}], "steps": []}"#,
                 "error[unknown-member]: unknown member `kind` in an input
   --> 1:40
-   = help: an input has `name`, `type`, `description`
+   = help: an input has `name`, `type`, `description`, `secrets`
 
 error[wrong-kind]: the type of an input is `8`, but must be a string
   --> 1:62
