@@ -16,11 +16,22 @@ pub(crate) fn check(attr: &Attribute, report: &mut Report) {
         return;
     }
     match &attr.meta {
+        Meta::List(list) if is_for_serde(list.tokens.clone()) => report.error(
+            attr,
+            "a field has `#[shape(secret)]` and no other option\nhelp: for what serde reads and writes, use `#[serde(…)]`",
+        ),
         Meta::List(list) if !list.tokens.is_empty() => {
             options::read(list.tokens.clone(), &["secret"], report, |_, _| Ok(()));
         }
         _ => report.error(attr, "expected `#[shape(secret)]`"),
     }
+}
+
+/// Whether an option is not even similar to `secret`.
+fn is_for_serde(tokens: TokenStream) -> bool {
+    let first = tokens.into_iter().next().map(|token| token.to_string());
+    first
+        .is_some_and(|first| plan_graph::similar(&first, ["secret"]).is_none() && first != "secret")
 }
 
 /// Whether one of the attributes is `#[shape(secret)]`.
