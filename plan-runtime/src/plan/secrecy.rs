@@ -342,7 +342,8 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             }
         };
         self.touched |= !secrets.is_empty();
-        secrets
+        // A value that refers to another twice has twice its parts.
+        secrets.bounded()
     }
 
     fn reference(&mut self, reference: &Reference) -> Secrets {

@@ -92,7 +92,7 @@ pub(crate) fn secrets(shape: TypeShape, output: bool) -> Secrets {
         output,
         open: Vec::new(),
     };
-    search.shape(shape)
+    search.shape(shape).bounded()
 }
 
 /// The same for the values inside of a type.

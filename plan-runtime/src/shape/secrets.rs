@@ -12,6 +12,10 @@ pub(crate) const MASK: &str = "(secret)";
 /// Any element of a list, or any member of an object.
 const ANY: &str = "*";
 
+/// How many parts are told apart, at any depth. If there are more, the whole value is secret: a plan might otherwise have any number of them, and
+/// each reference copies them.
+const MOST: usize = 128;
+
 /// Which parts of a value are secret: of the arguments or of the output of a tool, or of an input of a plan.
 ///
 /// `#[shape(secret)]` marks them in Rust; see [`Shape`](crate::Shape). As data they are JSON Pointers, in which `*` is any element of a list or any
@@ -59,6 +63,21 @@ impl Secrets {
 
     pub(crate) fn is_whole(&self) -> bool {
         self.whole
+    }
+
+    /// The same, or, if it has too many parts, the whole.
+    pub(crate) fn bounded(self) -> Self {
+        fn exceeds(secrets: &Secrets, left: &mut usize) -> bool {
+            secrets.parts.values().any(|part| {
+                *left = left.saturating_sub(1);
+                *left == 0 || exceeds(part, left)
+            })
+        }
+        if exceeds(&self, &mut { MOST }) {
+            Self::whole()
+        } else {
+            self
+        }
     }
 
     /// The pointers to the secret parts, in ascending order.
@@ -186,17 +205,21 @@ impl Secrets {
     }
 }
 
-/// Of JSON Pointers, with `*` for any element or member. One without a leading `/` is the whole value.
+/// Of JSON Pointers, with `*` for any element or member. One without a leading `/` is the whole value. So are more than some 100 parts.
 impl<P: AsRef<str>> FromIterator<P> for Secrets {
     fn from_iter<I: IntoIterator<Item = P>>(pointers: I) -> Self {
         let mut secrets = Self::NONE;
-        for pointer in pointers {
-            let tokens: Vec<_> = pointer.as_ref().split('/').skip(1).collect();
+        for (count, pointer) in pointers.into_iter().enumerate() {
+            if count.is_multiple_of(MOST) {
+                secrets = secrets.bounded();
+            }
+            // What is deeper is secret with what is around it.
+            let tokens: Vec<_> = pointer.as_ref().split('/').skip(1).take(MOST).collect();
             secrets.add(tokens.iter().rfold(Self::whole(), |part, token| {
                 part.under(token.replace("~1", "/").replace("~0", "~"))
             }));
         }
-        secrets
+        secrets.bounded()
     }
 }
 

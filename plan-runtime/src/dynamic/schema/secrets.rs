@@ -6,6 +6,9 @@ use serde_json::Value;
 /// How many schemas are looked at, since a schema may refer to another any number of times. All that is beyond is secret.
 const MOST: usize = 10_000;
 
+/// How many schemas may be inside each other, references included. All that is deeper is secret.
+const DEEPEST: usize = 128;
+
 /// What is secret of a value of this schema.
 pub(in crate::dynamic) fn secrets(schema: &Value) -> Secrets {
     if !mentions(schema) {
@@ -15,8 +18,9 @@ pub(in crate::dynamic) fn secrets(schema: &Value) -> Secrets {
         root: schema,
         open: Vec::new(),
         left: MOST,
+        depth: 0,
     };
-    search.schema(schema)
+    search.schema(schema).bounded()
 }
 
 fn is_secret(schema: &Value) -> bool {
@@ -38,6 +42,7 @@ struct Search<'a> {
     /// The schemas that references led to.
     open: Vec<*const Value>,
     left: usize,
+    depth: usize,
 }
 
 impl<'a> Search<'a> {
@@ -46,9 +51,10 @@ impl<'a> Search<'a> {
             return Secrets::default();
         };
         self.left = self.left.saturating_sub(1);
-        if is_secret(schema) || self.left == 0 {
+        if is_secret(schema) || self.left == 0 || self.depth == DEEPEST {
             return Secrets::whole();
         }
+        self.depth += 1;
         let mut found = Secrets::default();
         for (keyword, value) in keywords {
             match (&**keyword, value) {
@@ -91,6 +97,7 @@ impl<'a> Search<'a> {
                 _ => {}
             }
         }
+        self.depth -= 1;
         found
     }
 
@@ -103,12 +110,8 @@ impl<'a> Search<'a> {
         };
         let place: *const Value = target;
         if self.open.contains(&place) {
-            // It contains itself, at any depth.
-            return if mentions(target) {
-                Secrets::whole()
-            } else {
-                Secrets::default()
-            };
+            // It contains itself, at any depth, and what is secret in it is.
+            return Secrets::whole();
         }
         self.open.push(place);
         let found = self.schema(target);
