@@ -127,5 +127,8 @@ fn schemas_that_refer_to_each_other() {
     let tree = json!({"properties": {
         "x": {"type": "integer"}, "key": {"writeOnly": true}, "inner": {"$ref": "#"}
     }});
-    assert_eq!(secret(tree).unwrap(), ["/inner/inner", "/inner/key", "/key"]);
+    assert_eq!(
+        secret(tree).unwrap(),
+        ["/inner/inner", "/inner/key", "/key"]
+    );
 }
