@@ -18,7 +18,7 @@ pub(crate) struct Secrecy {
     arguments: Vec<Secrets>,
     /// The outputs of the steps.
     outputs: Vec<Secrets>,
-    /// Whether the step reads or makes anything secret, so that its errors must not say which values they found.
+    /// Whether the step reads anything secret, so that its errors must not say which values they found.
     touched: Vec<bool>,
     /// What the plan returns, and whether it reads anything secret.
     output: Secrets,
@@ -98,7 +98,7 @@ impl Secrecy {
         &self.outputs[step]
     }
 
-    /// Whether the step reads or makes anything secret.
+    /// Whether the step reads anything secret.
     pub(crate) fn touches(&self, step: usize) -> bool {
         self.touched[step]
     }
@@ -158,7 +158,7 @@ impl Search<'_> {
                 output.add(flow.template(fallback));
             }
             let (arguments, touched) = (flow.arguments, flow.touched);
-            found.touched[place] = touched || !output.is_empty();
+            found.touched[place] = touched;
             found.outputs[place] = output;
             for (number, secrets) in arguments.into_iter().enumerate() {
                 found.arguments[action + number] = secrets;

@@ -203,6 +203,9 @@ fn a_toolbox_knows_the_secrets_of_its_tools_and_plans() {
         assert!(error.to_string().contains("step `kept` (keep)"), "{error}");
         assert_eq!(report.step("echo").unwrap().output().unwrap(), "(secret)");
     }
+    // What is not secret is shown, also of a tool that gives a secret.
+    let error = smol::block_on(toolbox.call("log_in", json!({"user": 5}), &())).unwrap_err();
+    assert!(error.to_string().contains("number 5"), "{error}");
     // A single call, too.
     let error =
         smol::block_on(toolbox.call("keep", json!({"key": "hunter2 long"}), &())).unwrap_err();

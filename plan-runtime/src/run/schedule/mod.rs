@@ -365,7 +365,13 @@ impl<'x> Schedule<'x> {
     #[cold]
     fn hushed(&self, step: usize, error: StepError) -> StepError {
         match &self.secrecy {
-            Some(secrecy) if secrecy.touches(step) => error.without_values(),
+            Some(secrecy)
+                if secrecy.touches(step)
+                    || matches!(error, StepError::Output(_))
+                        && !secrecy.output_of(step).is_empty() =>
+            {
+                error.without_values()
+            }
             _ => error,
         }
     }
