@@ -313,13 +313,15 @@ impl Known {
         let mut policy = json!({});
         let durations = ["1s", "0s", "2h", "30m"];
         for _ in 0..choices.below(4) {
-            match choices.below(7) {
+            match choices.below(8) {
                 0 => policy["attempts"] = choices.below(5).into(),
                 1 => policy["backoff"] = choices.of(&durations).into(),
                 2 => policy["timeout"] = choices.of(&durations).into(),
                 3 => policy["deadline"] = choices.of(&durations).into(),
                 4 => policy["optional"] = choices.of(&["whole", "each"]).into(),
                 5 => policy["concurrency"] = choices.below(3).into(),
+                6 if choices.is() => policy["catch"] = true.into(),
+                6 => policy["catch"] = "each".into(),
                 _ => policy["fallback"] = self.template(choices, 1),
             }
         }

@@ -148,6 +148,7 @@ pub(crate) struct Policy {
     pub(crate) timeout: Option<Duration>,
     pub(crate) deadline: Option<Duration>,
     pub(crate) optional: Optional,
+    pub(crate) catch: Catch,
     pub(crate) fallback: Option<(Span, Box<Value>)>,
     pub(crate) concurrency: Option<(Span, usize)>,
 }
@@ -159,6 +160,17 @@ pub(crate) enum Optional {
     /// `#[optional]`
     Whole,
     /// `#[optional(each)]`
+    Each(Span),
+}
+
+/// Whether a failure is a value, and where the attribute is that says so.
+#[derive(Clone, Copy, Default)]
+pub(crate) enum Catch {
+    #[default]
+    No,
+    /// `#[catch]`
+    Whole,
+    /// `#[catch(each)]`
     Each(Span),
 }
 
@@ -267,6 +279,8 @@ pub(crate) enum Hop {
     Optional(Token![?]),
     /// `.get(0)`, `.get("key")`
     Get(Token![.], Ident, Lit),
+    /// `.ok()`, `.err()`
+    Outcome(Ident),
     /// `.pointer("/a/0")`
     Pointer(Token![.], Ident, LitStr),
 }

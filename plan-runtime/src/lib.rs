@@ -136,7 +136,7 @@ pub mod resolve;
 pub mod run;
 pub mod shape;
 
-pub use crate::error::{Error, Result, ResultExt};
+pub use crate::error::{CaughtFailure as Failure, Error, Result, ResultExt};
 pub use crate::plan::Plan;
 pub use crate::run::tool::{Call, Tool};
 pub use crate::run::{Report, Run, RunError};

@@ -8,6 +8,7 @@
 
 mod support;
 
+mod caught;
 mod computed;
 mod context;
 mod edges;

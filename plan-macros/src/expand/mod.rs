@@ -23,7 +23,9 @@ mod value;
 #[cfg(test)]
 mod written;
 
-use crate::ast::{Body, Optional, Plan, Step};
+pub(crate) use reference::written_to;
+
+use crate::ast::{Body, Catch, Optional, Plan, Step};
 use crate::graph::StepGraph;
 use crate::ide;
 use crate::names::{self, Names, Source};
@@ -144,7 +146,7 @@ impl Context<'_> {
                     ty: None,
                     policy,
                     ..
-                } if matches!(policy.optional, Optional::No) => {
+                } if matches!((&policy.optional, &policy.catch), (Optional::No, Catch::No)) => {
                     format!("output {}", self.tools[index][0])
                 }
                 _ => format!("step {index}"),

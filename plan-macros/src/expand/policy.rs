@@ -2,7 +2,7 @@
 
 use super::types::may_be_absent;
 use super::value::Builder;
-use crate::ast::{Optional, Policy, Step};
+use crate::ast::{Catch, Optional, Policy, Step};
 use crate::names::Source;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -34,6 +34,11 @@ impl Builder<'_> {
             Optional::Whole => self.data.tag('w'),
             Optional::Each(_) => self.data.tag('e'),
         };
+        match policy.catch {
+            Catch::No => &mut *self.data,
+            Catch::Whole => self.data.tag('C'),
+            Catch::Each(_) => self.data.tag('E'),
+        };
         if let Some((at, fallback)) = &policy.fallback {
             self.data.tag('f');
             let check = self.value(fallback);
@@ -53,11 +58,21 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// Whether the output of the step is that of its one action, whatever happens.
 pub(super) fn is_plain(step: &Step) -> bool {
-    matches!(step.policy.optional, Optional::No) && step.policy.fallback.is_none()
+    matches!(step.policy.optional, Optional::No)
+        && matches!(step.policy.catch, Catch::No)
+        && step.policy.fallback.is_none()
 }
 
-/// Whether the output of the step is an `Option` because of its policy.
+/// Whether the output of the step is an `Option` or a `Result` because of its policy.
 pub(super) fn wraps(step: &Step) -> bool {
+    is_caught(step) || is_optional(step)
+}
+
+fn is_caught(step: &Step) -> bool {
+    matches!(step.policy.catch, Catch::Whole)
+}
+
+fn is_optional(step: &Step) -> bool {
     matches!(step.policy.optional, Optional::Whole)
         && step.policy.fallback.is_none()
         && !may_be_absent(&step.body)
@@ -65,7 +80,9 @@ pub(super) fn wraps(step: &Step) -> bool {
 
 /// Wraps a type as the step's policy does.
 pub(super) fn with_policy(ty: TokenStream, step: &Step) -> TokenStream {
-    if wraps(step) {
+    if is_caught(step) {
+        quote!(__plan::Caught<#ty>)
+    } else if is_optional(step) {
         quote!(::core::option::Option<#ty>)
     } else {
         ty

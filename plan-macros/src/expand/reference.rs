@@ -282,6 +282,16 @@ impl Builder<'_> {
                     _ => chain.same.push_str(".get(other)"),
                 }
             }
+            Hop::Outcome(method) => {
+                let at = method.span();
+                let (way, c) = (chain.way(), chain.name("__c", at));
+                chain.place = Position::Wrapped(
+                    quote_spanned!(at=> { let #c = #way; __plan::HasOutcomes::#method(#c) }),
+                );
+                chain.same.push_str(&format!(".{method}()"));
+                let side = if method == "ok" { "Ok" } else { "Err" };
+                self.key(side, '?');
+            }
             Hop::Pointer(dot, method, pointer) => {
                 let at = method.span();
                 chain.call("pointer", dot.spans[0], at, Look::Other, |value| {
@@ -445,8 +455,13 @@ pub(super) fn field_name(member: &Member) -> (Span, String) {
 
 /// The reference as its author wrote it.
 pub(super) fn written(reference: &Reference) -> String {
+    written_to(reference, usize::MAX)
+}
+
+/// The same up to the hop at this place.
+pub(crate) fn written_to(reference: &Reference, end: usize) -> String {
     let mut written = text_of(&reference.root);
-    for hop in &reference.hops {
+    for hop in reference.hops.iter().take(end) {
         match hop {
             Hop::Field(_, Member::Named(ident)) => written.push_str(&format!(".{}", ident.unraw())),
             Hop::Field(_, Member::Unnamed(index)) => written.push_str(&format!(".{}", index.index)),
@@ -455,6 +470,7 @@ pub(super) fn written(reference: &Reference) -> String {
             Hop::Each(_) => written.push_str("[..]"),
             Hop::Optional(_) => written.push('?'),
             Hop::Get(_, _, key) => written.push_str(&format!(".get({})", key.to_token_stream())),
+            Hop::Outcome(method) => written.push_str(&format!(".{method}()")),
             Hop::Pointer(_, _, pointer) => {
                 written.push_str(&format!(".pointer({})", pointer.to_token_stream()));
             }

@@ -36,8 +36,7 @@ pub(super) fn place(step: &Step) -> Span {
 /// The type aliases of a step: its output, and its tools.
 pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream {
     let output = cx.type_of(Source::Step(index));
-    let each = matches!(step.policy.optional, Optional::Each(_));
-    let mut types = types::Types::new(index, each);
+    let mut types = types::Types::new(index, &step.policy);
     let mut items = TokenStream::new();
     let ty = match &step.ty {
         Some(ty) => {

@@ -2,7 +2,7 @@
 
 use super::flow::tool;
 use super::value::ends;
-use crate::ast::{Body, Literal};
+use crate::ast::{Body, Catch, Literal, Optional, Policy};
 use crate::scan::tokens::placed;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -12,18 +12,23 @@ use quote::{quote, quote_spanned};
 pub(super) struct Types {
     step: usize,
     tools: usize,
-    each: bool,
+    /// What each element of a `for` is wrapped in, and whether that is so of an `Option`, too.
+    each: Option<(TokenStream, bool)>,
     /// Checks that all branches give the same.
     pub(super) checks: TokenStream,
 }
 
 impl Types {
-    /// Those of a step, of which each element may be optional.
-    pub(super) fn new(step: usize, each: bool) -> Self {
+    /// Those of a step with this policy.
+    pub(super) fn new(step: usize, policy: &Policy) -> Self {
         Self {
             step,
             tools: 0,
-            each,
+            each: match (&policy.optional, policy.catch) {
+                (_, Catch::Each(_)) => Some((quote!(__plan::Caught), true)),
+                (Optional::Each(_), _) => Some((quote!(::core::option::Option), false)),
+                _ => None,
+            },
             checks: TokenStream::new(),
         }
     }
@@ -70,10 +75,13 @@ impl Types {
             Body::For(repeat) => {
                 let innermost = !matches!(repeat.body, Body::For(_));
                 let element = self.of(&repeat.body)?;
-                let element = if self.each && innermost && !may_be_absent(&repeat.body) {
-                    quote!(::core::option::Option<#element>)
-                } else {
-                    element
+                let element = match &self.each {
+                    Some((each, again))
+                        if innermost && (*again || !may_be_absent(&repeat.body)) =>
+                    {
+                        quote!(#each<#element>)
+                    }
+                    _ => element,
                 };
                 Some(quote!(__plan::Vec<#element>))
             }

@@ -1,7 +1,7 @@
 //! The attributes of a step, as expressions.
 
 use super::IdeExpansion;
-use super::flow::IdePolicy;
+use super::flow::{IdePolicy, Wrap};
 use crate::scan::Statement;
 use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream};
@@ -40,6 +40,9 @@ impl IdeExpansion {
             "optional" if group.is_some() => {
                 quote!(#editor::attribute::#path; #editor::attribute::optional::#given;)
             }
+            "catch" if group.is_some() => {
+                quote!(#editor::attribute::#path; #editor::attribute::catch::#given;)
+            }
             "after" => quote!(#editor::attribute::#path; (#given);),
             "fallback" => {
                 let value = self.argument(given);
@@ -60,13 +63,17 @@ pub(super) fn policy(statement: &Statement) -> IdePolicy {
     let mut policy = IdePolicy::default();
     for attribute in statement.attributes() {
         let mut tokens = Tokens::new(attribute);
-        if tokens.is_ident(0, "optional") {
-            tokens.next();
-            let each = tokens.peek(0).is_some();
-            policy = IdePolicy {
-                optional: !each,
-                each,
-            };
+        let wrap = if tokens.is_ident(0, "optional") {
+            Wrap::Option
+        } else if tokens.is_ident(0, "catch") {
+            Wrap::Result
+        } else {
+            continue;
+        };
+        tokens.next();
+        match tokens.peek(0) {
+            None => policy.whole = wrap,
+            Some(_) => policy.each = wrap,
         }
     }
     policy

@@ -34,10 +34,59 @@ fn first(branches: &[BranchTokens]) -> FlowTokens {
 /// How the output of a step is another than that of its calls.
 #[derive(Clone, Copy, Default)]
 pub(super) struct IdePolicy {
+    /// The step's own.
+    pub(super) whole: Wrap,
+    /// That of each element of a `for`.
+    pub(super) each: Wrap,
+}
+
+/// What is around an output.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) enum Wrap {
+    #[default]
+    Nothing,
     /// `#[optional]`
-    pub(super) optional: bool,
-    /// `#[optional(each)]`
-    pub(super) each: bool,
+    Option,
+    /// `#[catch]`
+    Result,
+}
+
+impl Wrap {
+    /// What is left of it around an output that may be `None` already.
+    fn around(self, may_be_absent: bool) -> Self {
+        match self {
+            Self::Option if may_be_absent => Self::Nothing,
+            wrap => wrap,
+        }
+    }
+
+    fn value(self, editor: &TokenStream, value: TokenStream) -> TokenStream {
+        match self {
+            Self::Nothing => value,
+            Self::Option => quote!(#editor::optional(#value)),
+            Self::Result => quote!(#editor::caught(#value)),
+        }
+    }
+
+    /// The type of the output.
+    pub(super) fn ty(self, editor: &TokenStream, ty: TokenStream) -> TokenStream {
+        match self {
+            Self::Nothing => ty,
+            Self::Option => quote!(::core::option::Option<#ty>),
+            Self::Result => quote!(::core::result::Result<#ty, #editor::Failure>),
+        }
+    }
+}
+
+impl IdePolicy {
+    /// What is around each element of a list that this makes.
+    fn around(self, element: &FlowTokens) -> Wrap {
+        if element.is_loop() {
+            Wrap::Nothing
+        } else {
+            self.each.around(element.may_be_absent())
+        }
+    }
 }
 
 impl IdeExpansion {
@@ -46,11 +95,8 @@ impl IdeExpansion {
         let editor = &self.editor;
         let flow = FlowTokens::new(tokens);
         let body = self.expression(&flow, policy, Span::call_site());
-        if policy.optional && !flow.may_be_absent() {
-            quote!(#editor::optional(#body))
-        } else {
-            body
-        }
+        let wrap = policy.whole.around(flow.may_be_absent());
+        wrap.value(editor, body)
     }
 
     /// All that is around a call is at one place, and none of it has the span of a token. Where the branches of an `if` differ, an editor
@@ -83,11 +129,8 @@ impl IdeExpansion {
                 let list = quote!(#editor::elements(&(#list)).owned());
                 let flow = FlowTokens::within(repeat.block.as_ref());
                 let body = self.expression(&flow, policy, Span::call_site());
-                if policy.each && !flow.is_loop() && !flow.may_be_absent() {
-                    quote!(#list.each(|#pattern| #editor::optional(#body)))
-                } else {
-                    quote!(#list.each(|#pattern| #body))
-                }
+                let body = policy.around(&flow).value(editor, body);
+                quote!(#list.each(|#pattern| #body))
             }
             FlowTokens::Call(call) => {
                 let call = enclosed(Delimiter::Parenthesis, self.value(call.clone()), at);
@@ -102,11 +145,8 @@ impl IdeExpansion {
     pub(super) fn output(&self, tokens: TokenStream, policy: IdePolicy) -> TokenStream {
         let flow = FlowTokens::new(tokens);
         let ty = self.type_of(&flow, policy);
-        if policy.optional && !flow.may_be_absent() {
-            quote!(::core::option::Option<#ty>)
-        } else {
-            ty
-        }
+        let wrap = policy.whole.around(flow.may_be_absent());
+        wrap.ty(&self.editor, ty)
     }
 
     fn type_of(&self, flow: &FlowTokens, policy: IdePolicy) -> TokenStream {
@@ -124,11 +164,8 @@ impl IdeExpansion {
             FlowTokens::For(repeat) => {
                 let flow = FlowTokens::within(repeat.block.as_ref());
                 let ty = self.type_of(&flow, policy);
-                if policy.each && !flow.is_loop() && !flow.may_be_absent() {
-                    quote!(::std::vec::Vec<::core::option::Option<#ty>>)
-                } else {
-                    quote!(::std::vec::Vec<#ty>)
-                }
+                let ty = policy.around(&flow).ty(editor, ty);
+                quote!(::std::vec::Vec<#ty>)
             }
             FlowTokens::Call(call) => {
                 let mut tokens = Tokens::new(call.clone());

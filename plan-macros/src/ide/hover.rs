@@ -112,8 +112,7 @@ impl IdeExpansion {
     fn type_of_step(&self, step: &StepTokens, statement: &Statement) -> TokenStream {
         let policy = attribute::policy(statement);
         match &step.ty {
-            Some((_, ty)) if policy.optional => quote!(::core::option::Option<#ty>),
-            Some((_, ty)) => ty.clone(),
+            Some((_, ty)) => policy.whole.ty(&self.editor, ty.clone()),
             None => self.output(step.value.clone(), policy),
         }
     }

@@ -210,9 +210,10 @@ impl IdeExpansion {
         };
         let value = &step.value;
         match &step.ty {
-            Some((_, ty)) if policy.optional => {
+            Some((_, ty)) if policy.whole != flow::Wrap::Nothing => {
                 let value = self.argument(value.clone());
-                quote!(let #name: ::core::option::Option<#ty> = #value;)
+                let ty = policy.whole.ty(&self.editor, ty.clone());
+                quote!(let #name: #ty = #value;)
             }
             Some((_, ty)) => {
                 let value = self.typed(value.clone());

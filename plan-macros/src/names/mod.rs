@@ -2,6 +2,7 @@
 //! expressions among them.
 
 mod braces;
+mod caught;
 mod computed;
 mod frames;
 mod resolve;

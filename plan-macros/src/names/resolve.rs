@@ -1,5 +1,6 @@
 //! Goes through all values of a plan and looks up what they name: a value that mentions an unknown name becomes [`Value::Broken`].
 
+use super::caught::CaughtSteps;
 use super::frames::Frame;
 use super::{Frames, Meaning, Names, Source};
 use super::{braces, computed};
@@ -17,6 +18,7 @@ use syn::{Ident, Lit, Pat};
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
+        caught: CaughtSteps::of(plan),
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
         mentions: Vec::new(),
@@ -44,6 +46,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
 
 struct Resolver<'a> {
     names: &'a Names,
+    caught: CaughtSteps,
     /// The name of the plan.
     own: Option<&'a Ident>,
     frames: Frames,
@@ -251,10 +254,16 @@ impl Resolver<'_> {
                 reference.local = Some(local);
                 self.frames.mention(name);
             }
-            Meaning::Source => self.mentions.push(Mention {
-                name: name.clone(),
-                computed: false,
-            }),
+            Meaning::Source => {
+                self.mentions.push(Mention {
+                    name: name.clone(),
+                    computed: false,
+                });
+                if let Some((at, message)) = self.caught.mistake(reference) {
+                    self.report.error_at(at, message);
+                    return false;
+                }
+            }
             Meaning::Broken => return false,
             Meaning::Unknown => {
                 let (message, _) = self.names.unknown(name, &self.frames);
@@ -268,6 +277,10 @@ impl Resolver<'_> {
     /// `false` if something in the expression was reported.
     fn computed(&mut self, computed: &mut Computed) -> bool {
         let ok = computed::analyse(computed, self.names, &self.frames, self.report);
+        if let Some((at, message)) = self.caught.mistake_in(computed) {
+            self.report.error_at(at, message);
+            return false;
+        }
         for (name, _) in &computed.locals {
             self.frames.mention(name);
         }

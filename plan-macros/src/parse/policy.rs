@@ -3,7 +3,7 @@
 use super::attribute::attributes;
 use super::token_text::path_text;
 use super::value;
-use crate::ast::{Body, Optional, Policy};
+use crate::ast::{Body, Catch, Optional, Policy};
 use crate::docs;
 use crate::options;
 use crate::report::Report;
@@ -16,12 +16,13 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// The attributes that a step can have.
-pub(super) const KNOWN: [&str; 7] = [
+pub(super) const KNOWN: [&str; 8] = [
     "after",
     "retry",
     "timeout",
     "deadline",
     "optional",
+    "catch",
     "fallback",
     "concurrency",
 ];
@@ -38,6 +39,8 @@ pub(super) struct Attributes {
     timeout: Option<Span>,
     /// Where the number of attempts is.
     attempts: Option<Span>,
+    /// Where `optional` is.
+    optional: Option<Span>,
 }
 
 /// The waits of a step that says nothing of them: those of `Policy::DEFAULT`.
@@ -75,10 +78,14 @@ pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
         seen.push(name.clone());
         if let Err(error) = one(&name, attr, &mut read, report) {
             report.push(error);
-            read.unclear |= similar(&name, ["optional"]).is_some();
+            read.unclear |= similar(&name, ["optional", "catch"]).is_some();
         }
     }
     check(&read, report);
+    if let Catch::Whole = read.policy.catch {
+        // It would be of another type than the output.
+        read.policy.fallback = None;
+    }
     if is_written_wrong {
         report.keep_first(before);
     }
@@ -116,7 +123,11 @@ fn one(
             policy.tries = Some(attr.path().span());
             policy.deadline = Some(duration_of(attr, "deadline", "1m")?.1);
         }
-        "optional" => policy.optional = optional(attr)?,
+        "optional" => {
+            policy.optional = optional(attr)?;
+            read.optional = Some(attr.path().span());
+        }
+        "catch" => policy.catch = catch(attr)?,
         "concurrency" => policy.concurrency = Some(concurrency(attr)?),
         "fallback" => {
             let tokens = arguments(
@@ -170,7 +181,11 @@ pub(super) fn check_body(policy: &Policy, body: &Body, report: &mut Report) {
         let concurrency = policy
             .concurrency
             .map(|(at, _)| (at, "`#[concurrency]` is for the elements of a `for`"));
-        for (at, message) in each.into_iter().chain(concurrency) {
+        let caught = match policy.catch {
+            Catch::Each(at) => Some((at, "`#[catch(each)]` needs a `for`\nhelp: write `#[catch]`")),
+            _ => None,
+        };
+        for (at, message) in each.into_iter().chain(caught).chain(concurrency) {
             report.error_at(at, message);
         }
     }
@@ -215,6 +230,23 @@ fn check(read: &Attributes, report: &mut Report) {
                 format!("with these waits, the `#[deadline]` leaves time for at most {possible} {plural}"),
             );
         }
+    }
+    let leaves_none = |name: &str, at: Span, each: &str| {
+        let message =
+            format!("`#[catch{each}]` leaves no failure for `#[{name}]`\nhelp: remove one of them");
+        syn::Error::new(at, message)
+    };
+    match (policy.catch, &policy.optional, read.optional) {
+        (Catch::Whole, Optional::Whole, Some(at)) => {
+            report.push(leaves_none("optional", at, ""));
+        }
+        (Catch::Each(_), Optional::Each(at), _) => {
+            report.push(leaves_none("optional(each)", *at, "(each)"));
+        }
+        _ => {}
+    }
+    if let (Catch::Whole, Some((at, _))) = (policy.catch, &policy.fallback) {
+        report.push(leaves_none("fallback", *at, ""));
     }
     if let (Some((span, _)), Optional::Whole) = (&policy.fallback, &policy.optional) {
         report.error_at(
@@ -332,6 +364,23 @@ fn optional(attr: &Attribute) -> syn::Result<Optional> {
         meta => Err(syn::Error::new_spanned(
             meta,
             "`#[optional]` takes no arguments except `each`, which makes each element of a `for` optional",
+        )),
+    }
+}
+
+fn catch(attr: &Attribute) -> syn::Result<Catch> {
+    match &attr.meta {
+        Meta::Path(_) => Ok(Catch::Whole),
+        Meta::List(list)
+            if list
+                .parse_args::<Ident>()
+                .is_ok_and(|ident| ident == "each") =>
+        {
+            Ok(Catch::Each(list.path.span()))
+        }
+        meta => Err(syn::Error::new_spanned(
+            meta,
+            "`#[catch]` takes no arguments except `each`, which catches the failure of each element of a `for`",
         )),
     }
 }

@@ -67,7 +67,7 @@ fn hop(input: ParseStream<'_>, hops: &mut Vec<Hop>) -> syn::Result<Option<Span>>
     Ok(Some(end))
 }
 
-/// A field, or what `get` or `pointer` is called with.
+/// A field, a side of a `Result`, or what `get` or `pointer` is called with.
 fn after_dot(
     dot: Token![.],
     input: ParseStream<'_>,
@@ -79,6 +79,10 @@ fn after_dot(
     let (hop, end) = match input.parse()? {
         Member::Named(name) if input.peek(token::Paren) => {
             let (paren, content) = in_parens(input)?;
+            if content.is_empty() && (name == "ok" || name == "err") {
+                hops.push(Hop::Outcome(name));
+                return Ok(Some(paren.span.close()));
+            }
             let argument = content.parse()?;
             content.parse::<Option<Token![,]>>()?;
             let hop = match argument {

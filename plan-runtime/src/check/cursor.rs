@@ -2,10 +2,10 @@
 //! never called, so that rustc checks it. A [`PathCursor`] says what a reference has led to so far.
 
 use super::argument::{AlwaysPresent, MaybeAbsent, Passed, UntypedJson};
-use super::decode::Constant;
+use super::decode::{Constant, QuestionMark};
 use super::segment::Flattened;
 use crate::shape::TypeShape;
-use crate::{Shape, Tool};
+use crate::{Failure, Shape, Tool};
 use serde_json::Value;
 use std::collections::{BTreeSet, BinaryHeap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
@@ -138,7 +138,7 @@ impl<A: Asked> PathCursor<A> {
     /// What a `?` that means this says of its segment.
     #[must_use]
     pub const fn optional(self) -> Constant {
-        Constant::Optional(A::UNTYPED)
+        Constant::Asked(A::MARK)
     }
 }
 
@@ -325,7 +325,7 @@ impl<T: Tool> IsTool for T {
 #[diagnostic::on_unimplemented(
     message = "`?` is only for a value that may be absent, but `{Self}` is always present",
     label = "this is not an `Option`",
-    note = "remove the `?`; it is for an `Option`, for `.get(…)`, and for values of type `serde_json::Value`"
+    note = "remove the `?`; it is for an `Option`, for `.get(…)`, for a step with `#[catch]`, and for values of type `serde_json::Value`"
 )]
 pub trait CanBeAbsent: Sized {
     /// The type of the value if it is not absent.
@@ -334,38 +334,49 @@ pub trait CanBeAbsent: Sized {
     type Asked: Asked;
 
     /// `?`
-    fn or_absent<P, W>(_: PathCursor<Self, P, W>) -> Asking<Self::Inner, Self::Asked, W> {
+    fn or_absent<P, W>(_: PathCursor<Self, P, W>) -> Asking<Self::Inner, Self::Asked, P, W> {
         Asking(PhantomData)
     }
 }
 
 /// The way after a `?`, and what the `?` means.
-pub struct Asking<T, A, W>(PhantomData<(T, A, W)>);
+pub struct Asking<T, A, P, W>(PhantomData<(T, A, P, W)>);
 
-impl<T, A, W> Asking<T, A, W> {
+impl<T, A: Asked, P, W> Asking<T, A, P, W> {
     /// The way, with one of its own for what the `?` means.
-    pub fn asked(self, _: PathCursor<A>) -> PathCursor<T, MaybeAbsent, W> {
+    pub fn asked(self, _: PathCursor<A>) -> PathCursor<T, A::Then<P>, W> {
         PathCursor(PhantomData)
     }
 }
 
 /// What `?` means to the segment before it.
 pub trait Asked {
-    /// Whether it may lead to nothing.
-    const UNTYPED: bool;
+    /// What it is as data.
+    const MARK: QuestionMark;
+    /// Whether what follows may be absent, where what is before it is there as `P` says.
+    type Then<P>;
 }
 
 /// `?` after an `Option`.
 pub struct Typed;
 /// `?` after a `serde_json::Value`.
 pub struct Untyped;
+/// `?` after a `Result` of a caught failure.
+pub struct OfResult;
 
 impl Asked for Typed {
-    const UNTYPED: bool = false;
+    const MARK: QuestionMark = QuestionMark::Option;
+    type Then<P> = MaybeAbsent;
 }
 
 impl Asked for Untyped {
-    const UNTYPED: bool = true;
+    const MARK: QuestionMark = QuestionMark::Json;
+    type Then<P> = MaybeAbsent;
+}
+
+impl Asked for OfResult {
+    const MARK: QuestionMark = QuestionMark::Result;
+    type Then<P> = P;
 }
 
 #[diagnostic::do_not_recommend]
@@ -378,6 +389,44 @@ impl<T> CanBeAbsent for Option<T> {
 impl CanBeAbsent for Value {
     type Inner = Value;
     type Asked = Untyped;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> CanBeAbsent for Result<T, Failure> {
+    type Inner = T;
+    type Asked = OfResult;
+}
+
+/// What a step with `#[catch]` gives.
+pub type Caught<T> = Result<T, Failure>;
+
+/// A type of results, which `.ok()` and `.err()` can follow in a reference.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no two outcomes: it is no `Result`",
+    label = "this is no `Result`",
+    note = "in a reference, `.ok()` and `.err()` are for a step with `#[catch]`, and for other values that are a `Result`"
+)]
+pub trait HasOutcomes: Sized {
+    /// The value, and the failure.
+    type Ok;
+    /// The failure.
+    type Err;
+
+    /// `.ok()`
+    fn ok<P, W>(_: PathCursor<Self, P, W>) -> PathCursor<Option<Self::Ok>, P, W> {
+        PathCursor(PhantomData)
+    }
+
+    /// `.err()`
+    fn err<P, W>(_: PathCursor<Self, P, W>) -> PathCursor<Option<Self::Err>, P, W> {
+        PathCursor(PhantomData)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E> HasOutcomes for Result<T, E> {
+    type Ok = T;
+    type Err = E;
 }
 
 /// A type of lists, which `[..]` can follow.

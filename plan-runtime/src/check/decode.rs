@@ -5,9 +5,9 @@ use super::segment;
 use crate::Shape;
 use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
-    Absent, Action, Body, Branch, Code, Compiled, CompiledNames, Computed, Condition, Entry, For,
-    Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Number, Optional, Output, Part,
-    Plan, Policy, Reference, RustText, Source, Step, Template, ToolInfo, root_name,
+    Absent, Action, Body, Branch, Catch, Code, Compiled, CompiledNames, Computed, Condition, Entry,
+    For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Number, Optional, Output,
+    Part, Plan, Policy, Reference, RustText, Source, Step, Template, ToolInfo, root_name,
 };
 use crate::shape::Secrets;
 use crate::shape::inside::{Inside, secrets, secrets_inside};
@@ -25,6 +25,17 @@ pub struct StaticTool {
     pub(super) plan: Option<&'static LazyPlan>,
 }
 
+/// What a `?` in a reference means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum QuestionMark {
+    /// Null ends the reference.
+    Option,
+    /// Null ends the reference, and so does a missing part.
+    Json,
+    /// The reference goes on in the `Ok` of a `Result`.
+    Result,
+}
+
 /// What only the compiler knows of a part of a plan.
 #[derive(Clone, Copy)]
 pub enum Constant {
@@ -32,8 +43,8 @@ pub enum Constant {
     Tool(&'static StaticTool, TypeShape),
     /// A type with fields that a reference or a literal names.
     Shape(TypeShape),
-    /// What a `?` means. With `true`, the part before it may also be missing.
-    Optional(bool),
+    /// What a `?` means.
+    Asked(QuestionMark),
     /// A computed value.
     Compute(&'static dyn Code<Computed>),
     /// What writes a placeholder of `format!`.
@@ -288,6 +299,8 @@ impl Decoder {
                 b'j' => policy.jitter = self.tag() == b'1',
                 b'w' => policy.optional = Optional::Whole,
                 b'e' => policy.optional = Optional::Each,
+                b'C' => policy.catch = Catch::Whole,
+                b'E' => policy.catch = Catch::Each,
                 b'f' => policy.fallback = Some(self.template()),
                 b'c' => policy.concurrency = Some(self.number()),
                 b';' => return policy.into(),
@@ -399,11 +412,12 @@ impl Decoder {
                 b'k' => reference.key(self.str()).absent(self.absence()),
                 b'*' => reference.each(),
                 b'?' => match self.constant() {
-                    Constant::Optional(_) if flattened == Some(length) => {
+                    Constant::Asked(QuestionMark::Result) => reference.ok(),
+                    Constant::Asked(_) if flattened == Some(length) => {
                         asked_flattened.push(length);
                         reference
                     }
-                    Constant::Optional(untyped) => asked(reference, untyped),
+                    Constant::Asked(mark) => asked(reference, mark == QuestionMark::Json),
                     _ => self.bug(),
                 },
                 b';' => {
@@ -439,7 +453,7 @@ fn asked(mut reference: Reference, untyped: bool) -> Reference {
         && match &last.absent {
             Absent::Error => true,
             Absent::Default(default) => default.is_null(),
-            Absent::End => false,
+            Absent::End | Absent::Failure => false,
         }
     {
         last.absent = Absent::End;

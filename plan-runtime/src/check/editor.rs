@@ -3,7 +3,7 @@
 use super::argument::TakesText;
 use super::cursor::unreachable;
 use super::run::{Inline, Request, RunsOn, Started};
-pub use crate::Tool;
+pub use crate::{Failure, Tool};
 #[cfg(feature = "macros")]
 pub use plan_macros::items;
 use serde_json::Value;
@@ -128,6 +128,11 @@ pub fn optional<T>(_: T) -> Option<T> {
     unreachable()
 }
 
+/// What a step gives whose failure is caught.
+pub fn caught<T>(_: T) -> Result<T, Failure> {
+    unreachable()
+}
+
 /// The elements that a loop iterates over.
 pub struct LoopElements<T>(PhantomData<T>);
 
@@ -211,6 +216,11 @@ pub mod attribute {
     /// a `for`.
     pub mod optional {
         /// `#[optional(each)]`: an element of a `for` that fails is `None` in the list.
+        pub mod each {}
+    }
+    /// `#[catch]`: its failure is a value, and its output is a `Result<T, Failure>`. `#[catch(each)]` is for the elements of a `for`.
+    pub mod catch {
+        /// `#[catch(each)]`: an element of a `for` that fails is an `Err` in the list.
         pub mod each {}
     }
     /// `#[concurrency(4)]`: how many elements of a `for` run concurrently.

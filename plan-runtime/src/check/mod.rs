@@ -18,8 +18,8 @@ pub use argument::{
 };
 pub use called::Called;
 pub use cursor::{
-    AtJson, AtOption, AtValue, CanBeAbsent, HasElements, HasShape, IsTool, PathCursor, Reachable,
-    Unknown, declared, here, root, whole,
+    AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape, IsTool,
+    PathCursor, Reachable, Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
 pub use flow::{

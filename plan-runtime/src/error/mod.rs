@@ -1,7 +1,9 @@
 //! What goes wrong: the errors of tools, of steps and of runs.
 
+mod failure;
 mod run;
 
+pub use failure::Failure as CaughtFailure;
 pub(crate) use run::{Cause, Elements, Interrupt};
 pub use run::{Failure, RunError, StepError};
 
@@ -42,6 +44,7 @@ pub struct Error {
     error: Boxed,
     permanent: bool,
     retry_after: Option<Duration>,
+    code: Option<Box<str>>,
 }
 
 impl Error {
@@ -56,8 +59,12 @@ impl Error {
         let error = error.into();
         let run = error.downcast_ref::<RunError>();
         Self {
-            permanent: run.is_some_and(RunError::is_permanent),
+            permanent: run.is_some_and(RunError::is_permanent)
+                || error
+                    .downcast_ref::<CaughtFailure>()
+                    .is_some_and(|failure| !failure.transient),
             retry_after: run.and_then(RunError::retry_delay),
+            code: None,
             error,
         }
     }
@@ -106,6 +113,7 @@ impl Error {
             }),
             permanent: self.permanent,
             retry_after: self.retry_after,
+            code: self.code,
         }
     }
 
@@ -127,6 +135,24 @@ impl Error {
     /// How long not to try again, if [somebody said](Self::retry_after). The error of a plan has the longest time of its failures.
     pub fn retry_delay(&self) -> Option<Duration> {
         self.retry_after
+    }
+
+    /// Names the kind of failure for programs, by a word of the tool's own: `"NOT_FOUND"`. A step with `#[catch]` gives it as the
+    /// [`code`](crate::Failure::code) of its failure.
+    ///
+    /// ```
+    /// # use plan_runtime::Error;
+    /// assert_eq!(Error::msg("there is no moon").with_code("NOT_FOUND").code(), Some("NOT_FOUND"));
+    /// ```
+    #[must_use]
+    pub fn with_code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into().into());
+        self
+    }
+
+    /// The [code](Self::with_code), if the tool gave one.
+    pub fn code(&self) -> Option<&str> {
+        self.code.as_deref()
     }
 
     /// Whether another try may succeed.

@@ -1,6 +1,6 @@
 //! Why steps and runs fail.
 
-use super::{Error, on_one_line};
+use super::{CaughtFailure, Error, on_one_line};
 use crate::plan::{Plan, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName, some_of};
 use crate::resolve::{Limit, ResolveError};
@@ -32,6 +32,8 @@ pub enum StepError {
     Limit(Arc<ResolveError>),
     /// The run's [gate](crate::run::Gate) did not allow the call, for this reason.
     Refused(Arc<str>),
+    /// It needs the value of another step, which failed so.
+    Failed(Arc<CaughtFailure>),
     /// Nothing here runs this step.
     Unknown,
 }
@@ -58,6 +60,9 @@ impl StepError {
         part: Option<&'static str>,
         kind: fn(Arc<ResolveError>) -> Self,
     ) -> Self {
+        if let Some(failure) = error.failure() {
+            return Self::Failed(Arc::new(failure.clone()));
+        }
         match (error.exceeded(), part) {
             (None, _) => kind(Arc::new(error)),
             (Some(_), None) => Self::Limit(Arc::new(error)),
@@ -84,6 +89,15 @@ impl StepError {
         }
     }
 
+    /// The failure of another step that this one needs, or that the tool returned.
+    pub(crate) fn failure(&self) -> Option<&CaughtFailure> {
+        match self {
+            Self::Failed(failure) => Some(failure),
+            Self::Tool(error) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+
     /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` where the tool says so.
     pub fn code(&self) -> &'static str {
         match self {
@@ -96,6 +110,7 @@ impl StepError {
             Self::Fallback(_) => "INVALID_FALLBACK",
             Self::Limit(_) => "LIMIT_EXCEEDED",
             Self::Refused(_) => "REFUSED",
+            Self::Failed(_) => "NEEDED_STEP_FAILED",
             Self::Unknown => "UNKNOWN_STEP",
         }
     }
@@ -119,6 +134,7 @@ impl StepError {
             | Self::Fallback(_)
             | Self::Limit(_)
             | Self::Refused(_)
+            | Self::Failed(_)
             | Self::Unknown => false,
         }
     }
@@ -143,6 +159,7 @@ impl fmt::Display for StepError {
             }
             Self::Fallback(error) => write!(f, "its fallback: {error}"),
             Self::Refused(reason) => write!(f, "was refused: {}", Cut(Line(reason), MOST)),
+            Self::Failed(failure) => write!(f, "{failure}"),
             Self::Unknown => f.write_str("the program has no code that runs this step"),
         }
     }
@@ -156,6 +173,7 @@ impl StdError for StepError {
             | Self::Output(error)
             | Self::Fallback(error)
             | Self::Limit(error) => Some(&**error),
+            Self::Failed(failure) => Some(&**failure),
             Self::Panic(_)
             | Self::Timeout(_)
             | Self::Deadline(_)
@@ -173,6 +191,7 @@ pub struct Failure {
     pub(crate) element: Vec<usize>,
     pub(crate) tool: Option<Arc<ToolInfo>>,
     pub(crate) error: StepError,
+    pub(crate) attempts: u32,
     pub(crate) blocked: Vec<String>,
 }
 
@@ -196,6 +215,11 @@ impl Failure {
     /// What happened.
     pub fn error(&self) -> &StepError {
         &self.error
+    }
+
+    /// How many attempts were made: of the element that failed, if it is one.
+    pub fn attempts(&self) -> u32 {
+        self.attempts
     }
 
     /// Whether it is the end of the run that is named already.

@@ -48,7 +48,7 @@ impl Reference {
     pub(super) fn defaults(&self) -> impl Iterator<Item = &Value> {
         let parts = self.path.iter().filter_map(|part| match &part.absent {
             Absent::Default(value) => Some(&**value),
-            Absent::Error | Absent::End => None,
+            Absent::Error | Absent::End | Absent::Failure => None,
         });
         parts.chain(self.otherwise.as_deref())
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
 //! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`] | what a step does: calls, conditions, loops |
-//! | [`Policy`], [`Optional`] | how a step handles failures and time limits |
+//! | [`Policy`], [`Optional`], [`Catch`] | how a step handles failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`FormatSpec`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
 //! | [`RustText`] | a type, a pattern, an expression or a description, and whether the program contains it |
@@ -76,7 +76,7 @@ pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
 pub use picture::{Direction, Picture};
-pub use policy::{Optional, Policy};
+pub use policy::{Catch, Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use rust_text::RustText;
 #[cfg(feature = "dynamic")]
@@ -89,10 +89,10 @@ pub(crate) use crate::print::is_word;
 pub(crate) use display::attributes;
 pub use json::InPlan;
 pub(crate) use pattern::{Bound, pattern_mistake, seen};
-pub(crate) use reference::{Path, index};
+pub(crate) use reference::{ERR, OK, Path, index};
 pub use uses::Use;
 pub(crate) use uses::push_key;
-pub(crate) use written::{agrees, path_agrees, root_name, written};
+pub(crate) use written::{agrees, outcome, path_agrees, root_name, written};
 
 use crate::shape::Secrets;
 use std::sync::Arc;

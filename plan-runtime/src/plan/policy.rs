@@ -34,6 +34,8 @@ pub struct Policy {
     pub deadline: Option<Duration>,
     /// Whether null replaces what failed.
     pub optional: Optional,
+    /// Whether a failure is a value: the output is a [`Failure`](crate::Failure) in a `Result`.
+    pub catch: Catch,
     /// The output of the step if it fails; for a `for`, the whole list.
     pub fallback: Option<Template>,
     /// How many elements of a `for` run concurrently at most; `None` is as many as the run allows.
@@ -53,6 +55,18 @@ pub enum Optional {
     Each,
 }
 
+/// Whether a failure is a value. The output is then `{"Ok": value}` or `{"Err": failure}`, as serde writes a `Result`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Catch {
+    /// It is not.
+    #[default]
+    No,
+    /// That of the step is.
+    Whole,
+    /// Those of the elements of a `for` are; of nested ones, of the innermost. A list that cannot be resolved fails the step.
+    Each,
+}
+
 impl Policy {
     /// One attempt without a time limit, whose failure fails the plan.
     ///
@@ -65,6 +79,7 @@ impl Policy {
         timeout: None,
         deadline: None,
         optional: Optional::No,
+        catch: Catch::No,
         fallback: None,
         concurrency: None,
     };
@@ -84,6 +99,8 @@ impl Policy {
         deadline: Duration => Some;
         /// Replaces what failed by null.
         optional: Optional;
+        /// Makes failures values.
+        catch: Catch;
         /// Runs at most this many elements of a `for` concurrently.
         concurrency: usize => Some;
     }
@@ -111,6 +128,7 @@ impl Policy {
             timeout: None,
             deadline: None,
             optional: Optional::No,
+            catch: Catch::No,
             fallback: None,
             concurrency: None,
         } = self

@@ -20,6 +20,10 @@ use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+/// Where JSON has the two sides of a `Result`.
+pub(crate) const OK: &str = "Ok";
+pub(crate) const ERR: &str = "Err";
+
 /// A value in the output of a step, in an input or in a local value.
 ///
 /// In JSON its path is a [JSON Pointer](https://datatracker.ietf.org/doc/html/rfc6901), or, where it leads into every
@@ -106,6 +110,9 @@ pub enum Absent {
     /// The reference ends, or the element under [`Selector::Each`] does: `.get(0)?`, `.pointer("/a")`. It also ends if
     /// the value so far is null.
     End,
+    /// The part is the `Ok` of a `Result`. If there is an `Err` in its place, what reads it fails with that
+    /// [`Failure`](crate::Failure): `caught?`.
+    Failure,
 }
 
 impl Reference {
@@ -169,6 +176,19 @@ impl Reference {
         self
     }
 
+    /// Goes on to the value of a `Result`, whose failure is that of what reads it: `caught?`.
+    ///
+    /// ```
+    /// use plan_runtime::plan::{Reference, Source};
+    ///
+    /// let id = Reference::new(Source::Step(0)).ok().key("id");
+    /// assert_eq!((id.to_string(), id.pointer().as_str()), ("step0?.id".to_owned(), "/Ok/id"));
+    /// ```
+    #[must_use]
+    pub fn ok(self) -> Self {
+        self.key(OK).absent(Absent::Failure)
+    }
+
     /// Sets the value that replaces the reference if it has ended: `.unwrap_or(value)`.
     #[must_use]
     pub fn unwrap_or(mut self, value: impl Into<Value>) -> Self {
@@ -207,7 +227,7 @@ impl Reference {
         for segment in &self.path {
             let default = match &segment.absent {
                 Absent::Default(value) => Some(value),
-                Absent::Error | Absent::End => None,
+                Absent::Error | Absent::End | Absent::Failure => None,
             };
             let absent = std::mem::discriminant(&segment.absent);
             (&segment.selector, segment.optional, absent, default).hash(&mut hasher);

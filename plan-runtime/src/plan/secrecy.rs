@@ -1,8 +1,8 @@
 //! Where the secrets of a plan go: references, texts and computed values that read a secret are secret, too.
 
 use super::{
-    Action, Body, BodyPart, Condition, Entry, Key, Part, Plan, Reference, Selector, Source, Step,
-    Tag, Template, ToolInfo,
+    Action, Body, BodyPart, Catch, Condition, Entry, Key, OK, Part, Plan, Reference, Selector,
+    Source, Step, Tag, Template, ToolInfo,
 };
 use crate::shape::{MASK, Secrets};
 use std::collections::HashMap;
@@ -153,7 +153,10 @@ impl Search<'_> {
         for step in plan.levels().into_iter().flatten() {
             let (place, action) = first[&std::ptr::from_ref(step)];
             let mut flow = Flow::new(&found, self);
-            let mut output = flow.body(&step.body);
+            let mut output = flow.body(&step.body, step.policy.catch == Catch::Each);
+            if step.policy.catch == Catch::Whole {
+                output = output.under(OK);
+            }
             if let Some(fallback) = &step.policy.fallback {
                 output.add(flow.template(fallback));
             }
@@ -244,7 +247,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
     }
 
     /// What is secret of the output.
-    fn body(&mut self, body: &Body) -> Secrets {
+    fn body(&mut self, body: &Body, catches: bool) -> Secrets {
         match body {
             Body::Action(action) => self.action(action),
             Body::If(branches) => {
@@ -260,7 +263,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
                             }
                         }
                     }
-                    output.add(self.body(&branch.body));
+                    output.add(self.body(&branch.body, catches));
                     self.locals.truncate(around);
                 }
                 output
@@ -271,7 +274,10 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
                 let mut local = element.clone().under("1");
                 local.add(element);
                 self.locals.push(local);
-                let output = self.body(&each.body);
+                let mut output = self.body(&each.body, catches);
+                if catches && !matches!(each.body, Body::For(_)) {
+                    output = output.under(OK);
+                }
                 self.locals.pop();
                 output.in_list()
             }

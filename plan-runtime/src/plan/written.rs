@@ -1,6 +1,6 @@
 //! References as people write them: derived from what they read, and compared with what somebody wrote.
 
-use super::{Absent, Path, Segment, Selector, index, push_key};
+use super::{Absent, ERR, OK, Path, Segment, Selector, index, push_key};
 use crate::print::is_part_of_name;
 use crate::print::{Line, Name, Quoted, literal};
 use jsonptr::PointerBuf;
@@ -54,6 +54,9 @@ fn ends(segment: &Segment) -> bool {
 }
 
 fn push_segment(text: &mut String, segment: &Segment) {
+    if let Some(outcome) = outcome(segment) {
+        return text.push_str(outcome);
+    }
     match &segment.selector {
         Selector::Each => return text.push_str("[..]"),
         Selector::Index(index) if ends(segment) => push_call(text, "get", index),
@@ -66,6 +69,19 @@ fn push_segment(text: &mut String, segment: &Segment) {
     }
     if let Absent::Default(value) = &segment.absent {
         push_call(text, "or", Line(value.to_string()));
+    }
+}
+
+/// How a side of a `Result` is written.
+pub(crate) fn outcome(segment: &Segment) -> Option<&'static str> {
+    let Selector::Key(key) = &segment.selector else {
+        return None;
+    };
+    match (&**key, &segment.absent) {
+        (OK, Absent::Failure) => Some("?"),
+        (OK, Absent::Default(value)) if value.is_null() => Some(".ok()"),
+        (ERR, Absent::Default(value)) if value.is_null() => Some(".err()"),
+        _ => None,
     }
 }
 
@@ -165,6 +181,9 @@ fn after_question_marks(optional: bool, rest: &str) -> Option<&str> {
 
 /// What is left of a text after one member or element.
 fn part_matches<'t>(segment: &Segment, rest: &'t str) -> Option<&'t str> {
+    if let Some(rest) = outcome(segment).and_then(|outcome| rest.strip_prefix(outcome)) {
+        return Some(rest);
+    }
     let token = segment.token()?;
     let key = token.decoded();
     if let Some((inside, close)) = None

@@ -2,7 +2,7 @@
 
 use super::describe;
 use super::error::{ErrorDetail, Location, ResolveError};
-use crate::plan::{Absent, Path, Segment, Selector, Template, index};
+use crate::plan::{Absent, ERR, Path, Segment, Selector, Template, index};
 use serde_json::Value;
 
 /// A value to deserialize.
@@ -83,10 +83,13 @@ fn missing<'a>(segment: &'a Segment, value: &Value) -> Result<Option<&'a Value>,
         (_, Value::Array(_)) if is_key => Err(ErrorDetail::NoInside),
         (Absent::End, Value::Array(_) | Value::Object(_)) => Ok(None),
         (Absent::Default(default), Value::Array(_) | Value::Object(_)) => Ok(Some(default)),
-        (Absent::Error, Value::Array(items)) => Err(ErrorDetail::NoElement {
+        (Absent::Failure, Value::Object(members)) if members.contains_key(ERR) => {
+            Err(ErrorDetail::failed(&members[ERR]))
+        }
+        (Absent::Error | Absent::Failure, Value::Array(items)) => Err(ErrorDetail::NoElement {
             length: items.len(),
         }),
-        (Absent::Error, Value::Object(members)) => {
+        (Absent::Error | Absent::Failure, Value::Object(members)) => {
             let name = segment.token().map(|token| token.decoded().into_owned());
             let known = describe::known(members, &name.unwrap_or_default());
             Err(ErrorDetail::NoMember { known })

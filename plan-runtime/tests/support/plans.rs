@@ -3,8 +3,9 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Body, Branch, Computed, Condition, Entry, For, Input, Key, Number, Optional,
-    Output, Part, Policy, Reference, Segment, Selector, Source, Step, Tag, Template, ToolInfo,
+    Absent, Action, Body, Branch, Catch, Computed, Condition, Entry, For, Input, Key, Number,
+    Optional, Output, Part, Policy, Reference, Segment, Selector, Source, Step, Tag, Template,
+    ToolInfo,
 };
 use plan_runtime::shape::Tagging;
 use proptest::prelude::*;
@@ -26,6 +27,7 @@ fn absent() -> impl Strategy<Value = Absent> {
     prop_oneof![
         4 => Just(Absent::Error),
         1 => Just(Absent::End),
+        1 => Just(Absent::Failure),
         1 => default(json!(null)),
         1 => default(json!({"a": [1.5, null]})),
     ]
@@ -212,7 +214,8 @@ fn policy(place: usize) -> impl Strategy<Value = Policy> {
         || (any::<u32>(), 0..1_000_000_000_u32).prop_map(|(s, ns)| Duration::new(s.into(), ns));
     let optional = prop::sample::select(vec![Optional::No, Optional::Whole, Optional::Each]);
     let limits = (prop::option::of(time()), prop::option::of(time()));
-    let rest = (any::<bool>(), optional, prop::option::of(1..9_usize));
+    let catch = prop::sample::select(vec![Catch::No, Catch::Whole, Catch::Each]);
+    let rest = (any::<bool>(), optional, prop::option::of(1..9_usize), catch);
     let policy = (
         1..9_u32,
         time(),
@@ -227,7 +230,8 @@ fn policy(place: usize) -> impl Strategy<Value = Policy> {
             .backoff(backoff)
             .max(max)
             .jitter(rest.0)
-            .optional(rest.1);
+            .optional(rest.1)
+            .catch(rest.3);
         (policy.timeout, policy.deadline) = limits;
         (policy.fallback, policy.concurrency) = (fallback, rest.2);
         policy
@@ -244,6 +248,20 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
                 if policy.optional == Optional::Each {
                     policy.optional = Optional::Whole;
                 }
+                if policy.catch == Catch::Each {
+                    policy.catch = Catch::No;
+                }
+            }
+            // What has no effect is refused.
+            match policy.catch {
+                Catch::Whole => {
+                    policy.fallback = None;
+                    if policy.optional == Optional::Whole {
+                        policy.optional = Optional::No;
+                    }
+                }
+                Catch::Each if policy.optional == Optional::Each => policy.optional = Optional::No,
+                Catch::No | Catch::Each => {}
             }
             let after: Vec<usize> = after.into_iter().filter(|&p| p < place).collect();
             let mut step = Step::new(format!("s {place}"), body);

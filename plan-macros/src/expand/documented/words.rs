@@ -3,7 +3,7 @@
 use super::super::Context;
 use super::super::reference::written;
 use super::escape::Code;
-use crate::ast::{Body, Condition, List, Optional, Policy, Step, Value};
+use crate::ast::{Body, Catch, Condition, List, Optional, Policy, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
 use crate::parse::{path_text, pattern_text, tidy, value_text};
@@ -136,6 +136,11 @@ pub(super) fn policies(policy: &Policy) -> Vec<String> {
         Optional::No => {}
         Optional::Whole => policies.push("optional".to_owned()),
         Optional::Each(_) => policies.push("optional(each)".to_owned()),
+    }
+    match policy.catch {
+        Catch::No => {}
+        Catch::Whole => policies.push("catch".to_owned()),
+        Catch::Each(_) => policies.push("catch(each)".to_owned()),
     }
     let fallback = policy.fallback.as_ref();
     policies.extend(fallback.map(|(_, value)| format!("fallback({})", short(&text(value)))));

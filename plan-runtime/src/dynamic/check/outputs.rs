@@ -5,7 +5,7 @@ use super::path::{Given, LeadsNowhere, follow};
 use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
-use crate::plan::{Body, Optional, Plan, Reference, Source, Step, Template};
+use crate::plan::{Body, Catch, Optional, Plan, Policy, Reference, Source, Step, Template};
 use crate::resolve::describe::short;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -113,8 +113,11 @@ impl<'a> Outputs<'a, '_> {
 
     fn of_step(&self, step: &'a Step) -> Given<'a> {
         let policy = &step.policy;
-        let mut given = self.of_body(&step.body, policy.optional == Optional::Each);
+        let mut given = self.of_body(&step.body, policy);
         let id = short(&step.id);
+        if policy.catch == Catch::Whole {
+            return given.caught();
+        }
         if let Some(Template::Null) = policy.fallback {
             given.nullable(format!("if step `{id}` fails, its output is null"));
         }
@@ -129,8 +132,8 @@ impl<'a> Outputs<'a, '_> {
         given
     }
 
-    /// What a body gives. With `each`, null replaces the elements that fail.
-    fn of_body(&self, body: &'a Body, each: bool) -> Given<'a> {
+    /// What the body of a step with this policy gives.
+    fn of_body(&self, body: &'a Body, policy: &Policy) -> Given<'a> {
         match body {
             Body::Action(action) => match (&action.tool, &action.args) {
                 (Some(tool), _) => {
@@ -154,7 +157,7 @@ impl<'a> Outputs<'a, '_> {
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
                 for branch in branches {
-                    let given = self.of_body(&branch.body, each);
+                    let given = self.of_body(&branch.body, policy);
                     all.ty = all.ty.or(given.ty);
                     all.absent = all.absent.or(given.absent);
                     all.replaced.extend(given.replaced);
@@ -166,10 +169,15 @@ impl<'a> Outputs<'a, '_> {
                 all
             }
             Body::For(repeat) => {
-                let mut element = self.of_body(&repeat.body, each);
+                let mut element = self.of_body(&repeat.body, policy);
                 // A list that fails ends the step.
-                if each && !matches!(repeat.body, Body::For(_)) {
-                    element.nullable(String::new());
+                if !matches!(repeat.body, Body::For(_)) {
+                    if policy.optional == Optional::Each {
+                        element.nullable(String::new());
+                    }
+                    if policy.catch == Catch::Each {
+                        element = element.caught();
+                    }
                 }
                 let mut replaced = element.replaced;
                 replaced.iter_mut().for_each(|other| other.lists += 1);

@@ -36,6 +36,11 @@ impl<'a> Given<'a> {
         }
     }
 
+    /// The same in a `Result`.
+    pub(super) fn caught(self) -> Self {
+        Self::typed(Type::result(self.ty))
+    }
+
     pub(super) fn nullable(&mut self, why: String) {
         self.ty = replace(&mut self.ty, Type::none()).nullable();
         self.absent = Some(why);
@@ -200,7 +205,7 @@ impl<'a> Way<'a, '_> {
         let part = short(&words(self.path.segments, at + 1));
         let why = is_said.then(|| format!("`{part}` may be missing"));
         match &segment.absent {
-            Absent::Error => self.fails = self.fails.take().or(why),
+            Absent::Error | Absent::Failure => self.fails = self.fails.take().or(why),
             Absent::End => {
                 let end = self.end();
                 end.may = true;
@@ -265,7 +270,7 @@ fn may_be_missing(ty: &Type<'_>, segment: &Segment) -> bool {
     };
     ty.types().overlaps(match segment.absent {
         _ if segment.is_each() => Types::NONE,
-        Absent::Error => Types::NONE,
+        Absent::Error | Absent::Failure => Types::NONE,
         Absent::Default(_) => parts,
         Absent::End => parts.or(Types::NULL),
     })

@@ -5,7 +5,7 @@ use super::layout::{LayoutStyle, Tree};
 use super::{SourceWriter, names, shown};
 use crate::plan::{
     Absent, Computed, Entry, Key, Number, Part, Path, Reference, Selector, Source as From,
-    Template, written,
+    Template, outcome, written,
 };
 use crate::print::Quoted;
 use proc_macro2::Delimiter;
@@ -296,6 +296,13 @@ fn way(name: &str, path: Path<'_>, shown: &str) -> Result<String, String> {
         text.push('?');
     }
     for segment in path.segments {
+        if let Some(outcome) = outcome(segment) {
+            text.push_str(outcome);
+            if segment.optional {
+                text.push('?');
+            }
+            continue;
+        }
         let may_be_missing = match &segment.absent {
             Absent::Default(value) if !is_default_of(&segment.selector, value) => {
                 let why = "which the type has to say in Rust";
@@ -307,7 +314,7 @@ fn way(name: &str, path: Path<'_>, shown: &str) -> Result<String, String> {
             }
             Absent::Default(value) => value.is_null(),
             Absent::End => true,
-            Absent::Error => false,
+            Absent::Error | Absent::Failure => false,
         };
         match &segment.selector {
             Selector::Key(key) => match names::field(key) {

@@ -8,7 +8,7 @@ impl<'a> Form<'a> {
     pub(in crate::dynamic) fn schemas(&self) -> &[Schema<'a>] {
         match self {
             Self::All(schemas) => schemas,
-            Self::List(_) | Self::Plain(_) | Self::Beyond(_) => &[],
+            Self::List(_) | Self::Member(..) | Self::Plain(_) | Self::Beyond(_) => &[],
         }
     }
 
@@ -19,6 +19,7 @@ impl<'a> Form<'a> {
                 schemas.iter().fold(Types::ALL, both)
             }
             Self::List(_) => Types::LIST,
+            Self::Member(..) => Types::OBJECT,
             Self::Plain(types) => *types,
             Self::Beyond(_) => Types::ALL,
         }
@@ -43,6 +44,11 @@ impl<'a> Form<'a> {
             Self::List(element) => {
                 key.push(1);
                 element.forms.iter().for_each(|form| form.push_key(key));
+                key.push(2);
+            }
+            Self::Member(name, value) => {
+                key.extend([5, name.len()]);
+                value.forms.iter().for_each(|form| form.push_key(key));
                 key.push(2);
             }
             Self::Plain(types) => key.extend([3, types.bits()]),
@@ -83,6 +89,13 @@ impl<'a> Form<'a> {
         if let Self::Beyond(why) = self {
             return Property::Type(Type::unknown(why.clone()));
         }
+        if let Self::Member(member, value) = self {
+            return if name == *member {
+                Property::Type(value.clone())
+            } else {
+                Property::Closed
+            };
+        }
         let (mut listed, mut others) = (Vec::new(), Vec::new());
         let (mut open, mut closed, mut lists) = (false, false, false);
         for schema in self.schemas() {
@@ -114,16 +127,25 @@ impl<'a> Form<'a> {
 
     /// The members that are named.
     pub(in crate::dynamic) fn names(&self) -> Vec<&'a str> {
+        if let Self::Member(name, _) = self {
+            return vec![name];
+        }
         let properties = self.schemas().iter().filter_map(|s| s.object("properties"));
         once(properties.flat_map(|properties| properties.keys().map(String::as_str)))
     }
 
     pub(in crate::dynamic) fn required(&self) -> Vec<&'a str> {
+        if let Self::Member(name, _) = self {
+            return vec![name];
+        }
         let lists = self.schemas().iter().map(|schema| schema.list("required"));
         once(lists.flat_map(|list| list.iter().filter_map(Value::as_str)))
     }
 
     pub(in crate::dynamic) fn presence(&self, name: &str) -> Presence {
+        if let Self::Member(..) = self {
+            return Presence::Sure;
+        }
         let mut lists = self.schemas().iter().map(|schema| schema.list("required"));
         if lists.any(|list| list.iter().any(|required| required == name)) {
             return Presence::Sure;

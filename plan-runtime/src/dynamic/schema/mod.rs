@@ -15,6 +15,7 @@ mod secrets;
 mod types;
 mod work;
 
+use crate::plan::{ERR, OK};
 pub(super) use overlap::Clash;
 pub(super) use secrets::secrets;
 use serde_json::Value;
@@ -57,6 +58,8 @@ pub(super) enum Form<'a> {
     All(Vec<Schema<'a>>),
     /// A list of such elements.
     List(Type<'a>),
+    /// An object whose only member has this name and type.
+    Member(&'static str, Type<'a>),
     /// Anything of these kinds.
     Plain(Types),
     /// Nobody knows, of this and of all that is inside.
@@ -181,6 +184,21 @@ impl<'a> Type<'a> {
 
     pub(super) fn plain(types: Types) -> Self {
         Self::form(Form::Plain(types))
+    }
+
+    /// `{"Ok": …}` with a value of this type, or `{"Err": …}`.
+    pub(super) fn result(ok: Self) -> Self {
+        let any = |name| Self::form(Form::Member(name, Self::any()));
+        if let Some(why) = ok.beyond() {
+            return Self::unknown(why.clone());
+        }
+        let (cost, lists) = (ok.cost + 1, ok.lists);
+        Self {
+            cost,
+            lists,
+            ..Self::form(Form::Member(OK, ok))
+        }
+        .or(any(ERR))
     }
 
     pub(super) fn list(element: Self) -> Self {

@@ -1,7 +1,9 @@
 //! Steps as text for people.
 
 use super::{name_of, widest, write_beside};
-use crate::plan::{Action, Body, Bound, Condition, InPlan, Key, Optional, Policy, Step, Template};
+use crate::plan::{
+    Action, Body, Bound, Catch, Condition, InPlan, Key, Optional, Policy, Step, Template,
+};
 use crate::print::{Code, Name, Quoted, has_outside, is_seen, root, width, word};
 use std::fmt::{Display, Formatter, Result, Write};
 use std::time::Duration;
@@ -281,6 +283,11 @@ pub(crate) fn attributes(policy: &Policy) -> Vec<String> {
         Optional::No => {}
         Optional::Whole => attributes.push("optional".into()),
         Optional::Each => attributes.push("optional(each)".into()),
+    }
+    match policy.catch {
+        Catch::No => {}
+        Catch::Whole => attributes.push("catch".into()),
+        Catch::Each => attributes.push("catch(each)".into()),
     }
     attributes
 }

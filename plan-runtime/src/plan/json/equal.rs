@@ -78,6 +78,7 @@ impl Pair<'_> {
             timeout,
             deadline,
             optional,
+            catch,
             fallback,
             concurrency,
         } = a;
@@ -85,7 +86,7 @@ impl Pair<'_> {
         all(fallback.as_slice(), other, |a, b| self.templates(a, b))
             && (attempts, backoff, max, jitter) == (&b.attempts, &b.backoff, &b.max, &b.jitter)
             && (timeout, deadline) == (&b.timeout, &b.deadline)
-            && (optional, concurrency) == (&b.optional, &b.concurrency)
+            && (optional, catch, concurrency) == (&b.optional, &b.catch, &b.concurrency)
     }
 
     fn templates(self, a: &Template, b: &Template) -> bool {
@@ -176,7 +177,9 @@ fn segments(a: &Segment, b: &Segment) -> bool {
     // An element of `[..]` is never missing.
     let absent = a.is_each()
         || match (&a.absent, &b.absent) {
-            (Absent::Error, Absent::Error) | (Absent::End, Absent::End) => true,
+            (Absent::Error, Absent::Error)
+            | (Absent::End, Absent::End)
+            | (Absent::Failure, Absent::Failure) => true,
             (Absent::Default(a), Absent::Default(b)) => values(a, b),
             _ => false,
         };

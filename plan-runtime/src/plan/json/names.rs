@@ -90,6 +90,7 @@ objects! {
         TIMEOUT = "timeout",
         DEADLINE = "deadline",
         OPTIONAL = "optional",
+        CATCH = "catch",
         FALLBACK = "fallback",
         CONCURRENCY = "concurrency",
     }
@@ -98,6 +99,11 @@ objects! {
     optional {
         NO = "no",
         WHOLE = "whole",
+        EACH = "each",
+    }
+
+    /// What `catch` of a policy is, if it is not `true`.
+    catch {
         EACH = "each",
     }
 
@@ -153,6 +159,7 @@ objects! {
     absent {
         NULL = "null",
         END = "end",
+        FAILURE = "failure",
     }
 
     /// The object that `absent` may be.

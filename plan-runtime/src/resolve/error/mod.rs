@@ -3,10 +3,11 @@
 mod message;
 
 use super::describe;
+use crate::Failure;
 use crate::plan::{Reference, push_key, written};
 use crate::shape::MASK;
 use jsonptr::PointerBuf;
-use serde::de::{Expected, Unexpected};
+use serde::de::{Deserialize, Expected, Unexpected};
 use serde_json::Value;
 use std::fmt;
 
@@ -89,6 +90,8 @@ pub(super) enum ErrorDetail {
     /// A member that deserializing needs is missing.
     Needed(String),
     NoOutput,
+    /// What is referred to failed, which was caught.
+    Failed(Box<Failure>),
     NotExecutable,
     /// The value at the pointer cannot be held as JSON.
     Encode(String),
@@ -128,6 +131,8 @@ pub enum ErrorKind {
     MissingArgument,
     /// A step that is referred to has no output, or an input no value.
     NoOutput,
+    /// A step that is referred to failed: its output is a caught [`Failure`](crate::Failure).
+    Failed,
     /// A computed value of a plan that was read from JSON has no code.
     NotExecutable,
     /// JSON cannot hold a value (NaN, a map key that is not a string, an integer beyond 64 bits …).
@@ -142,7 +147,23 @@ pub enum ErrorKind {
     Other,
 }
 
+impl ErrorDetail {
+    /// A caught failure, as it is in JSON.
+    pub(super) fn failed(failure: &Value) -> Self {
+        let failure = Failure::deserialize(failure);
+        Self::Failed(Box::new(failure.unwrap_or_else(|_| Failure::unclear())))
+    }
+}
+
 impl ResolveError {
+    /// The caught failure of what is referred to, if that is what is wrong.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        match &self.0.what {
+            ErrorDetail::Failed(failure) => Some(failure),
+            _ => None,
+        }
+    }
+
     /// An error with a message of one's own.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self::of(ErrorDetail::Other(message.into()))
@@ -310,6 +331,8 @@ impl ResolveError {
             },
             ErrorDetail::Needed(field) => ErrorDetail::Needed(field.clone()),
             ErrorDetail::NoOutput => ErrorDetail::NoOutput,
+            // Its words are those of a tool's author.
+            ErrorDetail::Failed(failure) => ErrorDetail::Failed(failure.clone()),
             ErrorDetail::NotExecutable => ErrorDetail::NotExecutable,
             ErrorDetail::Encode(_) => {
                 ErrorDetail::Encode("the value is not JSON; it is secret".to_owned())
@@ -376,6 +399,7 @@ impl ResolveError {
             ErrorDetail::Needed(_) if self.0.reference.is_none() => ErrorKind::MissingArgument,
             ErrorDetail::Needed(_) => ErrorKind::Type,
             ErrorDetail::NoOutput => ErrorKind::NoOutput,
+            ErrorDetail::Failed(_) => ErrorKind::Failed,
             ErrorDetail::NotExecutable => ErrorKind::NotExecutable,
             ErrorDetail::Encode(_) => ErrorKind::NotJson,
             ErrorDetail::TooDeep => ErrorKind::TooDeep,

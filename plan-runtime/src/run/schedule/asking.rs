@@ -78,7 +78,7 @@ impl<'x> Schedule<'x> {
         if !at.is_counted
             && let Err(error) = self.allowance.call()
         {
-            self.fail(step, place, frame, StepError::arguments(error));
+            self.fail(step, place, frame, StepError::arguments(error), 0);
             return true;
         }
         self.flow(step).jobs[job].is_counted = true;
@@ -104,7 +104,7 @@ impl<'x> Schedule<'x> {
                 let bytes = bytes.saturating_mul(2 + usize::from(self.secrecy.is_some()));
                 if !self.has_room(bytes) {
                     let error = StepError::arguments(self.full());
-                    self.fail(step, place, frame, error);
+                    self.fail(step, place, frame, error, 0);
                     return true;
                 }
                 let (question, answer) = Question::ask(self.gates.clone(), *call, bytes);
@@ -115,9 +115,9 @@ impl<'x> Schedule<'x> {
             // A plan: its own calls are asked for.
             Ok(Started::Asks(None)) => return false,
             Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
-            Ok(Started::Ended(Err(error))) | Err(error) => self.fail(step, place, frame, error),
+            Ok(Started::Ended(Err(error))) | Err(error) => self.fail(step, place, frame, error, 0),
             Ok(Started::Ended(Ok(_)) | Started::Running(_) | Started::InContext(..)) => {
-                self.fail(step, place, frame, StepError::Unknown);
+                self.fail(step, place, frame, StepError::Unknown, 0);
             }
         }
         true
@@ -152,11 +152,11 @@ impl<'x> Schedule<'x> {
             }
             Some(Decision::Refuse(reason)) => {
                 self.forget_question(step, job);
-                self.fail(step, place, frame, StepError::Refused(reason.into()));
+                self.fail(step, place, frame, StepError::Refused(reason.into()), 0);
             }
             None => {
                 let reason = "the gate gave no answer".into();
-                self.fail(step, place, frame, StepError::Refused(reason));
+                self.fail(step, place, frame, StepError::Refused(reason), 0);
             }
         }
         self.settle(step);

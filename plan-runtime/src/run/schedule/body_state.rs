@@ -33,9 +33,9 @@ pub(super) struct BodyState<'x> {
     /// Whether something of it will never start.
     pub(super) cut: bool,
     /// The failure of the first element, in the order of the list, that failed. Which one failed first in time may vary.
-    pub(super) failed: Option<(Vec<usize>, StepError)>,
+    pub(super) failed: Option<Failed>,
     /// The same for the elements that null replaces.
-    pub(super) missed: Option<(Vec<usize>, StepError)>,
+    pub(super) missed: Option<Failed>,
     pub(super) output: Option<Value>,
     /// The bytes that all of this counts.
     pub(super) stored: usize,
@@ -103,14 +103,31 @@ pub(super) enum WaitsFor {
     Turn(Arc<Mutex<Option<Turn>>>),
 }
 
+/// How a step failed, or an element of it.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) element: Vec<usize>,
+    pub(super) error: StepError,
+    /// How many attempts were made.
+    pub(super) attempts: u32,
+}
+
+impl Failed {
+    /// A step that is one call, and was tried once.
+    pub(super) fn once(error: StepError) -> Self {
+        Self {
+            element: Vec::new(),
+            error,
+            attempts: 1,
+        }
+    }
+}
+
 /// Notes a failure, if it is that of an earlier element than the one that is noted.
-pub(super) fn note(
-    first: &mut Option<(Vec<usize>, StepError)>,
-    element: Vec<usize>,
-    error: StepError,
-) {
-    if first.as_ref().is_none_or(|(noted, _)| element < *noted) {
-        *first = Some((element, error));
+pub(super) fn note(first: &mut Option<Failed>, failed: Failed) {
+    let is_earlier = |noted: &Failed| failed.element < noted.element;
+    if first.as_ref().is_none_or(is_earlier) {
+        *first = Some(failed);
     }
 }
 

@@ -7,12 +7,14 @@ use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
-use super::body_state::{BodyState, CALL, LIST, OutputSlot, note};
+use super::body_state::{BodyState, CALL, Failed, LIST, OutputSlot, note};
 use super::task::CallState;
 use super::{Schedule, Start};
-use crate::plan::{Body, Branch, Condition, Optional};
+use crate::Failure;
+use crate::error::Elements;
+use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional};
 use crate::resolve::{Meter, ResolveError, Scope, StoredValue, describe, resolve};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -47,7 +49,7 @@ impl<'x> Schedule<'x> {
                 Body::Action(action) => {
                     if !self.has_room(CALL) {
                         let error = StepError::arguments(self.full());
-                        return self.fail(step, place, frame, error);
+                        return self.fail(step, place, frame, error, 0);
                     }
                     self.hold(step, CALL);
                     let job = self.flow(step).push_job(action, number, place, frame);
@@ -64,7 +66,7 @@ impl<'x> Schedule<'x> {
                         self.steps.more(step).skipped |= !place.is_element();
                         return self.deliver(step, place, frame, Value::Null);
                     }
-                    Err(error) => return self.fail(step, place, frame, error),
+                    Err(error) => return self.fail(step, place, frame, error, 0),
                 },
                 Body::For(each) => {
                     let items = self.locally(step, frame, |scope| {
@@ -96,7 +98,7 @@ impl<'x> Schedule<'x> {
                                 self.flow(step).push_list(each, number, items, place, frame);
                             }
                         }
-                        Err(error) => self.fail_whole(step, place, error),
+                        Err(error) => self.fail_whole(step, place, error, 0),
                     }
                     return;
                 }
@@ -205,14 +207,15 @@ impl<'x> Schedule<'x> {
         if let Some(error) = at.waits.take()
             && left.is_some_and(|left| left.is_zero())
         {
-            return self.fail(step, place, frame, error);
+            let attempts = at.attempts;
+            return self.fail(step, place, frame, error, attempts);
         }
         at.attempts += 1;
         at.tried = now;
         let attempt = at.attempts;
         let is_counted = std::mem::replace(&mut at.is_counted, true);
         if let Some(error) = self.charge(action, !is_counted) {
-            return self.fail(step, place, frame, error);
+            return self.fail(step, place, frame, error, attempt);
         }
         let limit = match (policy.timeout, left) {
             (Some(timeout), left) if left.is_none_or(|left| timeout <= left) => {
@@ -226,7 +229,7 @@ impl<'x> Schedule<'x> {
         if self.options.record {
             if !self.has_room(size_of::<Attempt>()) {
                 let error = StepError::arguments(self.full());
-                return self.fail(step, place, frame, error);
+                return self.fail(step, place, frame, error, attempt);
             }
             self.held.add(size_of::<Attempt>());
             let element = self.flow(step).elements(place);
@@ -338,7 +341,11 @@ impl<'x> Schedule<'x> {
                 self.forget_question(step, job);
                 self.hold(step, output.bytes());
                 self.flow(step).made += output.bytes();
-                return self.deliver(step, place, frame, output.into_json());
+                let mut output = output.into_json();
+                if place.is_element() && self.plan.steps[step].policy.catch == Catch::Each {
+                    output = succeeded(output);
+                }
+                return self.deliver(step, place, frame, output);
             }
             Ok(_) => self.no_room(),
             Err(error) => error,
@@ -346,7 +353,7 @@ impl<'x> Schedule<'x> {
         let policy = &self.plan.steps[step].policy;
         let failed = self.flow(step).failed.is_some();
         if failed || self.is_stopping() || attempts >= policy.attempts || !error.is_transient() {
-            return self.fail(step, place, frame, error);
+            return self.fail(step, place, frame, error, attempts);
         }
         let mut wait = policy.wait_after(attempts);
         if policy.jitter {
@@ -357,7 +364,7 @@ impl<'x> Schedule<'x> {
             .deadline
             .is_some_and(|deadline| now.saturating_add(wait) >= started.saturating_add(deadline))
         {
-            return self.fail(step, place, frame, error);
+            return self.fail(step, place, frame, error, attempts);
         }
         self.watch_retry(step, job, wait);
         self.flow(step).jobs[job].waits = Some(error);
@@ -388,30 +395,66 @@ impl<'x> Schedule<'x> {
         place: OutputSlot,
         frame: Option<usize>,
         error: StepError,
+        attempts: u32,
     ) {
         let error = self.hushed(step, error);
-        if self.plan.steps[step].policy.optional == Optional::Each && place.is_element() {
+        let policy = &self.plan.steps[step].policy;
+        let is_caught = policy.catch == Catch::Each;
+        if (is_caught || policy.optional == Optional::Each) && place.is_element() {
             let element = self.flow(step).elements(place);
             if !self.is_over(step, &element, &error) {
-                note(&mut self.flow(step).missed, element, error);
-                return self.deliver(step, place, frame, Value::Null);
+                let output = if is_caught {
+                    self.caught(step, &element, &error, attempts)
+                } else {
+                    Value::Null
+                };
+                let failed = Failed {
+                    element,
+                    error,
+                    attempts,
+                };
+                note(&mut self.flow(step).missed, failed);
+                return self.deliver(step, place, frame, output);
             }
         }
-        self.fail_whole(step, place, error);
+        self.fail_whole(step, place, error, attempts);
+    }
+
+    /// The output of a step, or of an element of it, whose failure is caught.
+    pub(super) fn caught(
+        &self,
+        step: usize,
+        element: &[usize],
+        error: &StepError,
+        attempts: u32,
+    ) -> Value {
+        let path = format!("{}{}", self.plan.steps[step].id, Elements(element));
+        let failure = Failure::of_step(path, error, attempts);
+        let failure = serde_json::to_value(failure).unwrap_or_default();
+        Value::Object(Map::from_iter([(ERR.to_owned(), failure)]))
     }
 
     /// The step has failed, and starts nothing more.
-    fn fail_whole(&mut self, step: usize, place: OutputSlot, error: StepError) {
+    fn fail_whole(&mut self, step: usize, place: OutputSlot, error: StepError, attempts: u32) {
         let element = self.flow(step).elements(place);
         let is_over = self.is_over(step, &element, &error);
         let flow = self.flow(step);
-        note(&mut flow.failed, element, error);
+        let failed = Failed {
+            element,
+            error,
+            attempts,
+        };
+        note(&mut flow.failed, failed);
         // What waits for another attempt has failed, too, and may be the first.
         for job in flow.cut() {
-            let place = flow.jobs[job].place;
+            let (place, attempts) = (flow.jobs[job].place, flow.jobs[job].attempts);
             if let Some(error) = flow.jobs[job].waits.take() {
-                let element = flow.elements(place);
-                note(&mut flow.failed, element, error);
+                let failed = Failed {
+                    element: flow.elements(place),
+                    error,
+                    attempts,
+                };
+                note(&mut flow.failed, failed);
             }
         }
         self.drop_questions(step, None);
@@ -434,9 +477,9 @@ impl<'x> Schedule<'x> {
         for job in flow.cut() {
             let flow = self.flow(step);
             let at = &mut flow.jobs[job];
-            let (place, frame) = (at.place, at.frame);
+            let (place, frame, attempts) = (at.place, at.frame, at.attempts);
             if let Some(error) = at.waits.take() {
-                self.fail(step, place, frame, error);
+                self.fail(step, place, frame, error, attempts);
             }
         }
         let has_questions = !self.drop_questions(step, None).is_empty();
@@ -450,10 +493,10 @@ impl<'x> Schedule<'x> {
             return;
         };
         if flow.active == 0
-            && let Some((element, error)) = flow.failed.take()
+            && let Some(failed) = flow.failed.take()
         {
             self.drop_flow(step);
-            return self.end_failed(step, element, error);
+            return self.end_failed(step, failed);
         }
         if flow.failed.is_none()
             && let Some(output) = flow.output.take()
@@ -461,6 +504,10 @@ impl<'x> Schedule<'x> {
             let (missed, made) = (flow.missed.take(), flow.made);
             self.drop_flow(step);
             self.steps.more(step).recovered = missed;
+            let output = match self.plan.steps[step].policy.catch {
+                Catch::Whole => succeeded(output),
+                Catch::No | Catch::Each => output,
+            };
             return self.end(step, StoredValue::weighed(output, made));
         }
         if flow.active == 0 && flow.cut {
@@ -486,6 +533,11 @@ impl<'x> Schedule<'x> {
         let flow = self.steps.flow_mut(step);
         flow.expect("a step that is more than one call has its state while it runs")
     }
+}
+
+/// The output of a step whose failure would be caught.
+fn succeeded(output: Value) -> Value {
+    Value::Object(Map::from_iter([(OK.to_owned(), output)]))
 }
 
 /// The list of a `for`.

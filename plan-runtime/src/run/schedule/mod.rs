@@ -31,10 +31,10 @@ use super::throttle::Throttle;
 use super::timer::Sleep;
 use super::trace::Span;
 use crate::error::{Cause, Interrupt, StepError};
-use crate::plan::{Action, Body, Graph, Optional, Plan, Secrecy, Step, number};
+use crate::plan::{Action, Body, Catch, Graph, Optional, Plan, Secrecy, Step, number};
 use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
 use crate::shape::Secrets;
-use body_state::OutputSlot;
+use body_state::{Failed, OutputSlot};
 use clock::Clock;
 use interrupts::Interrupts;
 use ready::Ready;
@@ -85,7 +85,7 @@ pub(super) struct Schedule<'x> {
     steps: StepStates<'x>,
     /// When each step started and ended; empty unless there is an observer.
     times: Vec<(Option<Duration>, Option<Duration>)>,
-    failed: Vec<(usize, Vec<usize>, StepError)>,
+    failed: Vec<(usize, Failed)>,
     /// What is secret, if anything.
     secrecy: Option<Arc<Secrecy>>,
     /// Copies of the outputs for the report; empty unless it is to have them.
@@ -291,7 +291,10 @@ impl<'x> Schedule<'x> {
         }
         let Step { body, policy, .. } = &self.plan.steps[step];
         // A single call is by far the most frequent, and needs no more than this.
-        let limited = policy.attempts > 1 || policy.timeout.is_some() || policy.deadline.is_some();
+        let limited = policy.attempts > 1
+            || policy.timeout.is_some()
+            || policy.deadline.is_some()
+            || policy.catch != Catch::No;
         let single = match body {
             Body::Action(action)
                 if !(limited || self.options.capture || self.has_to_wait(action)) =>
@@ -394,7 +397,7 @@ impl<'x> Schedule<'x> {
                 if self.has_room(output.bytes()) {
                     self.end(step, output);
                 } else {
-                    self.end_failed(step, Vec::new(), self.no_room());
+                    self.end_failed(step, Failed::once(self.no_room()));
                 }
             }
             Err(error) => {
@@ -402,7 +405,7 @@ impl<'x> Schedule<'x> {
                 if self.watched {
                     self.watch_tried(step, 0, Some(&error), span);
                 }
-                self.end_failed(step, Vec::new(), error);
+                self.end_failed(step, Failed::once(error));
             }
         }
     }
@@ -444,22 +447,22 @@ impl<'x> Schedule<'x> {
 
     /// A step has failed, maybe at one of its elements.
     #[cold]
-    fn end_failed(&mut self, step: usize, element: Vec<usize>, error: StepError) {
+    fn end_failed(&mut self, step: usize, failed: Failed) {
         self.open -= 1;
         self.stop_time(step);
-        let recovered = if self.is_over(step, &element, &error) {
-            Err((element, error))
+        let recovered = if self.is_over(step, &failed.element, &failed.error) {
+            Err(failed)
         } else {
-            self.recover(step, element, error)
+            self.recover(step, failed)
         };
         match recovered {
             Ok(output) => self.complete(step, output),
-            Err((element, error)) => {
+            Err(failed) => {
                 // The fallback may have been too large.
-                self.is_over(step, &element, &error);
+                self.is_over(step, &failed.element, &failed.error);
                 let first = self.failed.is_empty();
                 self.steps.states[step] = StepState::Failed(number(self.failed.len()));
-                self.failed.push((step, element, error));
+                self.failed.push((step, failed));
                 self.watch_end(step);
                 self.block(step);
                 match self.run.options.on_failure {
@@ -508,29 +511,37 @@ impl<'x> Schedule<'x> {
     }
 
     /// The output that replaces that of a failed step, if the step is optional or has a fallback.
-    fn recover(
-        &mut self,
-        step: usize,
-        element: Vec<usize>,
-        error: StepError,
-    ) -> Result<StoredValue, (Vec<usize>, StepError)> {
+    fn recover(&mut self, step: usize, failed: Failed) -> Result<StoredValue, Failed> {
         let policy = &self.plan.steps[step].policy;
+        let Failed {
+            element,
+            error,
+            attempts,
+        } = &failed;
+        let instead = |error| Failed {
+            element: element.clone(),
+            error,
+            attempts: *attempts,
+        };
         let output = match &policy.fallback {
+            _ if policy.catch == Catch::Whole => {
+                StoredValue::json(self.caught(step, element, error, *attempts))
+            }
             Some(fallback) => match self.metered(|scope| resolve::<Value>(fallback, scope)) {
                 Ok((Ok(output), bytes)) => StoredValue::weighed(output, bytes),
                 Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
-                    return Err((element, error));
+                    return Err(failed);
                 }
                 Ok((Err(error), _)) => {
                     let error = self.hushed(step, StepError::fallback(error));
-                    return Err((element, error));
+                    return Err(instead(error));
                 }
-                Err(panic) => return Err((element, panic)),
+                Err(panic) => return Err(instead(panic)),
             },
             None if policy.optional == Optional::Whole => StoredValue::json(Value::Null),
-            None => return Err((element, error)),
+            None => return Err(failed),
         };
-        self.steps.more(step).recovered = Some((element, error));
+        self.steps.more(step).recovered = Some(failed);
         Ok(output)
     }
 

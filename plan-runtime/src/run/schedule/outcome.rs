@@ -69,13 +69,14 @@ impl<'x> Schedule<'x> {
     /// The failures, in the plan's order, with what each blocked. Which came about first is a matter of time.
     fn failures(&self) -> Vec<Failure> {
         let mut failures: BTreeMap<u32, Failure> = BTreeMap::new();
-        for (place, element, error) in &self.failed {
+        for (place, failed) in &self.failed {
             let step = &self.plan.steps[*place];
             let failure = Failure {
                 step: step.id.clone(),
-                element: element.clone(),
+                element: failed.element.clone(),
                 tool: step.shared_tool().cloned(),
-                error: error.clone(),
+                error: failed.error.clone(),
+                attempts: failed.attempts,
                 blocked: Vec::new(),
             };
             failures.insert(number(*place), failure);
@@ -111,12 +112,12 @@ impl<'x> Schedule<'x> {
             StepState::Completed => match self.steps.more_of(step) {
                 None => Status::Completed,
                 Some(more) => match &more.recovered {
-                    Some((_, error)) => Status::Recovered(error.clone()),
+                    Some(failed) => Status::Recovered(failed.error.clone()),
                     None if more.skipped => Status::Skipped,
                     None => Status::Completed,
                 },
             },
-            StepState::Failed(place) => Status::Failed(self.failed[place as usize].2.clone()),
+            StepState::Failed(place) => Status::Failed(self.failed[place as usize].1.error.clone()),
             StepState::Blocked(by) => Status::Blocked {
                 by: self.plan.steps[by as usize].id.clone(),
             },
@@ -134,8 +135,8 @@ impl<'x> Schedule<'x> {
             let more = self.steps.more_of(place);
             let recovered = more.and_then(|more| more.recovered.as_ref());
             let element = match (self.steps.states[place], recovered) {
-                (StepState::Failed(place), _) => self.failed[place as usize].1.clone(),
-                (_, Some((element, _))) => element.clone(),
+                (StepState::Failed(place), _) => self.failed[place as usize].1.element.clone(),
+                (_, Some(failed)) => failed.element.clone(),
                 _ => Vec::new(),
             };
             let times = self.times(place);

@@ -1,8 +1,7 @@
 //! The state of each step of a run.
 
 use super::super::report::Attempt;
-use super::body_state::BodyState;
-use crate::error::StepError;
+use super::body_state::{BodyState, Failed};
 
 /// How far the steps have come.
 pub(super) struct StepStates<'x> {
@@ -19,7 +18,7 @@ pub(super) struct ExtraState<'x> {
     /// Whether no condition held.
     pub(super) skipped: bool,
     /// The failure whose output null or a fallback replaces.
-    pub(super) recovered: Option<(Vec<usize>, StepError)>,
+    pub(super) recovered: Option<Failed>,
     /// Its attempts, where they are to be in a report and it is not a single call.
     pub(super) log: Vec<Attempt>,
 }

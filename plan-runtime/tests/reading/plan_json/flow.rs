@@ -216,7 +216,7 @@ error[wrong-kind]: `backoff` is `200`, but must be a string
 
 error[unknown-member]: unknown member `retries` in `policy`
   --> 3:59 in step `b`
-   = help: `policy` has `attempts`, `backoff`, `max`, `jitter`, `timeout`, `deadline`, `optional`, `fallback`, `concurrency`
+   = help: `policy` has `attempts`, `backoff`, `max`, `jitter`, `timeout`, `deadline`, `optional`, `catch`, `fallback`, `concurrency`
 "#,
         ),
         (

@@ -269,7 +269,7 @@ error[wrong-kind]: `optional` is `1`, but must be `true` or `false`
         ),
         (
             r#"{"reference": {"input": "q", "path": [{"token": "a", "absent": "none"}, {"token": "a", "absent": {"value": 1}}, {"key": "a"}]}}"#,
-            r#"error[not-allowed]: `absent` is `"none"`, but must be one of `"null"`, `"end"`
+            r#"error[not-allowed]: `absent` is `"none"`, but must be one of `"null"`, `"end"`, `"failure"`
   --> 2:87 in step `a`
 
 error[missing-member]: `absent` has no `default`

@@ -8,7 +8,7 @@ use super::reading::steps;
 use super::references::ReferenceTarget;
 use crate::Plan;
 use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
-use crate::plan::{Action, Body, Key, Output, Policy, Reference, Template};
+use crate::plan::{Action, Body, Catch, Key, Output, Policy, Reference, Template};
 use json::{OutputJson, OutputMembers};
 use std::collections::{HashMap, HashSet};
 
@@ -200,6 +200,9 @@ impl<'p> Writer<'p> {
         }
         if policy.optional != known.optional {
             unsupported.push("that it is optional".to_owned());
+        }
+        if policy.catch != Catch::No {
+            unsupported.push("that its failure is a value".to_owned());
         }
         if let Some(fallback) = &policy.fallback {
             unsupported.push(format!("the fallback `{fallback}`"));

@@ -1,8 +1,8 @@
 //! Policies: what differs from the default.
 
 use super::InPlan;
-use crate::plan::json::names::{optional as values, policy as names};
-use crate::plan::{Optional, Policy};
+use crate::plan::json::names::{catch as caught, optional as values, policy as names};
+use crate::plan::{Catch, Optional, Policy};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ impl Serialize for InPlan<'_, &Policy> {
             timeout,
             deadline,
             optional,
+            catch,
             fallback,
             concurrency,
         } = self.part;
@@ -38,6 +39,11 @@ impl Serialize for InPlan<'_, &Policy> {
         entry(&mut map, names::TIMEOUT, timeout.as_ref().map(text))?;
         entry(&mut map, names::DEADLINE, deadline.as_ref().map(text))?;
         entry(&mut map, names::OPTIONAL, optional)?;
+        match catch {
+            Catch::No => {}
+            Catch::Whole => map.serialize_entry(names::CATCH, &true)?,
+            Catch::Each => map.serialize_entry(names::CATCH, caught::EACH)?,
+        }
         entry(&mut map, names::FALLBACK, fallback)?;
         entry(&mut map, names::CONCURRENCY, *concurrency)?;
         map.end()

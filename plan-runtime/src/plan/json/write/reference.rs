@@ -102,6 +102,7 @@ impl Serialize for Segment {
                 match absent {
                     Absent::Error => {}
                     Absent::End => map.serialize_entry(segment::ABSENT, absent::END)?,
+                    Absent::Failure => map.serialize_entry(segment::ABSENT, absent::FAILURE)?,
                     Absent::Default(value) if value.is_null() => {
                         map.serialize_entry(segment::ABSENT, absent::NULL)?;
                     }

@@ -3,10 +3,10 @@
 use super::PlanReader;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::JsonNode;
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::meaningless;
-use crate::plan::json::names::{optional, policy};
-use crate::plan::{Body, Optional, Policy};
+use crate::plan::json::names::{catch, optional, policy};
+use crate::plan::{Body, Catch, Optional, Policy};
 use crate::print::short;
 use std::time::Duration;
 
@@ -40,6 +40,7 @@ impl PlanReader<'_> {
                 Some(optional::EACH) => Optional::Each,
                 _ => Optional::No,
             },
+            catch: self.catch(&members),
             fallback: members
                 .get(policy::FALLBACK)
                 .map(|node| self.template(node, None, 0)),
@@ -56,6 +57,23 @@ impl PlanReader<'_> {
             }
         }
         policy
+    }
+
+    fn catch(&mut self, members: &Members<'_>) -> Catch {
+        let Some(node) = members.given(policy::CATCH) else {
+            return Catch::No;
+        };
+        if node.kind() == JsonType::String {
+            return match self.one_of(node, "`catch`", catch::ALL) {
+                Some(_) => Catch::Each,
+                None => Catch::No,
+            };
+        }
+        let expected = "`true`, or `\"each\"` for the elements of a `for`";
+        match self.builder.value(node, "`catch`", expected) {
+            Some(true) => Catch::Whole,
+            _ => Catch::No,
+        }
     }
 
     fn scalar<T: serde::de::DeserializeOwned>(

@@ -304,6 +304,7 @@ impl PlanReader<'_> {
         }
         Some(match self.one_of(node, "`absent`", absent::ALL)? {
             absent::NULL => Absent::Default(Box::default()),
+            absent::FAILURE => Absent::Failure,
             _ => Absent::End,
         })
     }
