@@ -1,7 +1,10 @@
 //! What a plan says, with the author's own tokens.
 
+use crate::docs::text_of;
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use std::time::Duration;
+use syn::ext::IdentExt;
 use syn::{
     Attribute, Expr, Ident, Lit, LitInt, LitStr, Member, Pat, Path, Token, Type, Visibility, token,
 };
@@ -264,6 +267,33 @@ pub(crate) struct Reference {
     pub(crate) hops: Vec<Hop>,
     /// The span of the last token.
     pub(crate) end: Span,
+}
+
+impl Reference {
+    /// The reference as its author wrote it.
+    pub(crate) fn written(&self) -> String {
+        self.written_to(usize::MAX)
+    }
+
+    /// The same up to the part at this place.
+    pub(crate) fn written_to(&self, end: usize) -> String {
+        let mut written = text_of(&self.root);
+        for hop in self.hops.iter().take(end) {
+            let part = match hop {
+                Hop::Field(_, Member::Named(ident)) => format!(".{}", ident.unraw()),
+                Hop::Field(_, Member::Unnamed(index)) => format!(".{}", index.index),
+                Hop::Index(_, index) => format!("[{}]", index.base10_digits()),
+                Hop::Key(_, key) => format!("[{}]", key.to_token_stream()),
+                Hop::Each(_) => "[..]".to_owned(),
+                Hop::Optional(_) => "?".to_owned(),
+                Hop::Get(_, _, key) => format!(".get({})", key.to_token_stream()),
+                Hop::Outcome(method) => format!(".{method}()"),
+                Hop::Pointer(_, _, pointer) => format!(".pointer({})", pointer.to_token_stream()),
+            };
+            written.push_str(&part);
+        }
+        written
+    }
 }
 
 pub(crate) enum Hop {

@@ -124,6 +124,7 @@ pub mod dynamic;
 )]
 mod dynamic;
 mod error;
+mod failure;
 // Only documentation and its tests contain it.
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
@@ -136,7 +137,8 @@ pub mod resolve;
 pub mod run;
 pub mod shape;
 
-pub use crate::error::{CaughtFailure as Failure, Error, Result, ResultExt};
+pub use crate::error::{Error, Result, ResultExt};
+pub use crate::failure::Failure;
 pub use crate::plan::Plan;
 pub use crate::run::tool::{Call, Tool};
 pub use crate::run::{Report, Run, RunError};

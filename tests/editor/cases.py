@@ -5,7 +5,7 @@ INBOX = "data next_page raw"
 # `later` is known everywhere, since a step before it refers to it.
 START = "limit reply sender"
 TYPES = "Email FetchEmails Filters Inbox Mail Note Person Receipt ReplyEmail ReplyToLatest String Value"
-ATTRIBUTES = "after concurrency deadline fallback optional retry timeout"
+ATTRIBUTES = "after catch concurrency deadline fallback optional retry timeout"
 
 # What is tried, the text, what replaces it, and what must be offered: of each kind exactly these labels, `has` among others.
 COMPLETIONS = [

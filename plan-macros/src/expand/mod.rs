@@ -23,8 +23,6 @@ mod value;
 #[cfg(test)]
 mod written;
 
-pub(crate) use reference::written_to;
-
 use crate::ast::{Body, Catch, Optional, Plan, Step};
 use crate::graph::StepGraph;
 use crate::ide;

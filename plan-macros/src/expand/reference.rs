@@ -8,7 +8,6 @@ use crate::names::Source;
 use jsonptr::Pointer;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::ext::IdentExt;
 use syn::{Lit, LitInt, Member, Token};
 
 /// A reference as far as it was expanded.
@@ -168,7 +167,7 @@ impl Builder<'_> {
             let bound = self.roots.entry(source).or_insert_with(|| root.clone());
             root.set_span(root.span().resolved_at(bound.span()));
         }
-        let written = written(reference);
+        let written = reference.written();
         self.data.tag('r');
         let same = match (reference.local, source) {
             (Some(Local { frame, part }), _) => {
@@ -451,30 +450,4 @@ pub(super) fn field_name(member: &Member) -> (Span, String) {
         Member::Named(ident) => (ident.span(), text_of(ident)),
         Member::Unnamed(index) => (index.span, index.index.to_string()),
     }
-}
-
-/// The reference as its author wrote it.
-pub(super) fn written(reference: &Reference) -> String {
-    written_to(reference, usize::MAX)
-}
-
-/// The same up to the hop at this place.
-pub(crate) fn written_to(reference: &Reference, end: usize) -> String {
-    let mut written = text_of(&reference.root);
-    for hop in reference.hops.iter().take(end) {
-        match hop {
-            Hop::Field(_, Member::Named(ident)) => written.push_str(&format!(".{}", ident.unraw())),
-            Hop::Field(_, Member::Unnamed(index)) => written.push_str(&format!(".{}", index.index)),
-            Hop::Index(_, index) => written.push_str(&format!("[{}]", index.base10_digits())),
-            Hop::Key(_, key) => written.push_str(&format!("[{}]", key.to_token_stream())),
-            Hop::Each(_) => written.push_str("[..]"),
-            Hop::Optional(_) => written.push('?'),
-            Hop::Get(_, _, key) => written.push_str(&format!(".get({})", key.to_token_stream())),
-            Hop::Outcome(method) => written.push_str(&format!(".{method}()")),
-            Hop::Pointer(_, _, pointer) => {
-                written.push_str(&format!(".pointer({})", pointer.to_token_stream()));
-            }
-        }
-    }
-    written
 }

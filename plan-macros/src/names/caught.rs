@@ -2,7 +2,6 @@
 
 use crate::ast::{Body, Catch, Computed, Hop, Plan, Reference, Step};
 use crate::docs::text_of;
-use crate::expand::written_to;
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::collections::HashMap;
@@ -39,10 +38,7 @@ impl CaughtSteps {
             Hop::Get(_, method, _) | Hop::Pointer(_, method, _) => method.span(),
             Hop::Optional(_) | Hop::Outcome(..) => return None,
         };
-        let (before, whole) = (
-            written_to(reference, lists),
-            written_to(reference, usize::MAX),
-        );
+        let (before, whole) = (reference.written_to(lists), reference.written());
         let rest = &whole[before.len()..];
         let message = format!(
             "`{before}` may have failed: it is a `Result`\n\
@@ -60,7 +56,7 @@ impl CaughtSteps {
         let (name, field) = (text_of(name), member.to_token_stream());
         let message = format!(
             "`{name}` may have failed: it is a `Result`\n\
-             help: look which it is: `match {name} {{ Ok(it) => it.{field}, Err(failure) => … }}`, or pass `{name}?.{field}` to a tool"
+             help: look which it is: `match &{name} {{ Ok(it) => it.{field}, Err(failure) => … }}`, or pass `{name}?.{field}` to a tool"
         );
         Some((member.span(), message))
     }

@@ -1,9 +1,8 @@
 //! What goes wrong: the errors of tools, of steps and of runs.
 
-mod failure;
+mod caught;
 mod run;
 
-pub use failure::Failure as CaughtFailure;
 pub(crate) use run::{Cause, Elements, Interrupt};
 pub use run::{Failure, RunError, StepError};
 
@@ -61,7 +60,7 @@ impl Error {
         Self {
             permanent: run.is_some_and(RunError::is_permanent)
                 || error
-                    .downcast_ref::<CaughtFailure>()
+                    .downcast_ref::<crate::failure::Failure>()
                     .is_some_and(|failure| !failure.transient),
             retry_after: run.and_then(RunError::retry_delay),
             code: None,

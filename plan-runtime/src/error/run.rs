@@ -1,6 +1,7 @@
 //! Why steps and runs fail.
 
-use super::{CaughtFailure, Error, on_one_line};
+use super::{Error, on_one_line};
+use crate::failure::Failure as CaughtFailure;
 use crate::plan::{Plan, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName, some_of};
 use crate::resolve::{Limit, ResolveError};

@@ -92,7 +92,9 @@ pub(crate) use pattern::{Bound, pattern_mistake, seen};
 pub(crate) use reference::{ERR, OK, Path, index};
 pub use uses::Use;
 pub(crate) use uses::push_key;
-pub(crate) use written::{agrees, outcome, path_agrees, root_name, written};
+#[cfg(feature = "rust")]
+pub(crate) use written::outcome;
+pub(crate) use written::{agrees, path_agrees, root_name, written};
 
 use crate::shape::Secrets;
 use std::sync::Arc;

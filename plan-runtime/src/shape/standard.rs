@@ -1,6 +1,7 @@
 //! Shapes of the standard library's types, and of serde_json's.
 
 use super::{Field, FieldPlace, Shape, Tagging, TypeShape, Variant};
+use crate::failure::Failure;
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -86,6 +87,13 @@ shape! {
         Variant::new("Unbounded", Ok("Unbounded"), &[]),
         Variant::new("Included", Ok("Included"), INNER),
         Variant::new("Excluded", Ok("Excluded"), INNER),
+    ]);
+    Failure => TypeShape::Struct(&[
+        Field::new("step", FieldPlace::Key("step")),
+        Field::new("code", FieldPlace::Key("code")),
+        Field::new("message", FieldPlace::Key("message")),
+        Field::new("transient", FieldPlace::Key("transient")),
+        Field::new("attempts", FieldPlace::Key("attempts")),
     ]);
     {T, E} Result<T, E> => TypeShape::Enum(Tagging::External, &[
         Variant::new("Ok", Ok("Ok"), INNER),

@@ -293,3 +293,40 @@ fn what_null_replaces_is_what_the_check_says() {
         }
     }
 }
+
+/// The output of a step whose failure is caught is a `Result` of what its tool gives.
+#[test]
+fn a_caught_failure_leaves_a_result() {
+    let tools: Contracts = [
+        Contract::new("make").output(json!({
+            "type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}},
+            "additionalProperties": false,
+        })),
+        Contract::new("take").arguments(json!({
+            "type": "object", "required": ["x"], "properties": {"x": {"type": "integer"}},
+        })),
+    ]
+    .into_iter()
+    .collect();
+    let found = |path: &Value| -> Vec<Code> {
+        let text = json!({"name": "p", "steps": [
+            {"id": "made", "tool": {"name": "make"}, "policy": {"catch": true}},
+            {"id": "taken", "tool": {"name": "take"}, "arguments": {"object": {"x":
+                {"reference": {"step": "made", "path": path}}}}},
+        ]});
+        match Reader::new().tools(&tools).read(&text.to_string()) {
+            Ok(document) => document.warnings().iter().map(|it| it.code).collect(),
+            Err(findings) => findings.iter().map(|it| it.code).collect(),
+        }
+    };
+    let ok = json!({"token": "Ok", "absent": "failure"});
+    assert_eq!(found(&json!([ok, "id"])), []);
+    assert_eq!(found(&json!([ok, "ib"])), [Code::UnknownField]);
+    assert_eq!(found(&json!([ok])), [Code::WrongType]);
+    assert_eq!(found(&json!(["id"])), [Code::UnknownField]);
+    assert_eq!(
+        found(&json!([{"token": "Ok", "absent": "null", "optional": true}, "id"])),
+        [Code::MaybeAbsent]
+    );
+    assert_eq!(found(&json!([])), [Code::WrongType]);
+}

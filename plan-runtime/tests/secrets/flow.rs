@@ -121,3 +121,29 @@ fn an_error_does_not_say_which_secret_it_found() {
         "{error}"
     );
 }
+
+#[test]
+fn what_is_secret_stays_so_where_failures_are_caught() {
+    let plan = plan! {
+        #[catch]
+        step session = LogIn { password: "hunter2" };
+        step whole = Show { value: session };
+        step key = Show { value: session?.keys[1] };
+        step token = Show { value: session.ok()?.token? };
+        #[catch(each)]
+        step sessions = for password in ["hunter2", "hunter3"] { LogIn { password } };
+        step second = Show { value: sessions[1]?.token };
+        step users = Show { value: sessions[..].ok()?.user };
+        (whole, key, token, second, users)
+    };
+    let run = plan.run(&()).capture_arguments(true).capture_outputs(true);
+    let (result, report) = smol::block_on(run.with_report());
+    result.unwrap();
+    let shown = serde_json::to_string(&report).unwrap() + &report.to_string();
+    assert!(!shown.contains("hunter"), "{shown}");
+    let session = report.step("session").unwrap().output().unwrap();
+    assert_eq!(session["Ok"]["user"], "sarah");
+    assert_eq!(session["Ok"]["token"], "(secret)");
+    let users = report.step("users").unwrap().arguments().unwrap();
+    assert_eq!(*users, json!({"value": ["sarah", "sarah"]}));
+}

@@ -1,7 +1,6 @@
 //! What a step does, what it needs and what happens when it fails, as Rust that people read.
 
 use super::super::Context;
-use super::super::reference::written;
 use super::escape::Code;
 use crate::ast::{Body, Catch, Condition, List, Optional, Policy, Step, Value};
 use crate::docs::text_of;
@@ -45,7 +44,7 @@ fn body(does: &Body, step: &Step, parts: &mut Vec<String>) {
         }
         Body::For(repeat) => {
             let list = match &repeat.list {
-                List::Reference(reference, _) => written(reference),
+                List::Reference(reference, _) => reference.written(),
                 List::Computed(computed, _) => value_text(&computed.written),
                 List::Broken => "…".to_owned(),
             };
@@ -150,7 +149,7 @@ pub(super) fn policies(policy: &Policy) -> Vec<String> {
 /// A value as it was written, where it is short.
 pub(super) fn text(value: &Value) -> String {
     match value {
-        Value::Reference(reference) => written(reference),
+        Value::Reference(reference) => reference.written(),
         Value::Computed(computed) => value_text(&computed.written),
         Value::Scalar(scalar) => {
             let (minus, lit) = (&scalar.minus, &scalar.lit);

@@ -3,7 +3,7 @@
 mod message;
 
 use super::describe;
-use crate::Failure;
+use crate::failure::Failure;
 use crate::plan::{Reference, push_key, written};
 use crate::shape::MASK;
 use jsonptr::PointerBuf;
@@ -156,7 +156,7 @@ impl ErrorDetail {
 }
 
 impl ResolveError {
-    /// The caught failure of what is referred to, if that is what is wrong.
+    /// The caught failure of the step that is referred to, if that is wrong.
     pub(crate) fn failure(&self) -> Option<&Failure> {
         match &self.0.what {
             ErrorDetail::Failed(failure) => Some(failure),

@@ -1,8 +1,6 @@
 //! Failures as values, for steps with `#[catch]`.
 
-use super::{RunError, StepError, run};
 use crate::print::{Cut, Line, MOST};
-use crate::shape::{Field, FieldPlace, Shape, TypeShape};
 use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
 use std::fmt;
@@ -61,33 +59,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What became of a step at this path.
-    pub(crate) fn of_step(step: String, error: &StepError, attempts: u32) -> Self {
-        if let Some(inner) = error.failure() {
-            return inner.clone();
-        }
-        let inner = match error {
-            StepError::Tool(error) => error.downcast_ref::<RunError>(),
-            _ => None,
-        };
-        let inner = inner.and_then(|run| run.failures().first());
-        match inner.map(Self::from) {
-            Some(inner) => Self {
-                step: format!("{step}.{}", inner.step),
-                ..inner
-            },
-            None => Self {
-                step,
-                code: code_of(error).to_owned(),
-                message: error.to_string(),
-                transient: error.is_transient(),
-                attempts,
-            },
-        }
-    }
-}
-
-impl Failure {
     /// What is in the place of a failure without being one.
     pub(crate) fn unclear() -> Self {
         Self {
@@ -97,36 +68,6 @@ impl Failure {
             transient: false,
             attempts: 1,
         }
-    }
-}
-
-/// The tool's own code, or that of the kind of error.
-fn code_of(error: &StepError) -> &str {
-    match error {
-        StepError::Tool(error) => error.code().unwrap_or("FAILED"),
-        StepError::Failed(failure) => &failure.code,
-        StepError::Panic(_) => "PANIC",
-        StepError::Arguments(_) | StepError::Fallback(_) => "ARGUMENTS",
-        StepError::Output(_) => "OUTPUT",
-        StepError::Timeout(_) => "TIMEOUT",
-        StepError::Deadline(_) => "DEADLINE",
-        StepError::Refused(_) => "REFUSED",
-        StepError::Limit(_) => "LIMIT",
-        StepError::Unknown => "UNKNOWN",
-    }
-}
-
-/// The same as a value.
-impl From<&run::Failure> for Failure {
-    fn from(failure: &run::Failure) -> Self {
-        let step = format!("{}{}", failure.step, run::Elements(&failure.element));
-        Self::of_step(step, &failure.error, failure.attempts)
-    }
-}
-
-impl From<run::Failure> for Failure {
-    fn from(failure: run::Failure) -> Self {
-        Self::from(&failure)
     }
 }
 
@@ -142,13 +83,3 @@ impl fmt::Display for Failure {
 }
 
 impl StdError for Failure {}
-
-impl Shape for Failure {
-    const SHAPE: TypeShape = TypeShape::Struct(&[
-        Field::new("step", FieldPlace::Key("step")),
-        Field::new("code", FieldPlace::Key("code")),
-        Field::new("message", FieldPlace::Key("message")),
-        Field::new("transient", FieldPlace::Key("transient")),
-        Field::new("attempts", FieldPlace::Key("attempts")),
-    ]);
-}

@@ -1,0 +1,22 @@
+#[path = "../tools.rs"]
+mod tools;
+
+use plan_runtime::plan;
+use tools::*;
+
+plan! {
+    Plan(filters: Filters, ids: Vec<String>) -> u64 {
+        #[catch]
+        step inbox = FetchEmails { filters };
+        step into = Log { entry: inbox.total };
+        step whole = Archive { ids: inbox };
+        step _computed: u64 = inbox.total + 1;
+        #[catch(each)]
+        step said = for text in ids { Say { text } };
+        step element = Say { text: said[0].0 };
+        step none = Say { text: element? };
+        inbox
+    }
+}
+
+fn main() {}
