@@ -402,8 +402,8 @@ pub type Caught<T> = Result<T, Failure>;
 
 /// A type of results, which `.ok()` and `.err()` can follow in a reference.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no two outcomes: it is no `Result`",
-    label = "this is no `Result`",
+    message = "`{Self}` has no two outcomes: it is not a `Result`",
+    label = "this is not a `Result`",
     note = "in a reference, `.ok()` and `.err()` are for a step with `#[catch]`, and for other values that are a `Result`"
 )]
 pub trait HasOutcomes: Sized {

@@ -176,7 +176,7 @@ impl Reference {
         self
     }
 
-    /// Goes on to the value of a `Result`, whose failure is that of what reads it: `caught?`.
+    /// Goes on to the value of a `Result`, whose failure fails the step that reads it: `caught?`.
     ///
     /// ```
     /// use plan_runtime::plan::{Reference, Source};

@@ -294,7 +294,7 @@ fn what_null_replaces_is_what_the_check_says() {
     }
 }
 
-/// The output of a step whose failure is caught is a `Result` of what its tool gives.
+/// The output of a step whose failure is caught is a `Result` around the type that its tool gives.
 #[test]
 fn a_caught_failure_leaves_a_result() {
     let tools: Contracts = [
