@@ -103,13 +103,15 @@ pub(crate) fn unknown(error: &TokenStream, check: &TokenStream) -> TokenStream {
 }
 
 /// The attribute of a field that has serde's derives take for granted that JSON can hold its type: rustc has one thing to say of a type
-/// then, and not one for each use of the type in what the derives write. `owner` is the struct, which has the attributes `around`.
+/// then, and not one for each use of the type in what the derives write. `owner` is the struct, which has the attributes `around`, and `json`
+/// is the function that checks the type.
 pub(crate) fn granted(
     ty: &Type,
     attrs: &[Attribute],
     owner: &Ident,
     around: &[Attribute],
     check: &TokenStream,
+    json: &str,
 ) -> TokenStream {
     const OTHER: &[&str] = &[
         "with",
@@ -149,7 +151,9 @@ pub(crate) fn granted(
         .iter()
         .map(|part| {
             let part = tidy(&part.to_token_stream());
-            format!("for<'__json> {part}: {check}::Json<'__json, {{ {check}::json::<{part}>() }}>")
+            format!(
+                "for<'__json> {part}: {check}::Json<'__json, {{ {check}::{json}::<{part}>() }}>"
+            )
         })
         .collect();
     let bounds = LitStr::new(&bounds.join(", "), first.span());

@@ -74,7 +74,7 @@ impl Builder<'_> {
             match condition {
                 Condition::Holds(value) => {
                     self.data.tag('h');
-                    let check = self.value(value);
+                    let check = self.arriving("Holds", |builder| builder.value(value));
                     self.bindings
                         .extend(quote!(let _ = || -> ::core::primitive::bool { #check };));
                 }

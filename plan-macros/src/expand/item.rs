@@ -58,7 +58,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_snake_case, non_upper_case_globals, private_bounds, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -72,7 +72,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_snake_case, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
                 __plan
@@ -157,7 +157,14 @@ fn definition(
     let fields = inputs.iter().map(|Input { attrs, name, ty }| {
         let documented = attrs.iter().any(|attr| attr.path().is_ident("doc"));
         let allow = (!documented).then(|| quote!(#[allow(missing_docs)]));
-        let granted = json::granted(ty, attrs, &head.name, &head.attrs, &quote!(#krate::check));
+        let granted = json::granted(
+            ty,
+            attrs,
+            &head.name,
+            &head.attrs,
+            &quote!(#krate::check),
+            "json",
+        );
         let (attrs, ty) = (around(quote!(#(#attrs)*)), around(quote!(#ty)));
         quote!(#attrs #allow #granted #vis #name: #ty)
     });
@@ -306,6 +313,9 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
     };
     let (plan_doc, run_doc) = docs_of(head);
+    // rustc shows the names, and where `run` is defined.
+    let app = Ident::new("app", Span::mixed_site().located_at(name.span()));
+    let run = Ident::new("run", name.span());
     let call = quote! {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
             __plan::called(self.run(__app))
@@ -337,13 +347,13 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
 
             #[doc = #run_doc]
             #[allow(dead_code)]
-            #vis fn run<__App>(self, __app: &__App) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
+            #vis fn #run<__App>(self, #app: &__App) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
             where
                 __App: ?::core::marker::Sized + ::core::marker::Sync,
                 #(#bounds,)*
             {
                 let __inputs = #inputs;
-                __plan::Run::new(&__PLAN, __inputs, __app, <Self as __plan::RunsOn<__App>>::start)
+                __plan::Run::new(&__PLAN, __inputs, #app, <Self as __plan::RunsOn<__App>>::start)
             }
         }
         impl __plan::Tool for #name {

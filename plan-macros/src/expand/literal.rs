@@ -2,7 +2,7 @@
 
 use super::reference::path;
 use super::tokens::{Tokens, located};
-use super::value::{Builder, ends};
+use super::value::{ALLOWS, Builder, ends};
 use crate::ast::{Fields, Literal, Rest};
 use crate::docs::{last_name, text_of};
 use proc_macro2::{Group, Ident, Span, TokenStream};
@@ -30,19 +30,14 @@ impl Builder<'_> {
         let shape = located(names.clone(), end);
         let number = self.constant(quote_spanned!(end=> #shape.shape()));
         self.data.tag('v').number(number).text(&variant);
-        let is_inner = std::mem::take(&mut self.is_inner);
+        let ty = literal.path.to_token_stream();
         let Fielded {
             check,
             names: checked,
             checks,
-        } = self.fields(
-            literal,
-            &literal.path.to_token_stream(),
-            &names,
-            number,
-            None,
-        );
-        self.is_inner = is_inner;
+        } = self.arriving(ALLOWS, |builder| {
+            builder.fields(literal, &ty, &names, number, None)
+        });
         let value = Ident::new("__v", start);
         let make = match &self.is_json {
             Some(is_json) => path(&["declared"], start, end)

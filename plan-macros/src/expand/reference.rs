@@ -126,6 +126,8 @@ enum Look<'a> {
     Field,
     /// For a field of a type that this takes.
     See(&'a Ident),
+    /// For an element of a list whose length this takes.
+    Element(&'a Ident),
     /// For anything else. Where the value may be absent, its type is then unknown: what cannot be done with it is not said as well.
     Other,
 }
@@ -142,9 +144,17 @@ fn look(way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
     let (name, value) = match how {
         Look::Field => ("field", kind),
         Look::See(known) => ("see", kind.operator(",", end).with(known.clone())),
-        Look::Other => ("look", kind),
+        Look::Element(_) | Look::Other => ("look", kind),
     };
-    path(&["Reachable", name], start, end).parens(value, end)
+    let value = path(&["Reachable", name], start, end).parens(value, end);
+    match how {
+        Look::Element(length) => {
+            let length = Tokens::default().with(length.clone());
+            let value = value.operator(".", end).name("plan_length", end);
+            value.parens(length, end)
+        }
+        Look::Field | Look::See(_) | Look::Other => value,
+    }
 }
 
 /// Calls the function without arguments.
@@ -218,7 +228,9 @@ impl Builder<'_> {
             Hop::Field(dot, member) => self.field(chain, dot, member, source, rest),
             Hop::Index(bracket, index) => {
                 let at = bracket.span.join();
-                chain.enter(at, at, Look::Other, |value| indexed(value, bracket, index));
+                let length = self.within(chain, index);
+                let how = length.as_ref().map_or(Look::Other, Look::Element);
+                chain.enter(at, at, how, |value| indexed(value, bracket, index));
                 chain.same.push_str("[0]");
                 self.index(index, '!');
             }
@@ -413,6 +425,23 @@ impl Builder<'_> {
             inside = quote_spanned!(at=> #known.not_beside(#ident, #key, #inside));
         }
         self.constants.check(quote_spanned!(at=> #inside;));
+    }
+
+    /// Checks that an index is in the array that the reference has led to, if it is one. rustc knows its length: it is that of the
+    /// variable that this returns. For the same index of the same type, there is none.
+    fn within(&mut self, chain: &Chain<'_>, index: &LitInt) -> Option<Ident> {
+        let number = index.base10_parse::<usize>().ok()?;
+        let check = format!("{}[{number}]", chain.same);
+        if !self.data.is_new_check(check) {
+            return None;
+        }
+        let at = index.span();
+        let length = self.fresh_at("n", at.resolved_at(chain.root.span()));
+        self.bindings
+            .extend(quote_spanned!(at=> let #length = __plan::root();));
+        self.constants
+            .check(quote_spanned!(at=> #length.has(#number);));
+        Some(length)
     }
 
     fn index(&mut self, index: &LitInt, absence: char) {

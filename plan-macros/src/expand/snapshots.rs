@@ -93,8 +93,8 @@ fn a_reference() {
             const _: () = {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
-                    self as __plan, AtJson as _, AtOption as _, AtValue as _, NotProbed as _,
-                    OwnItself as _, OwnUnsized as _,
+                    self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _,
+                    NotProbed as _, OwnItself as _, OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
@@ -111,7 +111,8 @@ fn a_reference() {
                 const check_of_output: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
                     let __t0 = <__PlanStep0 as __plan::HasShape>::KNOWN;
-                    let __t1 = <_ as __plan::HasShape>::KNOWN;
+                    let __n1 = __plan::root();
+                    let __t2 = <_ as __plan::HasShape>::KNOWN;
                     let _ = || -> String {
                         __plan::Takes::fit(
                             __plan::Allows::present(
@@ -119,9 +120,9 @@ fn a_reference() {
                                     let __c = &(*{
                                         let __c = &(*__plan::Reachable::field(inbox.plan_kind()))
                                             .data;
-                                        __plan::Reachable::look(__c.plan_kind())
+                                        __plan::Reachable::look(__c.plan_kind()).plan_length(__n1)
                                     })[0];
-                                    __plan::Reachable::see(__c.plan_kind(), __t1)
+                                    __plan::Reachable::see(__c.plan_kind(), __t2)
                                 })
                                     .thread_id)
                                     .plan_value(),
@@ -129,8 +130,9 @@ fn a_reference() {
                         )
                     };
                     __t0.check_list("data");
-                    __t1.check("thread_id", true);
-                    &[__t0.shape(), __t1.shape()]
+                    __n1.has(0usize);
+                    __t2.check("thread_id", true);
+                    &[__t0.shape(), __t2.shape()]
                 };
                 static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
                     "13 latest_thread24 Finds the latest thread.1 6 sender6 String0 1 5 inbox20 Look into the inbox.0 T0 a0 11 FetchEmails1 6 senderri0 6 sender;;6 Stringrs0 23 inbox.data[0].thread_id.1 4 data#0 !.2 9 thread_id;",
@@ -189,7 +191,7 @@ fn a_reference() {
                     #[allow(dead_code)]
                     pub fn run<__App>(
                         self,
-                        __app: &__App,
+                        app: &__App,
                     ) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
                     where
                         __App: ?::core::marker::Sized + ::core::marker::Sync,
@@ -203,7 +205,7 @@ fn a_reference() {
                         __plan::Run::new(
                             &__PLAN,
                             __inputs,
-                            __app,
+                            app,
                             <Self as __plan::RunsOn<__App>>::start,
                         )
                     }

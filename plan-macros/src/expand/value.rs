@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use syn::spanned::Spanned;
 use syn::{Lit, Path};
 
+/// The trait that says whether a value may be absent where it is given to an argument.
+pub(super) const ALLOWS: &str = "Allows";
+
 /// The body of one `const`: what a step's arguments, or the plan's output, become.
 pub(super) struct Builder<'a> {
     pub(super) cx: &'a Context<'a>,
@@ -36,8 +39,8 @@ pub(super) struct Builder<'a> {
     pub(super) constants: Constants,
     /// Which part of the plan this is.
     pub(super) part: usize,
-    /// Whether the value is in a list, a tuple or `Some`.
-    pub(super) is_inner: bool,
+    /// The trait that says whether a value may be absent where it is going: in a list, a tuple, `Some` or a condition, it is another.
+    pub(super) arrival: &'static str,
     /// The constant that does not compile if JSON cannot hold the type that the step declares.
     pub(super) is_json: Option<Ident>,
     count: usize,
@@ -77,7 +80,7 @@ impl<'a> Builder<'a> {
             types: TokenStream::new(),
             data,
             part,
-            is_inner: false,
+            arrival: ALLOWS,
             is_json: None,
             constants: Constants::default(),
             count: 0,
@@ -122,10 +125,15 @@ impl<'a> Builder<'a> {
     }
 
     /// A name at a place of the author's. It has that place's hygiene, since all of an expression must have one if rustc is
-    /// to point at it.
+    /// to point at it, so it differs from all names of the plan.
     pub(super) fn fresh_at(&mut self, prefix: &str, span: Span) -> Ident {
-        self.count += 1;
-        Ident::new(&format!("__{prefix}{}", self.count - 1), span)
+        loop {
+            let name = format!("__{prefix}{}", self.count);
+            self.count += 1;
+            if !self.cx.names.is_taken(&name) {
+                return Ident::new(&name, span);
+            }
+        }
     }
 
     /// All bindings and checks, with the roots first.
@@ -224,16 +232,24 @@ impl<'a> Builder<'a> {
 
     /// Goes on to what is in a list, a tuple or `Some`.
     fn inner<T>(&mut self, within: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.is_inner, true);
-        let result = within(self);
-        self.is_inner = before;
+        self.arriving("FitsInto", within)
+    }
+
+    /// Goes on to a value that arrives somewhere else.
+    pub(super) fn arriving<T>(
+        &mut self,
+        arrival: &'static str,
+        at: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = std::mem::replace(&mut self.arrival, arrival);
+        let result = at(self);
+        self.arrival = before;
         result
     }
 
     /// Checks that a value fits its place.
     fn fits(&self, place: &str, it: Tokens, start: Span, end: Span) -> Tokens {
-        let arrival = if self.is_inner { "FitsInto" } else { "Allows" };
-        let present = path(&[arrival, "present"], start, end).parens(it, end);
+        let present = path(&[self.arrival, "present"], start, end).parens(it, end);
         path(&[place, "fit"], start, end).parens(present, end)
     }
 

@@ -125,6 +125,11 @@ impl Names {
         self.sources.get(&text_of(name)).copied()
     }
 
+    /// Whether a step, an input, a `for` or an `if let` has this name.
+    pub(crate) fn is_taken(&self, name: &str) -> bool {
+        self.sources.contains_key(name) || self.bound.contains_key(name)
+    }
+
     /// What a name in a value means, with `frames` around it.
     fn find(&self, name: &Ident, frames: &Frames) -> Meaning {
         if let Some(local) = frames.get(name) {

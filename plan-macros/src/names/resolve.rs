@@ -9,10 +9,12 @@ use crate::ast::{
     Scalar, Value,
 };
 use crate::docs::text_of;
+use crate::parse;
 use crate::report::Report;
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Ident, Lit, Pat};
+use syn::{Expr, Ident, Lit, Pat};
 
 /// Replaces all values that refer to unknown names by [`Value::Broken`], and calls of the plan itself; finds the names in computed values.
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
@@ -223,14 +225,31 @@ impl Resolver<'_> {
             }
             Value::Literal(literal) => self.fields(&mut literal.fields),
             Value::Json(_, json) => self.json(json),
-            Value::Format(format) => format.args.iter_mut().for_each(|value| self.value(value)),
+            // What is shown may be borrowed, as in any `format!`.
+            Value::Format(format) => format.args.iter_mut().for_each(|value| match value {
+                Value::Computed(computed) => {
+                    if !self.computed(computed) {
+                        *value = Value::Broken;
+                    }
+                }
+                value => self.value(value),
+            }),
             Value::Reference(reference) => {
                 if !self.reference(reference) {
                     *value = Value::Broken;
                 }
             }
             Value::Computed(computed) => {
-                if !self.computed(computed) {
+                let borrowed = borrowed(&computed.expr);
+                let ok = self.computed(computed);
+                let names = computed.names.len() + computed.locals.len();
+                if let Some((at, owned)) = borrowed.filter(|_| ok && names > 0) {
+                    let message = format!(
+                        "a plan passes values, not references to them\nhelp: write `{owned}`"
+                    );
+                    self.report.error_at(at, message);
+                    *value = Value::Broken;
+                } else if !ok {
                     *value = Value::Broken;
                 }
             }
@@ -291,6 +310,37 @@ impl Resolver<'_> {
             self.mentions.extend(mentions);
         }
         ok
+    }
+}
+
+/// The place of the `&` of an expression that borrows what a name leads to, and nothing else, with that: no argument takes a reference.
+fn borrowed(expr: &Expr) -> Option<(Span, String)> {
+    let Expr::Reference(reference) = expr else {
+        return None;
+    };
+    let place = &reference.expr;
+    is_place(place).then(|| {
+        let owned = parse::tidy(&place.to_token_stream());
+        (reference.and_token.span, owned)
+    })
+}
+
+/// Whether an expression is a name, or what fields and indices of one lead to.
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().is_some(),
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Index(index) => {
+            let is_known = match &*index.index {
+                Expr::Lit(_) => true,
+                Expr::Range(range) => range.start.is_none() && range.end.is_none(),
+                _ => false,
+            };
+            is_known && is_place(&index.expr)
+        }
+        Expr::Paren(paren) => is_place(&paren.expr),
+        Expr::Group(group) => is_place(&group.expr),
+        _ => false,
     }
 }
 

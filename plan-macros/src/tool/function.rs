@@ -107,15 +107,20 @@ impl Expansion<'_> {
             .map(|doc| quote!(#[doc = #doc]));
         let arguments = self.signature.arguments.iter();
         let check = quote!(#krate::check);
-        let fields = arguments.map(|argument| {
+        let has_application = self.signature.application.is_some();
+        let fields = arguments.enumerate().map(|(index, argument)| {
             let Argument {
                 attrs,
                 ident: name,
                 ty,
             } = argument;
-            let granted = ty
-                .as_ref()
-                .map(|ty| json::granted(ty, attrs, ident, for_struct, &check));
+            let granted = ty.as_ref().map(|ty| {
+                let json = match index {
+                    0 if !has_application => "json_or_application",
+                    _ => "json",
+                };
+                json::granted(ty, attrs, ident, for_struct, &check, json)
+            });
             let ty = match ty {
                 Some(ty) => ty.to_token_stream(),
                 None => self.unknown.to_token_stream(),

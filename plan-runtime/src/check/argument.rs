@@ -85,6 +85,29 @@ pub trait Allows<K, T, N>: Sized {
     }
 }
 
+/// The same in a condition.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found `Option<{T}>`",
+    label = "this may be absent",
+    note = "to go on only if it is there, write `if let Some(x) = reference {{ … }}`; otherwise compute a `bool`: `reference.is_some()`, say, or `reference.unwrap_or_default()` for an `Option<bool>`"
+)]
+pub trait Holds<K, T, N>: Sized {
+    /// As `Allows::Kind`.
+    type Kind;
+    /// As `Allows::Given`.
+    type Given;
+    /// The value on its way.
+    fn present(_: Passed<K, T>) -> PassedTo<Self::Kind, Self::Given, Self> {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K, T, N, To: Allows<K, T, N>> Holds<K, T, N> for To {
+    type Kind = To::Kind;
+    type Given = To::Given;
+}
+
 /// The same in a list, a tuple or `Some`, of which the compiler knows what it takes only later: what a value is must not depend on that.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `Option<{T}>`",

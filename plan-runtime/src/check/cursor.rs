@@ -198,6 +198,11 @@ pub trait AtValue<T> {
     fn plan_kind(&self) -> Unwrapping<AlwaysPresent, T>;
     /// What the reference gives.
     fn plan_value(&self) -> Passed<AlwaysPresent, T>;
+    /// The value, of which an element is wanted.
+    #[must_use]
+    fn plan_length<'a>(&self, _: PathCursor<AnyLength>) -> &'a T {
+        unreachable()
+    }
 }
 
 impl<T, P, W> AtValue<T> for PathCursor<T, P, W> {
@@ -218,11 +223,55 @@ impl<T> AtValue<T> for &T {
     }
 }
 
+/// How many elements a list may have.
+pub trait Length {
+    /// None, if it can be any number.
+    const EXACT: Option<usize>;
+}
+
+/// The length of an array.
+pub struct Exactly<const N: usize>;
+/// The length of any other list.
+pub struct AnyLength;
+
+impl<const N: usize> Length for Exactly<N> {
+    const EXACT: Option<usize> = Some(N);
+}
+
+impl Length for AnyLength {
+    const EXACT: Option<usize> = None;
+}
+
+impl<L: Length> PathCursor<L> {
+    /// Checks that a list of this length can have an element at the index.
+    #[track_caller]
+    pub const fn has(self, index: usize) {
+        if let Some(length) = L::EXACT {
+            super::segment::within(length, index);
+        }
+    }
+}
+
+/// A value that is an array. It takes the reference to it by value, so the compiler looks for it before [`AtValue`].
+pub trait AtArray<'a, T: 'a, const N: usize>: Sized {
+    /// The elements, of which one is wanted. As those of an array, rustc would report the index once more where it generates code.
+    #[must_use]
+    fn plan_length(self, _: PathCursor<Exactly<N>>) -> &'a [T] {
+        unreachable()
+    }
+}
+
+impl<'a, T, const N: usize> AtArray<'a, T, N> for &'a [T; N] {}
+impl<'a, T, const N: usize> AtArray<'a, T, N> for &'a Box<[T; N]> {}
+impl<'a, T, const N: usize> AtArray<'a, T, N> for &'a Rc<[T; N]> {}
+impl<'a, T, const N: usize> AtArray<'a, T, N> for &'a Arc<[T; N]> {}
+
 /// What can be looked into.
 #[diagnostic::on_unimplemented(
     message = "this value may be absent: it is an `Option<{Self}>`",
     label = "write `?` before this",
-    note = "`?` leads into a value that may be absent, and makes the whole reference optional: `inbox.next?.id` fits an argument that is an `Option`"
+    note = "`?` leads into a value that may be absent, and makes the whole reference optional: `inbox.next?.id` fits an argument that is an `Option`",
+    note = "for any other argument, call the tool only if the value is there: `if let Some(x) = reference {{ … }}`"
 )]
 pub trait Reachable<K>: Sized {
     /// The type itself.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "this list may be absent: it is an `Option<{Self}>`, and `for` needs it to be there",
     label = "this may be absent",
-    note = "there are three ways to fix this: iterate only if it is there: `if let Some(list) = reference {{ for x in list {{ … }} }}`; iterate over no elements if it is not: `for x in reference.iter().flatten() {{ … }}`; or, if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead"
+    note = "there are four ways to fix this: iterate only if it is there: `if let Some(list) = reference {{ for x in list {{ … }} }}`; iterate over no elements if it is not: `for x in reference.iter().flatten() {{ … }}`; if its step may be skipped, give the `if` an `else`; or, if its step is `#[optional]`, give it a `#[fallback(…)]` instead, or, where it is a `for`, write `#[optional(each)]`, which leaves only elements absent"
 )]
 pub trait Iterated<K>: Sized {
     /// The list itself.

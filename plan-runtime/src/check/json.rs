@@ -29,6 +29,25 @@ pub const fn json<T: for<'a> Json<'a, true>>() -> bool {
     true
 }
 
+/// [`Json`] for the first parameter of a tool without an application, which may be meant as one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` must implement `Serialize` and `Deserialize`",
+    label = "this is passed as JSON",
+    note = "if this is the application, borrow it: `app: &App`, also if it is in an `Arc` or a `Box`: run the plan on `&*app` then",
+    note = "if it is an argument, add `#[derive(serde::Serialize, serde::Deserialize, plan_runtime::Shape)]` to the declaration of its type",
+    note = "if the type is from another crate, enable the feature `serde` of that crate, or pass a type of your own or a `serde_json::Value` instead"
+)]
+pub trait JsonOrApplication<'a>: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> JsonOrApplication<'_> for T {}
+
+/// Compiles if JSON can hold the type.
+#[must_use]
+pub const fn json_or_application<T: for<'a> JsonOrApplication<'a>>() -> bool {
+    true
+}
+
 /// A type of which nothing is known where the constant does not compile.
 pub trait Checked<const CHECKED: bool> {
     /// The type itself.
@@ -93,7 +112,8 @@ where
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot become a `plan_runtime::Error`",
     label = "a tool fails with a `plan_runtime::Error` or with what converts into one",
-    note = "any `std::error::Error` that is `Send + Sync + 'static`, a `String`, and a boxed error do: implement `std::error::Error` for `{Self}`"
+    note = "a `String`, a `Box<dyn Error + Send + Sync>`, and every type that implements `std::error::Error` and is `Send + Sync + 'static` do",
+    note = "add `+ Send + Sync` to a `Box<dyn Error>`; implement `std::error::Error` for a type of your own"
 )]
 pub trait Failure: Into<Error> {}
 

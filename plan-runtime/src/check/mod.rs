@@ -12,21 +12,21 @@ mod run;
 mod segment;
 
 pub use argument::{
-    Allows, AlwaysPresent, CanBe, FitsInto, IsUntyped, MaybeAbsent, ShownInText, Takes, TakesList,
-    TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesStruct, TakesText, UntypedJson, any,
-    inner, show, shown, untyped,
+    Allows, AlwaysPresent, CanBe, FitsInto, Holds, IsUntyped, MaybeAbsent, ShownInText, Takes,
+    TakesList, TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesStruct, TakesText,
+    UntypedJson, any, inner, show, shown, untyped,
 };
 pub use called::Called;
 pub use cursor::{
-    AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape, IsTool,
-    PathCursor, Reachable, Unknown, declared, here, root, whole,
+    AtArray, AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape,
+    IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     element, known, own, part,
 };
-pub use json::{Checked, Json, Outcome, json, outcome};
+pub use json::{Checked, Json, JsonOrApplication, Outcome, json, json_or_application, outcome};
 pub use literal::{
     ComputedValue, Literal, MayDereference, MayTake, Slot, arguments, literal, slot, takable,
     witness,

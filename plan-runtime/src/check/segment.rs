@@ -74,6 +74,59 @@ pub(super) const fn check_list(shape: TypeShape, ident: &'static str) {
     }
 }
 
+/// Checks that an array of this length has an element at the index.
+#[track_caller]
+pub(super) const fn within(length: usize, index: usize) {
+    if index < length {
+        return;
+    }
+    let index = Decimal::of(index);
+    if length == 0 {
+        fail(&[
+            "`[",
+            index.text(),
+            "]` is past the end of the array, which is empty",
+        ])
+    }
+    fail(&[
+        "`[",
+        index.text(),
+        "]` is past the end of the array, which has ",
+        Decimal::of(length).text(),
+        if length == 1 { " element" } else { " elements" },
+        "\nhelp: the last one is `[",
+        Decimal::of(length - 1).text(),
+        "]`",
+    ])
+}
+
+/// A number as text.
+struct Decimal {
+    digits: [u8; 20],
+    start: usize,
+}
+
+impl Decimal {
+    const fn of(mut number: usize) -> Self {
+        let (mut digits, mut start) = ([b'0'; 20], 20);
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                return Self { digits, start };
+            }
+        }
+    }
+
+    const fn text(&self) -> &str {
+        match std::str::from_utf8(self.digits.split_at(self.start).1) {
+            Ok(text) => text,
+            Err(_) => "?",
+        }
+    }
+}
+
 /// Checks that a field which a computed value names is part of its type's JSON: elsewhere, it would have its default.
 #[track_caller]
 pub const fn written(shape: TypeShape, ident: &'static str) {
