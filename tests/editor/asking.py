@@ -53,6 +53,15 @@ class Crate:
         result = self.server.ask("textDocument/hover", self.at(marked))
         return result["contents"]["value"] if result else ""
 
+    def hints(self, text):
+        """The inlay hints."""
+        self.write(text)
+        end = position(text, len(text.rstrip("\n")))
+        parameters = {"textDocument": {"uri": self.uri}, "range": {"start": position(text, 0), "end": end}}
+        hints = self.server.ask("textDocument/inlayHint", parameters) or []
+        labels = [hint["label"] for hint in hints]
+        return [label if isinstance(label, str) else "".join(part["value"] for part in label) for label in labels]
+
     def signatures(self, marked):
         result = self.server.ask("textDocument/signatureHelp", self.at(marked))
         return [signature["label"] for signature in result["signatures"]] if result else []

@@ -5,6 +5,7 @@ INBOX = "data next_page raw"
 # `later` is known everywhere, since a step before it refers to it.
 START = "limit reply sender"
 TYPES = "Email FetchEmails Filters Inbox Mail Note Person Receipt ReplyEmail ReplyToLatest String Value"
+INLINE = 'let again = plan! { step note = Note { text: "again", data: json!(null), .. }; note.id };'
 ATTRIBUTES = "after catch concurrency deadline fallback optional retry timeout"
 
 # What is tried, the text, what replaces it, and what must be offered: of each kind exactly these labels, `has` among others.
@@ -102,6 +103,7 @@ COMPLETIONS = [
     ("the expression form, fields", "; note.id };", "; note.▮ };", {"field": "id note"}),
     ("the expression form, argument names", 'Note { text: "again", data', "Note { ▮, data", {"field": "by tags text"}),
     ("the expression form, from outside", "again.run(mail)", "again.▮", {"method": "plan run clone(as Clone) clone_from(as Clone)"}),
+    ("the expression form, from outside, no fields", "again.run(mail)", "again.▮", {"field": ""}),
     ("the plan from outside", "plan.run(mail)", "plan.▮", {"field": START, "has": "run"}),
 ]
 
@@ -140,6 +142,7 @@ DEFINITIONS = [
     ("the variable of a `for`", "to: ma▮il.from", ["step answers = for [mail] in inbox.data {"]),
     ("the plan", "let plan = ReplyTo▮Latest", ["pub [ReplyToLatest]("]),
     ("an input, from outside", 'sen▮der: "sarah"', ["[sender]: String,"]),
+    ("the run of the expression form", "again.r▮un(mail)", [INLINE.replace("{ step", "{ []step"), INLINE.replace("plan!", "[plan!]")]),
 ]
 
 # What a hover says, among other things.
@@ -151,7 +154,7 @@ HOVERS = [
     ("a step that may be skipped", "{ \"last\": not▮ed?", ["let noted: Option<Receipt>"]),
     ("a step that may fail", "#[after(la▮st)]", ["let last: Option<Receipt>"]),
     ("a loop", "json!(ans▮wers", ["let answers: Vec<Option<Receipt>"]),
-    ("a step that is declared later", "text: lat▮er.note", ["later: <Note as "]),
+    ("a step that is declared later", "text: lat▮er.note", ["static later: <Note as ::plan_runtime::Tool>::Output\n"]),
     ("an input", "body: rep▮ly,", ["let reply: String"]),
     ("an input with a comment", "send▮er: String,\n        reply", ["let sender: String", "Who wrote."]),
     ("a field", "thread_id: inbox.data[0].thr▮ead_id", ["pub thread_id: String"]),
@@ -164,7 +167,15 @@ HOVERS = [
     ("the variable of a `for`", "to: ma▮il.from", ["mail: Email"]),
     ("the plan", "let plan = ReplyTo▮Latest", ["pub struct ReplyToLatest", "Replies to the most recent e-mail from a sender.", "**Steps**", "FetchEmails"]),
     ("the run of the plan", "plan.r▮un(mail)", ["pub fn run", "on an application that has its tools"]),
+    ("the expression form", "let aga▮in = plan!", ["let again: InlinePlan<u64>"]),
+    ("the run of the expression form", "again.r▮un(mail)",
+     ["plan_editor::InlinePlan", "pub fn run<'a, A>(&self, app: &'a A)", "`Output` = `u64`, `A` = `Mail`", "on an application that has its tools"]),
 ]
+# What no hover and no inlay hint shows.
+INTERNAL = ["__", "crate plan_runtime", "::core::future", "check::run", "any()", "extern crate", "::Steps", "Inline<"]
+
+# The inlay hints of the file.
+HINTS = ["plan!", ": ReplyToLatest", ": Receipt", "app:", ": InlinePlan<u64>", "app:"]
 
 # All uses, as the beginnings of their lines.
 REFERENCES = [
@@ -268,9 +279,11 @@ def run(crate, table, show):
         found = crate.hover(crate.marked(marked))
         if show:
             print(f"{marked}\n    {found}")
-        internal = [text for text in getattr(table, "INTERNAL", []) if text in found]
+        internal = [text for text in INTERNAL if text in found]
         missing = [text for text in expected if text not in found]
         case("hover", title, f"found {found!r}" if missing or internal else None)
+    found = crate.hints(crate.base)
+    case("hints", "a correct file", None if found == table.HINTS else f"found {found}")
     for title, marked, expected in getattr(table, "SIGNATURES", []):
         found = crate.signatures(crate.marked(marked))
         case("signature", title, None if found == expected else f"found {found}")

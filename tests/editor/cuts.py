@@ -129,6 +129,8 @@ def run(crate, file, everything):
                 if missing != " ".join(map(KNOWN.get, keys)):
                     where = f"{before[-40:]!r}" + (", all behind it there" if rest else "")
                     failures.append(f"broken plan, {where}: does not offer {missing or 'nothing, but is known to offer less'}")
+    # The file declares the modules of the crate.
+    crate.write(crate.base)
     share = 100 * (tried - less) / tried
     print(f"tests/editor: {tried - less} of {tried} broken plans ({share:.1f} %) offer all that plain Rust does, of {count} tokens to cut at")
     if everything:

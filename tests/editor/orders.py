@@ -59,8 +59,8 @@ HOVERS = [
     ("`Shape`", "derive(Clone, Serialize, Deserialize, Sha▮pe)]\npub enum", ["proc_macro Shape", "found[0].from"]),
     ("a tool's function", "pub async fn find_▮order", ["pub async fn find_order", "pub struct FindOrder"]),
 ]
-# What no hover shows.
-INTERNAL = ["__", "crate plan_runtime", "::core::future", "plan_runtime::check::run", "extern crate", "::Steps"]
+# The inlay hints of the file.
+HINTS = [": String", ": String", ": String", ": String", ": u32", "plan!", ": Deliver", "app:"]
 
 # The signatures that are shown as arguments are typed.
 SIGNATURES = [

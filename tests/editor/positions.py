@@ -143,6 +143,8 @@ def table(crate):
                     wrong.append(f"{kind}, {code}: right in plain Rust alone")
             elif not right:
                 wrong.append(f"{kind}, {code}: does not offer {expected}")
+        if of_plain and not plain:
+            wrong.append(f"{kind}: plain Rust offers nothing either, so nothing is compared")
         print(f"| {kind} | {ours} of {len(cases)} | {f'{plain} of {of_plain}' if of_plain else 'none has it'} |")
         total = [sum(pair) for pair in zip(total, (ours, len(cases), plain, of_plain))]
     print("| all | {} of {} | {} of {} |".format(*total))
@@ -206,6 +208,8 @@ def times(crate):
             if found:
                 failed.append(f"times, {kind} of {steps} steps is correct, and this is found: {found}")
             cut = text.replace(f"s{steps - 2}.amount", f"s{steps - 2}.{CURSOR}", 1)
+            if ("field", "amount") not in crate.completions(cut):
+                failed.append(f"times, {kind} of {steps} steps: no field is offered")
             completion = took(crate.server, lambda turn: crate.completions(f"// {turn}\n{cut}"))
             edited = lambda turn: text.replace("name, 1", f"name, {turn + 2}").replace("name, copies: 1", f"name, copies: {turn + 2}")
             check = took(crate.server, lambda turn: crate.diagnostics(edited(turn)))

@@ -150,7 +150,7 @@ impl IdeExpansion {
     }
 
     fn type_of(&self, flow: &FlowTokens, policy: IdePolicy) -> TokenStream {
-        let editor = &self.editor;
+        let krate = &self.krate;
         match flow {
             FlowTokens::If(branches, _) => {
                 let first = first(branches);
@@ -164,13 +164,13 @@ impl IdeExpansion {
             FlowTokens::For(repeat) => {
                 let flow = FlowTokens::within(repeat.block.as_ref());
                 let ty = self.type_of(&flow, policy);
-                let ty = policy.around(&flow).ty(editor, ty);
+                let ty = policy.around(&flow).ty(&self.editor, ty);
                 quote!(::std::vec::Vec<#ty>)
             }
             FlowTokens::Call(call) => {
                 let mut tokens = Tokens::new(call.clone());
                 let path = tokens.take_until(|tokens| tokens.is_braces(0));
-                quote!(<#path as #editor::Tool>::Output)
+                quote!(<#path as #krate::Tool>::Output)
             }
         }
     }

@@ -77,14 +77,14 @@ impl IdeExpansion {
         ahead
     }
 
-    /// The steps that are referred to before they are declared, as items, which are in scope before their declaration, too.
+    /// The steps that are referred to before they are declared, as items, which are in scope before their declaration, too. Without a value,
+    /// since a hover would show it.
     pub(super) fn items_ahead(&self, plan: &PlanTokens) -> TokenStream {
-        let editor = &self.editor;
         let ahead = steps(plan).filter(|(_, _, name)| self.ahead.contains(&text_of(name)));
         let items = ahead.map(|(statement, step, name)| {
             let docs = docs(statement);
             let ty = unplaced(self.type_of_step(step, statement));
-            quote!(#docs #[allow(non_upper_case_globals)] static #name: #ty = #editor::any();)
+            quote!(#docs #[allow(non_upper_case_globals)] static #name: #ty;)
         });
         items.collect()
     }

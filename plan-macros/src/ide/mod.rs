@@ -9,6 +9,7 @@ mod attribute;
 mod fit;
 mod flow;
 mod hover;
+mod inline;
 #[cfg(test)]
 mod lossless;
 #[cfg(test)]
@@ -52,7 +53,9 @@ const NOTE: &str = "An editor sees this of the plan. rustc compiles another expa
 
 /// What makes the IDE expansion of a plan.
 struct IdeExpansion {
-    /// Where the runtime crate has what the expansion names.
+    /// The runtime crate.
+    krate: TokenStream,
+    /// Where it has what only the expansion names.
     editor: TokenStream,
     /// The names of steps.
     steps: BTreeSet<String>,
@@ -86,9 +89,15 @@ pub(crate) fn begun(plan: &PlanTokens) -> Option<impl Fn(&TokenStream) -> TokenS
 
 /// Where the runtime crate has what the expansion names.
 fn editor(plan: &PlanTokens) -> TokenStream {
+    let krate = krate(plan);
+    quote!(#krate::check::editor)
+}
+
+/// The runtime crate.
+fn krate(plan: &PlanTokens) -> TokenStream {
     match parse::krate(&plan.inner, &mut Report::default()) {
-        Some(path) => quote!(#path::check::editor),
-        None => quote!(::plan_runtime::check::editor),
+        Some(path) => quote!(#path),
+        None => quote!(::plan_runtime),
     }
 }
 
@@ -104,6 +113,7 @@ pub(crate) fn expand(plan: &PlanTokens) -> TokenStream {
         ahead: BTreeSet::new(),
         checks: RefCell::default(),
         editor: editor(plan),
+        krate: krate(plan),
     };
     expansion.ahead = expansion.names_ahead(plan);
     expansion.plan(plan)
@@ -124,7 +134,8 @@ impl IdeExpansion {
         let tail = self.gap(&tail);
         let (ahead, echo) = (self.items_ahead(plan), self.echo(plan));
         let Some(head) = &plan.head else {
-            return quote!({ #[doc = #NOTE] let __plan = #editor::inline(|| { use #editor::{Argument as _, Owned as _}; #body #ahead #tail }); #echo __plan });
+            let inline = inline::inline(plan, editor, &self.krate);
+            return quote!({ #[doc = #NOTE] let __plan = InlinePlan::of(|| { use #editor::{Argument as _, Owned as _}; #body #ahead #tail }); #echo #inline __plan });
         };
         let inputs = head.inputs.iter().flatten().map(|input| {
             let (name, ty, extra) = (&input.name, &input.ty, &input.extra);

@@ -2,8 +2,8 @@
 
 use super::argument::TakesText;
 use super::cursor::unreachable;
-use super::run::{Inline, Request, RunsOn, Started};
-pub use crate::{Failure, Tool};
+pub use crate::Failure;
+use crate::Tool;
 #[cfg(feature = "macros")]
 pub use plan_macros::items;
 use serde_json::Value;
@@ -184,18 +184,6 @@ impl<T> Owned<T> for LoopElements<T> {
 /// What `json!` gives.
 pub fn json_value<T, To>(_: T) -> To {
     unreachable()
-}
-
-/// What the expression form gives.
-pub fn inline<O>(_: impl FnOnce() -> O) -> Inline<O> {
-    unreachable()
-}
-
-/// The steps of a plan, which an editor does not tell apart.
-impl<App: ?Sized> RunsOn<App> for () {
-    fn start<'a>(_: usize, _: Request<'_>, _: &'a App) -> Started<'a> {
-        unreachable()
-    }
 }
 
 /// What starts a statement of a plan.

@@ -110,7 +110,7 @@ where
 }
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.
-pub struct Inline<O, S = ()> {
+pub struct Inline<O, S> {
     plan: &'static LazyPlan,
     types: PhantomData<fn() -> (S, O)>,
 }
