@@ -205,7 +205,11 @@ pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
             step["policy"] = known.policy(choices);
         }
         if let (true, Some(before)) = (choices.seldom(), known.steps.last()) {
-            step["after"] = json!([before]);
+            match choices.below(4) {
+                0 => step["undo"] = json!(before),
+                1 => step["always"] = true.into(),
+                _ => step["after"] = json!([before]),
+            }
         }
         steps.push(step);
         known.sources.push(json!({ "step": id }));

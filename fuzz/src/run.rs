@@ -2,10 +2,10 @@
 
 use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::plan::Plan;
+use plan_runtime::plan::{Plan, Role};
 use plan_runtime::run::{
     CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Report, Run, Status,
-    Throttle, Timer,
+    StepReport, Throttle, Timer,
 };
 use plan_runtime::{Error, RunError, tool};
 use serde_json::{Map, Value, json};
@@ -283,8 +283,25 @@ fn told(plan: &Plan, result: &Result<Value, RunError>, report: &Report) {
     let steps = report.steps();
     assert_eq!(steps.len(), plan.steps.len());
     let failed = |step: &Status| matches!(step, Status::Failed(_) | Status::Blocked { .. });
-    if result.is_ok() {
-        assert!(!steps.iter().any(|step| failed(step.status())));
+    let is_undone = |step: &StepReport, id: &str| match result {
+        Ok(_) => false,
+        Err(error) => {
+            let undone = error.undone().any(|it| it == id);
+            assert!(!undone || !error.not_undone().any(|it| it == id), "{id}");
+            assert_eq!(undone, matches!(step.status(), Status::Completed), "{id}");
+            undone
+        }
+    };
+    for (report, step) in steps.iter().zip(&plan.steps) {
+        match step.role {
+            Role::Work => assert!(result.is_err() || !failed(report.status())),
+            Role::Undo(undone) => {
+                let undone = is_undone(report, &plan.steps[undone].id);
+                assert!(result.is_err() || matches!(report.status(), Status::Skipped));
+                assert!(!undone || result.is_err());
+            }
+            _ => {}
+        }
     }
     for step in steps {
         if let Status::Blocked { by, .. } = step.status() {

@@ -66,6 +66,7 @@ pub(crate) struct Input {
 
 pub(crate) struct Step {
     pub(crate) intent: String,
+    pub(crate) role: Role,
     pub(crate) after: Vec<Ident>,
     pub(crate) policy: Policy,
     pub(crate) name: Ident,
@@ -74,6 +75,17 @@ pub(crate) struct Step {
     pub(crate) body: Body,
     /// What its values mention, in order, once names are resolved.
     pub(crate) mentions: Vec<Mention>,
+}
+
+/// What a step is for.
+#[derive(Default)]
+pub(crate) enum Role {
+    #[default]
+    Work,
+    /// `#[undo(paid)]`
+    Undo(Ident),
+    /// `#[always]`
+    Always,
 }
 
 impl Step {

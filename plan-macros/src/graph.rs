@@ -1,6 +1,6 @@
 //! Which steps wait for which.
 
-use crate::ast::Plan;
+use crate::ast::{Plan, Role};
 use crate::names::{Names, Source};
 use std::collections::BTreeSet;
 use syn::Ident;
@@ -27,10 +27,20 @@ impl StepGraph {
         };
         let (mut edges, mut references) = (Vec::new(), Vec::new());
         for step in &plan.steps {
+            // What refers to a step that runs later is an error of its own.
+            let may_need = |(to, _): &(usize, Ident)| match (&step.role, &plan.steps[*to].role) {
+                (_, Role::Work) | (Role::Always, Role::Always) => true,
+                (_, Role::Undo(_) | Role::Always) => false,
+            };
             let mentioned = step.mentions.iter().map(|mention| &mention.name);
-            let mut waits: Vec<_> = mentioned.filter_map(edge).collect();
+            let undone = match &step.role {
+                Role::Undo(undone) => Some(undone),
+                Role::Work | Role::Always => None,
+            };
+            let mut waits: Vec<_> = mentioned.filter_map(edge).filter(may_need).collect();
             references.push(waits.len());
-            waits.extend(step.after.iter().filter_map(edge));
+            let others = step.after.iter().chain(undone).filter_map(edge);
+            waits.extend(others.filter(may_need));
             edges.push(waits);
         }
         let needs = |edges: &Vec<(usize, Ident)>| edges.iter().map(|(index, _)| *index).collect();
@@ -40,6 +50,11 @@ impl StepGraph {
             references,
             plain: plan_graph::Graph::new(&needs),
         }
+    }
+
+    /// Whether a step needs another, directly or through others.
+    pub(crate) fn is_needed(&self, step: usize, needed: usize) -> bool {
+        self.plain.reachable(step)[needed]
     }
 
     /// The steps that must end before this one, in ascending order.

@@ -6,7 +6,7 @@ INBOX = "data next_page raw"
 START = "limit reply sender"
 TYPES = "Email FetchEmails Filters Inbox Mail Note Person Receipt ReplyEmail ReplyToLatest String Value"
 INLINE = 'let again = plan! { step note = Note { text: "again", data: json!(null), .. }; note.id };'
-ATTRIBUTES = "after catch concurrency deadline fallback optional retry timeout"
+ATTRIBUTES = "after always catch concurrency deadline fallback optional retry timeout undo"
 
 # What is tried, the text, what replaces it, and what must be offered: of each kind exactly these labels, `has` among others.
 COMPLETIONS = [
@@ -100,6 +100,11 @@ COMPLETIONS = [
     ("the option of `#[optional(…)]`", "#[optional(each)]", "#[optional(▮)]", {"module": "each"}),
     ("`#[after(…)]`", "#[after(sent)]", "#[after(▮)]", {"variable": "count inbox sent " + START}),
     ("`#[fallback(…)]`", "#[fallback(sent)]", "#[fallback(inbox.▮)]", {"field": INBOX}),
+    ("`#[undo(…)]`", "#[undo(first)]", "#[undo(▮)]", {"variable": "first words"}),
+    ("an undo step, fields", "by: first.note,", "by: first.▮,", {"field": "id note"}),
+    ("an always step, what another gave", "by: second.err()?.message,", "by: second.▮,", {"has": "ok err is_ok"}),
+    ("an always step, a failure", "by: second.err()?.message,", "by: second.err()?.▮,", {"field": "attempts code message step transient"}),
+    ("an always step, names", "by: second.err()?.message,", "by: sec▮,", {"variable": "first second unsent words"}),
     ("the expression form, fields", "; note.id };", "; note.▮ };", {"field": "id note"}),
     ("the expression form, argument names", 'Note { text: "again", data', "Note { ▮, data", {"field": "by tags text"}),
     ("the expression form, from outside", "again.run(mail)", "again.▮", {"method": "plan run clone(as Clone) clone_from(as Clone)"}),
@@ -135,6 +140,8 @@ DEFINITIONS = [
     ("a step with a type", "all\": [cou▮nt,", ["step [count]: usize = inbox.data.len() + 1;"]),
     ("a step that is declared later", "text: lat▮er.note",
      ["step [later] = Note { text: vec![reply.trim(), \"x\"].join(\" \"), tags: [reply, \"x\"], by: inbox.next_page?.name, data: json!({ \"last\": noted?.id }) };"]),
+    ("a step in an always step", "by: sec▮ond.err()", ["step [second] = Note { text: first.note, data: json!(3), .. };"]),
+    ("a step that is undone", "#[undo(fir▮st)]", ["step [first] = Note { text: words, data: json!(1), .. };"]),
     ("a step in an attribute", "#[after(se▮nt)]", ["step [sent] = ReplyEmail {"]),
     ("an input", "body: rep▮ly,", ["[reply]: String,"]),
     ("an input that is an argument of the same name", "{ send▮er, since", ["pub [sender]: String,", "[sender]: String,"]),

@@ -23,3 +23,4 @@ mod references;
 mod statics;
 mod texts;
 mod throttle;
+mod undo;

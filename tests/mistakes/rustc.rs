@@ -93,12 +93,15 @@ impl Rustc {
             .output()
             .unwrap();
         let mut said: HashMap<String, Vec<Message>> = HashMap::new();
-        let mut finished = false;
+        let (mut finished, mut built) = (false, true);
         for line in String::from_utf8(output.stdout).unwrap().lines() {
             let Ok(line) = serde_json::from_str::<Value>(line) else {
                 continue;
             };
             finished |= line["reason"] == "build-finished";
+            // What all programs depend on has no mistakes.
+            let is_program = line["target"]["kind"][0] == "bin";
+            built &= is_program || line["message"]["level"] != "error";
             if line["reason"] == "compiler-message" && line["target"]["kind"][0] == "bin" {
                 let name = line["target"]["name"].as_str().unwrap().to_owned();
                 said.entry(name)
@@ -106,7 +109,8 @@ impl Rustc {
                     .extend(message(&line["message"]));
             }
         }
-        assert!(finished, "{}", String::from_utf8_lossy(&output.stderr));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(finished && built, "{stderr}");
         programs
             .iter()
             .map(|(name, _)| said.remove(name).unwrap_or_default())

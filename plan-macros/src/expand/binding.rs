@@ -69,7 +69,7 @@ impl Builder<'_> {
                 (Some(place), _) => place,
                 (None, Some(source)) => {
                     self.rebound.insert(source);
-                    let ty = self.cx.type_of(source);
+                    let ty = self.type_of(source);
                     quote!(__plan::root::<#ty>())
                 }
                 (None, None) => continue,
@@ -93,7 +93,7 @@ impl Builder<'_> {
         let place = self.fresh("f");
         let sources = self.sources(computed);
         let values = sources.iter().map(|(source, name)| {
-            let ty = self.cx.type_of(*source);
+            let ty = self.type_of(*source);
             quote!(let #name: &#ty = __plan::any();)
         });
         let outer = computed

@@ -39,7 +39,7 @@ impl Builder<'_> {
         };
         if computed.locals.is_empty() {
             let values = sources.iter().map(|(source, name)| {
-                let ty = self.cx.type_of(*source);
+                let ty = self.type_of(*source);
                 quote!(#[allow(unused_variables)] let #name: &#ty = __plan::any();)
             });
             self.types
@@ -58,9 +58,9 @@ impl Builder<'_> {
                 continue;
             };
             let (at, ident) = field_name(member);
-            let same = self.cx.same_type(source);
+            let same = self.cx.same_type_seen(source, self.reader);
             if self.data.is_new_check(format!("{same}.{ident} computed")) {
-                let ty = self.cx.type_of(source);
+                let ty = self.type_of(source);
                 self.constants.check(
                     quote_spanned!(at=> __plan::written(__plan::Probe::<#ty>::WRITTEN, #ident);),
                 );
@@ -87,7 +87,7 @@ impl Builder<'_> {
         scope: &Ident,
     ) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
         let looks = sources.iter().map(|(source, _)| {
-            let ty = self.cx.type_of(*source);
+            let ty = self.type_of(*source);
             let source = Context::source(*source);
             quote!(#scope.value_of::<#ty>(#source)?;)
         });
@@ -98,7 +98,7 @@ impl Builder<'_> {
         };
         let look = quote!(|#parameter| { #(#looks)* ::core::result::Result::Ok(()) });
         let values = sources.iter().map(|(source, name)| {
-            let ty = self.cx.type_of(*source);
+            let ty = self.type_of(*source);
             let source = Context::source(*source);
             // In the tokens of a macro, a name may be a mere word.
             quote!(#[allow(unused_variables)] let #name: &#ty = #scope.known::<#ty>(#source);)

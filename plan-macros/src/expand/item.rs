@@ -5,7 +5,7 @@ use super::documented::{self, Audience};
 use super::tokens::located;
 use super::value::Builder;
 use super::{Context, cycle, start, step};
-use crate::ast::{Body, Header, Input, Plan, Step};
+use crate::ast::{Body, Header, Input, Plan, Role, Step};
 use crate::docs;
 use crate::docs::text_of;
 use crate::graph::StepGraph;
@@ -401,9 +401,14 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let after = cx.plan.steps.iter().flat_map(|step| &step.after);
+    let undone = cx.plan.steps.iter().filter_map(|step| match &step.role {
+        Role::Undo(undone) => Some(undone),
+        Role::Work | Role::Always => None,
+    });
     let mentioned = cx.plan.mentions().map(|mention| &mention.name);
     let used: BTreeSet<Source> = mentioned
         .chain(after)
+        .chain(undone)
         .filter_map(|name| cx.names.get(name))
         .collect();
     let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);

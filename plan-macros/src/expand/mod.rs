@@ -23,10 +23,10 @@ mod value;
 #[cfg(test)]
 mod written;
 
-use crate::ast::{Body, Catch, Optional, Plan, Step};
+use crate::ast::{Body, Catch, Optional, Plan, Role, Step};
 use crate::graph::StepGraph;
 use crate::ide;
-use crate::names::{self, Names, Source};
+use crate::names::{self, Names, Reader, Source};
 use crate::options;
 use crate::parse;
 use crate::report::Report;
@@ -56,6 +56,8 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
     let graph = StepGraph::new(&plan, &names);
+    let is_needed = |step, needed| graph.is_needed(step, needed);
+    names::check_roles(&plan, &names, is_needed, &mut report);
     match (begun, ide) {
         (Some(begun), _) => begun(&report.into_compile_errors()),
         (None, Some(ide)) => item::outside(&plan, &names, &graph, report, &ide),
@@ -86,6 +88,8 @@ struct Context<'a> {
     error: Option<TokenStream>,
     /// The paths of each step's tools as text, in the order of its actions.
     tools: Vec<Vec<String>>,
+    /// Whether no step undoes another or always runs.
+    is_only_work: bool,
 }
 
 impl<'a> Context<'a> {
@@ -105,8 +109,23 @@ impl<'a> Context<'a> {
             graph,
             error,
             tools: tools.collect(),
+            is_only_work: plan
+                .steps
+                .iter()
+                .all(|step| matches!(step.role, Role::Work)),
         }
     }
+}
+
+/// How a step sees what another gives.
+#[derive(Clone, Copy, PartialEq)]
+enum View {
+    /// As the plan's work does.
+    Output,
+    /// As its call gave it.
+    Call,
+    /// As a `Result`.
+    Result,
 }
 
 impl Context<'_> {
@@ -133,6 +152,74 @@ impl Context<'_> {
                 format_ident!("__PlanInput{index}", span = span)
             }
         }
+    }
+
+    /// How a step sees what another gives.
+    fn view(&self, source: Source, reader: Reader) -> View {
+        let Source::Step(index) = source else {
+            return View::Output;
+        };
+        let step = &self.plan.steps[index];
+        match reader {
+            Reader::Undo(undone) if undone == index => {
+                if policy::wraps(step) || types::may_be_absent(&step.body) {
+                    View::Call
+                } else {
+                    View::Output
+                }
+            }
+            Reader::Always if !matches!(step.policy.catch, Catch::Whole) => View::Result,
+            _ => View::Output,
+        }
+    }
+
+    /// The name of the type of a step or an input, as a step sees it.
+    fn type_seen(&self, source: Source, reader: Reader) -> Ident {
+        let name = self.type_of(source);
+        match (self.view(source, reader), source) {
+            (View::Call, Source::Step(index)) => {
+                format_ident!("__PlanCall{index}", span = name.span())
+            }
+            (View::Result, Source::Step(index)) => {
+                format_ident!("__PlanResult{index}", span = name.span())
+            }
+            _ => name,
+        }
+    }
+
+    /// The same for [`Self::same_type`].
+    fn same_type_seen(&self, source: Source, reader: Reader) -> String {
+        let same = self.same_type(source);
+        match self.view(source, reader) {
+            View::Output => same,
+            View::Call => format!("call of {same}"),
+            View::Result => format!("result of {same}"),
+        }
+    }
+
+    /// How the steps that refer to a step see it otherwise than as its output.
+    fn other_views(&self, index: usize) -> Vec<(View, Reader)> {
+        let mut views: Vec<(View, Reader)> = Vec::new();
+        if self.is_only_work {
+            return views;
+        }
+        for step in &self.plan.steps {
+            let reader = names::reader(step, self.names);
+            if reader == Reader::Work {
+                continue;
+            }
+            let mut mentioned = step
+                .mentions
+                .iter()
+                .map(|mention| self.names.get(&mention.name));
+            if mentioned.any(|source| source == Some(Source::Step(index))) {
+                let view = self.view(Source::Step(index), reader);
+                if view != View::Output && !views.iter().any(|(other, _)| *other == view) {
+                    views.push((view, reader));
+                }
+            }
+        }
+        views
     }
 
     /// What says that two steps or inputs have the same type.

@@ -191,7 +191,7 @@ impl Builder<'_> {
             }
             (None, Some(source)) => {
                 self.data.source(source).text(&written);
-                Some(self.cx.same_type(source))
+                Some(self.cx.same_type_seen(source, self.reader))
             }
             (None, None) => None,
         };
@@ -380,7 +380,7 @@ impl Builder<'_> {
             let ty = match root {
                 Some(source) => {
                     self.known.insert(same, known.clone());
-                    located(self.cx.type_of(source), at).into_token_stream()
+                    located(self.type_of(source), at).into_token_stream()
                 }
                 None => quote_spanned!(at=> _),
             };

@@ -4,10 +4,10 @@ use super::data::Data;
 use super::flow::{self, Tools};
 use super::types;
 use super::value::{Builder, ends};
-use super::{Context, policy};
+use super::{Context, View, policy};
 use crate::ast::{Body, Optional, Step};
 use crate::json;
-use crate::names::Source;
+use crate::names::{self, Reader, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -81,7 +81,21 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
         quote_spanned!(at=> #tool type #literal = #path;)
     });
     let at = place(step);
-    quote_spanned!(at=> #items type #output = #ty; #(#tools)*)
+    let views = cx.other_views(index).into_iter().map(|(view, reader)| {
+        let name = cx.type_seen(Source::Step(index), reader);
+        let paths = flow::actions(&step.body).into_iter().flatten();
+        let first = paths.map(|path| flow::arguments(index, 0, path)).next();
+        match (view, first) {
+            (View::Call, Some(first)) => {
+                quote_spanned!(at=> type #name = <#first as __plan::IsTool>::Output;)
+            }
+            (View::Call, None) => quote_spanned!(at=> type #name = __plan::Unknown;),
+            (View::Output | View::Result, _) => {
+                quote_spanned!(at=> type #name = __plan::Caught<#output>;)
+            }
+        }
+    });
+    quote_spanned!(at=> #items type #output = #ty; #(#tools)* #(#views)*)
 }
 
 /// Writes the step as data, and gives the item that checks it.
@@ -98,7 +112,18 @@ pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data)
     after.sort_unstable();
     after.dedup();
     data.numbers(after.into_iter());
+    let reader = names::reader(step, cx.names);
+    match reader {
+        Reader::Work => {}
+        Reader::Undo(undone) => {
+            data.tag('U').number(undone);
+        }
+        Reader::Always => {
+            data.tag('A');
+        }
+    }
     let mut builder = Builder::new(cx, data);
+    builder.reader = reader;
     builder.is_json = step.ty.as_ref().and_then(|ty| {
         let name = cx.type_of(Source::Step(index));
         json::is_checked(ty).then(|| json::is_json(&name.to_string()))

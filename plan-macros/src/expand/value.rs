@@ -6,7 +6,7 @@ use super::data::{Constants, Data};
 use super::reference::path;
 use super::tokens::{Tokens, located};
 use crate::ast::{Json, Scalar, Value};
-use crate::names::Source;
+use crate::names::{Reader, Source};
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -37,6 +37,8 @@ pub(super) struct Builder<'a> {
     pub(super) data: &'a mut Data,
     /// What the data needs that only rustc knows.
     pub(super) constants: Constants,
+    /// What the step is for that the values are of.
+    pub(super) reader: Reader,
     /// Which part of the plan this is.
     pub(super) part: usize,
     /// The trait that says whether a value may be absent where it is going: in a list, a tuple, `Some` or a condition, it is another.
@@ -80,6 +82,7 @@ impl<'a> Builder<'a> {
             types: TokenStream::new(),
             data,
             part,
+            reader: Reader::Work,
             arrival: ALLOWS,
             is_json: None,
             constants: Constants::default(),
@@ -136,6 +139,11 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The name of the type of a step or an input, as it is seen here.
+    pub(super) fn type_of(&self, source: Source) -> Ident {
+        self.cx.type_seen(source, self.reader)
+    }
+
     /// All bindings and checks, with the roots first.
     pub(super) fn bindings(&self) -> TokenStream {
         self.bindings_in(false)
@@ -143,7 +151,7 @@ impl<'a> Builder<'a> {
 
     fn bindings_in(&self, is_function: bool) -> TokenStream {
         let roots = self.roots.iter().map(|(source, name)| {
-            let ty = self.cx.type_of(*source);
+            let ty = self.type_of(*source);
             let unread = self.rebound.contains(source);
             let allow = unread.then(|| quote!(#[allow(unused_variables)]));
             quote!(#allow let #name = __plan::root::<#ty>();)

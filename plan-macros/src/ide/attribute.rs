@@ -2,6 +2,7 @@
 
 use super::IdeExpansion;
 use super::flow::{IdePolicy, Wrap};
+use crate::docs::text_of;
 use crate::scan::Statement;
 use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, TokenStream};
@@ -43,7 +44,7 @@ impl IdeExpansion {
             "catch" if group.is_some() => {
                 quote!(#editor::attribute::#path; #editor::attribute::catch::#given;)
             }
-            "after" => quote!(#editor::attribute::#path; (#given);),
+            "after" | "undo" => quote!(#editor::attribute::#path; (#given);),
             "fallback" => {
                 let value = self.argument(given);
                 quote!(#editor::attribute::#path; #value;)
@@ -56,6 +57,29 @@ impl IdeExpansion {
 /// Whether the content of an attribute's brackets is a doc comment.
 pub(super) fn is_doc(attribute: &TokenStream) -> bool {
     Tokens::new(attribute.clone()).is_ident(0, "doc")
+}
+
+/// What a step is for that is not work.
+pub(super) enum IdeRole {
+    Undo(String),
+    Always,
+}
+
+/// What the attributes of a step say that it is for, unless it is work.
+pub(super) fn role(statement: &Statement) -> Option<IdeRole> {
+    statement.attributes().find_map(|attribute| {
+        let mut tokens = Tokens::new(attribute);
+        if tokens.is_ident(0, "always") {
+            return Some(IdeRole::Always);
+        }
+        if !tokens.is_ident(0, "undo") {
+            return None;
+        }
+        tokens.next();
+        let undone = tokens.peek_group(0, Delimiter::Parenthesis)?.stream();
+        let undone = Tokens::new(undone);
+        Some(IdeRole::Undo(text_of(undone.peek_ident(0)?)))
+    })
 }
 
 /// What attributes say of a step's output.

@@ -3,7 +3,7 @@
 use super::fit::enclosed;
 use super::{IdeExpansion, before};
 use crate::scan::tokens::{Tokens, placed};
-use crate::scan::{BranchTokens, FlowTokens};
+use crate::scan::{BranchTokens, FlowTokens, StepTokens};
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::quote;
 
@@ -139,6 +139,11 @@ impl IdeExpansion {
                 quote!(#function #given)
             }
         }
+    }
+
+    /// Whether a step may be skipped.
+    pub(super) fn may_be_absent(&self, step: &StepTokens) -> bool {
+        step.ty.is_none() && FlowTokens::new(step.value.clone()).may_be_absent()
     }
 
     /// The output type of a step.

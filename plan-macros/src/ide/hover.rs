@@ -98,7 +98,7 @@ impl IdeExpansion {
                 .into_iter()
                 .next()
                 .map(|name| name.to_string());
-            if matches!(name.as_deref(), Some("after" | "fallback")) {
+            if matches!(name.as_deref(), Some("after" | "fallback" | "undo")) {
                 uses.look_in(attribute);
             }
         }

@@ -10,6 +10,7 @@ mod fit;
 mod flow;
 mod hover;
 mod inline;
+mod last;
 #[cfg(test)]
 mod lossless;
 #[cfg(test)]
@@ -190,7 +191,9 @@ impl IdeExpansion {
                     let keyword = step.keyword.as_ref().filter(|word| !is_name(word));
                     begun.extend(keyword.map(ToTokens::to_token_stream));
                     let gap = self.gap(&take(&mut begun));
-                    let step_itself = self.step(step, attribute::policy(statement));
+                    let seen = attribute::role(statement).map(|role| self.seen(step, &role, plan));
+                    let value = seen.as_ref().unwrap_or(&step.value);
+                    let step_itself = self.step(step, value, attribute::policy(statement));
                     statements.extend(quote!(#gap; #step_itself));
                     step.extra.clone()
                 }
@@ -213,13 +216,12 @@ impl IdeExpansion {
         }
     }
 
-    fn step(&self, step: &StepTokens, policy: flow::IdePolicy) -> TokenStream {
+    fn step(&self, step: &StepTokens, value: &TokenStream, policy: flow::IdePolicy) -> TokenStream {
         // What is referred to before it is declared is an item.
         let name = match &step.name {
             Some(name) if !self.ahead.contains(&text_of(name)) => quote!(#name),
             _ => quote!(_),
         };
-        let value = &step.value;
         match &step.ty {
             Some((_, ty)) if policy.whole != flow::Wrap::Nothing => {
                 let value = self.argument(value.clone());

@@ -1,26 +1,54 @@
 //! Steps whose failures are values: a reference says which of the two it means.
 
-use crate::ast::{Body, Catch, Computed, Hop, Plan, Reference, Step};
+use crate::ast::{Body, Catch, Computed, Hop, Plan, Reference, Role, Step};
 use crate::docs::text_of;
 use proc_macro2::Span;
 use quote::ToTokens;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syn::spanned::Spanned;
 use syn::{Ident, Member};
 
 /// The steps whose output is a `Result`, each with the number of lists around it.
-pub(super) struct CaughtSteps(HashMap<String, usize>);
+pub(super) struct CaughtSteps {
+    caught: HashMap<String, usize>,
+    /// All steps that are work: what always runs sees `Result`s of them.
+    work: HashSet<String>,
+}
 
 impl CaughtSteps {
     pub(super) fn of(plan: &Plan) -> Self {
         let steps = plan.steps.iter();
         let caught = steps.filter_map(|step| Some((text_of(&step.name), lists(step)?)));
-        Self(caught.collect())
+        let steps = plan.steps.iter();
+        let is_work = |step: &&Step| !matches!(step.role, Role::Undo(_));
+        let has_always = |step: &Step| matches!(step.role, Role::Always);
+        Self {
+            caught: caught.collect(),
+            work: if plan.steps.iter().any(has_always) {
+                let work = steps.filter(is_work);
+                work.map(|step| text_of(&step.name)).collect()
+            } else {
+                HashSet::new()
+            },
+        }
+    }
+
+    /// How many lists are around the `Result` that a step is, for a step with this role, if it is one.
+    fn lists(&self, name: &Ident, role: &Role) -> Option<usize> {
+        let text = text_of(name);
+        match role {
+            Role::Always if self.work.contains(&text) => Some(0),
+            Role::Undo(undone) if text_of(undone) == text => {
+                // It sees what the call gave.
+                self.caught.get(&text).copied().filter(|lists| *lists > 0)
+            }
+            _ => self.caught.get(&text).copied(),
+        }
     }
 
     /// What is wrong with a reference that leads into a `Result`, and where.
-    pub(super) fn mistake(&self, reference: &Reference) -> Option<(Span, String)> {
-        let lists = *self.0.get(&text_of(&reference.root))?;
+    pub(super) fn mistake(&self, reference: &Reference, role: &Role) -> Option<(Span, String)> {
+        let lists = self.lists(&reference.root, role)?;
         let is_list = |hop: &Hop| matches!(hop, Hop::Index(..) | Hop::Each(_));
         if !reference.hops.get(..lists)?.iter().all(is_list) {
             return None;
@@ -48,8 +76,8 @@ impl CaughtSteps {
     }
 
     /// The same in Rust code.
-    pub(super) fn mistake_in(&self, computed: &Computed) -> Option<(Span, String)> {
-        let is_caught = |name: &Ident| self.0.get(&text_of(name)) == Some(&0);
+    pub(super) fn mistake_in(&self, computed: &Computed, role: &Role) -> Option<(Span, String)> {
+        let is_caught = |name: &Ident| self.lists(name, role) == Some(0);
         let is_local = |name: &Ident| computed.locals.iter().any(|(local, _)| local == name);
         let mut fields = computed.fields.iter();
         let (name, member) = fields.find(|(name, _)| is_caught(name) && !is_local(name))?;

@@ -6,9 +6,11 @@ mod caught;
 mod computed;
 mod frames;
 mod resolve;
+mod roles;
 
 pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
+pub(crate) use roles::{Reader, check as check_roles, reader};
 
 use crate::ast::{Body, Branch, Condition, Local, Plan};
 use crate::docs::text_of;

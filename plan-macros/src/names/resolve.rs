@@ -6,7 +6,7 @@ use super::{Frames, Meaning, Names, Source};
 use super::{braces, computed};
 use crate::ast::{
     Body, Branch, Computed, Condition, Field, Fields, Json, List, Mention, Plan, Reference, Rest,
-    Scalar, Value,
+    Role, Scalar, Value,
 };
 use crate::docs::text_of;
 use crate::parse;
@@ -21,6 +21,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
         caught: CaughtSteps::of(plan),
+        role: Role::Work,
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
         mentions: Vec::new(),
@@ -30,12 +31,14 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         report,
     };
     for step in &mut plan.steps {
+        resolver.role = std::mem::take(&mut step.role);
         resolver.after(&mut step.after, &step.name);
         resolver.body(&mut step.body);
         if let Some((_, fallback)) = &mut step.policy.fallback {
             resolver.value(fallback);
         }
         step.mentions = std::mem::take(&mut resolver.mentions);
+        step.role = std::mem::take(&mut resolver.role);
     }
     if let Some(tail) = &mut plan.tail {
         resolver.value(&mut tail.value);
@@ -49,6 +52,8 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
 struct Resolver<'a> {
     names: &'a Names,
     caught: CaughtSteps,
+    /// What the step is for.
+    role: Role,
     /// The name of the plan.
     own: Option<&'a Ident>,
     frames: Frames,
@@ -278,7 +283,7 @@ impl Resolver<'_> {
                     name: name.clone(),
                     computed: false,
                 });
-                if let Some((at, message)) = self.caught.mistake(reference) {
+                if let Some((at, message)) = self.caught.mistake(reference, &self.role) {
                     self.report.error_at(at, message);
                     return false;
                 }
@@ -296,7 +301,7 @@ impl Resolver<'_> {
     /// `false` if something in the expression was reported.
     fn computed(&mut self, computed: &mut Computed) -> bool {
         let ok = computed::analyse(computed, self.names, &self.frames, self.report);
-        if let Some((at, message)) = self.caught.mistake_in(computed) {
+        if let Some((at, message)) = self.caught.mistake_in(computed, &self.role) {
             self.report.error_at(at, message);
             return false;
         }

@@ -3,7 +3,7 @@
 use super::attribute::attributes;
 use super::token_text::path_text;
 use super::value;
-use crate::ast::{Body, Catch, Optional, Policy};
+use crate::ast::{Body, Catch, Optional, Policy, Role};
 use crate::docs;
 use crate::options;
 use crate::report::Report;
@@ -16,8 +16,10 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// The attributes that a step can have.
-pub(super) const KNOWN: [&str; 8] = [
+pub(super) const KNOWN: [&str; 10] = [
     "after",
+    "undo",
+    "always",
     "retry",
     "timeout",
     "deadline",
@@ -31,6 +33,7 @@ pub(super) const KNOWN: [&str; 8] = [
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) intent: String,
+    pub(super) role: Role,
     pub(super) after: Vec<Ident>,
     pub(super) policy: Policy,
     /// Whether an attribute that cannot be read may change the step's type.
@@ -41,14 +44,16 @@ pub(super) struct Attributes {
     attempts: Option<Span>,
     /// Where `optional` is.
     optional: Option<Span>,
+    /// Where `catch` is.
+    catch: Option<Span>,
 }
 
 /// The waits of a step that says nothing of them: those of `Policy::DEFAULT`.
 const BACKOFF: Duration = Duration::from_millis(100);
 const MAX: Duration = Duration::from_secs(30);
 
-/// Reads the doc comment and the attributes of a step.
-pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
+/// Reads the doc comment and the attributes of a step of this name.
+pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Report) -> Attributes {
     let before = report.len();
     let attrs = attributes(stream, report);
     let is_written_wrong = report.len() > before;
@@ -76,11 +81,12 @@ pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
             continue;
         }
         seen.push(name.clone());
-        if let Err(error) = one(&name, attr, &mut read, report) {
+        if let Err(error) = one(&name, attr, step, &mut read, report) {
             report.push(error);
             read.unclear |= similar(&name, ["optional", "catch"]).is_some();
         }
     }
+    check_role(&mut read, report);
     check(&read, report);
     if let Catch::Whole = read.policy.catch {
         // It would be of another type than the output.
@@ -95,6 +101,7 @@ pub(super) fn parse(stream: TokenStream, report: &mut Report) -> Attributes {
 fn one(
     name: &str,
     attr: &Attribute,
+    step: Option<&Ident>,
     read: &mut Attributes,
     report: &mut Report,
 ) -> syn::Result<()> {
@@ -109,6 +116,22 @@ fn one(
                 }
             }
         }
+        "undo" | "always" if !matches!(read.role, Role::Work) => {
+            return Err(syn::Error::new_spanned(
+                attr.path(),
+                "an undo step does not always run\nhelp: remove `#[undo(…)]` or `#[always]`",
+            ));
+        }
+        "undo" => read.role = Role::Undo(undone(attr, step)?),
+        "always" => match &attr.meta {
+            Meta::Path(_) => read.role = Role::Always,
+            meta => {
+                return Err(syn::Error::new_spanned(
+                    meta,
+                    "`#[always]` takes no arguments",
+                ));
+            }
+        },
         "retry" => {
             policy.tries = Some(attr.path().span());
             read.attempts = retry(attr, policy, report)?;
@@ -127,7 +150,10 @@ fn one(
             policy.optional = optional(attr)?;
             read.optional = Some(attr.path().span());
         }
-        "catch" => policy.catch = catch(attr)?,
+        "catch" => {
+            policy.catch = catch(attr)?;
+            read.catch = Some(attr.path().span());
+        }
         "concurrency" => policy.concurrency = Some(concurrency(attr)?),
         "fallback" => {
             let tokens = arguments(
@@ -169,7 +195,13 @@ fn one(
 }
 
 /// Attributes that say nothing of a step that does this.
-pub(super) fn check_body(policy: &Policy, body: &Body, report: &mut Report) {
+pub(super) fn check_body(policy: &Policy, role: &Role, body: &Body, report: &mut Report) {
+    if let (Body::Compute(_), Role::Undo(undone)) = (body, role) {
+        report.error(
+            undone,
+            "a step with a type is a value, which undoes nothing\nhelp: call a tool: `step name = Tool { … };`",
+        );
+    }
     if !matches!(body, Body::For(_) | Body::Broken(_)) {
         let each = match &policy.optional {
             Optional::Each(at) => Some((
@@ -194,6 +226,34 @@ pub(super) fn check_body(policy: &Policy, body: &Body, report: &mut Report) {
             at,
             "a computed step calls no tool, so there is nothing to retry or to wait for",
         );
+    }
+}
+
+/// Attributes that say nothing of a step that is not part of the work.
+fn check_role(read: &mut Attributes, report: &mut Report) {
+    let kind = match &read.role {
+        Role::Work => return,
+        Role::Undo(_) => "an undo step",
+        Role::Always => "an always step",
+    };
+    let fallback = read.policy.fallback.take().map(|(at, _)| at);
+    for (name, at) in [
+        ("optional", read.optional.take()),
+        ("catch", read.catch.take()),
+        ("fallback", fallback),
+    ] {
+        if let Some(at) = at {
+            let message = format!("`#[{name}]` has no effect on {kind}\nhelp: remove it");
+            report.error_at(at, message);
+        }
+    }
+    (read.policy.optional, read.policy.catch) = (Optional::No, Catch::No);
+    if let (Role::Undo(_), Some(first)) = (&read.role, read.after.first()) {
+        report.error(
+            first,
+            "undo steps run in the reverse order of the steps that they undo\nhelp: write `#[after(…)]` on those",
+        );
+        read.after.clear();
     }
 }
 
@@ -262,6 +322,31 @@ fn arguments(attr: &Attribute, usage: &str) -> syn::Result<TokenStream> {
         Meta::List(list) if !list.tokens.is_empty() => Ok(list.tokens.clone()),
         meta => Err(syn::Error::new_spanned(meta, usage)),
     }
+}
+
+/// The step that `#[undo(…)]` on the step of this name names.
+fn undone(attr: &Attribute, step: Option<&Ident>) -> syn::Result<Ident> {
+    const USAGE: &str = "`#[undo(…)]` takes the step that this one undoes: `#[undo(paid)]`";
+    let tokens = arguments(attr, USAGE)?;
+    if let Ok(name) = syn::parse2::<Ident>(tokens.clone())
+        && !docs::text_of(&name).starts_with(char::is_uppercase)
+    {
+        return Ok(name);
+    }
+    let is_call = tokens.clone().into_iter().next().is_some_and(|first| {
+        matches!(&first, proc_macro2::TokenTree::Ident(name) if name.to_string().starts_with(char::is_uppercase))
+    });
+    let message = match step {
+        Some(step) if is_call => {
+            let call = super::tidy(&tokens);
+            format!(
+                "what undoes a step is a step of its own\n\
+                 help: write `#[undo({step})] step undone = {call};`"
+            )
+        }
+        _ => USAGE.to_owned(),
+    };
+    Err(syn::Error::new_spanned(tokens, message))
 }
 
 fn after(attr: &Attribute) -> syn::Result<Vec<Ident>> {

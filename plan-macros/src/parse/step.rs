@@ -20,11 +20,12 @@ pub(super) fn step(
 ) -> Option<Step> {
     let policy::Attributes {
         intent,
+        role,
         after,
         policy,
         unclear,
         ..
-    } = policy::parse(attrs, report);
+    } = policy::parse(attrs, source.name.as_ref(), report);
     // What is wrong with the tokens of a step is one mistake: the first makes all that follows it look wrong.
     let before = report.len();
     let Some(name) = name(&source, end, report) else {
@@ -85,10 +86,11 @@ pub(super) fn step(
     };
     let is_unclear = report.keep_first(before);
     if !is_unclear {
-        policy::check_body(&policy, &body, report);
+        policy::check_body(&policy, &role, &body, report);
     }
     let mut step = Step {
         intent,
+        role,
         after,
         policy,
         name,

@@ -7,7 +7,7 @@ use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
     Absent, Action, Body, Branch, Catch, Code, Compiled, CompiledNames, Computed, Condition, Entry,
     For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Number, Optional, Output,
-    Part, Plan, Policy, Reference, RustText, Source, Step, Template, ToolInfo, root_name,
+    Part, Plan, Policy, Reference, Role, RustText, Source, Step, Template, ToolInfo, root_name,
 };
 use crate::shape::Secrets;
 use crate::shape::inside::{Inside, secrets, secrets_inside};
@@ -203,8 +203,24 @@ impl Decoder {
             id: id.into(),
             intent: self.rust(),
             after: self.list(Self::number),
+            role: self.role(),
             body: self.body(),
             policy: self.policy(),
+        }
+    }
+
+    /// What a step is for. That it is work goes without saying.
+    fn role(&mut self) -> Role {
+        match self.rest.as_bytes().first() {
+            Some(b'U') => {
+                self.tag();
+                Role::Undo(self.number())
+            }
+            Some(b'A') => {
+                self.tag();
+                Role::Always
+            }
+            _ => Role::Work,
         }
     }
 

@@ -196,6 +196,10 @@ pub mod keyword {
 pub mod attribute {
     /// `#[after(first, second)]`: the steps that must end first.
     pub mod after {}
+    /// `#[undo(paid)]`: the step that this one undoes, if that completed and the plan fails, is cancelled or takes too long.
+    pub mod undo {}
+    /// `#[always]`: the step runs when all others have ended, whatever became of them. It sees their outputs as `Result`s.
+    pub mod always {}
     /// `#[timeout("10s")]`: how long each attempt may take.
     pub mod timeout {}
     /// `#[deadline("1m")]`: how long all attempts may take together, with the waits.

@@ -1,7 +1,7 @@
 //! Reads documents: recognizes the dialect, reads the plan, checks it.
 
 use super::dialects;
-use super::dialects::reading::{PlanBuilder, cycle};
+use super::dialects::reading::{PlanBuilder, cycle, roles};
 use super::finding::{Code, Findings, Note, Notes};
 use super::invalid::Invalid;
 use super::json_node::{JsonNode, Source};
@@ -248,6 +248,7 @@ impl Reader<'_> {
                 return plan;
             }
             cycle::check(&mut builder, &plan);
+            roles::check(&mut builder, &plan);
             if let Some(tools) = self.tools {
                 let types = check::check(&plan, &builder.spans, dialect, tools, &mut builder.notes);
                 self.type_inputs(&mut plan, types);

@@ -3,7 +3,7 @@
 mod caught;
 mod run;
 
-pub(crate) use run::{Cause, Elements, Interrupt};
+pub(crate) use run::{Cause, Elements, Interrupt, Undoing};
 pub use run::{Failure, RunError, StepError};
 
 use crate::print::{Cut, Line, Lines, MOST};

@@ -194,6 +194,8 @@ pub struct Failure {
     pub(crate) error: StepError,
     pub(crate) attempts: u32,
     pub(crate) blocked: Vec<String>,
+    /// Whether the step always runs, so that its failure changes nothing.
+    pub(crate) is_always: bool,
 }
 
 impl Failure {
@@ -307,7 +309,15 @@ struct Inner {
     cause: Cause,
     /// In the plan's order.
     failures: Vec<Failure>,
+    undoing: Undoing,
     text: OnceLock<String>,
+}
+
+/// The steps that were undone, in the order in which they were, and those that should have been.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Undoing {
+    pub(crate) undone: Vec<String>,
+    pub(crate) not_undone: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -330,8 +340,15 @@ impl RunError {
             plan: plan.name.clone(),
             cause,
             failures,
+            undoing: Undoing::default(),
             text: OnceLock::new(),
         }))
+    }
+
+    /// The same with what became of the steps that have undo steps.
+    pub(crate) fn undoing(mut self, undoing: Undoing) -> Self {
+        self.0.undoing = undoing;
+        self
     }
 
     /// The plan's name.
@@ -343,6 +360,17 @@ impl RunError {
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
         &self.0.failures
+    }
+
+    /// The steps that had completed and were undone, in the order in which they were.
+    pub fn undone(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.undoing.undone.iter().map(|id| &**id)
+    }
+
+    /// The steps that had completed and were not undone, in the plan's order: their undo steps failed, or there was no time for them.
+    /// Somebody has to look after them.
+    pub fn not_undone(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.undoing.not_undone.iter().map(|id| &**id)
     }
 
     /// Whether the run was cancelled by [`Run::cancel_on`](crate::Run::cancel_on).
@@ -360,12 +388,16 @@ impl RunError {
         matches!(self.0.cause, Cause::Interrupted(Interrupt::Limit(_)))
     }
 
-    /// Whether another try may succeed: whether this is so of every failure.
+    /// Whether another try may succeed: whether this is so of every failure. It is not if a step was [not undone](Self::not_undone).
     pub fn is_transient(&self) -> bool {
+        if !self.0.undoing.not_undone.is_empty() {
+            return false;
+        }
         match &self.0.cause {
             Cause::Steps | Cause::Interrupted(Interrupt::Deadline(_)) => self
                 .failures()
                 .iter()
+                .filter(|failure| !failure.is_always)
                 .all(|failure| failure.error.is_transient()),
             Cause::Interrupted(
                 Interrupt::Cancelled
@@ -436,6 +468,21 @@ impl fmt::Display for ErrorText<'_> {
             write!(f, "{separator}{failure}")?;
             separator = "; ";
         }
+        write!(f, "{}", UndoingText(&error.0.undoing, separator))
+    }
+}
+
+/// What was undone and what was not, each after this sign.
+struct UndoingText<'e>(&'e Undoing, &'e str);
+
+impl fmt::Display for UndoingText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(Undoing { undone, not_undone }, separator) = self;
+        for (steps, what) in [(undone, "undone"), (not_undone, "not undone")] {
+            if !steps.is_empty() {
+                write!(f, "{separator}{what}: {}", some_of(steps))?;
+            }
+        }
         Ok(())
     }
 }
@@ -446,7 +493,8 @@ impl fmt::Debug for RunError {
             _ if f.alternate() => fmt::Debug::fmt(&self.0, f),
             (_, failures @ [_, _, ..]) => {
                 write!(f, "plan `{}` failed:", MessageName(self.plan()))?;
-                failures.iter().try_for_each(|it| write!(f, "\n    {it}"))
+                failures.iter().try_for_each(|it| write!(f, "\n    {it}"))?;
+                write!(f, "{}", UndoingText(&self.0.undoing, "\n    "))
             }
             (Cause::Unfit(mistakes), _) if mistakes.len() > 1 => {
                 write!(f, "plan `{}` cannot start:", MessageName(self.plan()))?;

@@ -2,7 +2,7 @@
 
 use super::{
     Action, Body, Branch, Computed, Condition, Entry, For, FormatSpec, InnerPlan, Input, Key,
-    Number, Output, Part, Plan, Policy, Reference, RustText, Step, Template, ToolInfo,
+    Number, Output, Part, Plan, Policy, Reference, Role, RustText, Step, Template, ToolInfo,
 };
 use crate::shape::Secrets;
 use std::sync::Arc;
@@ -62,6 +62,7 @@ impl Step {
         Self {
             id: id.into(),
             intent: RustText::default(),
+            role: Role::Work,
             body: body.into(),
             after: Vec::new(),
             policy: Policy::shared(),

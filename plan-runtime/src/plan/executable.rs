@@ -3,8 +3,8 @@
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
-    Body, Bound, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Secrecy, Source,
-    Step, Template, pattern_mistake,
+    Body, Bound, Catch, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Role, Secrecy,
+    Source, Step, Template, pattern_mistake,
 };
 use crate::shape::Secrets;
 use plan_graph::Graph as Edges;
@@ -89,6 +89,10 @@ pub(crate) struct Graph {
     pub(crate) readers: Vec<u32>,
     /// For each step, the number of its first action. Actions are numbered over the whole plan, in the order in which they are written.
     pub(crate) actions: Vec<u32>,
+    /// For each step, whether it is a single call that is tried once, without a time limit, in the plan's work.
+    pub(crate) simple: Vec<bool>,
+    /// The steps that run once the work has ended, if there are any.
+    pub(crate) last: Option<Box<LastSteps>>,
     /// Whether something that only `plan!` can give code to has none.
     #[cfg(feature = "dynamic")]
     pub(crate) lacks_code: bool,
@@ -98,7 +102,23 @@ pub(crate) struct Graph {
     shared: OnceLock<Arc<Plan>>,
 }
 
+/// The steps that run once the work of a plan has ended.
+#[derive(Debug, Default)]
+pub(crate) struct LastSteps {
+    /// For each step, the one that undoes it.
+    pub(crate) undone_by: Vec<Option<u32>>,
+    /// The steps that always run, each with those of them that it waits for.
+    pub(crate) always: Vec<(u32, Vec<u32>)>,
+    /// The steps whose outputs those read.
+    pub(crate) seen: Vec<u32>,
+}
+
 impl Graph {
+    /// For each step of the work, the steps that it waits for.
+    pub(crate) fn needs(&self) -> &Edges {
+        &self.needs
+    }
+
     /// The plan of which this graph was made, without secrets, copied once for all that keep it.
     pub(crate) fn shared(&self, plan: &Plan) -> Arc<Plan> {
         let copy = || Arc::new(plan.without_secrets().unwrap_or_else(|| plan.clone()));
@@ -136,12 +156,30 @@ impl Graph {
             let needs = &mut check.steps;
             sort(needs);
             needs.iter().for_each(|&read| graph.readers[read] += 1);
-            if !step.after.is_empty() {
+            if !step.after.is_empty() || step.role != Role::Work {
                 only_reads = false;
             }
             reads.push(&*needs);
             needs.extend_from_slice(&step.after);
             sort(needs);
+            let policy = &step.policy;
+            graph.simple.push(
+                matches!(step.body, Body::Action(_))
+                    && step.role == Role::Work
+                    && policy.attempts <= 1
+                    && policy.timeout.is_none()
+                    && policy.deadline.is_none()
+                    && policy.catch == Catch::No,
+            );
+            if step.role != Role::Work {
+                let place = graph.needs.len();
+                graph.keep_for_last(plan, place, needs);
+                needs.clear();
+                graph.needs.push(&*needs);
+                // It waits for the end of the work.
+                graph.waits.push(1);
+                continue;
+            }
             total += needs.len();
             if u32::try_from(count.max(total).max(check.actions)).is_err() {
                 return Err(format!("{count} steps with {total} needs are too many"));
@@ -162,9 +200,17 @@ impl Graph {
         {
             graph.lacks_code = check.lacks_code;
         }
+        if let Some(mistake) = plan.role_mistakes().first() {
+            return Err(mistake.in_plan(plan));
+        }
+        if let Some(last) = &mut graph.last {
+            last.seen.sort_unstable();
+            last.seen.dedup();
+        }
         graph.reads = (!only_reads).then_some(reads);
         graph.dependents = graph.needs.reversed();
-        if let Some(cycle) = graph.needs.cycles().first() {
+        let needs = graph.last.as_ref().map(|_| plan.needs());
+        if let Some(cycle) = needs.as_ref().unwrap_or(&graph.needs).cycles().first() {
             let ids = cycle.iter().chain(cycle.first());
             let ids: Vec<_> = ids
                 .map(|step| format!("`{}`", plan.steps[*step].id))
@@ -199,6 +245,32 @@ fn names(plan: &Plan) -> Result<HashMap<&str, Source>, String> {
         }
     }
     Ok(names)
+}
+
+impl Graph {
+    /// Notes a step that runs once the work has ended, and needs these.
+    fn keep_for_last(&mut self, plan: &Plan, place: usize, needs: &[usize]) {
+        let last = self.last.get_or_insert_default();
+        match plan.steps[place].role {
+            Role::Work => {}
+            Role::Undo(undone) => {
+                last.undone_by.resize(plan.steps.len(), None);
+                if let Some(by) = last.undone_by.get_mut(undone) {
+                    *by = Some(number(place));
+                }
+            }
+            Role::Always => {
+                let is_always = |need: &&usize| {
+                    plan.steps
+                        .get(**need)
+                        .is_some_and(|it| it.role == Role::Always)
+                };
+                let waits = needs.iter().filter(is_always).map(|need| number(*need));
+                last.always.push((number(place), waits.collect()));
+                last.seen.extend(needs.iter().map(|need| number(*need)));
+            }
+        }
+    }
 }
 
 fn sort(steps: &mut Vec<usize>) {
@@ -249,7 +321,9 @@ impl<'p> Check<'p> {
 
     fn step(&mut self, step: &'p Step) -> Result<(), String> {
         self.body(&step.body, 0)?;
-        if let Some((_, mistake)) = meaningless(&step.policy, step.body.repeats()).first() {
+        if let Some((_, mistake)) =
+            meaningless(&step.policy, step.body.repeats(), step.role).first()
+        {
             return Err(format!("has a policy that means nothing: {mistake}"));
         }
         if let Some(fallback) = &step.policy.fallback {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
 //! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`] | what a step does: calls, conditions, loops |
+//! | [`Role`] | whether a step is work, or undoes another, or always runs |
 //! | [`Policy`], [`Optional`], [`Catch`] | how a step handles failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`FormatSpec`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
@@ -60,6 +61,7 @@ mod picture;
 mod plain;
 mod policy;
 mod reference;
+mod role;
 mod rust_text;
 mod secrecy;
 mod template;
@@ -78,6 +80,8 @@ pub(crate) use picture::path;
 pub use picture::{Direction, Picture};
 pub use policy::{Catch, Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
+pub use role::Role;
+pub(crate) use role::RolePlace;
 pub use rust_text::RustText;
 #[cfg(feature = "dynamic")]
 pub(crate) use secrecy::KnownTool;
@@ -118,6 +122,7 @@ use std::sync::Arc;
 /// | what replaces a reference that has ended | `"else": value` in the reference |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
+/// | a step that undoes another, or always runs | `"undo": "paid"`, or `"always": true` in the step |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
 /// `written` may be left out. It is derived from what the reference reads, and a text that says something else is an
@@ -197,6 +202,8 @@ pub struct Step {
     pub id: String,
     /// What the step is for, from its doc comment; empty if there is none.
     pub intent: RustText,
+    /// What the step is for.
+    pub role: Role,
     /// What the step does.
     pub body: Body,
     /// The steps, by their place in [`Plan::steps`], that must end first although their outputs are not used, in any order.

@@ -1,8 +1,8 @@
 //! Where the secrets of a plan go: references, texts and computed values that read a secret are secret, too.
 
 use super::{
-    Action, Body, BodyPart, Catch, Condition, Entry, Key, OK, Part, Plan, Reference, Selector,
-    Source, Step, Tag, Template, ToolInfo,
+    Action, Body, BodyPart, Catch, Condition, Entry, Key, OK, Part, Plan, Reference, Role,
+    Selector, Source, Step, Tag, Template, ToolInfo,
 };
 use crate::shape::{MASK, Secrets};
 use std::collections::HashMap;
@@ -153,6 +153,7 @@ impl Search<'_> {
         for step in plan.levels().into_iter().flatten() {
             let (place, action) = first[&std::ptr::from_ref(step)];
             let mut flow = Flow::new(&found, self);
+            flow.seen_by = (step.role != Role::Work).then_some((plan, step.role));
             let mut output = flow.body(&step.body, step.policy.catch == Catch::Each);
             if step.policy.catch == Catch::Whole {
                 output = output.under(OK);
@@ -233,6 +234,8 @@ struct Flow<'s, 't, 'k> {
     locals: Vec<Secrets>,
     arguments: Vec<Secrets>,
     touched: bool,
+    /// The plan and the role of a step that sees the outputs of others otherwise than the work does.
+    seen_by: Option<(&'s Plan, Role)>,
 }
 
 impl<'s, 't, 'k> Flow<'s, 't, 'k> {
@@ -243,6 +246,24 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             locals: Vec::new(),
             arguments: Vec::new(),
             touched: false,
+            seen_by: None,
+        }
+    }
+
+    /// What is secret of the whole of a source.
+    fn whole(&self, source: Source) -> Secrets {
+        let secrets = self.known.whole(source, &self.locals);
+        let (Some((plan, role)), Source::Step(step)) = (self.seen_by, source) else {
+            return secrets;
+        };
+        let catches = plan
+            .steps
+            .get(step)
+            .is_some_and(|it| it.policy.catch == Catch::Whole);
+        match role {
+            Role::Always if !catches => secrets.under(OK),
+            Role::Undo(undone) if undone == step && catches => secrets.at(OK),
+            _ => secrets,
         }
     }
 
@@ -342,7 +363,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             Template::Computed(computed) => {
                 let mut all = Secrets::NONE;
                 for source in computed.reads() {
-                    all.add(self.known.whole(*source, &self.locals).as_one());
+                    all.add(self.whole(*source).as_one());
                 }
                 all
             }
@@ -353,7 +374,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
     }
 
     fn reference(&mut self, reference: &Reference) -> Secrets {
-        let mut found = self.known.whole(reference.source, &self.locals);
+        let mut found = self.whole(reference.source);
         // Errors on the way say what is around the value.
         self.touched |= !found.is_empty();
         let mut lists = 0;

@@ -1,6 +1,6 @@
 //! Which references a plan contains, and where.
 
-use super::{Entry, Key, Part, Reference, Source, Step, Template};
+use super::{Entry, Key, Part, Reference, Role, Source, Step, Template};
 use crate::print::{Quoted, is_word};
 use std::fmt::Write;
 
@@ -33,14 +33,23 @@ impl Step {
         in_order(reads)
     }
 
-    /// All steps, by their place in [`Plan::steps`](super::Plan::steps), that must end first: those that the step reads, and
-    /// [`Step::after`], in ascending order.
+    /// All steps, by their place in [`Plan::steps`](super::Plan::steps), that must end first: those that the step reads, the one that it
+    /// [undoes](super::Role::Undo), and [`Step::after`], in ascending order.
     pub fn needs(&self) -> Vec<usize> {
         let reads = self.reads().into_iter().filter_map(|source| match source {
             Source::Step(place) => Some(place),
             Source::Input(_) | Source::Local(_) => None,
         });
-        in_order(reads.chain(self.after.iter().copied()).collect())
+        let undone = match self.role {
+            Role::Undo(undone) => Some(undone),
+            Role::Work | Role::Always => None,
+        };
+        in_order(
+            reads
+                .chain(undone)
+                .chain(self.after.iter().copied())
+                .collect(),
+        )
     }
 
     /// Those of [`Step::after`] that the step does not read anyway.

@@ -45,7 +45,7 @@ pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use limits::Limits;
 pub use observe::{Observer, StepRef};
 pub use on_failure::OnFailure;
-pub use options::DEFAULT_CONCURRENCY;
+pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
 #[cfg(feature = "progress")]
 pub use progress::Progress;
 pub use report::{
@@ -202,6 +202,34 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
             cancel.await;
         };
         self.configure(|options| options.cancel = Some(Box::pin(cancel)))
+    }
+
+    /// Limits how long undo steps and always steps may take, all together, once the run was cancelled or has passed its deadline. What does not
+    /// end in that time is dropped. The default is [`DEFAULT_GRACE`].
+    ///
+    /// A run that is dropped, rather than cancelled, runs neither.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// use std::time::Duration;
+    ///
+    /// # #[tool] async fn reserve() -> Result<u64> { Ok(7) }
+    /// # #[tool] async fn release(number: u64) -> Result<()> { assert_eq!(number, 7); Ok(()) }
+    /// # #[tool] async fn wait(number: u64) -> Result<()> { drop(number); std::future::pending().await }
+    /// let plan = plan! {
+    ///     step held = Reserve {};
+    ///     #[undo(held)]
+    ///     step released = Release { number: held };
+    ///     step never = Wait { number: held };
+    ///     never
+    /// };
+    /// let run = plan.run(&()).deadline(Duration::from_millis(5)).grace(Duration::from_secs(60));
+    /// let error = smol::block_on(run).unwrap_err();
+    /// assert!(error.is_deadline());
+    /// assert_eq!(error.undone().collect::<Vec<_>>(), ["held"]);
+    /// ```
+    pub fn grace(self, grace: Duration) -> Self {
+        self.configure(|options| options.grace = grace)
     }
 
     /// Keeps what each call is given in the [report](Run::with_report), for [`StepReport::arguments`] and [`Attempt::arguments`].
@@ -428,9 +456,15 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
         };
         let (starter, app) = (&self.starter, self.app);
         let polled = catch(|| {
-            schedule.poll(cx, &mut |call_index, request| {
-                starter.start(call_index, request, app)
-            })
+            loop {
+                ready!(schedule.poll(cx, &mut |call_index, request| {
+                    starter.start(call_index, request, app)
+                }));
+                if !schedule.is_before_ending() {
+                    return Poll::Ready(());
+                }
+                schedule.begin_ending::<O>();
+            }
         });
         let output = match polled {
             Ok(polled) => {

@@ -17,10 +17,15 @@ use std::time::Duration;
 /// How many calls of a run are made concurrently, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
 pub const DEFAULT_CONCURRENCY: usize = 64;
 
+/// How long undo steps and always steps may take after a run was cancelled, unless [`Run::grace`](super::Run::grace) sets another time.
+pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
+
 pub(super) struct Options<'a> {
     pub(super) concurrency: usize,
     pub(super) on_failure: OnFailure,
     pub(super) deadline: Option<Duration>,
+    /// How long undo steps and always steps may take after the run was cancelled or passed its deadline.
+    pub(super) grace: Duration,
     pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     /// `None` for those that the plan has by default.
     pub(super) limits: Option<Limits>,
@@ -48,6 +53,7 @@ impl Default for Options<'_> {
             concurrency: DEFAULT_CONCURRENCY,
             on_failure: OnFailure::default(),
             deadline: None,
+            grace: DEFAULT_GRACE,
             cancel: None,
             limits: None,
             gate: None,

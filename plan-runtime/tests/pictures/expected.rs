@@ -51,6 +51,33 @@ plan! {
     }
 }
 
+plan! {
+    Booked(sender: String) -> String {
+        step booked = Reply { thread: "x", to: None, text: sender };
+        #[undo(booked)]
+        step cancelled = Reply { thread: booked, to: None, text: "no" };
+        #[always]
+        step told = Reply { thread: "y", to: booked.err()?.message, text: "done" };
+        booked
+    }
+}
+
+#[test]
+fn undo_steps_and_always_steps() {
+    let (mermaid, dot) = drawn(Booked::PLAN);
+    keep("booked", &mermaid, &dot);
+    let edges: Vec<&str> = mermaid
+        .lines()
+        .filter(|line| line.contains("-.->"))
+        .collect();
+    assert_eq!(edges, [r#"  step_cancelled -.->|"undo"| step_booked"#]);
+    assert!(
+        mermaid.contains("undo(booked)") && mermaid.contains("always"),
+        "{mermaid}"
+    );
+    assert!(dot.contains(r#"style=dashed, constraint=false"#), "{dot}");
+}
+
 #[test]
 fn paths_and_policies() {
     let (mermaid, dot) = drawn(Answer::PLAN);

@@ -2,7 +2,7 @@
 
 use super::{Statement, count, drawn, plans, statements};
 use plan_runtime::Plan;
-use plan_runtime::plan::{Body, Condition, Source, Template};
+use plan_runtime::plan::{Body, Condition, Role, Source, Template};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -101,6 +101,7 @@ fn edges(plan: &Plan) -> usize {
         let reads = step.reads();
         let only = |after: &&usize| !reads.contains(&Source::Step(**after));
         after += step.after.iter().filter(only).count();
+        after += usize::from(matches!(step.role, Role::Undo(_)));
     }
     if !matches!(plan.output.value, Template::Null) {
         all.read(&plan.output.value, &[], usize::MAX);

@@ -2,6 +2,7 @@
 
 mod branches;
 mod cancelling;
+mod endings;
 mod errors;
 mod failing;
 mod faults;

@@ -4,8 +4,8 @@
 use plan_runtime::Plan;
 use plan_runtime::plan::{
     Absent, Action, Body, Branch, Catch, Computed, Condition, Entry, For, Input, Key, Number,
-    Optional, Output, Part, Policy, Reference, Segment, Selector, Source, Step, Tag, Template,
-    ToolInfo,
+    Optional, Output, Part, Policy, Reference, Role, Segment, Selector, Source, Step, Tag,
+    Template, ToolInfo,
 };
 use plan_runtime::shape::Tagging;
 use proptest::prelude::*;
@@ -273,15 +273,64 @@ fn step(place: usize) -> impl Strategy<Value = Step> {
     )
 }
 
+/// A step for what comes after the work.
+fn last(place: usize) -> impl Strategy<Value = Step> {
+    step(place).prop_map(|mut step| {
+        let mut policy = (*step.policy).clone();
+        (policy.optional, policy.catch) = (Optional::No, Catch::No);
+        policy.fallback = None;
+        step.policy = policy.into();
+        step
+    })
+}
+
+/// A step that undoes the first one, if that can be undone.
+fn undo() -> impl Strategy<Value = Step> {
+    (last(0), reference(Just(Source::Step(0)))).prop_map(|(mut step, given)| {
+        let args = Template::object([("given", Template::Reference(given))]);
+        step.body = Action::call("undo", args).into();
+        let mut policy = (*step.policy).clone();
+        policy.concurrency = None;
+        step.policy = policy.into();
+        step.role = Role::Undo(0);
+        step
+    })
+}
+
+fn can_be_undone(step: &Step) -> bool {
+    fn repeats(body: &Body) -> bool {
+        match body {
+            Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
+            body => matches!(body, Body::For(_)),
+        }
+    }
+    let calls = step.actions().iter().any(|action| action.tool.is_some());
+    calls && !repeats(&step.body)
+}
+
 pub fn plan() -> impl Strategy<Value = Plan> {
-    ((step(0), step(1), step(2)), template(3), text(), text()).prop_map(
-        |((a, b, c), value, name, type_name)| {
+    let lasts = (
+        prop::option::of(undo().boxed()),
+        prop::option::of(last(3).boxed()),
+    );
+    // A test's stack is small.
+    let steps = (step(0).boxed(), step(1).boxed(), step(2).boxed(), lasts);
+    (steps, template(3), text(), text()).prop_map(
+        |((a, b, c, (undo, always)), value, name, type_name)| {
             let mut plan = Plan::new(name);
             plan.description = type_name.clone().into();
             plan.inputs = ["x", "y-z", "0"]
                 .map(|name| Input::new(name, type_name.clone()))
                 .to_vec();
             plan.steps = vec![a, b, c];
+            if let Some(mut undo) = undo.filter(|_| can_be_undone(&plan.steps[0])) {
+                undo.id = "undo".into();
+                plan.steps.push(undo);
+            }
+            if let Some(mut always) = always {
+                always.role = Role::Always;
+                plan.steps.push(always);
+            }
             plan.output = Output::new(value);
             plan.output.type_name = type_name.into();
             plan

@@ -44,7 +44,7 @@ pub(super) fn text(own: &str, head: &Header, cx: &Context<'_>, picture: &str) ->
                 words::action(step),
                 Text(&step.intent).to_string(),
                 listed(&words::needs(step, cx)),
-                listed(&words::policies(&step.policy)),
+                listed(&words::policies(step)),
             ]
         });
         let heads = ["Step", "Does", "Intent", "Needs", "Policy"];

@@ -2,7 +2,7 @@
 
 use super::super::Context;
 use super::escape::Code;
-use crate::ast::{Body, Catch, Condition, List, Optional, Policy, Step, Value};
+use crate::ast::{Body, Catch, Condition, List, Optional, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
 use crate::parse::{path_text, pattern_text, tidy, value_text};
@@ -101,7 +101,11 @@ pub(super) fn action_in_short(step: &Step) -> String {
 pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mentioned = step.mentions.iter().map(|mention| &mention.name);
-    for name in mentioned.chain(&step.after) {
+    let undone = match &step.role {
+        Role::Undo(undone) => Some(undone),
+        Role::Work | Role::Always => None,
+    };
+    for name in mentioned.chain(undone).chain(&step.after) {
         let text = text_of(name);
         let known: Option<Source> = cx.names.get(name);
         if known.is_some() && !names.contains(&text) {
@@ -111,9 +115,15 @@ pub(super) fn needs(step: &Step, cx: &Context<'_>) -> Vec<String> {
     names
 }
 
-/// The policies of a step as the attributes that say them: `retry(3)`.
-pub(super) fn policies(policy: &Policy) -> Vec<String> {
+/// What a step is for, and its policies, as the attributes that say them: `retry(3)`.
+pub(super) fn policies(step: &Step) -> Vec<String> {
+    let policy = &step.policy;
     let mut policies = Vec::new();
+    match &step.role {
+        Role::Work => {}
+        Role::Undo(undone) => policies.push(format!("undo({})", text_of(undone))),
+        Role::Always => policies.push("always".to_owned()),
+    }
     if let Some(attempts) = policy.attempts {
         let mut retry = format!("retry({attempts}");
         for (name, wait) in [("backoff", policy.backoff), ("max", policy.max)] {

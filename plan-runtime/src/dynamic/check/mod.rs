@@ -30,7 +30,7 @@ use super::finding::{Code, Note, Notes};
 use super::schema::{TooMuchWork, Type, Work};
 use super::spans::{Spans, Templates};
 use super::{Contracts, Dialect};
-use crate::plan::{Action, BodyPart, Plan, Step, Template, ToolInfo};
+use crate::plan::{Action, BodyPart, Plan, Role, Step, Template, ToolInfo};
 use crate::resolve::describe::{quoted, short};
 use checked_value::CheckedValue;
 use input::Inputs;
@@ -59,6 +59,7 @@ pub(super) fn check(
         contracts,
         computed: &nothing,
         work: &work,
+        reader: Role::Work,
     };
     let computed = known.compute();
     let mut checker = Checker {
@@ -72,6 +73,7 @@ pub(super) fn check(
     for (index, step) in plan.steps.iter().enumerate() {
         checker.step(index, step);
     }
+    checker.known.reader = Role::Work;
     if let Some(at) = spans.output {
         checker.references(&plan.output.value, at, None);
     }
@@ -132,6 +134,7 @@ impl<'a> Checker<'a, '_> {
             return;
         };
         let place = &(step.id.as_str().into(), spans.tool.range());
+        self.known.reader = step.role;
         // Its templates come one after the other, the fallback last.
         let mut at = spans.templates();
         let templates = &self.known.spans.templates;

@@ -5,7 +5,7 @@ use super::path::{Given, LeadsNowhere, follow};
 use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
-use crate::plan::{Body, Catch, Optional, Plan, Policy, Reference, Source, Step, Template};
+use crate::plan::{Body, Catch, Optional, Plan, Policy, Reference, Role, Source, Step, Template};
 use crate::resolve::describe::short;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,6 +20,8 @@ pub(super) struct Outputs<'a, 'c> {
     pub(super) work: &'a Work,
     /// What those steps give that compute it from what others give.
     pub(super) computed: &'c Computed<'a>,
+    /// What the step is for that reads them: the outputs are not the same for all.
+    pub(super) reader: Role,
 }
 
 /// The same, when all is known.
@@ -52,6 +54,7 @@ impl<'a> Outputs<'a, '_> {
         for index in computing {
             let known = Outputs {
                 computed: &computed,
+                reader: steps[index].role,
                 ..self
             };
             let given = known.of_step(&steps[index]);
@@ -94,8 +97,40 @@ impl<'a> Outputs<'a, '_> {
         self.spans.untyped.binary_search(&input).is_ok()
     }
 
-    /// What a source gives.
+    /// What a source gives to the step that reads it.
     pub(super) fn given(&self, source: Source) -> Given<'a> {
+        if let Source::Step(index) = source
+            && let Some(step) = self.plan.steps.get(index)
+        {
+            match self.reader {
+                Role::Undo(undone) if undone == index => return self.of_call(&step.body),
+                Role::Always if step.policy.catch != Catch::Whole => {
+                    return self.of_source(source).caught();
+                }
+                _ => {}
+            }
+        }
+        self.of_source(source)
+    }
+
+    /// What a body gives if a call in it succeeds.
+    fn of_call(&self, body: &'a Body) -> Given<'a> {
+        match body {
+            Body::If(branches) => {
+                let mut all = Given::typed(Type::none());
+                for branch in branches {
+                    let given = self.of_call(&branch.body);
+                    all.ty = all.ty.or(given.ty);
+                    all.replaced.extend(given.replaced);
+                }
+                all
+            }
+            body => self.of_body(body, &Policy::DEFAULT),
+        }
+    }
+
+    /// What a source gives to the plan's work.
+    fn of_source(&self, source: Source) -> Given<'a> {
         match source {
             Source::Step(index) => match self.plan.steps.get(index) {
                 Some(step) if computes(&step.body) => self.computed.get(&index).cloned(),

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::spans::StepSpans;
-use crate::plan::{Action, Source, Step};
+use crate::plan::{Action, Role, Source, Step};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
 
@@ -29,7 +29,7 @@ impl Checker<'_, '_> {
         let needs = plan.steps.iter().flat_map(Step::needs);
         let used: HashSet<usize> = needs.chain(of_output).collect();
         for (index, step) in plan.steps.iter().enumerate() {
-            if used.contains(&index) || !self.only_reads(step) {
+            if used.contains(&index) || step.role != Role::Work || !self.only_reads(step) {
                 continue;
             }
             let place = spans.steps.get(index).map_or(0..0, |spans| {

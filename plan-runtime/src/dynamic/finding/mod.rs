@@ -130,6 +130,8 @@ codes! {
     UnknownLocal = "unknown-local",
     /// Steps wait for one another.
     Cycle = "cycle",
+    /// An undo step or an always step is where it cannot be, or refers to what it cannot see.
+    Role = "role",
     /// Text that is nearly a reference.
     MalformedReference = "malformed-reference",
     /// A step is referred to by an index that the plan does not have.

@@ -6,8 +6,8 @@ use super::value::{Takes, said};
 use super::{LocalName, SourceWriter, docs, names, shown};
 use crate::plan::json::meaningless;
 use crate::plan::{
-    Action, Body, Bound, Condition, Entry, Key, Number, Optional, Policy, Reference, RustText,
-    Step, Template, attributes,
+    Action, Body, Bound, Condition, Entry, Key, Number, Optional, Policy, Reference, Role,
+    RustText, Step, Template, attributes,
 };
 use proc_macro2::Delimiter;
 use serde_json::Value;
@@ -15,7 +15,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 /// What a policy says that has no effect, and that `plan!` refuses for this reason.
-fn pointless(policy: &Policy, body: &Body) -> Vec<&'static str> {
+fn pointless(step: &Step) -> Vec<&'static str> {
+    let (policy, body) = (&*step.policy, &step.body);
     let default = Policy::DEFAULT;
     let is_computed = matches!(body, Body::Action(Action { tool: None, .. }));
     let has_waits = (policy.backoff, policy.max, policy.jitter)
@@ -58,7 +59,7 @@ fn pointless(policy: &Policy, body: &Body) -> Vec<&'static str> {
         ),
     ];
     let pointless = pointless.into_iter().filter(|(is_said, _)| *is_said);
-    let meaningless = meaningless(policy, body.repeats()).into_iter();
+    let meaningless = meaningless(policy, body.repeats(), step.role).into_iter();
     let all = pointless.map(|(_, what)| what);
     all.chain(meaningless.map(|(_, what)| what)).collect()
 }
@@ -78,13 +79,21 @@ impl SourceWriter<'_> {
             .into_iter()
             .map(Tree::Text)
             .collect();
+        match step.role {
+            Role::Work => {}
+            Role::Undo(undone) => {
+                let name = self.names.steps.get(undone).map_or("", String::as_str);
+                lines.push(Tree::Text(format!("#[undo({name})]")));
+            }
+            Role::Always => lines.push(Tree::text("#[always]")),
+        }
         let after = step.only_after();
         if !after.is_empty() {
             let names = after.iter().filter_map(|&step| self.names.steps.get(step));
             let names: Vec<&str> = names.map(String::as_str).collect();
             lines.push(Tree::Text(format!("#[after({})]", names.join(", "))));
         }
-        for pointless in pointless(&step.policy, &step.body) {
+        for pointless in pointless(step) {
             self.cannot_express(self.here(), pointless);
         }
         let attributes = attributes(&step.policy).into_iter();

@@ -70,6 +70,8 @@ pub(super) struct StepSpans {
     pub(super) whole: Span,
     pub(super) id: Span,
     pub(super) tool: Span,
+    /// What says which step it undoes.
+    pub(super) role: Span,
     /// Those of the steps that it is to wait for, as they are written, with their indices.
     pub(super) after: Box<[(usize, Span)]>,
     /// The first of its templates in [`Spans::templates`], of which there are fewer than the document has bytes.

@@ -2,7 +2,7 @@
 
 use super::{name_of, widest, write_beside};
 use crate::plan::{
-    Action, Body, Bound, Catch, Condition, InPlan, Key, Optional, Policy, Step, Template,
+    Action, Body, Bound, Catch, Condition, InPlan, Key, Optional, Policy, Role, Step, Template,
 };
 use crate::print::{Code, Name, Quoted, has_outside, is_seen, root, width, word};
 use std::fmt::{Display, Formatter, Result, Write};
@@ -17,7 +17,9 @@ impl Display for Step {
 impl Display for InPlan<'_, &Step> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let step = self.part;
-        for attribute in self.of(&*step.policy).attributes() {
+        let role = self.of(step.role).attribute();
+        let policy = self.of(&*step.policy).attributes();
+        for attribute in role.into_iter().chain(policy) {
             writeln!(f, "  #[{attribute}]")?;
         }
         write!(f, "  step {} = ", Name(&step.id))?;
@@ -239,6 +241,23 @@ impl InPlan<'_, &Step> {
             }
         }
         Ok(())
+    }
+}
+
+impl InPlan<'_, Role> {
+    /// The role as the author of the step would write it.
+    pub(in crate::plan) fn attribute(&self) -> Option<String> {
+        match self.part {
+            Role::Work => None,
+            Role::Undo(undone) => {
+                let step = self.plan.and_then(|plan| plan.steps.get(undone));
+                Some(match step {
+                    Some(step) => format!("undo({})", Name(&step.id)),
+                    None => format!("undo(step {undone})"),
+                })
+            }
+            Role::Always => Some("always".to_owned()),
+        }
     }
 }
 

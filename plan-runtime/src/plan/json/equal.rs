@@ -2,8 +2,8 @@
 
 use super::view::{ObjectMember, TextPart, View};
 use crate::plan::{
-    Absent, Body, Branch, Computed, Condition, Number, Plan, Policy, Reference, Segment, Source,
-    Step, Template,
+    Absent, Body, Branch, Computed, Condition, Number, Plan, Policy, Reference, Role, Segment,
+    Source, Step, Template,
 };
 use serde_json::Value;
 
@@ -40,9 +40,17 @@ impl Pair<'_> {
         let step = |a: &usize, b: &usize| self.sources(Source::Step(*a), Source::Step(*b));
         a.id == b.id
             && a.intent == b.intent
+            && self.roles(a.role, b.role)
             && self.bodies(&a.body, &b.body)
             && all(&a.only_after(), &b.only_after(), step)
             && self.policies(&a.policy, &b.policy)
+    }
+
+    fn roles(self, a: Role, b: Role) -> bool {
+        match (a, b) {
+            (Role::Undo(a), Role::Undo(b)) => self.sources(Source::Step(a), Source::Step(b)),
+            (a, b) => a == b,
+        }
     }
 
     fn bodies(self, a: &Body, b: &Body) -> bool {

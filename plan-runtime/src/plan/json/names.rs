@@ -47,6 +47,8 @@ objects! {
         VALUE = "value",
         IF = "if",
         FOR = "for",
+        UNDO = "undo",
+        ALWAYS = "always",
         AFTER = "after",
         POLICY = "policy",
     }

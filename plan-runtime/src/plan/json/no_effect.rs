@@ -1,11 +1,45 @@
 //! Policies that change nothing.
 
 use super::names::policy as names;
-use crate::plan::{Catch, Optional, Policy};
+use crate::plan::{Catch, Optional, Policy, Role};
 
-/// The members of a policy that change nothing, with what is wrong in the words of `plan!`. `repeats` says whether the step has a `for`.
-pub(crate) fn meaningless(policy: &Policy, repeats: bool) -> Vec<(&'static str, &'static str)> {
+/// The members of a policy that change nothing, with what is wrong in the words of `plan!`. `repeats` says whether the step, which has this role,
+/// has a `for`.
+pub(crate) fn meaningless(
+    policy: &Policy,
+    repeats: bool,
+    role: Role,
+) -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
+    if role != Role::Work {
+        for (is_set, name, undo, always) in [
+            (
+                policy.optional != Optional::No,
+                names::OPTIONAL,
+                "`optional` has no effect on an undo step",
+                "`optional` has no effect on an always step",
+            ),
+            (
+                policy.catch != Catch::No,
+                names::CATCH,
+                "`catch` has no effect on an undo step",
+                "`catch` has no effect on an always step",
+            ),
+            (
+                policy.fallback.is_some(),
+                names::FALLBACK,
+                "`fallback` has no effect on an undo step",
+                "`fallback` has no effect on an always step",
+            ),
+        ] {
+            if is_set {
+                found.push((name, if role == Role::Always { always } else { undo }));
+            }
+        }
+        if !found.is_empty() {
+            return found;
+        }
+    }
     if policy.attempts == 0 {
         found.push((names::ATTEMPTS, "a step is tried at least once"));
     }

@@ -5,7 +5,8 @@ use super::path;
 use super::text::{EXPRESSION, id, typed, wrapped};
 use crate::plan::display::{PatternText, ToolName, bound};
 use crate::plan::{
-    Action, Body, Bound, Condition, InPlan, Key, Optional, Plan, Source, Step, Template, ToolInfo,
+    Action, Body, Bound, Condition, InPlan, Key, Optional, Plan, Role, Source, Step, Template,
+    ToolInfo,
 };
 use crate::print::{Code, Line, Name, short_to};
 use std::collections::HashMap;
@@ -144,6 +145,11 @@ impl<'p> Builder<'p> {
                     self.connect(from, to, EdgeKind::After, String::new());
                 }
             }
+            if let Role::Undo(undone) = step.role
+                && let Some(&undone) = steps.get(undone)
+            {
+                self.connect(to, undone, EdgeKind::Undo, "undo".into());
+            }
         }
         drawing.inputs
     }
@@ -165,6 +171,8 @@ impl<'p> Builder<'p> {
             optional: step.policy.optional != Optional::No,
         };
         let mut lines = wrapped(&short_to(step.intent.trim(), INTENT));
+        let role = InPlan::new(drawing.plan, step.role).attribute();
+        lines.extend(role.map(|role| short_to(&role, EXPRESSION)));
         let policies = InPlan::new(drawing.plan, &*step.policy).attributes();
         lines.extend(policies.iter().map(|policy| short_to(policy, EXPRESSION)));
         let end = match &step.body {

@@ -84,6 +84,11 @@ fn write_edge(f: &mut Formatter<'_>, content: &Content, edge: &Edge) -> Result {
     match edge.kind {
         EdgeKind::Data => {}
         EdgeKind::After => attribute(f, "style", &"dashed")?,
+        EdgeKind::Undo => {
+            attribute(f, "style", &"dashed")?;
+            // It leads back.
+            attribute(f, "constraint", &"false")?;
+        }
         EdgeKind::Flow => attribute(f, "style", &"bold")?,
     }
     f.write_str(if separator == ", " { "];\n" } else { ";\n" })

@@ -69,7 +69,7 @@ fn write_edge(f: &mut Formatter<'_>, content: &Content, edge: &Edge) -> Result {
     };
     let arrow = match edge.kind {
         EdgeKind::Data => "-->",
-        EdgeKind::After => "-.->",
+        EdgeKind::After | EdgeKind::Undo => "-.->",
         EdgeKind::Flow => "==>",
     };
     write!(f, "  {} {arrow}", id(edge.from))?;

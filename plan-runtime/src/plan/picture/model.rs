@@ -70,6 +70,8 @@ pub(super) enum EdgeKind {
     Data,
     /// Order without data.
     After,
+    /// From a step to the one that it undoes.
+    Undo,
     /// From a condition to a branch, from a loop to its round.
     Flow,
 }

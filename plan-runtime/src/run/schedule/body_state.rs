@@ -253,6 +253,16 @@ impl<'x> BodyState<'x> {
         None
     }
 
+    /// Whether nothing of it runs, waits or has ended.
+    pub(super) fn is_idle(&self) -> bool {
+        self.active == 0
+            && !self.has_more()
+            && !self.deferred
+            && self.output.is_none()
+            && self.failed.is_none()
+            && self.jobs.iter().all(|job| job.waits.is_none())
+    }
+
     /// Whether there is something to start.
     pub(super) fn has_more(&self) -> bool {
         !self.again.is_empty() || !self.open.is_empty()

@@ -27,9 +27,11 @@ impl<'x> Schedule<'x> {
         };
         flow.queued = false;
         if let Some(Reverse(job)) = flow.again.pop() {
-            self.attempt(step, job, start);
+            self.seeing(step, |it| it.attempt(step, job, start));
         } else if let Some((each, number, place, frame)) = flow.next_element() {
-            self.enter(step, &each.body, number, place, Some(frame), start);
+            self.seeing(step, |it| {
+                it.enter(step, &each.body, number, place, Some(frame), start);
+            });
         }
         self.settle(step);
     }
@@ -428,10 +430,21 @@ impl<'x> Schedule<'x> {
         error: &StepError,
         attempts: u32,
     ) -> Value {
-        let path = format!("{}{}", self.plan.steps[step].id, Elements(element));
-        let failure = Failure::of_step(path, error, attempts);
+        let failure = self.failure(step, element, error, attempts);
         let failure = serde_json::to_value(failure).unwrap_or_default();
         Value::Object(Map::from_iter([(ERR.to_owned(), failure)]))
+    }
+
+    /// The failure of a step, or of an element of it, as a value.
+    pub(super) fn failure(
+        &self,
+        step: usize,
+        element: &[usize],
+        error: &StepError,
+        attempts: u32,
+    ) -> Failure {
+        let path = format!("{}{}", self.plan.steps[step].id, Elements(element));
+        Failure::of_step(path, error, attempts)
     }
 
     /// The step has failed, and starts nothing more.

@@ -100,6 +100,9 @@ impl Schedule<'_> {
     pub(super) fn drop_flow(&mut self, step: usize) {
         if let Some(flow) = self.steps.take_flow(step) {
             self.held.remove(flow.stored);
+            if let Some(ending) = &mut self.ending {
+                ending.ended(step);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 mod asking;
 mod body_state;
 mod clock;
+mod ending;
 mod interrupts;
 mod jobs;
 mod limits;
@@ -31,11 +32,12 @@ use super::throttle::Throttle;
 use super::timer::Sleep;
 use super::trace::Span;
 use crate::error::{Cause, Interrupt, StepError};
-use crate::plan::{Action, Body, Catch, Graph, Optional, Plan, Secrecy, Step, number};
+use crate::plan::{Action, Body, Catch, Graph, Optional, Plan, Secrecy, number};
 use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
 use crate::shape::Secrets;
 use body_state::{Failed, OutputSlot};
 use clock::Clock;
+use ending::Ending;
 use interrupts::Interrupts;
 use ready::Ready;
 use serde_json::Value;
@@ -91,6 +93,8 @@ pub(super) struct Schedule<'x> {
     /// Copies of the outputs for the report; empty unless it is to have them.
     captured: Vec<Option<Value>>,
     interrupts: Interrupts<'x>,
+    /// What comes once the work has ended, where a step is for that.
+    ending: Option<Box<Ending>>,
     held: Held,
     random: fastrand::Rng,
     clock: Clock,
@@ -171,6 +175,7 @@ impl<'x> Schedule<'x> {
                 outer.as_ref().and_then(CallContext::deadline),
                 options.cancel.take(),
             ),
+            ending: None,
             held: Held::new(Arc::clone(&allowance), outer.is_some()),
             gates: allowance.gates(),
             throttles: allowance.throttles(),
@@ -218,6 +223,9 @@ impl<'x> Schedule<'x> {
         loop {
             self.look_at_limits();
             if self.interrupts.poll(cx, &self.clock) {
+                if self.begin_grace() {
+                    continue;
+                }
                 self.cancel();
                 break;
             }
@@ -258,6 +266,10 @@ impl<'x> Schedule<'x> {
         self.give_back();
         // Waits may be left, for a step that has failed by now.
         self.abandon_all();
+        if self.is_before_ending() {
+            return Poll::Ready(());
+        }
+        self.close_ending();
         self.ended = Some(self.clock.now());
         self.watch_plan_end();
         Poll::Ready(())
@@ -272,12 +284,18 @@ impl<'x> Schedule<'x> {
         if self.is_stopping() || self.interrupts.happened().is_some() {
             return None;
         }
-        self.ready.pop()
+        let next = self.ready.pop();
+        if next.is_none() && self.ending.is_some() {
+            return self.next_of_ending();
+        }
+        next
     }
 
     /// Whether nothing more is started.
     fn is_stopping(&self) -> bool {
-        self.run.options.on_failure != OnFailure::Continue && !self.failed.is_empty()
+        self.run.options.on_failure != OnFailure::Continue
+            && !self.failed.is_empty()
+            && self.ending.is_none()
     }
 
     fn start(&mut self, step: usize, start: Start<'_, 'x>) {
@@ -289,15 +307,12 @@ impl<'x> Schedule<'x> {
         if self.watched {
             self.watch_start(step);
         }
-        let Step { body, policy, .. } = &self.plan.steps[step];
+        let body = &self.plan.steps[step].body;
         // A single call is by far the most frequent, and needs no more than this.
-        let limited = policy.attempts > 1
-            || policy.timeout.is_some()
-            || policy.deadline.is_some()
-            || policy.catch != Catch::No;
         let single = match body {
             Body::Action(action)
-                if !(limited || self.options.capture || self.has_to_wait(action)) =>
+                if self.graph.simple[step]
+                    && !(self.options.capture || self.has_to_wait(action)) =>
             {
                 Some(action)
             }
@@ -306,7 +321,9 @@ impl<'x> Schedule<'x> {
         let Some(action) = single else {
             self.steps.more(step).flow = Some(Box::default());
             let number = self.graph.actions[step] as usize;
-            self.enter(step, body, number, OutputSlot::WHOLE, None, start);
+            self.seeing(step, |it| {
+                it.enter(step, body, number, OutputSlot::WHOLE, None, start);
+            });
             return self.settle(step);
         };
         if self.watched {
@@ -464,6 +481,9 @@ impl<'x> Schedule<'x> {
                 self.steps.states[step] = StepState::Failed(number(self.failed.len()));
                 self.failed.push((step, failed));
                 self.watch_end(step);
+                if self.ending.is_some() {
+                    return self.release(step);
+                }
                 self.block(step);
                 match self.run.options.on_failure {
                     OnFailure::Continue => {}

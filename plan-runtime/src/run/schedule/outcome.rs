@@ -4,7 +4,7 @@ use super::super::catch::catch;
 use super::super::report::{Report, Status, StepReport};
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError};
-use crate::plan::{Plan, number};
+use crate::plan::{Plan, Role, number};
 use crate::resolve::{StoredValue, resolve};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -17,15 +17,19 @@ impl<'x> Schedule<'x> {
     }
 
     /// What the run returns.
-    pub(in crate::run) fn output<O: DeserializeOwned>(&self) -> Result<O, RunError> {
-        // A successful run need not look at all steps.
-        let failures = match &self.failed[..] {
-            [] => Vec::new(),
-            _ => self.failures(),
+    pub(in crate::run) fn output<O: DeserializeOwned>(&mut self) -> Result<O, RunError> {
+        let result = match self.take_result() {
+            Some(result) => result,
+            None => self.outcome(),
         };
-        let cause = match self.interrupts.happened() {
+        result.map_err(|cause| self.error(cause))
+    }
+
+    /// What the work gave.
+    pub(super) fn outcome<O: DeserializeOwned>(&self) -> Result<O, Cause> {
+        Err(match self.interrupts.happened() {
             Some(interrupt) => Cause::Interrupted(interrupt.clone()),
-            None if failures.is_empty() => {
+            None if self.failed.is_empty() => {
                 match self.metered(|scope| resolve(&self.plan.output.value, scope)) {
                     Ok((Ok(output), _)) => return Ok(output),
                     Ok((Err(error), _)) => {
@@ -41,12 +45,21 @@ impl<'x> Schedule<'x> {
                 }
             }
             None => Cause::Steps,
-        };
-        Err(RunError::new(self.plan, cause, failures))
+        })
+    }
+
+    /// Why there is no output.
+    fn error(&self, cause: Cause) -> RunError {
+        let error = RunError::new(self.plan, cause, self.failures());
+        if self.graph.last.is_some() {
+            error.undoing(self.undoing())
+        } else {
+            error
+        }
     }
 
     /// Why the output could not be made, without the values that were found if one of them may be secret.
-    fn hushed_output(&self, error: StepError) -> StepError {
+    pub(super) fn hushed_output(&self, error: StepError) -> StepError {
         match &self.secrecy {
             Some(secrecy) if secrecy.output_touches() => error.without_values(),
             _ => error,
@@ -63,7 +76,7 @@ impl<'x> Schedule<'x> {
             }
         }
         let _ = catch(|| self.watch_plan_end());
-        RunError::new(self.plan, Cause::Panicked(panic), self.failures())
+        self.error(Cause::Panicked(panic))
     }
 
     /// The failures, in the plan's order, with what each blocked. Which came about first is a matter of time.
@@ -78,6 +91,7 @@ impl<'x> Schedule<'x> {
                 error: failed.error.clone(),
                 attempts: failed.attempts,
                 blocked: Vec::new(),
+                is_always: step.role == Role::Always,
             };
             failures.insert(number(*place), failure);
         }

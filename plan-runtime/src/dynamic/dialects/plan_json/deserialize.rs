@@ -1,7 +1,7 @@
 //! Plans out of anything that serde reads: it is made JSON text, and that is read as any other, with all that is wrong.
 
 use super::read::{IdKind, PlanReader};
-use crate::dynamic::dialects::reading::{PlanBuilder, cycle};
+use crate::dynamic::dialects::reading::{PlanBuilder, cycle, roles};
 use crate::dynamic::finding::Finding;
 use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Dialect, Limits, Profile};
@@ -38,6 +38,7 @@ impl<'de> Deserialize<'de> for Plan {
         json.read(|builder, node| {
             let plan = super::read::read(builder, node)?;
             cycle::check(builder, &plan);
+            roles::check(builder, &plan);
             Some(plan)
         })
         .map_err(|message| D::Error::custom(Line(message)))

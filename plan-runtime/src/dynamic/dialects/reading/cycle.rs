@@ -3,7 +3,7 @@
 use super::PlanBuilder;
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note};
-use crate::plan::{Source, Template};
+use crate::plan::{Role, Source, Template};
 use crate::print::short;
 use std::ops::Range;
 
@@ -65,13 +65,31 @@ fn edge(builder: &PlanBuilder, plan: &Plan, step: usize, needed: usize) -> Range
     if let Some((_, place)) = spans.after.iter().find(|(after, _)| *after == needed) {
         return place.range();
     }
-    let mut at = spans.templates();
+    let mut templates = Vec::new();
+    plan.steps[step].templates(&mut |_, template| templates.push(template));
+    let source = Source::Step(needed);
+    reading(builder, templates.into_iter(), spans.templates(), source).unwrap_or_else(|| match plan
+        .steps[step]
+        .role
+    {
+        Role::Undo(undone) if undone == needed => spans.role.range(),
+        _ => spans.whole.range(),
+    })
+}
+
+/// Where the first of these templates that reads a source does. Their places begin with this one.
+pub(super) fn reading<'t>(
+    builder: &PlanBuilder,
+    templates: impl Iterator<Item = &'t Template>,
+    mut at: usize,
+    source: Source,
+) -> Option<Range<usize>> {
     let mut found = None;
-    plan.steps[step].templates(&mut |_, template| {
+    for template in templates {
         template.each(&mut |part| {
             let reads = match part {
-                Template::Reference(reference) => reference.source == Source::Step(needed),
-                Template::Computed(computed) => computed.reads().contains(&Source::Step(needed)),
+                Template::Reference(reference) => reference.source == source,
+                Template::Computed(computed) => computed.reads().contains(&source),
                 _ => false,
             };
             if reads && found.is_none() {
@@ -79,6 +97,6 @@ fn edge(builder: &PlanBuilder, plan: &Plan, step: usize, needed: usize) -> Range
             }
             at += 1;
         });
-    });
-    found.map_or(spans.whole, |span| span.value).range()
+    }
+    found.map(|span| span.value.range())
 }

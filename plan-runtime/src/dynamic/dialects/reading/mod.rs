@@ -6,6 +6,7 @@ mod foreign;
 mod members;
 #[cfg(feature = "dynamic")]
 mod reference;
+pub(crate) mod roles;
 #[cfg(feature = "dynamic")]
 pub(crate) mod steps;
 #[cfg(feature = "dynamic")]

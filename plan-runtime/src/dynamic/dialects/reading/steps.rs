@@ -6,8 +6,8 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::spans::StepSpans;
 use crate::plan::{
-    Action, Body, Entry, Key, Output, Plan, Policy, Reference, Source as From, Step, Template,
-    ToolInfo,
+    Action, Body, Entry, Key, Output, Plan, Policy, Reference, Role, Source as From, Step,
+    Template, ToolInfo,
 };
 use std::sync::Arc;
 
@@ -147,6 +147,7 @@ fn step(builder: &mut PlanBuilder, index: usize, node: JsonNode<'_>, layout: &La
     let mut step = Step {
         id,
         intent: "".into(),
+        role: Role::Work,
         body: Body::Action(Action {
             tool: None,
             args: Template::Null,

@@ -8,7 +8,7 @@ use super::reading::steps;
 use super::references::ReferenceTarget;
 use crate::Plan;
 use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
-use crate::plan::{Action, Body, Catch, Key, Output, Policy, Reference, Template};
+use crate::plan::{Action, Body, Catch, Key, Output, Policy, Reference, Role, Template};
 use json::{OutputJson, OutputMembers};
 use std::collections::{HashMap, HashSet};
 
@@ -118,6 +118,7 @@ impl<'p> Writer<'p> {
             let action = self.action(index);
             let known = known(&step.policy);
             self.policy(&step.policy, &known);
+            self.role(step.role);
             let order = order(self, index, &known);
             let Some(action) = action else { continue };
             let mut members = OutputMembers::default();
@@ -176,6 +177,21 @@ impl<'p> Writer<'p> {
         let place = self.here();
         self.cannot_express(place, construct);
         None
+    }
+
+    /// No dialect has steps that are anything but work.
+    fn role(&mut self, role: Role) {
+        let construct = match role {
+            Role::Work => return,
+            Role::Undo(undone) => {
+                let undone = self.plan.steps.get(undone);
+                let undone = undone.map_or("", |step| &step.id);
+                format!("that it undoes `{undone}` (`#[undo]`)")
+            }
+            Role::Always => "that it always runs (`#[always]`)".to_owned(),
+        };
+        let place = self.here();
+        self.cannot_express(place, construct);
     }
 
     /// The parts of a policy that no dialect knows; `known` are those that this one does.

@@ -3,7 +3,7 @@
 use super::reference::Named;
 use super::{InPlan, entry_unless_empty};
 use crate::plan::json::names::{binding, branch, each, step as members, tool};
-use crate::plan::{Body, Branch, Condition, For, Source, Step};
+use crate::plan::{Body, Branch, Condition, For, Role, Source, Step};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
@@ -13,6 +13,14 @@ impl Serialize for InPlan<'_, &Step> {
         let step = self.part;
         map.serialize_entry(members::ID, &step.id)?;
         entry_unless_empty(&mut map, members::INTENT, &step.intent)?;
+        match step.role {
+            Role::Work => {}
+            Role::Undo(undone) => {
+                let undone = self.of(Named(Source::Step(undone)));
+                map.serialize_entry(members::UNDO, &undone)?;
+            }
+            Role::Always => map.serialize_entry(members::ALWAYS, &true)?,
+        }
         self.write_body(&mut map, &step.body)?;
         let after = step.only_after();
         if !after.is_empty() {

@@ -8,7 +8,7 @@ use crate::plan::depth::DEEPEST_BODY;
 use crate::plan::json::names::{self, binding, branch, each, step, tool};
 use crate::plan::json::{NO_CONDITIONS, many_locals};
 use crate::plan::{
-    Action, Body, Bound, Branch, Condition, For, Policy, RustText, Step, Template, ToolInfo,
+    Action, Body, Bound, Branch, Condition, For, Policy, Role, RustText, Step, Template, ToolInfo,
 };
 use crate::print::short;
 use crate::resolve::describe::counted;
@@ -22,6 +22,7 @@ impl PlanReader<'_> {
         let mut step = Step {
             id,
             intent: RustText::default(),
+            role: Role::Work,
             body: nothing(),
             after: Vec::new(),
             policy: Policy::shared(),
@@ -38,13 +39,47 @@ impl PlanReader<'_> {
         step.intent = self
             .text(&members, step::INTENT, "the intent of a step")
             .into();
+        step.role = self.role(&members);
         step.body = self.body(&members, "the step", 0);
         step.after = self.after(index, &members);
         if let Some(policy) = members.given(step::POLICY) {
             let is_broken = self.builder.spans.steps[index].broken;
-            step.policy = self.policy(policy, &step.body, is_broken).into();
+            step.policy = self.policy(policy, &step, is_broken).into();
         }
         step
+    }
+
+    /// What a step is for.
+    fn role(&mut self, members: &Members<'_>) -> Role {
+        let always = members.given(step::ALWAYS).and_then(|node| {
+            let what = "`true`, or the member is left out";
+            let always: bool = self.builder.value(node, "`always`", what)?;
+            always.then_some(node)
+        });
+        let Some(node) = members.given(step::UNDO) else {
+            return match always {
+                Some(_) => Role::Always,
+                None => Role::Work,
+            };
+        };
+        if always.is_some() {
+            let message = "an undo step does not always run";
+            let help = "remove `undo` or `always`".to_owned();
+            let note = Note::error(Code::NotAllowed, node.place(), message);
+            self.builder.note(note.help(help));
+        }
+        let Some(name) = self.builder.text(node, "the step to undo") else {
+            return Role::Work;
+        };
+        match self.step_named(&name.value, node) {
+            Some(undone) => {
+                if let Some((index, _)) = self.builder.current {
+                    self.builder.spans.steps[index].role = node.place().into();
+                }
+                Role::Undo(undone)
+            }
+            None => Role::Work,
+        }
     }
 
     fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {

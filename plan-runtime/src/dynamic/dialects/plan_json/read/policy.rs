@@ -6,13 +6,13 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::meaningless;
 use crate::plan::json::names::{catch, optional, policy};
-use crate::plan::{Body, Catch, Optional, Policy};
+use crate::plan::{Catch, Optional, Policy, Step};
 use crate::print::short;
 use std::time::Duration;
 
 impl PlanReader<'_> {
-    /// The policy of a step with this body, which may be broken.
-    pub(super) fn policy(&mut self, node: JsonNode<'_>, body: &Body, is_broken: bool) -> Policy {
+    /// The policy of this step, whose body may be broken.
+    pub(super) fn policy(&mut self, node: JsonNode<'_>, step: &Step, is_broken: bool) -> Policy {
         let default = Policy::DEFAULT;
         let Some(members) = self.object(node, "`policy`", policy::ALL) else {
             return default;
@@ -50,7 +50,7 @@ impl PlanReader<'_> {
             let builder = &mut self.builder;
             builder.attempts_fit(policy.attempts, policy::ATTEMPTS, node.place());
         }
-        for (member, message) in meaningless(&policy, is_broken || body.repeats()) {
+        for (member, message) in meaningless(&policy, is_broken || step.body.repeats(), step.role) {
             if let Some(node) = members.given(member) {
                 let note = Note::error(Code::NotAllowed, node.place(), message);
                 self.builder.note(note);

@@ -1,0 +1,73 @@
+//! Steps that run when the work has ended: they see what others gave in another form.
+
+use super::IdeExpansion;
+use super::attribute::{self, IdeRole};
+use super::flow::Wrap;
+use crate::docs::text_of;
+use crate::scan::{PlanTokens, StepTokens};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::quote;
+
+impl IdeExpansion {
+    /// The tokens of such a step's value, with calls around the names of the steps that it sees otherwise.
+    pub(super) fn seen(&self, step: &StepTokens, role: &IdeRole, plan: &PlanTokens) -> TokenStream {
+        let editor = &self.editor;
+        let view = |name: &Ident| {
+            let text = text_of(name);
+            let (statement, step) = plan.statements.iter().find_map(|statement| {
+                let step = statement.step()?;
+                (text_of(step.name.as_ref()?) == text).then_some((statement, step))
+            })?;
+            let whole = attribute::policy(statement).whole;
+            match role {
+                IdeRole::Always if whole != Wrap::Result => Some(quote!(#editor::caught(#name))),
+                IdeRole::Undo(undone)
+                    if *undone == text && (whole != Wrap::Nothing || self.may_be_absent(step)) =>
+                {
+                    Some(quote!(#name.unwrap()))
+                }
+                _ => None,
+            }
+        };
+        with_views(step.value.clone(), false, &view)
+    }
+}
+
+/// Replaces the names that references begin with. In the braces of a literal, a name alone is that of a field, too.
+fn with_views(
+    tokens: TokenStream,
+    in_braces: bool,
+    view: &dyn Fn(&Ident) -> Option<TokenStream>,
+) -> TokenStream {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let sign = |at: Option<usize>| match at.and_then(|at| trees.get(at)) {
+        Some(TokenTree::Punct(punct)) => Some(punct.as_char()),
+        _ => None,
+    };
+    let mut seen = TokenStream::new();
+    for (at, tree) in trees.iter().enumerate() {
+        let (before, after) = (sign(at.checked_sub(1)), sign(Some(at + 1)));
+        match tree {
+            TokenTree::Ident(name) => {
+                let is_path = after == Some(':') && sign(Some(at + 2)) == Some(':')
+                    || before == Some(':') && sign(at.checked_sub(2)) == Some(':');
+                let is_key = after == Some(':');
+                let is_alone = in_braces
+                    && matches!(before, None | Some(','))
+                    && (after == Some(',') || at + 1 == trees.len());
+                let may_be_one = before != Some('.') && !is_path && !is_key && !is_alone;
+                let view = may_be_one.then(|| view(name)).flatten();
+                seen.extend(view.unwrap_or_else(|| tree.clone().into()));
+            }
+            TokenTree::Group(group) => {
+                let in_braces = group.delimiter() == Delimiter::Brace;
+                let inner = with_views(group.stream(), in_braces, view);
+                let mut whole = Group::new(group.delimiter(), inner);
+                whole.set_span(group.span());
+                seen.extend([TokenTree::Group(whole)]);
+            }
+            _ => seen.extend([tree.clone()]),
+        }
+    }
+    seen
+}

@@ -1,0 +1,244 @@
+//! What a step is for: the plan's work, or what is done once that has ended.
+
+use super::{Plan, Source, Step};
+
+/// What a step is for. In `plan!`, `#[undo(paid)]` and `#[always]` say it.
+///
+/// ```
+/// use plan_runtime::plan::{Action, Plan, Reference, Role, Source, Step, Template};
+///
+/// let mut plan = Plan::new("order");
+/// plan.steps = vec![
+///     Step::new("paid", Action::call("pay", Template::Null)),
+///     Step::new("refunded", Action::call("refund", Reference::new(Source::Step(0)))),
+/// ];
+/// plan.steps[1].role = Role::Undo(0);
+/// assert_eq!(plan.to_string(), "\
+/// plan order
+///
+///   step paid = pay
+///     null
+///
+///   #[undo(paid)]
+///   step refunded = refund
+///     paid
+///     // needs paid
+/// ");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// The work of the plan.
+    #[default]
+    Work,
+    /// To undo the step at this place in [`Plan::steps`]. It runs if that step completed and the run fails, is cancelled or passes its deadline, and it
+    /// sees what that step's call gave, whatever the step's [`Policy`](super::Policy).
+    Undo(usize),
+    /// To run when all else has ended, whatever became of it. It sees the outputs of the other steps as `Result`s, with a
+    /// [`Failure`](crate::Failure) for those that have none.
+    Always,
+}
+
+/// What is wrong about the roles of a plan's steps.
+#[derive(Debug)]
+pub(crate) struct RoleMistake {
+    /// The step; `None` for the plan's output.
+    pub(crate) step: Option<usize>,
+    /// What is wrong, after the name of the step.
+    pub(crate) message: String,
+    /// What helps.
+    pub(crate) help: String,
+    /// Where it is.
+    pub(crate) place: RolePlace,
+}
+
+/// Where a mistake about roles is in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RolePlace {
+    /// In what says which step it undoes.
+    Role,
+    /// In the steps that it waits for.
+    After,
+    /// In a reference to this source.
+    Reads(Source),
+}
+
+/// How many needs are looked at to find out which steps the undone ones need.
+const MOST_NEEDS: usize = 4_000_000;
+
+impl Plan {
+    /// Whether all steps are work.
+    pub(crate) fn is_only_work(&self) -> bool {
+        self.steps.iter().all(|step| step.role == Role::Work)
+    }
+
+    /// What is wrong about the roles of the steps, in the order of the steps. Steps that do not exist are an error of their own.
+    pub(crate) fn role_mistakes(&self) -> Vec<RoleMistake> {
+        if self.is_only_work() {
+            return Vec::new();
+        }
+        let mut search = Search {
+            plan: self,
+            undone_by: vec![None; self.steps.len()],
+            left: MOST_NEEDS,
+            found: Vec::new(),
+        };
+        for (place, step) in self.steps.iter().enumerate() {
+            search.step(place, step);
+        }
+        for source in self.output.value.reads() {
+            search.refers(None, source, RolePlace::Reads(source));
+        }
+        search.found
+    }
+}
+
+struct Search<'p> {
+    plan: &'p Plan,
+    undone_by: Vec<Option<usize>>,
+    left: usize,
+    found: Vec<RoleMistake>,
+}
+
+impl<'p> Search<'p> {
+    fn name(&self, step: usize) -> &'p str {
+        self.plan.steps.get(step).map_or("", |step| &step.id)
+    }
+
+    fn note(&mut self, step: usize, place: RolePlace, message: String, help: &str) {
+        self.found.push(RoleMistake {
+            step: Some(step),
+            message,
+            help: help.to_owned(),
+            place,
+        });
+    }
+
+    fn step(&mut self, place: usize, step: &'p Step) {
+        if let Role::Undo(undone) = step.role {
+            return self.undo(place, step, undone);
+        }
+        for source in step.reads() {
+            self.refers(Some(place), source, RolePlace::Reads(source));
+        }
+        for &after in &step.after {
+            self.refers(Some(place), Source::Step(after), RolePlace::After);
+        }
+    }
+
+    /// What a step that undoes none refers to.
+    fn refers(&mut self, by: Option<usize>, source: Source, place: RolePlace) {
+        let Source::Step(to) = source else { return };
+        let Some(step) = self.plan.steps.get(to) else {
+            return;
+        };
+        let is_always = by.is_some_and(|by| self.plan.steps[by].role == Role::Always);
+        let (message, help) = match step.role {
+            Role::Undo(undone) => (
+                format!("refers to the undo step `{}`, which may never run", step.id),
+                format!("refer to `{}`", self.name(undone)),
+            ),
+            Role::Always if !is_always => (
+                format!("refers to `{}`, which runs after it", step.id),
+                "only always steps can refer to it".to_owned(),
+            ),
+            Role::Always | Role::Work => return,
+        };
+        self.found.push(RoleMistake {
+            step: by,
+            message,
+            help,
+            place,
+        });
+    }
+
+    fn undo(&mut self, place: usize, step: &'p Step, undone: usize) {
+        let Some(other) = self.plan.steps.get(undone) else {
+            let message = format!("undoes step number {undone}, which does not exist");
+            return self.note(place, RolePlace::Role, message, "name a step of the plan");
+        };
+        let id = &other.id;
+        let calls = other.actions().iter().any(|action| action.tool.is_some());
+        if undone == place || other.role != Role::Work {
+            let message = format!("undoes `{id}`, which is not part of the work");
+            self.note(
+                place,
+                RolePlace::Role,
+                message,
+                "name a step that calls a tool",
+            );
+        } else if !calls {
+            let message = format!("undoes `{id}`, which calls no tool");
+            self.note(
+                place,
+                RolePlace::Role,
+                message,
+                "name a step that calls a tool",
+            );
+        } else if other.body.repeats() {
+            let message =
+                format!("undoes `{id}`, whose calls may be half done when one of them fails");
+            self.note(
+                place,
+                RolePlace::Role,
+                message,
+                "an undo step undoes a step that makes one call",
+            );
+        } else if let Some(first) = self.undone_by[undone].replace(place) {
+            let message = format!("undoes `{id}`, as `{}` does", self.name(first));
+            self.note(place, RolePlace::Role, message, "remove one of them");
+        }
+        if !step.after.is_empty() {
+            let message =
+                "waits for other steps, but undo steps run in the reverse order of the steps that they undo"
+                    .to_owned();
+            let help = format!("have `{id}` wait for them");
+            self.note(place, RolePlace::After, message, &help);
+        }
+        let mut needed = None;
+        for source in step.reads() {
+            let Source::Step(read) = source else { continue };
+            if read == undone || self.plan.steps.get(read).is_none() {
+                continue;
+            }
+            let needed = needed.get_or_insert_with(|| self.needs_of(undone));
+            let message = match needed {
+                None => "refers to more steps than can be checked".to_owned(),
+                Some(needed) if needed[read] => continue,
+                Some(_) => format!(
+                    "refers to `{}`, which `{id}` does not need, so that it may be missing",
+                    self.name(read)
+                ),
+            };
+            let help = format!("use `{id}`, a step that it needs, or an input");
+            self.note(place, RolePlace::Reads(source), message, &help);
+        }
+    }
+
+    /// The steps that a step needs, directly or through others; `None` if they are too many to find out.
+    fn needs_of(&mut self, step: usize) -> Option<Vec<bool>> {
+        let mut needed = vec![false; self.plan.steps.len()];
+        let mut open = vec![step];
+        while let Some(step) = open.pop() {
+            let needs = self.plan.steps[step].needs();
+            self.left = self.left.checked_sub(needs.len() + 1)?;
+            for need in needs {
+                if needed.get(need) == Some(&false) {
+                    needed[need] = true;
+                    open.push(need);
+                }
+            }
+        }
+        Some(needed)
+    }
+}
+
+impl RoleMistake {
+    /// The step's name and what is wrong.
+    pub(crate) fn in_plan(&self, plan: &Plan) -> String {
+        match self.step.and_then(|step| plan.steps.get(step)) {
+            Some(step) => format!("step `{}` {}; {}", step.id, self.message, self.help),
+            None => format!("the output {}; {}", self.message, self.help),
+        }
+    }
+}

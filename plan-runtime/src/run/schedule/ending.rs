@@ -1,0 +1,412 @@
+//! What a run does once its work has ended: if it has failed, it undoes the steps that completed, and then the steps run that always run.
+
+use super::interrupts::Interrupts;
+use super::ready::Ready;
+use super::{Schedule, StepState};
+use crate::error::{Cause, Interrupt, StepError, Undoing};
+use crate::failure::Failure;
+use crate::plan::{Catch, ERR, OK, Role, number};
+use crate::resolve::{StoredValue, drop_quietly};
+use crate::run::context::CallContext;
+use crate::run::observe::StepRef;
+use humantime::format_duration;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// How far the ending of a run has come.
+pub(super) struct Ending {
+    /// What the work gave.
+    result: Result<Value, Cause>,
+    stage: Stage,
+    /// Whether it has a limited time, since the run was cancelled or too late.
+    in_grace: bool,
+    /// For each step of the work, how many that need it are still to be undone.
+    left: Vec<u32>,
+    /// For each step that always runs, how many of its kind it waits for.
+    waits: Vec<(usize, u32)>,
+    /// The steps that have ended and were not heard of yet.
+    ended: Vec<usize>,
+    /// The steps that were undone, in this order.
+    undone: Vec<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    Undo,
+    Always,
+    /// Nothing is to run any more.
+    Over,
+}
+
+impl Ending {
+    /// A step is over.
+    pub(super) fn ended(&mut self, step: usize) {
+        self.ended.push(step);
+    }
+}
+
+impl Schedule<'_> {
+    /// Whether the work has ended, and there are steps for what comes then.
+    pub(in crate::run) fn is_before_ending(&self) -> bool {
+        self.graph.last.is_some() && self.ending.is_none()
+    }
+
+    /// Begins with what comes when the work has ended.
+    pub(in crate::run) fn begin_ending<O: DeserializeOwned>(&mut self) {
+        // The value is made once, since its code may have effects.
+        let result = self.outcome::<Value>().and_then(|value| {
+            match O::deserialize(&value) {
+                // What it is has to be known before anything is undone.
+                Ok(output) => drop_quietly(output),
+                Err(error) => return Err(self.bad_output(&error)),
+            }
+            Ok(value)
+        });
+        let (failed, interrupt) = (result.is_err(), self.interrupts.happened().cloned());
+        let stage = match interrupt {
+            Some(Interrupt::Nested(_) | Interrupt::Outer | Interrupt::Limit(_)) => Stage::Over,
+            _ => Stage::Undo,
+        };
+        self.ready = Ready::new(self.plan.steps.len());
+        self.deferred.clear();
+        self.ending = Some(Box::new(Ending {
+            result,
+            stage,
+            in_grace: false,
+            left: Vec::new(),
+            waits: Vec::new(),
+            ended: Vec::new(),
+            undone: Vec::new(),
+        }));
+        if stage == Stage::Over {
+            return;
+        }
+        if interrupt.is_some() {
+            self.begin_grace();
+        }
+        if failed {
+            let steps = 0..self.plan.steps.len();
+            let dependents = steps.map(|step| number(self.graph.dependents.of(step).len()));
+            let left: Vec<u32> = dependents.collect();
+            let first = (0..left.len())
+                .filter(|step| left[*step] == 0 && self.plan.steps[*step].role == Role::Work);
+            let first = first.collect();
+            if let Some(ending) = &mut self.ending {
+                ending.left = left;
+            }
+            self.unwind(first);
+        }
+    }
+
+    /// What the work gave cannot be what the run returns.
+    fn bad_output(&self, error: &serde_json::Error) -> Cause {
+        let error = serde::de::Error::custom(error);
+        Cause::Output(self.hushed_output(StepError::arguments(error)))
+    }
+
+    /// The run was cancelled, or is late: what comes when the work has ended has some time left. `false` if it had that already.
+    #[cold]
+    pub(super) fn begin_grace(&mut self) -> bool {
+        let may_go_on = matches!(
+            self.interrupts.happened(),
+            Some(Interrupt::Cancelled | Interrupt::Deadline(_))
+        );
+        match &mut self.ending {
+            Some(ending) if may_go_on && !ending.in_grace => ending.in_grace = true,
+            _ => return false,
+        }
+        let grace = self.options.grace;
+        let limit = self.clock.now().saturating_add(grace);
+        let outer = self.outer.as_ref().and_then(CallContext::deadline);
+        let limited = Interrupts::new(Some((limit, self.clock.sleep(grace))), outer, None);
+        std::mem::replace(&mut self.interrupts, limited).close();
+        for step in 0..self.plan.steps.len() {
+            // One whose arguments were being made has not started.
+            if self.steps.states[step] == StepState::Running
+                && self.steps.flow(step).is_some_and(|flow| flow.is_idle())
+            {
+                self.open -= 1;
+                self.steps.states[step] = StepState::Waiting;
+                self.drop_flow(step);
+                self.ready.insert(step);
+            }
+        }
+        true
+    }
+
+    /// Goes back from steps that nothing undone needs any more.
+    fn unwind(&mut self, mut open: Vec<usize>) {
+        while let Some(step) = open.pop() {
+            match self.undone_by(step).filter(|_| self.has_completed(step)) {
+                Some(undo) => self.make_ready(undo),
+                None => self.pass(step, &mut open),
+            }
+        }
+    }
+
+    /// A step is undone, or needs not be: those that it needs may come next.
+    fn pass(&mut self, step: usize, open: &mut Vec<usize>) {
+        let Some(ending) = &mut self.ending else {
+            return;
+        };
+        for &need in self.graph.needs().of(step) {
+            let left = &mut ending.left[need as usize];
+            *left -= 1;
+            if *left == 0 {
+                open.push(need as usize);
+            }
+        }
+    }
+
+    /// The step that undoes a step.
+    fn undone_by(&self, step: usize) -> Option<usize> {
+        let last = self.graph.last.as_ref()?;
+        let undo = last.undone_by.get(step).copied().flatten();
+        undo.map(|undo| undo as usize)
+    }
+
+    /// Whether a step did its own work: it was not skipped, and nothing replaces its output.
+    fn has_completed(&self, step: usize) -> bool {
+        self.steps.states[step] == StepState::Completed
+            && self
+                .steps
+                .more_of(step)
+                .is_none_or(|more| !more.skipped && more.recovered.is_none())
+    }
+
+    fn make_ready(&mut self, step: usize) {
+        self.ready.insert(step);
+        let (plan, outer) = (self.plan, self.outer());
+        self.run
+            .tell(|observer| observer.step_ready(&StepRef::whole(plan, step, outer)));
+    }
+
+    /// The next step of the ending, where none is ready.
+    #[cold]
+    pub(super) fn next_of_ending(&mut self) -> Option<usize> {
+        loop {
+            let ending = self.ending.as_mut()?;
+            let stage = ending.stage;
+            let ended = std::mem::take(&mut ending.ended);
+            for step in ended {
+                if self.steps.states[step] == StepState::Waiting {
+                    continue;
+                }
+                match self.plan.steps[step].role {
+                    Role::Undo(undone) => {
+                        self.undo_ended(step, undone);
+                        let mut open = Vec::new();
+                        self.pass(undone, &mut open);
+                        self.unwind(open);
+                    }
+                    Role::Always => self.always_ended(step),
+                    Role::Work => {}
+                }
+            }
+            let next = self.ready.pop();
+            if next.is_some() || self.open > 0 {
+                return next;
+            }
+            match stage {
+                Stage::Undo => self.begin_always(),
+                Stage::Always | Stage::Over => return None,
+            }
+        }
+    }
+
+    /// A step that undoes another has ended.
+    fn undo_ended(&mut self, step: usize, undone: usize) {
+        if self.has_completed(step)
+            && let Some(ending) = &mut self.ending
+        {
+            ending.undone.push(undone);
+        }
+    }
+
+    /// All is undone: the steps that always run see what became of the others.
+    fn begin_always(&mut self) {
+        let graph = std::sync::Arc::clone(&self.graph);
+        let (Some(ending), Some(last)) = (&mut self.ending, &graph.last) else {
+            return;
+        };
+        ending.stage = Stage::Always;
+        let waits = last.always.iter();
+        ending.waits = waits
+            .map(|(step, waits)| (*step as usize, number(waits.len())))
+            .collect();
+        let mut seen = Vec::new();
+        seen.resize_with(self.outputs.len(), || None);
+        for &step in &last.seen {
+            let step = step as usize;
+            if self.plan.steps[step].role == Role::Work {
+                seen[step] = Some(self.seen(step));
+            }
+        }
+        self.outputs = seen;
+        for (step, waits) in &last.always {
+            if waits.is_empty() {
+                self.make_ready(*step as usize);
+            }
+        }
+    }
+
+    /// A step that always runs has ended: those that see it may start.
+    fn always_ended(&mut self, step: usize) {
+        let seen = self.seen(step);
+        self.outputs[step] = Some(seen);
+        let graph = std::sync::Arc::clone(&self.graph);
+        let always = graph.last.iter().flat_map(|last| &last.always);
+        let mut next = Vec::new();
+        for (place, (other, needs)) in always.enumerate() {
+            if needs.contains(&number(step))
+                && let Some(ending) = &mut self.ending
+            {
+                let waits = &mut ending.waits[place].1;
+                *waits -= 1;
+                if *waits == 0 {
+                    next.push(*other as usize);
+                }
+            }
+        }
+        next.into_iter().for_each(|step| self.make_ready(step));
+    }
+
+    /// What the steps that always run see of a step: a `Result`.
+    fn seen(&mut self, step: usize) -> StoredValue {
+        let output = self.outputs[step].as_ref();
+        let seen = match (self.steps.states[step], output) {
+            (StepState::Completed, Some(output)) => {
+                let json = output.as_json().clone();
+                if self.plan.steps[step].policy.catch == Catch::Whole {
+                    json
+                } else {
+                    outcome(OK, json)
+                }
+            }
+            (StepState::Completed, None) => outcome(OK, Value::Null),
+            _ => {
+                let failure = self.failure_of(step);
+                outcome(ERR, serde_json::to_value(failure).unwrap_or_default())
+            }
+        };
+        let seen = StoredValue::weighed(seen, output.map_or(0, StoredValue::bytes));
+        self.held.add(seen.bytes());
+        seen
+    }
+
+    /// Why a step has no output.
+    fn failure_of(&self, step: usize) -> Failure {
+        let failed = match self.steps.states[step] {
+            StepState::Failed(place) => self.failed.get(place as usize),
+            StepState::Blocked(by) => self.failed.iter().find(|(it, _)| number(*it) == by),
+            StepState::Waiting => {
+                let work = self.failed.iter();
+                let work = work.filter(|(step, _)| self.plan.steps[*step].role == Role::Work);
+                work.min_by_key(|(step, _)| *step)
+            }
+            StepState::Running | StepState::Completed | StepState::Cancelled => None,
+        };
+        if let Some((step, failed)) = failed {
+            return self.failure(*step, &failed.element, &failed.error, failed.attempts);
+        }
+        let interrupt = match self.ending.as_deref() {
+            Some(Ending {
+                result: Err(Cause::Interrupted(interrupt)),
+                ..
+            }) => Some(interrupt),
+            _ => None,
+        };
+        let (code, message) = match interrupt {
+            Some(Interrupt::Deadline(limit)) => (
+                "DEADLINE",
+                format!("the run took longer than {}", format_duration(*limit)),
+            ),
+            Some(_) => ("CANCELLED", "the run was cancelled".to_owned()),
+            None => (
+                "CANCELLED",
+                "the step was cancelled, since the run had failed".to_owned(),
+            ),
+        };
+        Failure {
+            step: self.plan.steps[step].id.clone(),
+            code: code.to_owned(),
+            message,
+            transient: false,
+            attempts: 0,
+        }
+    }
+
+    /// Does something for a step that may undo one whose failure would have been caught: it sees what that one's call gave.
+    pub(super) fn seeing(&mut self, step: usize, work: impl FnOnce(&mut Self)) {
+        let undone = match self.plan.steps[step].role {
+            Role::Undo(undone) if self.plan.steps[undone].policy.catch == Catch::Whole => undone,
+            _ => return work(self),
+        };
+        let Some(caught) = self.outputs[undone].take() else {
+            return work(self);
+        };
+        let given = caught.as_json().get(OK).cloned().unwrap_or_default();
+        self.outputs[undone] = Some(StoredValue::weighed(given, caught.bytes()));
+        work(self);
+        // Unless it was let go.
+        if let Some(output) = &mut self.outputs[undone] {
+            *output = caught;
+        }
+    }
+
+    /// Nothing more runs. The steps that had nothing to undo were skipped.
+    pub(super) fn close_ending(&mut self) {
+        let Some(ending) = &mut self.ending else {
+            return;
+        };
+        ending.stage = Stage::Over;
+        let failed = ending.result.is_err();
+        // Those that ended at the last moment.
+        for step in std::mem::take(&mut ending.ended) {
+            if let Role::Undo(undone) = self.plan.steps[step].role {
+                self.undo_ended(step, undone);
+            }
+        }
+        for step in 0..self.plan.steps.len() {
+            if let Role::Undo(undone) = self.plan.steps[step].role
+                && self.steps.states[step] == StepState::Waiting
+                && !(failed && self.has_completed(undone))
+            {
+                self.steps.states[step] = StepState::Completed;
+                self.steps.more(step).skipped = true;
+                self.watch_end(step);
+            }
+        }
+    }
+
+    /// What was undone, and what was not.
+    pub(super) fn undoing(&self) -> Undoing {
+        let id = |step: usize| self.plan.steps[step].id.clone();
+        let undone: &[usize] = match &self.ending {
+            Some(ending) => &ending.undone,
+            None => &[],
+        };
+        let steps = 0..self.plan.steps.len();
+        let not_undone = steps.filter(|step| {
+            self.undone_by(*step).is_some() && self.has_completed(*step) && !undone.contains(step)
+        });
+        Undoing {
+            undone: undone.iter().map(|step| id(*step)).collect(),
+            not_undone: not_undone.map(id).collect(),
+        }
+    }
+
+    /// What the work gave, once all has ended.
+    pub(super) fn take_result<O: DeserializeOwned>(&mut self) -> Option<Result<O, Cause>> {
+        let ending = self.ending.as_mut()?;
+        let over = Err(Cause::Interrupted(Interrupt::Outer));
+        let result = std::mem::replace(&mut ending.result, over);
+        Some(
+            result.and_then(|value| O::deserialize(value).map_err(|error| self.bad_output(&error))),
+        )
+    }
+}
+
+fn outcome(name: &str, value: Value) -> Value {
+    Value::Object(Map::from_iter([(name.to_owned(), value)]))
+}

@@ -1,0 +1,262 @@
+//! Random plans with undo steps and always steps, whose calls end in random ways, and which are cancelled or late at random times: the work
+//! goes as it does without these steps, and what comes after it keeps its rules.
+//!
+//! `FAULT_CASES` says how many plans are tried.
+
+use super::stage::{End, Stage, Take, act, plan, step, string, with};
+use plan_runtime::Report;
+use plan_runtime::plan::{Optional, Plan, Policy, Role, Template};
+use plan_runtime::run::{OnFailure, RunError, Status, StepReport, Timer};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+const STEPS: usize = 12;
+
+/// What happens to the step, to the one that undoes it, and whether its own failure counts.
+#[derive(Clone, Debug)]
+struct Job {
+    needs: Vec<usize>,
+    take: Take,
+    policy: Policy,
+    undo: Option<(Take, Policy)>,
+}
+
+#[derive(Clone, Debug)]
+struct Always {
+    /// Steps of the work, and always steps before this one.
+    after: (Vec<usize>, Vec<usize>),
+    take: Take,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Stop {
+    Never,
+    Cancel(Duration),
+    Deadline(Duration),
+}
+
+fn take(wrong: u32) -> impl Strategy<Value = Take> {
+    let end = prop_oneof![
+        8 => Just(End::Ok),
+        wrong => prop_oneof![Just(End::Transient), Just(End::Permanent), Just(End::Panic)],
+    ];
+    (1..500_000_000_u64, end).prop_map(|(time, end)| (Duration::from_nanos(time), end))
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    (1..3_u32, prop::option::of(100_000_000..900_000_000_u64)).prop_map(|(attempts, timeout)| {
+        let mut policy = Policy::DEFAULT.attempts(attempts).jitter(false);
+        policy.timeout = timeout.map(Duration::from_nanos);
+        policy
+    })
+}
+
+fn job(place: usize) -> impl Strategy<Value = Job> {
+    let needs = prop::collection::btree_set(0..place.max(1), 0..=place.min(3));
+    let stands = prop_oneof![8 => Just(0), 1 => Just(1), 1 => Just(2)];
+    let undo = prop::option::weighted(0.6, (take(2), policy()));
+    (needs, take(1), policy(), stands, undo).prop_map(move |(needs, take, policy, stands, undo)| {
+        Job {
+            needs: needs.into_iter().filter(|it| *it < place).collect(),
+            take,
+            policy: match stands {
+                1 => policy.optional(Optional::Whole),
+                2 => policy.fallback(Template::Null),
+                _ => policy,
+            },
+            undo,
+        }
+    })
+}
+
+fn always(place: usize) -> impl Strategy<Value = Always> {
+    let work = prop::collection::btree_set(0..STEPS, 0..3);
+    let before = prop::collection::btree_set(0..place.max(1), 0..=place.min(1));
+    (work, before, take(2)).prop_map(move |(work, before, take)| Always {
+        after: (
+            work.into_iter().collect(),
+            before.into_iter().filter(|it| *it < place).collect(),
+        ),
+        take,
+    })
+}
+
+fn stop() -> impl Strategy<Value = Stop> {
+    let time = || (1..4_000_000_000_u64).prop_map(Duration::from_nanos);
+    prop_oneof![
+        2 => Just(Stop::Never),
+        1 => time().prop_map(Stop::Cancel),
+        1 => time().prop_map(Stop::Deadline),
+    ]
+}
+
+/// The work, then the undo steps, then the always steps.
+fn build(jobs: &[Job], always: &[Always], stage: &mut Stage) -> Plan {
+    let mut script = |key: &str, take: Take| {
+        stage.script(key.to_owned(), vec![take]);
+        act(string(key))
+    };
+    let mut steps = Vec::new();
+    for (place, job) in jobs.iter().enumerate() {
+        let id = format!("s{place}");
+        let body = script(&id, job.take);
+        steps.push(with(step(&id, body, &job.needs), job.policy.clone()));
+    }
+    for (place, job) in jobs.iter().enumerate() {
+        if let Some((take, policy)) = &job.undo {
+            let id = format!("u{place}");
+            let mut undo = with(step(&id, script(&id, *take), &[]), policy.clone());
+            undo.role = Role::Undo(place);
+            steps.push(undo);
+        }
+    }
+    let first = steps.len();
+    for (place, always) in always.iter().enumerate() {
+        let id = format!("a{place}");
+        let (work, before) = &always.after;
+        let before = before.iter().map(|it| first + it);
+        let after: Vec<usize> = work.iter().copied().chain(before).collect();
+        let mut step = step(&id, script(&id, always.take), &after);
+        step.role = Role::Always;
+        steps.push(step);
+    }
+    let mut plan = plan(steps);
+    plan.output.value = Template::Null;
+    plan
+}
+
+fn run(
+    jobs: &[Job],
+    always: &[Always],
+    bound: usize,
+    on_failure: OnFailure,
+    (stop, grace): (Stop, Duration),
+) -> (Result<Value, RunError>, Report, Stage) {
+    let mut stage = Stage::default();
+    let plan = build(jobs, always, &mut stage);
+    let run = stage
+        .run::<Value>(&plan)
+        .concurrency(bound)
+        .on_failure(on_failure)
+        .grace(grace);
+    let run = match stop {
+        Stop::Never => run,
+        Stop::Cancel(after) => run.cancel_on(stage.timer.sleep(after)),
+        Stop::Deadline(after) => run.deadline(after),
+    };
+    let (result, report) = stage.play(run.with_report());
+    (result, report, stage)
+}
+
+fn ended(step: &StepReport) -> Option<Duration> {
+    Some(step.started()? + step.duration()?)
+}
+
+/// What each step of the work needs, directly and through others.
+fn needs(jobs: &[Job]) -> Vec<BTreeSet<usize>> {
+    let mut all: Vec<BTreeSet<usize>> = Vec::new();
+    for job in jobs {
+        let mut needs: BTreeSet<usize> = job.needs.iter().copied().collect();
+        needs.extend(job.needs.iter().flat_map(|need| all[*need].clone()));
+        all.push(needs);
+    }
+    all
+}
+
+fn cases() -> u32 {
+    let given = std::env::var("FAULT_CASES").ok();
+    given.and_then(|it| it.parse().ok()).unwrap_or(300)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 2000, ..ProptestConfig::default() })]
+    #[test]
+    fn what_comes_after_the_work_keeps_its_rules(
+        jobs in (0..STEPS).map(job).collect::<Vec<_>>(),
+        always in (0..3).map(always).collect::<Vec<_>>(),
+        bound in 1..6_usize,
+        on_failure in prop::sample::select(&[OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel]),
+        stop in stop(),
+        grace in prop_oneof![Just(60_000_000_000_u64), 1..1_500_000_000_u64].prop_map(Duration::from_nanos),
+    ) {
+        let (result, report, stage) = run(&jobs, &always, bound, on_failure, (stop, grace));
+        prop_assert!(stage.most() <= bound);
+        prop_assert_eq!(stage.running(), 0);
+
+        // The work is as it is without what comes after it.
+        let plain: Vec<Job> = jobs.iter().map(|job| Job { undo: None, ..job.clone() }).collect();
+        let (plainly, without, _) = run(&plain, &[], bound, on_failure, (stop, grace));
+        let failed = plainly.is_err();
+        prop_assert_eq!(result.is_err(), failed);
+        for (step, other) in report.steps().iter().zip(without.steps()) {
+            prop_assert_eq!(step.status().to_string(), other.status().to_string(), "{}", step.id());
+            prop_assert_eq!((step.started(), step.duration()), (other.started(), other.duration()));
+        }
+        let work_ended = without.duration();
+
+        // When the run was stopped, there is a limited time from then on.
+        let stopped = match stop {
+            Stop::Never => None,
+            Stop::Cancel(at) | Stop::Deadline(at) => Some(at),
+        };
+        let stopped = stopped.filter(|at| *at <= report.duration());
+        let limit = stopped.map(|at| at + grace);
+        prop_assert!(limit.is_none_or(|limit| report.duration() <= limit));
+        let in_time = limit.is_none_or(|limit| report.duration() < limit);
+
+        let step = |id: &str| report.step(id).unwrap();
+        let mut undo_ended = work_ended;
+        let (mut undone, mut not_undone) = (BTreeSet::new(), BTreeSet::new());
+        for (place, job) in jobs.iter().enumerate() {
+            if job.undo.is_none() { continue }
+            let (id, undo) = (format!("s{place}"), step(&format!("u{place}")));
+            let completed = matches!(step(&id).status(), Status::Completed);
+            if !(failed && completed) {
+                prop_assert!(matches!(undo.status(), Status::Skipped), "{}", undo.status());
+                continue;
+            }
+            prop_assert!(undo.started().is_none_or(|at| at >= work_ended));
+            match undo.status() {
+                Status::Completed => { undone.insert(id); }
+                Status::Failed(_) => { not_undone.insert(id); }
+                other => {
+                    prop_assert!(!in_time, "u{} {}", place, other);
+                    not_undone.insert(id);
+                }
+            }
+            undo_ended = undo_ended.max(ended(undo).unwrap_or_default());
+        }
+        if let Err(error) = &result {
+            prop_assert_eq!(error.undone().map(str::to_owned).collect::<BTreeSet<_>>(), undone);
+            prop_assert_eq!(error.not_undone().map(str::to_owned).collect::<BTreeSet<_>>(), not_undone.clone());
+            prop_assert!(not_undone.is_empty() || error.is_permanent());
+        }
+        // What needs a step is undone before it.
+        let needs = needs(&jobs);
+        for (place, needs) in needs.iter().enumerate() {
+            for need in needs {
+                let (first, then) = (report.step(&format!("u{place}")), report.step(&format!("u{need}")));
+                if let (Some(first), Some(started)) = (first.and_then(ended), then.and_then(|it| it.started())) {
+                    prop_assert!(first <= started, "u{} before u{}", place, need);
+                }
+            }
+        }
+        for (place, always) in always.iter().enumerate() {
+            let step = step(&format!("a{place}"));
+            match step.started() {
+                Some(started) => {
+                    prop_assert!(started >= undo_ended);
+                    for before in &always.after.1 {
+                        let before = report.step(&format!("a{before}")).unwrap();
+                        prop_assert!(ended(before).is_some_and(|at| at <= started));
+                    }
+                }
+                None => prop_assert!(!in_time, "a{} {}", place, step.status()),
+            }
+            let is_over = matches!(step.status(), Status::Completed | Status::Failed(_));
+            prop_assert!(is_over || !in_time, "a{} {}", place, step.status());
+        }
+    }
+}
