@@ -1,6 +1,6 @@
 //! What depends on what.
 
-use super::{Input, Plan, Source, Step};
+use super::{Input, Plan, Role, Source, Step};
 use plan_graph::Graph;
 
 impl Plan {
@@ -51,9 +51,19 @@ impl Plan {
         levels
     }
 
-    /// The steps that each step needs. Those of a plan that was made by hand may not exist.
+    /// The steps that each step needs. Those of a plan that was made by hand may not exist. That a step refers to one that runs later is an error of
+    /// its own.
     pub(crate) fn needs(&self) -> Graph {
-        Graph::new(self.steps.iter().map(Step::needs))
+        let role_of = |step: usize| self.steps.get(step).map(|step| step.role);
+        Graph::new(self.steps.iter().map(|step| {
+            let mut needs = step.needs();
+            needs.retain(|need| match role_of(*need) {
+                Some(Role::Undo(_)) => false,
+                Some(Role::Always) => step.role == Role::Always,
+                Some(Role::Work) | None => true,
+            });
+            needs
+        }))
     }
 
     /// The steps that a step waits for; empty if the step does not exist.

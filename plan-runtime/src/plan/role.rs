@@ -159,7 +159,15 @@ impl<'p> Search<'p> {
         };
         let id = &other.id;
         let calls = other.actions().iter().any(|action| action.tool.is_some());
-        if undone == place || other.role != Role::Work {
+        if undone == place {
+            let message = "undoes itself".to_owned();
+            self.note(
+                place,
+                RolePlace::Role,
+                message,
+                "name a step that calls a tool",
+            );
+        } else if other.role != Role::Work {
             let message = format!("undoes `{id}`, which is not part of the work");
             self.note(
                 place,

@@ -330,3 +330,77 @@ fn a_caught_failure_leaves_a_result() {
     );
     assert_eq!(found(&json!([])), [Code::WrongType]);
 }
+
+/// An undo step sees what the call gave, and an always step a `Result`, whatever the policy of the other step.
+#[test]
+fn undo_steps_and_always_steps_see_other_types() {
+    let tools: Contracts = [
+        Contract::new("make").output(json!({
+            "type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}},
+            "additionalProperties": false,
+        })),
+        Contract::new("take").arguments(json!({
+            "type": "object", "required": ["x"], "properties": {"x": {"type": "integer"}},
+        })),
+    ]
+    .into_iter()
+    .collect();
+    let found = |role: &str, policy: &Value, path: &Value| -> Vec<Code> {
+        let mut taken = json!({"id": "taken", "tool": {"name": "take"}, "arguments": {"object": {"x":
+            {"reference": {"step": "made", "path": path}}}}});
+        match role {
+            "undo" => taken["undo"] = "made".into(),
+            "always" => taken["always"] = true.into(),
+            _ => {}
+        }
+        let text = json!({"name": "p", "steps": [
+            {"id": "made", "tool": {"name": "make"}, "policy": policy}, taken,
+        ]});
+        match Reader::new().tools(&tools).read(&text.to_string()) {
+            Ok(document) => document.warnings().iter().map(|it| it.code).collect(),
+            Err(findings) => findings.iter().map(|it| it.code).collect(),
+        }
+    };
+    let ok = json!({"token": "Ok", "absent": "failure"});
+    let nothing = json!({"attempts": 2});
+    for policy in [
+        json!({"catch": true}),
+        json!({"optional": "whole"}),
+        nothing.clone(),
+    ] {
+        assert_eq!(found("undo", &policy, &json!(["id"])), [], "{policy}");
+        assert_eq!(
+            found("undo", &policy, &json!(["ib"])),
+            [Code::UnknownField],
+            "{policy}"
+        );
+        assert_eq!(
+            found("undo", &policy, &json!([ok, "id"])),
+            [Code::UnknownField],
+            "{policy}"
+        );
+    }
+    assert_eq!(found("always", &nothing, &json!([ok, "id"])), []);
+    assert_eq!(
+        found("always", &nothing, &json!(["id"])),
+        [Code::UnknownField]
+    );
+    assert_eq!(
+        found("always", &json!({"catch": true}), &json!([ok, "id"])),
+        []
+    );
+    let optional = json!({"optional": "whole"});
+    assert_eq!(
+        found(
+            "always",
+            &optional,
+            &json!([ok, {"token": "id", "optional": true}])
+        ),
+        [Code::MaybeAbsent]
+    );
+    assert_eq!(found("work", &nothing, &json!(["id"])), []);
+    assert_eq!(
+        found("work", &nothing, &json!([ok, "id"])),
+        [Code::UnknownField]
+    );
+}

@@ -147,3 +147,55 @@ fn what_is_secret_stays_so_where_failures_are_caught() {
     let users = report.step("users").unwrap().arguments().unwrap();
     assert_eq!(*users, json!({"value": ["sarah", "sarah"]}));
 }
+
+#[tool]
+async fn log_out(session: Session, token: Option<String>) -> Result<()> {
+    drop((session.user, token));
+    Ok(())
+}
+
+#[tool]
+async fn fail(after: String) -> Result<()> {
+    Err(plan_runtime::Error::permanent(format!("not {after}")))
+}
+
+#[test]
+fn what_is_secret_stays_so_in_undo_steps_and_always_steps() {
+    let plan = plan! {
+        #[catch]
+        step session = LogIn { password: "hunter2" };
+        #[undo(session)]
+        step out = LogOut { session, token: session.token };
+        step other = LogIn { password: "hunter3" };
+        #[undo(other)]
+        step other_out = LogOut { session: other, token: other.keys[0].value };
+        step failed = Fail { after: other.user };
+        #[always]
+        step shown = Show { value: other };
+        #[always]
+        step token = Show { value: other.ok()?.token? };
+        #[always]
+        step user = Show { value: session.ok()?.user };
+        #[always]
+        step why = Show { value: failed };
+        failed
+    };
+    let run = plan.run(&()).capture_arguments(true).capture_outputs(true);
+    let (result, report) = smol::block_on(run.with_report());
+    let error = result.unwrap_err();
+    assert_eq!(error.undone().len(), 2, "{error}");
+    let shown = serde_json::to_string(&report).unwrap() + &format!("{report} {error} {error:?}");
+    assert!(!shown.contains("hunter"), "{shown}");
+    let argument = |step: &str, pointer: &str| {
+        let arguments = report.step(step).unwrap().arguments().unwrap();
+        arguments.pointer(pointer).unwrap().clone()
+    };
+    assert_eq!(argument("out", "/session/user"), "sarah");
+    assert_eq!(argument("out", "/token"), "(secret)");
+    assert_eq!(argument("other_out", "/session/keys/1/value"), "(secret)");
+    assert_eq!(argument("shown", "/value/Ok/keys/1/name"), "b");
+    assert_eq!(argument("shown", "/value/Ok/keys/1/value"), "(secret)");
+    assert_eq!(argument("token", "/value"), "(secret)");
+    assert_eq!(argument("user", "/value"), "sarah");
+    assert_eq!(argument("why", "/value/Err/message"), "not sarah");
+}

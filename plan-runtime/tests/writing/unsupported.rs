@@ -79,6 +79,29 @@ fn every_construct_and_its_place() {
 }
 
 #[test]
+fn steps_that_are_not_work() {
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "p",
+        "steps": [
+            {"id": "a", "tool": {"name": "t"}, "arguments": {"object": {}}},
+            {"id": "b", "undo": "a", "tool": {"name": "t"}, "arguments": {"object": {}}},
+            {"id": "c", "always": true, "tool": {"name": "t"}, "arguments": {"object": {}}},
+        ],
+        "output": {"value": {"object": {"a": {"reference": {"step": "a", "pointer": ""}}}}},
+    }))
+    .unwrap();
+    for dialect in [Dialect::ActionPlan, Dialect::ToolPlan, Dialect::Blueprint] {
+        assert_eq!(
+            lacks(&plan, dialect),
+            [
+                "step `b`: that it undoes `a` (`#[undo]`)",
+                "step `c`: that it always runs (`#[always]`)",
+            ]
+        );
+    }
+}
+
+#[test]
 fn what_only_one_dialect_has() {
     let reader = Reader::new();
     let text = r#"[{"id": "a", "tool": "t", "arguments": {"x": "Dear {{b.result}}, {{PLACEHOLDER_y}}"}}, {"id": "b", "tool": "t", "arguments": {}}]"#;

@@ -4,6 +4,7 @@ mod flow;
 mod limits;
 mod plans_and_steps;
 mod right;
+mod roles;
 mod values;
 
 use plan_runtime::Plan;
