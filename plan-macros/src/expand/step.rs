@@ -5,9 +5,10 @@ use super::flow::{self, Tools};
 use super::types;
 use super::value::{Builder, ends};
 use super::{Context, View, policy};
-use crate::ast::{Body, Optional, Step};
+use crate::ast::{Body, Optional, Step, Value};
 use crate::json;
 use crate::names::{self, Reader, Source};
+use crate::parse;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -129,11 +130,29 @@ pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data)
         json::is_checked(ty).then(|| json::is_json(&name.to_string()))
     });
     builder.body(&step.body, step, &mut Tools::of(index));
+    builder.is_no_call(step);
     if let Some(check) = is_ever_some(index, step, cx) {
         builder.bindings.extend(check);
     }
     builder.policy(&step.policy, index);
     builder.into_item(name(index, cx))
+}
+
+impl Builder<'_> {
+    /// Checks that a step with a type, whose value is a literal of that type, does not call a tool.
+    fn is_no_call(&mut self, step: &Step) {
+        let (Some(ty), Body::Compute(Value::Literal(literal))) = (&step.ty, &step.body) else {
+            return;
+        };
+        let path = parse::path_text(&literal.path);
+        if parse::tidy(&ty.to_token_stream()) != path {
+            return;
+        }
+        let (at, name) = (literal.path.span(), step.name.unraw().to_string());
+        self.constants.check(quote_spanned! {at=>
+            { use __plan::IsValue as _; __plan::value_of(__plan::ValueOf::<#ty>::IS_TOOL, #name, #path) };
+        });
+    }
 }
 
 /// Checks that a step which may be absent can also be there, if something reads it: the JSON of `()` is null, as that of an absent value.

@@ -92,6 +92,40 @@ impl FieldNames {
     }
 }
 
+/// Says whether a type is that of a tool: where it is, the constant of the type itself is found before that of [`IsValue`].
+pub struct ValueOf<T>(PhantomData<fn() -> T>);
+
+impl<T: Tool> ValueOf<T> {
+    /// The struct is a tool.
+    pub const IS_TOOL: bool = true;
+}
+
+/// What is not a tool.
+pub trait IsValue {
+    /// The struct is a value.
+    const IS_TOOL: bool = false;
+}
+
+impl<T> IsValue for ValueOf<T> {}
+
+/// Checks that the literal of a step with a type is not meant as a call.
+#[track_caller]
+pub const fn value_of(is_tool: bool, step: &'static str, tool: &'static str) {
+    if is_tool {
+        segment::fail(&[
+            "a step with a type is a value, so that this calls nothing\nhelp: to call the tool, write `step ",
+            step,
+            " = ",
+            tool,
+            " { … }`\nhelp: for the arguments as a value, write the type with its path: `step ",
+            step,
+            ": self::",
+            tool,
+            " = …`",
+        ])
+    }
+}
+
 /// The place of a computed value, which gives it its type.
 pub struct Slot<F>(PhantomData<fn() -> F>);
 

@@ -28,8 +28,8 @@ pub use flow::{
 };
 pub use json::{Checked, Json, JsonOrApplication, Outcome, json, json_or_application, outcome};
 pub use literal::{
-    ComputedValue, Literal, MayDereference, MayTake, Slot, arguments, literal, slot, takable,
-    witness,
+    ComputedValue, IsValue, Literal, MayDereference, MayTake, Slot, ValueOf, arguments, literal,
+    slot, takable, value_of, witness,
 };
 pub use run::{
     CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,

@@ -397,7 +397,7 @@ const fn equal(mut a: &[u8], mut b: &[u8]) -> bool {
 
 /// Ends the compile-time evaluation with a message made of these pieces.
 #[track_caller]
-const fn fail(pieces: &[&str]) -> ! {
+pub(super) const fn fail(pieces: &[&str]) -> ! {
     let mut buffer = [0_u8; 512];
     let mut length = 0;
     let mut i = 0;
