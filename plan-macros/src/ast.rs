@@ -349,6 +349,8 @@ pub(crate) struct Computed {
     pub(crate) fields: Vec<(Ident, Member)>,
     /// The names that a `for` or an `if let` around it binds and that it mentions.
     pub(crate) locals: Vec<(Ident, Local)>,
+    /// Whether a `?` in it may fail the step.
+    pub(crate) asks: bool,
 }
 
 impl Computed {
@@ -360,6 +362,7 @@ impl Computed {
             names: Vec::new(),
             fields: Vec::new(),
             locals: Vec::new(),
+            asks: false,
         }
     }
 }

@@ -37,7 +37,7 @@ use std::fmt;
 pub struct Failure {
     /// The path of the step in the plan that caught it: `pages[3]`, `trip.hotel`.
     pub step: String,
-    /// What kind of failure it is: the [tool's own code](Error::with_code), or one of these.
+    /// What kind of failure it is: the [tool's own code](crate::Error::with_code), or one of these.
     ///
     /// | | |
     /// |---|---|

@@ -8,6 +8,7 @@
 
 mod support;
 
+mod asked;
 mod caught;
 mod computed;
 mod context;

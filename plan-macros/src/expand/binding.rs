@@ -1,11 +1,12 @@
 //! What `for` and `if let` bind: the names for rustc, and the value that holds them all at run time.
 
+use super::computed::starts_at;
 use super::local;
 use super::reference::path;
 use super::value::Builder;
 use crate::ast::Computed;
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 
 /// What `for` or `if let` binds while what is inside it is expanded.
 pub(super) struct LocalFrame {
@@ -102,16 +103,31 @@ impl Builder<'_> {
             .map(|(name, _)| quote!(let #name = __plan::at_place(#name);));
         let expr = &computed.expr;
         let written = header(&quote!(#expr));
+        let (bind, none, some): (_, _, fn(TokenStream) -> TokenStream) = if computed.asks {
+            let none = quote!(::core::result::Result::Ok(::core::option::Option::None));
+            (
+                quote!(bound_or_failed),
+                none,
+                |all| quote!(::core::result::Result::Ok(::core::option::Option::Some(#all))),
+            )
+        } else {
+            (
+                quote!(bound),
+                quote!(::core::option::Option::None),
+                |all| quote!(::core::option::Option::Some(#all)),
+            )
+        };
+        let all = some(quote!((#(__plan::own(&#bound).plan_owned(),)*)));
         self.bindings.extend(quote! {
             #[allow(clippy::never_loop, unused_variables)]
-            let #place = __plan::bound(&|| {
-                return ::core::option::Option::None;
+            let #place = __plan::#bind(&|| {
+                return #none;
                 #(#values)*
                 #(#outer)*
                 #written {
-                    return ::core::option::Option::Some((#(__plan::own(&#bound).plan_owned(),)*));
+                    return #all;
                 }
-                ::core::option::Option::None
+                #none
             });
         });
         let binding = {
@@ -141,7 +157,12 @@ impl Builder<'_> {
                     ::core::result::Result::Ok(__plan::serde_json::Value::Null)
                 }
             };
-            quote!(__plan::binding(#locals, #look, #place, |#scope, #refs, #place| { let _ = #scope; #values #evaluate }))
+            let at = starts_at(&computed.written);
+            let binding = Ident::new("binding", at);
+            let arguments = quote!(#locals, #look, #place, |#scope, #refs, #place| { let _ = #scope; #values #evaluate });
+            let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+            arguments.set_span(at);
+            quote_spanned!(at=> __plan::#binding #arguments)
         };
         let parts = bound.iter().enumerate().map(|(part, name)| {
             let place = part_of(&place, part, bound.len());

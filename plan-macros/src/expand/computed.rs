@@ -6,8 +6,8 @@ use super::{Context, local};
 use crate::ast::Computed;
 use crate::names::Source;
 use crate::parse::value_text;
-use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 
 impl Builder<'_> {
     /// Binds a computed value's slot.
@@ -28,22 +28,44 @@ impl Builder<'_> {
         } else {
             quote!(#scope)
         };
-        let filled = if computed.locals.is_empty() {
-            let with = match &self.is_json {
-                Some(is_json) => quote!(with_declared::<{ #is_json }>),
-                None => quote!(with),
-            };
-            quote!(#name.#with(#look, |#parameter| { #values #expr }))
+        // A panic names the place of the call, so it is the author's.
+        let at = starts_at(&computed.written);
+        let made = if computed.asks {
+            quote!({ #values ::core::result::Result::Ok(#expr) })
         } else {
-            quote!(#name.within(#locals, #look, |#parameter, #refs| { #values #expr }))
+            quote!({ #values #expr })
         };
+        let method =
+            |plain: &str, asking: &str| Ident::new(if computed.asks { asking } else { plain }, at);
+        let (with, arguments) = if computed.locals.is_empty() {
+            let with = match &self.is_json {
+                Some(is_json) => {
+                    let with = method("with_declared", "asking_declared");
+                    quote!(#with::<{ #is_json }>)
+                }
+                None => method("with", "asking").into_token_stream(),
+            };
+            (with, quote!(#look, |#parameter| #made))
+        } else {
+            let with = method("within", "asking_within").into_token_stream();
+            (with, quote!(#locals, #look, |#parameter, #refs| #made))
+        };
+        let mut arguments = Group::new(Delimiter::Parenthesis, arguments);
+        arguments.set_span(at);
+        let filled = quote!(#name.#with #arguments);
         if computed.locals.is_empty() {
             let values = sources.iter().map(|(source, name)| {
                 let ty = self.type_of(*source);
                 quote!(#[allow(unused_variables)] let #name: &#ty = __plan::any();)
             });
-            self.types
-                .extend(quote!(let _ = || #name.of({ #(#values)* #expr });));
+            self.types.extend(if computed.asks {
+                quote!(let _ = || {
+                    #(#values)*
+                    __plan::checked(#name.of(#expr))
+                };)
+            } else {
+                quote!(let _ = || #name.of({ #(#values)* #expr });)
+            });
         }
         self.computed_data(computed, &sources, &filled);
         self.written_fields(computed);
@@ -160,4 +182,10 @@ impl Builder<'_> {
         let constant = self.constant(quote!(__plan::Constant::Compute(&#compute)));
         self.data.number(constant);
     }
+}
+
+/// Where the author's text begins.
+pub(super) fn starts_at(written: &TokenStream) -> Span {
+    let first = written.clone().into_iter().next();
+    first.map_or_else(Span::mixed_site, |tree| tree.span())
 }

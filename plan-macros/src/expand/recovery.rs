@@ -105,7 +105,7 @@ fn one_broken_step() {
         "step middle = Foo { x: json!({ a: 1 }) };",
         "step middle = Foo { x: json!([1, ) };",
         "step middle = Foo { x: Some(1, 2) };",
-        "step middle = Foo { x: before? + 1 };",
+        "step middle = Foo { x: { return before } };",
         "step Middle = Foo {};",
         "step _ = Foo {};",
         "@ # $",

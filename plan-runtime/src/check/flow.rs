@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -100,6 +101,13 @@ pub const fn element<T, F: Fn() -> PathCursor<T>>(_: &F) -> PathCursor<T> {
 
 /// The place of the variables that a pattern binds: a tuple.
 pub const fn bound<T, F: Fn() -> Option<T>>(_: &F) -> PathCursor<T> {
+    root()
+}
+
+/// The same, where a `?` may fail.
+pub const fn bound_or_failed<T, F: Fn() -> Result<Option<T>, ResolveError>>(
+    _: &F,
+) -> PathCursor<T> {
     root()
 }
 
@@ -251,11 +259,12 @@ impl<T: DeserializeOwned + Send + 'static, L: Locals> Locals for (LocalCursor<T>
     }
 }
 
-type Look = fn(&Scope<'_>) -> Result<(), ResolveError>;
+pub(super) type Look = fn(&Scope<'_>) -> Result<(), ResolveError>;
 
 impl<F> Slot<F> {
     /// The computed value that fills the place, over bound names too.
     #[must_use]
+    #[track_caller]
     pub const fn within<L: Locals>(
         self,
         locals: L,
@@ -266,6 +275,7 @@ impl<F> Slot<F> {
             locals,
             look,
             compute,
+            place: Location::caller(),
         }
     }
 }
@@ -275,6 +285,7 @@ pub struct Within<L: Locals, F> {
     locals: L,
     look: Look,
     compute: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> F,
+    place: &'static Location<'static>,
 }
 
 impl<L: Locals, F: Serialize> Compute for Within<L, F> {
@@ -283,19 +294,29 @@ impl<L: Locals, F: Serialize> Compute for Within<L, F> {
         self.locals.look(scope)?;
         scope.encode(&(self.compute)(scope, self.locals.refs(scope)))
     }
+
+    fn place(&self) -> Option<&'static Location<'static>> {
+        Some(self.place)
+    }
 }
 
 type Bind<L, V> =
     for<'a> fn(&Scope<'a>, <L as Locals>::Refs<'a>, PathCursor<V>) -> Result<Value, ResolveError>;
 
 /// The list of a `for`, or what the pattern of an `if let` binds, as JSON.
+#[track_caller]
 pub const fn binding<L: Locals, V>(
     locals: L,
     look: Look,
     _: PathCursor<V>,
     bind: Bind<L, V>,
 ) -> Binding<L, V> {
-    Binding { locals, look, bind }
+    Binding {
+        locals,
+        look,
+        bind,
+        place: Location::caller(),
+    }
 }
 
 /// See [`binding`].
@@ -303,6 +324,7 @@ pub struct Binding<L: Locals, V> {
     locals: L,
     look: Look,
     bind: Bind<L, V>,
+    place: &'static Location<'static>,
 }
 
 impl<L: Locals, V> Compute for Binding<L, V> {
@@ -312,5 +334,9 @@ impl<L: Locals, V> Compute for Binding<L, V> {
         let bound = (self.bind)(scope, self.locals.refs(scope), root())?;
         scope.charge(&bound)?;
         Ok(bound)
+    }
+
+    fn place(&self) -> Option<&'static Location<'static>> {
+        Some(self.place)
     }
 }

@@ -3,6 +3,7 @@
 use super::argument::{AlwaysPresent, MaybeAbsent, Passed};
 use super::cursor::{HasShape, Unclear, Unknown, unreachable};
 use super::decode::Constant;
+use super::flow::Look;
 use super::segment;
 use crate::Tool;
 use crate::resolve::{Compute, ResolveError, Scope};
@@ -11,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::panic::Location;
 
 /// A literal of type `T`, whose fields are those of `S`: the same type, or unknown because of an earlier mistake.
 pub struct Literal<T, S>(PhantomData<fn() -> (T, S)>);
@@ -154,19 +156,21 @@ impl<F> Slot<F> {
 
     /// The computed value that fills the place: what it mentions is looked for first.
     #[must_use]
-    pub const fn with(
-        self,
-        look: fn(&Scope<'_>) -> Result<(), ResolveError>,
-        compute: fn(&Scope<'_>) -> F,
-    ) -> Filled<F> {
-        Filled { look, compute }
+    #[track_caller]
+    pub const fn with(self, look: Look, compute: fn(&Scope<'_>) -> F) -> Filled<F> {
+        Filled {
+            look,
+            compute,
+            place: Location::caller(),
+        }
     }
 
     /// The same in a step that declares a type, of which nothing is reported where the constant does not compile.
     #[must_use]
+    #[track_caller]
     pub const fn with_declared<const CHECKED: bool>(
         self,
-        look: fn(&Scope<'_>) -> Result<(), ResolveError>,
+        look: Look,
         compute: fn(&Scope<'_>) -> F,
     ) -> Filled<F::Itself>
     where
@@ -178,14 +182,19 @@ impl<F> Slot<F> {
 
 /// A computed value.
 pub struct Filled<F> {
-    look: fn(&Scope<'_>) -> Result<(), ResolveError>,
+    look: Look,
     compute: fn(&Scope<'_>) -> F,
+    place: &'static Location<'static>,
 }
 
 impl<F: Serialize> Compute for Filled<F> {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
         (self.look)(scope)?;
         scope.encode(&(self.compute)(scope))
+    }
+
+    fn place(&self) -> Option<&'static Location<'static>> {
+        Some(self.place)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What generated code uses. Nothing here is for users, and any of it may change at any time.
 
 mod argument;
+mod asked;
 mod called;
 mod cursor;
 mod decode;
@@ -16,6 +17,7 @@ pub use argument::{
     TakesList, TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesStruct, TakesText,
     UntypedJson, any, inner, show, shown, untyped,
 };
+pub use asked::{Asked, FailsStep, checked};
 pub use called::Called;
 pub use cursor::{
     AtArray, AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape,
@@ -24,7 +26,7 @@ pub use cursor::{
 pub use decode::{Constant, StaticTool, decode, with_secrets};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
-    element, known, own, part,
+    bound_or_failed, element, known, own, part,
 };
 pub use json::{Checked, Json, JsonOrApplication, Outcome, json, json_or_application, outcome};
 pub use literal::{

@@ -2,6 +2,7 @@
 
 use super::run::{self, Elements, RunError, StepError};
 use crate::failure::Failure;
+use crate::resolve::ErrorKind;
 
 impl Failure {
     /// What became of a step at this path.
@@ -36,6 +37,11 @@ fn code_of(error: &StepError) -> &str {
         StepError::Tool(error) => error.code().unwrap_or("FAILED"),
         StepError::Failed(failure) => &failure.code,
         StepError::Panic(_) => "PANIC",
+        StepError::Arguments(error) | StepError::Fallback(error)
+            if error.kind() == ErrorKind::Value =>
+        {
+            "VALUE"
+        }
         StepError::Arguments(_) | StepError::Fallback(_) => "ARGUMENTS",
         StepError::Output(_) => "OUTPUT",
         StepError::Timeout(_) => "TIMEOUT",

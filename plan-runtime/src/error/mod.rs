@@ -185,6 +185,10 @@ impl Error {
         self.chain().find_map(|error| error.downcast_ref())
     }
 
+    pub(crate) fn into_std(self) -> Boxed {
+        self.error
+    }
+
     pub(crate) fn as_std(&self) -> &(dyn StdError + 'static) {
         &*self.error
     }

@@ -4,7 +4,7 @@ use super::{Error, on_one_line};
 use crate::failure::Failure as CaughtFailure;
 use crate::plan::{Plan, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName, some_of};
-use crate::resolve::{Limit, ResolveError};
+use crate::resolve::{ErrorKind, Limit, ResolveError};
 use humantime::format_duration;
 use std::error::Error as StdError;
 use std::fmt;
@@ -99,11 +99,14 @@ impl StepError {
         }
     }
 
-    /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` where the tool says so.
+    /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` where the tool says so, `VALUE` where a `?` in a computed value does.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Tool(_) => "EXECUTION_FAILED",
             Self::Panic(_) => "PANIC",
+            Self::Arguments(error) | Self::Fallback(error) if error.kind() == ErrorKind::Value => {
+                "VALUE"
+            }
             Self::Arguments(_) => "INVALID_ARGUMENTS",
             Self::Output(_) => "INVALID_OUTPUT",
             Self::Timeout(_) => "TIMEOUT",

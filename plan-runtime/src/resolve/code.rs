@@ -4,11 +4,35 @@ use super::{ResolveError, Scope};
 use crate::plan::{Code, Computed, FormatSpec};
 use serde_json::Value;
 use std::any::Any;
+use std::panic::{self, AssertUnwindSafe, Location};
 
 /// A Rust expression, with its type erased. Not for users: `plan!` makes them.
 #[doc(hidden)]
 pub trait Compute {
     fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError>;
+
+    /// Where it is in its author's code, if that is known.
+    fn place(&self) -> Option<&'static Location<'static>> {
+        None
+    }
+}
+
+/// A panic of a computed value, with the place of the value.
+pub(crate) struct PlacedPanic {
+    pub(crate) payload: Box<dyn Any + Send>,
+    pub(crate) place: &'static Location<'static>,
+}
+
+impl dyn Compute + Sync {
+    /// Computes the value. A panic goes on with the place of the value.
+    pub(super) fn compute_in(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
+        panic::catch_unwind(AssertUnwindSafe(|| self.compute(scope))).unwrap_or_else(|payload| {
+            panic::resume_unwind(match self.place() {
+                Some(place) => Box::new(PlacedPanic { payload, place }),
+                None => payload,
+            })
+        })
+    }
 }
 
 /// A `format!` placeholder, with its argument's type erased. Not for users: `plan!` makes them.

@@ -27,6 +27,7 @@ mod value;
 mod walk;
 
 #[doc(hidden)]
+pub(crate) use code::PlacedPanic;
 pub use code::{Compute, Show};
 pub use encode::encode;
 pub(crate) use encode::encode_within;

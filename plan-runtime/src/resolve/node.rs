@@ -80,7 +80,7 @@ impl<'a> NodeDeserializer<'a> {
                 Template::Computed(computed) => {
                     self.origin = Some(template);
                     let value = match computed.code().and_then(known::<dyn Compute + Sync, _>) {
-                        Some(compute) => compute.compute(self.scope),
+                        Some(compute) => compute.compute_in(self.scope),
                         None => Err(ResolveError::of(ErrorDetail::NotExecutable)),
                     };
                     TemplateNode::Made(value.map_err(|e| e.computed(computed.written()))?)

@@ -1,7 +1,7 @@
 //! Panics in code that a run calls, as errors.
 
 use super::StepError;
-use crate::resolve::drop_quietly;
+use crate::resolve::{PlacedPanic, drop_quietly};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,12 +15,22 @@ pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
 
 #[cold]
 fn message(payload: Box<dyn Any + Send>) -> Arc<str> {
+    match payload.downcast::<PlacedPanic>() {
+        Ok(placed) => {
+            let PlacedPanic { payload, place } = *placed;
+            format!("{} (in the value at {place})", text(payload)).into()
+        }
+        Err(payload) => text(payload).into(),
+    }
+}
+
+fn text(payload: Box<dyn Any + Send>) -> String {
     match payload.downcast::<String>() {
-        Ok(message) => (*message).into(),
+        Ok(message) => *message,
         Err(payload) => {
             let message = match payload.downcast_ref::<&str>() {
-                Some(message) => (*message).into(),
-                None => "(the panic's payload is not text)".into(),
+                Some(message) => (*message).to_owned(),
+                None => "(the panic's payload is not text)".to_owned(),
             };
             drop_quietly(payload);
             message

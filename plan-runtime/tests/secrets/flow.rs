@@ -199,3 +199,46 @@ fn what_is_secret_stays_so_in_undo_steps_and_always_steps() {
     assert_eq!(argument("user", "/value"), "sarah");
     assert_eq!(argument("why", "/value/Err/message"), "not sarah");
 }
+
+fn checked(token: Option<&str>) -> Result<u64, String> {
+    Err(format!("there is no number in {token:?}"))
+}
+
+plan! {
+    Asked(password: String) -> u64 {
+        step session = LogIn { password };
+        #[catch]
+        step caught: u64 = checked(session.token.as_deref())?;
+        step why = Show { value: caught.err()?.message };
+        step number: u64 = checked(session.token.as_deref())? + why as u64;
+        number
+    }
+}
+
+#[test]
+fn an_error_of_a_value_with_a_secret_is_not_shown() {
+    let (result, report) = smol::block_on(
+        Asked {
+            password: "hunter2".into(),
+        }
+        .run(&())
+        .capture_arguments(true)
+        .capture_outputs(true)
+        .with_report(),
+    );
+    let error = result.unwrap_err();
+    let shown = format!(
+        "{error} {error:?} {report} {}",
+        serde_json::to_string(&report).unwrap()
+    );
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(
+        shown.contains("it failed; since there are secrets among its parts"),
+        "{shown}"
+    );
+    let mut cause: Option<&dyn std::error::Error> = Some(error.failures()[0].error());
+    while let Some(error) = cause {
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+        cause = error.source();
+    }
+}

@@ -34,6 +34,7 @@ pub(super) fn analyse(
         locals: Vec::new(),
         nested: 0,
         foreign: 0,
+        asks: false,
         ok: true,
     };
     finder.visit_expr_mut(&mut computed.expr);
@@ -41,12 +42,14 @@ pub(super) fn analyse(
         found,
         fields,
         locals,
+        asks,
         ok,
         ..
     } = finder;
     computed.fields = fields;
     computed.names = found;
     computed.locals = locals;
+    computed.asks = asks;
     ok
 }
 
@@ -63,6 +66,8 @@ struct Finder<'a> {
     nested: usize,
     /// How many macros are around that may give names a meaning of their own.
     foreign: usize,
+    /// Whether there is a `?` that may fail the step.
+    asks: bool,
     ok: bool,
 }
 

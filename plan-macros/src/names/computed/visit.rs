@@ -4,13 +4,13 @@ use super::{Finder, Meaning, dereferenced, in_parens, owned, source, taken};
 use crate::docs::text_of;
 use crate::parse::{is_source_name, names_in, tidy};
 use proc_macro2::Span;
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::punctuated::Pair;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    BinOp, Block, Expr, ExprBinary, ExprField, ExprRange, Ident, Item, Lit, Local, Member, Pat,
-    Path, RangeLimits, Stmt, Token, UnOp,
+    BinOp, Block, Expr, ExprBinary, ExprField, ExprRange, ExprTry, Ident, Item, Lit, Local, Member,
+    Pat, Path, RangeLimits, Stmt, Token, UnOp,
 };
 
 /// Methods of the standard library that take what they are called on.
@@ -132,6 +132,20 @@ fn turned(range: &ExprRange) -> Expr {
         }
     };
     in_parens(&range, at)
+}
+
+/// A `?` that fails the step. It is a `match`, so that rustc puts what it has to say at the `?`.
+fn failing(ask: &ExprTry) -> Expr {
+    let at = ask.question_token.span();
+    // rustc would find the author's own parentheses unnecessary here.
+    let parens = at.resolved_at(Span::mixed_site());
+    let asked = match &*ask.expr {
+        Expr::Paren(inner) => in_parens(&inner.expr, parens),
+        other => in_parens(other, parens),
+    };
+    let value = Ident::new("__value", at);
+    let check = quote_spanned!(at=> __plan::FailsStep::failing(__plan::Asked::asked(#value))?);
+    in_parens(&quote!(match #asked { #value => #check }), parens)
 }
 
 impl Finder<'_> {
@@ -410,34 +424,21 @@ impl Finder<'_> {
             }
             Expr::Macro(call) => self.visit_tokens(&mut call.mac),
             Expr::Try(ask) if self.nested == 0 => {
-                let (token, before) = (ask.question_token, self.report.len());
                 self.visit_expr_mut(&mut ask.expr);
-                if self.report.len() > before {
-                    // It may be about a `?` before this one.
-                    return;
-                }
-                let way = match &*ask.expr {
-                    Expr::MethodCall(call) if call.method == "first" => {
-                        "\nhelp: in a reference, `.get(0)?` is the first element if there is one"
-                    }
-                    Expr::MethodCall(call) if call.method == "get" => {
-                        "\nhelp: a reference has a number or a text here, such as `.get(0)?`"
-                    }
-                    _ => "",
-                };
-                self.refuse(
-                    token,
-                    &format!(
-                        "`?` is for references, such as `inbox.next?.id`, not for computed values\n\
-                         help: use a method of `Option` or `Result`, such as `unwrap_or_default()`{way}"
-                    ),
-                );
+                self.asks = true;
+                *expr = failing(ask);
+            }
+            Expr::TryBlock(block) => {
+                self.nested += 1;
+                self.visit_block_mut(&mut block.block);
+                self.nested -= 1;
             }
             Expr::Return(back) if self.nested == 0 => {
                 let token = back.return_token;
                 self.refuse(
                     token,
-                    "a computed value is an expression, so it cannot `return`",
+                    "a computed value is an expression, so it cannot `return`\n\
+                     help: write the value alone; to fail the step, write `Err(\"…\")?`",
                 );
             }
             Expr::Await(wait) if self.nested == 0 => {

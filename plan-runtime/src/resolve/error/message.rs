@@ -122,6 +122,7 @@ impl ResolveError {
             }
             ErrorDetail::NoOutput => write!(f, "`{source}` has no output to read"),
             ErrorDetail::Failed(failure) => write!(f, "{failure}"),
+            ErrorDetail::Raised { message, .. } => f.write_str(message),
             ErrorDetail::NotExecutable => {
                 f.write_str("the plan was read from JSON, so there is no code to compute this")
             }

@@ -9,6 +9,7 @@ use crate::shape::MASK;
 use jsonptr::PointerBuf;
 use serde::de::{Deserialize, Expected, Unexpected};
 use serde_json::Value;
+use std::error::Error as StdError;
 use std::fmt;
 
 /// Why a template could not be resolved, or a value not be held as JSON.
@@ -54,6 +55,9 @@ struct Inner {
     found: Option<FoundValue>,
 }
 
+/// An error may name itself as its cause.
+const MOST_CAUSES: usize = 50;
+
 /// What was found instead of the expected value.
 enum FoundValue {
     Absent,
@@ -92,6 +96,12 @@ pub(super) enum ErrorDetail {
     NoOutput,
     /// What is referred to failed, which was caught.
     Failed(Box<Failure>),
+    /// A `?` in a computed value met this error.
+    Raised {
+        /// What it says, with its causes.
+        message: String,
+        error: Box<dyn StdError + Send + Sync>,
+    },
     NotExecutable,
     /// The value at the pointer cannot be held as JSON.
     Encode(String),
@@ -133,6 +143,8 @@ pub enum ErrorKind {
     NoOutput,
     /// A step that is referred to failed: its output is a caught [`Failure`](crate::Failure).
     Failed,
+    /// A `?` in a computed value met an error, which is the [source](std::error::Error::source) of this one.
+    Value,
     /// A computed value of a plan that was read from JSON has no code.
     NotExecutable,
     /// JSON cannot hold a value (NaN, a map key that is not a string, an integer beyond 64 bits …).
@@ -156,10 +168,21 @@ impl ErrorDetail {
 }
 
 impl ResolveError {
-    /// The caught failure of the step that is referred to, if that is wrong.
+    /// A `?` in a computed value met this error.
+    pub(crate) fn raised(message: String, error: Box<dyn StdError + Send + Sync>) -> Self {
+        Self::of(ErrorDetail::Raised { message, error })
+    }
+
+    /// The caught failure of the step that is referred to, or of a `?`, if that is wrong.
     pub(crate) fn failure(&self) -> Option<&Failure> {
         match &self.0.what {
             ErrorDetail::Failed(failure) => Some(failure),
+            ErrorDetail::Raised { error, .. } => {
+                let first: &(dyn StdError + 'static) = &**error;
+                std::iter::successors(Some(first), |error| (**error).source())
+                    .take(MOST_CAUSES)
+                    .find_map(|error| error.downcast_ref())
+            }
             _ => None,
         }
     }
@@ -333,6 +356,14 @@ impl ResolveError {
             ErrorDetail::NoOutput => ErrorDetail::NoOutput,
             // Its words are those of a tool's author.
             ErrorDetail::Failed(failure) => ErrorDetail::Failed(failure.clone()),
+            ErrorDetail::Raised { .. } => {
+                let message =
+                    "it failed; since there are secrets among its parts, the error is not shown";
+                ErrorDetail::Raised {
+                    message: message.to_owned(),
+                    error: message.into(),
+                }
+            }
             ErrorDetail::NotExecutable => ErrorDetail::NotExecutable,
             ErrorDetail::Encode(_) => {
                 ErrorDetail::Encode("the value is not JSON; it is secret".to_owned())
@@ -400,6 +431,7 @@ impl ResolveError {
             ErrorDetail::Needed(_) => ErrorKind::Type,
             ErrorDetail::NoOutput => ErrorKind::NoOutput,
             ErrorDetail::Failed(_) => ErrorKind::Failed,
+            ErrorDetail::Raised { .. } => ErrorKind::Value,
             ErrorDetail::NotExecutable => ErrorKind::NotExecutable,
             ErrorDetail::Encode(_) => ErrorKind::NotJson,
             ErrorDetail::TooDeep => ErrorKind::TooDeep,
@@ -480,7 +512,14 @@ impl fmt::Debug for ResolveError {
     }
 }
 
-impl std::error::Error for ResolveError {}
+impl StdError for ResolveError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.0.what {
+            ErrorDetail::Raised { error, .. } => Some(&**error),
+            _ => None,
+        }
+    }
+}
 
 impl serde::de::Error for ResolveError {
     fn custom<T: fmt::Display>(message: T) -> Self {

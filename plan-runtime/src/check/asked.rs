@@ -1,0 +1,170 @@
+//! `?` in computed values.
+
+use super::cursor::Unknown;
+use super::flow::{Locals, Look};
+use super::literal::Slot;
+use crate::Error;
+use crate::resolve::{Compute, ResolveError, Scope};
+use serde::Serialize;
+use serde_json::Value;
+use std::convert::Infallible;
+use std::panic::Location;
+
+/// What `?` takes the value out of.
+#[diagnostic::on_unimplemented(
+    message = "in a computed value, `?` needs a `Result`, but this is `{Self}`",
+    label = "this `?` needs a `Result`",
+    note = "an `Option` becomes one with `.ok_or(\"what is missing\")?`; `.unwrap_or(…)` and `.unwrap_or_default()` need no `?`",
+    note = "in a reference, such as `inbox.next?.id`, `?` leads through an `Option`; there, `.get(0)?` is the first element of a list, if it has one"
+)]
+pub trait Asked {
+    /// What is in its `Ok`.
+    type Value;
+    /// What is in its `Err`.
+    type Error;
+    /// The result itself.
+    ///
+    /// # Errors
+    ///
+    /// Its own.
+    fn asked(self) -> Result<Self::Value, Self::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E> Asked for Result<T, E> {
+    type Value = T;
+    type Error = E;
+    fn asked(self) -> Self {
+        self
+    }
+}
+
+/// What is unknown because of an earlier mistake.
+#[diagnostic::do_not_recommend]
+impl Asked for Unknown {
+    type Value = Self;
+    type Error = Infallible;
+    fn asked(self) -> Result<Self, Infallible> {
+        Ok(self)
+    }
+}
+
+/// The error of a `Result` that fails a step.
+#[diagnostic::on_unimplemented(
+    message = "`?` cannot fail the step with `{Self}`, which does not convert into `plan_runtime::Error`",
+    label = "this `?` fails the step with `{Self}`",
+    note = "texts convert, and types that are `std::error::Error + Send + Sync`; make such an error with `.map_err(|error| …)?`, or `.ok().ok_or(\"what is wrong\")?`"
+)]
+pub trait FailsStep: Sized {
+    /// The result with the error that fails the step.
+    ///
+    /// # Errors
+    ///
+    /// That error.
+    fn failing<T>(result: Result<T, Self>) -> Result<T, ResolveError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<Error>> FailsStep for E {
+    fn failing<T>(result: Result<T, Self>) -> Result<T, ResolveError> {
+        result.map_err(|error| {
+            let error: Error = error.into();
+            ResolveError::raised(format!("{error:#}"), error.into_std())
+        })
+    }
+}
+
+/// What code with a `?` returns that is only type-checked.
+///
+/// # Errors
+///
+/// None.
+pub const fn checked((): ()) -> Result<(), ResolveError> {
+    Ok(())
+}
+
+impl<F> Slot<F> {
+    /// The computed value that fills the place, which may fail.
+    #[must_use]
+    #[track_caller]
+    pub const fn asking(
+        self,
+        look: Look,
+        compute: fn(&Scope<'_>) -> Result<F, ResolveError>,
+    ) -> Asking<F> {
+        Asking {
+            look,
+            compute,
+            place: Location::caller(),
+        }
+    }
+
+    /// The same in a step that declares a type, of which nothing is reported where the constant does not compile.
+    #[must_use]
+    #[track_caller]
+    pub const fn asking_declared<const CHECKED: bool>(
+        self,
+        look: Look,
+        compute: fn(&Scope<'_>) -> Result<F, ResolveError>,
+    ) -> Asking<F::Itself>
+    where
+        F: super::Checked<CHECKED, Itself = F>,
+    {
+        self.asking(look, compute)
+    }
+
+    /// The same over bound names.
+    #[must_use]
+    #[track_caller]
+    pub const fn asking_within<L: Locals>(
+        self,
+        locals: L,
+        look: Look,
+        compute: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> Result<F, ResolveError>,
+    ) -> AskingWithin<L, F> {
+        AskingWithin {
+            locals,
+            look,
+            compute,
+            place: Location::caller(),
+        }
+    }
+}
+
+/// A computed value that may fail.
+pub struct Asking<F> {
+    look: Look,
+    compute: fn(&Scope<'_>) -> Result<F, ResolveError>,
+    place: &'static Location<'static>,
+}
+
+impl<F: Serialize> Compute for Asking<F> {
+    fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
+        (self.look)(scope)?;
+        scope.encode(&(self.compute)(scope)?)
+    }
+
+    fn place(&self) -> Option<&'static Location<'static>> {
+        Some(self.place)
+    }
+}
+
+/// A computed value over bound names that may fail.
+pub struct AskingWithin<L: Locals, F> {
+    locals: L,
+    look: Look,
+    compute: for<'a> fn(&Scope<'a>, L::Refs<'a>) -> Result<F, ResolveError>,
+    place: &'static Location<'static>,
+}
+
+impl<L: Locals, F: Serialize> Compute for AskingWithin<L, F> {
+    fn compute(&self, scope: &Scope<'_>) -> Result<Value, ResolveError> {
+        (self.look)(scope)?;
+        self.locals.look(scope)?;
+        scope.encode(&(self.compute)(scope, self.locals.refs(scope))?)
+    }
+
+    fn place(&self) -> Option<&'static Location<'static>> {
+        Some(self.place)
+    }
+}
