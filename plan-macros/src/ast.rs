@@ -166,6 +166,21 @@ pub(crate) struct Policy {
     pub(crate) catch: Catch,
     pub(crate) fallback: Option<(Span, Box<Value>)>,
     pub(crate) concurrency: Option<(Span, usize)>,
+    /// The amounts that are not literals.
+    pub(crate) amounts: Vec<(Amount, Value)>,
+    /// Where `concurrency` is, if it is not a literal.
+    pub(crate) elements: Option<Span>,
+}
+
+/// A number or a time of a policy. The runtime has the same, in the same order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Amount {
+    Attempts,
+    Backoff,
+    Max,
+    Timeout,
+    Deadline,
+    Concurrency,
 }
 
 #[derive(Default)]

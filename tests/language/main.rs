@@ -8,6 +8,7 @@
 
 mod support;
 
+mod amounts;
 mod asked;
 mod caught;
 mod computed;

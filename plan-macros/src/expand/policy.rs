@@ -2,8 +2,9 @@
 
 use super::types::may_be_absent;
 use super::value::Builder;
-use crate::ast::{Catch, Optional, Policy, Step};
+use crate::ast::{Amount, Catch, Optional, Policy, Step, Value};
 use crate::names::Source;
+use crate::parse::value_text;
 use proc_macro2::TokenStream;
 use quote::quote;
 use std::time::Duration;
@@ -39,6 +40,11 @@ impl Builder<'_> {
             Catch::Whole => self.data.tag('C'),
             Catch::Each(_) => self.data.tag('E'),
         };
+        let mut amounts: Vec<_> = policy.amounts.iter().collect();
+        amounts.sort_by_key(|(amount, _)| *amount);
+        for (amount, value) in amounts {
+            self.amount(*amount, value);
+        }
         if let Some((at, fallback)) = &policy.fallback {
             self.data.tag('f');
             let check = self.value(fallback);
@@ -50,6 +56,42 @@ impl Builder<'_> {
             self.data.tag('c').number(concurrency);
         }
         self.data.tag(';');
+    }
+}
+
+impl Builder<'_> {
+    /// Writes an amount that is not a literal: a constant of the program, or what reads inputs.
+    fn amount(&mut self, amount: Amount, value: &Value) {
+        let ty = match amount {
+            Amount::Attempts => quote!(::core::primitive::u32),
+            Amount::Concurrency => quote!(::core::primitive::usize),
+            Amount::Backoff | Amount::Max | Amount::Timeout | Amount::Deadline => {
+                quote!(::core::time::Duration)
+            }
+        };
+        match value {
+            Value::Broken => {}
+            Value::Computed(computed) if computed.names.is_empty() => {
+                let expr = &computed.expr;
+                let made = match amount {
+                    Amount::Attempts => quote!(Count(|| {
+                        let count: #ty = #expr;
+                        count as ::core::primitive::usize
+                    })),
+                    Amount::Concurrency => quote!(Count(|| -> #ty { #expr })),
+                    _ => quote!(Time(|| -> #ty { #expr })),
+                };
+                self.data.tag('N').number(amount as usize);
+                self.data.text(&value_text(&computed.written));
+                let constant = self.constant(quote!(__plan::Constant::#made));
+                self.data.number(constant);
+            }
+            value => {
+                self.data.tag('G').number(amount as usize);
+                let check = self.value(value);
+                self.bindings.extend(quote!(let _ = || -> #ty { #check };));
+            }
+        }
     }
 }
 

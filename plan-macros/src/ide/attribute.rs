@@ -5,7 +5,7 @@ use super::flow::{IdePolicy, Wrap};
 use crate::docs::text_of;
 use crate::scan::Statement;
 use crate::scan::tokens::Tokens;
-use proc_macro2::{Delimiter, Group, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 
 impl IdeExpansion {
@@ -25,12 +25,22 @@ impl IdeExpansion {
                 let mut given = Tokens::new(given);
                 let mut options = TokenStream::new();
                 loop {
-                    let mut option = Tokens::new(given.take_until(|given| given.is_punct(0, ',')));
-                    if option.is_empty() || option.peek_ident(0).is_some() {
+                    let option = given.take_until(|given| given.is_punct(0, ','));
+                    let mut option = Tokens::new(option);
+                    let is_key = match option.peek_ident(0) {
+                        Some(name) => option.is_punct(1, '=') || !self.begins_value(name),
+                        None => option.is_empty(),
+                    };
+                    // Nothing is completed in a literal.
+                    let is_literal = matches!(option.peek(0), Some(TokenTree::Literal(_)));
+                    if !is_key && !is_literal {
+                        let value = self.amount(option.rest());
+                        options.extend(quote!(#value;));
+                    } else if is_key {
                         let key = option.next();
                         option.eat_punct('=');
-                        let value = option.rest();
-                        options.extend(quote!(#editor::attribute::retry::#key; (#value);));
+                        let value = self.amount(option.rest());
+                        options.extend(quote!(#editor::attribute::retry::#key; #value;));
                     }
                     if given.next().is_none() {
                         break;
@@ -44,12 +54,35 @@ impl IdeExpansion {
             "catch" if group.is_some() => {
                 quote!(#editor::attribute::#path; #editor::attribute::catch::#given;)
             }
+            "timeout" | "deadline" | "concurrency" => {
+                let value = self.amount(given);
+                quote!(#editor::attribute::#path; #value;)
+            }
             "after" | "undo" => quote!(#editor::attribute::#path; (#given);),
             "fallback" => {
                 let value = self.argument(given);
                 quote!(#editor::attribute::#path; #value;)
             }
             _ => quote!(#editor::attribute::#path;),
+        }
+    }
+}
+
+impl IdeExpansion {
+    /// Whether a name begins an amount, and is not an option that is being typed.
+    fn begins_value(&self, name: &Ident) -> bool {
+        let text = text_of(name);
+        self.known.contains(&text) || text.starts_with(char::is_uppercase)
+    }
+
+    /// A number or a time of a policy.
+    fn amount(&self, tokens: TokenStream) -> TokenStream {
+        match tokens.clone().into_iter().next() {
+            None | Some(TokenTree::Literal(_)) => quote!((#tokens)),
+            Some(_) => {
+                let value = self.value(tokens);
+                quote!((#value))
+            }
         }
     }
 }

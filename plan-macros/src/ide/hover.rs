@@ -98,7 +98,18 @@ impl IdeExpansion {
                 .into_iter()
                 .next()
                 .map(|name| name.to_string());
-            if matches!(name.as_deref(), Some("after" | "fallback" | "undo")) {
+            if matches!(
+                name.as_deref(),
+                Some(
+                    "after"
+                        | "concurrency"
+                        | "deadline"
+                        | "fallback"
+                        | "retry"
+                        | "timeout"
+                        | "undo"
+                )
+            ) {
                 uses.look_in(attribute);
             }
         }

@@ -34,6 +34,9 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         resolver.role = std::mem::take(&mut step.role);
         resolver.after(&mut step.after, &step.name);
         resolver.body(&mut step.body);
+        for (_, amount) in &mut step.policy.amounts {
+            resolver.amount(amount);
+        }
         if let Some((_, fallback)) = &mut step.policy.fallback {
             resolver.value(fallback);
         }
@@ -198,6 +201,26 @@ impl Resolver<'_> {
             }
             Fields::Unnamed(_, values) => values.iter_mut().for_each(|value| self.value(value)),
             Fields::Unit => {}
+        }
+    }
+
+    /// An amount of a policy, which is the same for all of a step and known when it starts.
+    fn amount(&mut self, amount: &mut Value) {
+        let before = self.mentions.len();
+        self.value(amount);
+        let steps = self.mentions[before..]
+            .iter()
+            .filter(|mention| matches!(self.names.get(&mention.name), Some(Source::Step(_))));
+        let steps: Vec<Ident> = steps.map(|mention| mention.name.clone()).collect();
+        for step in &steps {
+            let message = format!(
+                "`{step}` is a step; policies take constants and inputs\nhelp: make it an input"
+            );
+            self.report.error(step, message);
+        }
+        if !steps.is_empty() {
+            self.mentions.truncate(before);
+            *amount = Value::Broken;
         }
     }
 

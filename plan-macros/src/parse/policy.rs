@@ -3,7 +3,7 @@
 use super::attribute::attributes;
 use super::token_text::path_text;
 use super::value;
-use crate::ast::{Body, Catch, Optional, Policy, Role};
+use crate::ast::{Amount, Body, Catch, Optional, Policy, Role, Value};
 use crate::docs;
 use crate::options;
 use crate::report::Report;
@@ -138,13 +138,20 @@ fn one(
         }
         "timeout" => {
             policy.tries = Some(attr.path().span());
-            let (at, timeout) = duration_of(attr, "timeout", "10s")?;
-            policy.timeout = Some(timeout);
-            read.timeout = Some(at);
+            match duration_of(attr, "timeout", "10s", report)? {
+                Given::Literal(at, timeout) => {
+                    policy.timeout = Some(timeout);
+                    read.timeout = Some(at);
+                }
+                Given::Value(value) => policy.amounts.push((Amount::Timeout, *value)),
+            }
         }
         "deadline" => {
             policy.tries = Some(attr.path().span());
-            policy.deadline = Some(duration_of(attr, "deadline", "1m")?.1);
+            match duration_of(attr, "deadline", "1m", report)? {
+                Given::Literal(_, deadline) => policy.deadline = Some(deadline),
+                Given::Value(value) => policy.amounts.push((Amount::Deadline, *value)),
+            }
         }
         "optional" => {
             policy.optional = optional(attr)?;
@@ -154,7 +161,13 @@ fn one(
             policy.catch = catch(attr)?;
             read.catch = Some(attr.path().span());
         }
-        "concurrency" => policy.concurrency = Some(concurrency(attr)?),
+        "concurrency" => match concurrency(attr, report)? {
+            Given::Literal(at, limit) => policy.concurrency = Some((at, limit)),
+            Given::Value(value) => {
+                policy.elements = Some(attr.path().span());
+                policy.amounts.push((Amount::Concurrency, *value));
+            }
+        },
         "fallback" => {
             let tokens = arguments(
                 attr,
@@ -212,7 +225,9 @@ pub(super) fn check_body(policy: &Policy, role: &Role, body: &Body, report: &mut
         };
         let concurrency = policy
             .concurrency
-            .map(|(at, _)| (at, "`#[concurrency]` is for the elements of a `for`"));
+            .map(|(at, _)| at)
+            .or(policy.elements)
+            .map(|at| (at, "`#[concurrency]` is for the elements of a `for`"));
         let caught = match policy.catch {
             Catch::Each(at) => Some((at, "`#[catch(each)]` needs a `for`\nhelp: write `#[catch]`")),
             _ => None,
@@ -365,25 +380,52 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
     const USAGE: &str = "`#[retry(…)]` takes the maximum number of attempts: `#[retry(3)]` or `#[retry(5, backoff = \"200ms\", max = \"10s\", jitter = false)]`";
     let tokens = arguments(attr, USAGE)?;
     let mut count = None;
+    let before = report.len();
     let parser = |input: ParseStream<'_>| {
         if input.peek(Lit) || input.peek(Token![-]) {
-            count = Some(attempts(input)?);
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
+            let (at, attempts) = attempts(input)?;
+            count = Some(Given::Literal(at, attempts));
+        } else if !input.peek2(Token![=]) || input.peek2(Token![==]) {
+            let value = value::value(input, attr.path().span(), report);
+            count = Some(Given::Value(Box::new(value)));
+        }
+        if count.is_some() && !input.is_empty() {
+            input.parse::<Token![,]>()?;
         }
         input.parse::<TokenStream>()
     };
     let rest = parser.parse2(tokens)?;
-    let Some((at_count, count)) = count else {
-        return Err(syn::Error::new_spanned(&attr.meta, USAGE));
+    if report.keep_first(before) {
+        return Ok(None);
+    }
+    let at_count = match count {
+        Some(Given::Literal(at, count)) => {
+            policy.attempts = Some(count);
+            Some(at)
+        }
+        Some(Given::Value(value)) => {
+            policy.amounts.push((Amount::Attempts, *value));
+            None
+        }
+        None => return Err(syn::Error::new_spanned(&attr.meta, USAGE)),
     };
-    policy.attempts = Some(count);
     let known = &["backoff", "max", "jitter"];
     let mut longest = None;
     let before = report.len();
+    let mut values = Report::default();
+    let mut given = Vec::new();
     options::read(rest, known, report, |key, input| {
+        let is_literal = input.peek(Lit) || input.peek(Token![-]) || input.is_empty();
         match key {
+            "backoff" | "max" if !is_literal => {
+                let amount = if key == "max" {
+                    Amount::Max
+                } else {
+                    Amount::Backoff
+                };
+                let value = value::value(input, attr.path().span(), &mut values);
+                given.push((amount, value));
+            }
             "backoff" => policy.backoff = Some(duration(input)?),
             "max" => {
                 longest = Some(input.span());
@@ -396,11 +438,14 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         }
         Ok(())
     });
+    report.extend(values);
     if report.keep_first(before) {
         return Ok(None);
     }
+    let gives_backoff = given.iter().any(|(amount, _)| *amount == Amount::Backoff);
+    policy.amounts.extend(given);
     let backoff = policy.backoff.unwrap_or(BACKOFF);
-    if let (Some(at), Some(max)) = (longest, policy.max)
+    if let (Some(at), Some(max), false) = (longest, policy.max, gives_backoff)
         && max < backoff
     {
         let default = if policy.backoff.is_none() {
@@ -414,7 +459,7 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         );
         return Ok(None);
     }
-    Ok(Some(at_count))
+    Ok(at_count)
 }
 
 fn attempts(input: ParseStream<'_>) -> syn::Result<(Span, u32)> {
@@ -470,30 +515,64 @@ fn catch(attr: &Attribute) -> syn::Result<Catch> {
     }
 }
 
-fn concurrency(attr: &Attribute) -> syn::Result<(Span, usize)> {
+/// An amount of a policy: a literal with its place, or another value.
+enum Given<T> {
+    Literal(Span, T),
+    Value(Box<Value>),
+}
+
+/// Whether tokens begin as a literal does.
+fn is_literal(tokens: &TokenStream) -> bool {
+    let first = tokens.clone().into_iter().next();
+    match first {
+        Some(proc_macro2::TokenTree::Literal(_)) => true,
+        Some(proc_macro2::TokenTree::Punct(punct)) => punct.as_char() == '-',
+        _ => false,
+    }
+}
+
+fn concurrency(attr: &Attribute, report: &mut Report) -> syn::Result<Given<usize>> {
     const USAGE: &str = "`#[concurrency(…)]` takes the number of elements of a `for` that run concurrently: `#[concurrency(4)]`";
-    let number: LitInt = syn::parse2(arguments(attr, USAGE)?)
-        .map_err(|_| syn::Error::new_spanned(&attr.meta, USAGE))?;
+    let tokens = arguments(attr, USAGE)?;
+    if !is_literal(&tokens) {
+        let end = tokens.span();
+        return Ok(Given::Value(Box::new(value::all(
+            tokens, end, "`)`", report,
+        ))));
+    }
+    let number: LitInt =
+        syn::parse2(tokens).map_err(|_| syn::Error::new_spanned(&attr.meta, USAGE))?;
     match number.base10_parse()? {
         0 => Err(syn::Error::new(
             number.span(),
             "at least one element must run at a time",
         )),
-        count => Ok((attr.path().span(), count)),
+        count => Ok(Given::Literal(attr.path().span(), count)),
     }
 }
 
 /// `#[timeout("10s")]`
-fn duration_of(attr: &Attribute, name: &str, example: &str) -> syn::Result<(Span, Duration)> {
+fn duration_of(
+    attr: &Attribute,
+    name: &str,
+    example: &str,
+    report: &mut Report,
+) -> syn::Result<Given<Duration>> {
     let usage = format!("`#[{name}(…)]` takes a duration: `#[{name}(\"{example}\")]`");
     let tokens = arguments(attr, &usage)?;
+    if !is_literal(&tokens) {
+        let end = tokens.span();
+        return Ok(Given::Value(Box::new(value::all(
+            tokens, end, "`)`", report,
+        ))));
+    }
     let text: LitStr =
         syn::parse2(tokens.clone()).map_err(|_| syn::Error::new_spanned(tokens, usage))?;
     let duration = duration_in(&text)?;
     if duration.is_zero() {
         return Err(syn::Error::new(text.span(), "no call ends in no time"));
     }
-    Ok((text.span(), duration))
+    Ok(Given::Literal(text.span(), duration))
 }
 
 /// A duration in a string: `"200ms"`, `"1m 30s"`.

@@ -5,9 +5,10 @@ use super::segment;
 use crate::Shape;
 use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
-    Absent, Action, Body, Branch, Catch, Code, Compiled, CompiledNames, Computed, Condition, Entry,
-    For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Number, Optional, Output,
-    Part, Plan, Policy, Reference, Role, RustText, Source, Step, Template, ToolInfo, root_name,
+    Absent, Action, Amount, Body, Branch, Catch, Code, Compiled, CompiledNames, Computed,
+    Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Number,
+    Optional, Output, Part, Plan, Policy, Reference, Role, RustText, Source, Step, Template,
+    ToolInfo, root_name,
 };
 use crate::shape::Secrets;
 use crate::shape::inside::{Inside, secrets, secrets_inside};
@@ -49,6 +50,10 @@ pub enum Constant {
     Compute(&'static dyn Code<Computed>),
     /// What writes a placeholder of `format!`.
     Show(&'static dyn Code<FormatSpec>),
+    /// A number of a policy.
+    Count(fn() -> usize),
+    /// A time of a policy.
+    Time(fn() -> Duration),
 }
 
 /// Makes a plan of its text and the parts of its table of constants.
@@ -319,9 +324,39 @@ impl Decoder {
                 b'E' => policy.catch = Catch::Each,
                 b'f' => policy.fallback = Some(self.template()),
                 b'c' => policy.concurrency = Some(self.number()),
+                b'N' => self.named(&mut policy),
+                b'G' => {
+                    let amount = self.amount();
+                    policy.given.push((amount, self.template()));
+                }
                 b';' => return policy.into(),
                 _ => self.bug(),
             }
+        }
+    }
+
+    /// An amount that is a constant of the program.
+    fn named(&mut self, policy: &mut Policy) {
+        let amount = self.amount();
+        policy.named.push((amount, self.rust()));
+        match (amount, self.constant()) {
+            (Amount::Attempts, Constant::Count(count)) => {
+                policy.attempts = u32::try_from(count()).unwrap_or(u32::MAX);
+            }
+            (Amount::Concurrency, Constant::Count(count)) => policy.concurrency = Some(count()),
+            (Amount::Backoff, Constant::Time(time)) => policy.backoff = time(),
+            (Amount::Max, Constant::Time(time)) => policy.max = time(),
+            (Amount::Timeout, Constant::Time(time)) => policy.timeout = Some(time()),
+            (Amount::Deadline, Constant::Time(time)) => policy.deadline = Some(time()),
+            _ => self.bug(),
+        }
+    }
+
+    fn amount(&mut self) -> Amount {
+        let place: usize = self.number();
+        match Amount::ALL.get(place) {
+            Some(amount) => *amount,
+            None => self.bug(),
         }
     }
 

@@ -58,8 +58,9 @@ impl Reference {
 impl Step {
     /// Whether bodies or values are nested deeper in it than they may be.
     pub(crate) fn is_deep(&self) -> bool {
-        let fallback = self.policy.fallback.as_ref();
-        is_deep_body(&self.body, 0) || fallback.is_some_and(Template::is_deep)
+        let given = self.policy.given.iter().map(|(_, template)| template);
+        let mut policy = given.chain(self.policy.fallback.as_ref());
+        is_deep_body(&self.body, 0) || policy.any(Template::is_deep)
     }
 }
 

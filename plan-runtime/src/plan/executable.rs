@@ -169,7 +169,8 @@ impl Graph {
                     && policy.attempts <= 1
                     && policy.timeout.is_none()
                     && policy.deadline.is_none()
-                    && policy.catch == Catch::No,
+                    && policy.catch == Catch::No
+                    && policy.given.is_empty(),
             );
             if step.role != Role::Work {
                 let place = graph.needs.len();
@@ -325,6 +326,16 @@ impl<'p> Check<'p> {
             meaningless(&step.policy, step.body.repeats(), step.role).first()
         {
             return Err(format!("has a policy that means nothing: {mistake}"));
+        }
+        for (amount, template) in &step.policy.given {
+            let before = self.steps.len();
+            self.template(template, 0)?;
+            if self.steps.len() > before {
+                let name = amount.name();
+                return Err(format!(
+                    "has `{name}` from a step; policies take constants and inputs"
+                ));
+            }
         }
         if let Some(fallback) = &step.policy.fallback {
             self.template(fallback, 0)?;

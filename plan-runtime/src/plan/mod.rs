@@ -5,7 +5,7 @@
 //! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
 //! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`] | what a step does: calls, conditions, loops |
 //! | [`Role`] | whether a step is work, or undoes another, or always runs |
-//! | [`Policy`], [`Optional`], [`Catch`] | how a step handles failures and time limits |
+//! | [`Policy`], [`Amount`], [`Optional`], [`Catch`] | how a step handles failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`FormatSpec`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
 //! | [`RustText`] | a type, a pattern, an expression or a description, and whether the program contains it |
@@ -78,7 +78,7 @@ pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
 pub use picture::{Direction, Picture};
-pub use policy::{Catch, Optional, Policy};
+pub use policy::{Amount, Catch, Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use role::Role;
 pub(crate) use role::RolePlace;

@@ -1,6 +1,6 @@
 //! What a step does about failures and time.
 
-use super::Template;
+use super::{RustText, Template};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -40,6 +40,41 @@ pub struct Policy {
     pub fallback: Option<Template>,
     /// How many elements of a `for` run concurrently at most; `None` is as many as the run allows.
     pub concurrency: Option<usize>,
+    /// Amounts that are resolved when the step starts, and replace those above. They read nothing but inputs. A time is a text such as `"1m 30s"`, or what serde
+    /// writes of a [`Duration`].
+    pub given: Vec<(Amount, Template)>,
+    /// The constants that the other amounts are, as written.
+    pub(crate) named: Vec<(Amount, RustText)>,
+}
+
+/// A number or a time of a [`Policy`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Amount {
+    /// [`Policy::attempts`]
+    Attempts,
+    /// [`Policy::backoff`]
+    Backoff,
+    /// [`Policy::max`]
+    Max,
+    /// [`Policy::timeout`]
+    Timeout,
+    /// [`Policy::deadline`]
+    Deadline,
+    /// [`Policy::concurrency`]
+    Concurrency,
+}
+
+impl Amount {
+    /// All of them, in the order in which plan JSON has them.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Attempts,
+        Self::Backoff,
+        Self::Max,
+        Self::Timeout,
+        Self::Deadline,
+        Self::Concurrency,
+    ];
 }
 
 /// Whether null replaces what failed.
@@ -82,6 +117,8 @@ impl Policy {
         catch: Catch::No,
         fallback: None,
         concurrency: None,
+        given: Vec::new(),
+        named: Vec::new(),
     };
 
     setters! {
@@ -112,6 +149,29 @@ impl Policy {
         self
     }
 
+    /// Takes an amount from this template, which reads inputs, when the step starts.
+    ///
+    /// ```
+    /// use plan_runtime::plan::{Amount, Policy, Reference, Source};
+    ///
+    /// let attempts = Reference::new(Source::Input(0));
+    /// let policy = Policy::DEFAULT.given(Amount::Attempts, attempts);
+    /// assert!(!policy.is_default());
+    /// ```
+    #[must_use]
+    pub fn given(mut self, amount: Amount, value: impl Into<Template>) -> Self {
+        self.given.retain(|(other, _)| *other != amount);
+        self.given.push((amount, value.into()));
+        self.given.sort_by_key(|(amount, _)| *amount);
+        self
+    }
+
+    /// What gives an amount when the step starts.
+    pub(crate) fn gives(&self, amount: Amount) -> Option<&Template> {
+        let mut given = self.given.iter();
+        given.find_map(|(other, value)| (*other == amount).then_some(value))
+    }
+
     /// [`Policy::DEFAULT`] as all steps have it that say nothing about failures and time.
     pub(crate) fn shared() -> Arc<Self> {
         static SHARED: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);
@@ -131,12 +191,15 @@ impl Policy {
             catch: Catch::No,
             fallback: None,
             concurrency: None,
+            given,
+            named: _,
         } = self
         else {
             return false;
         };
         let default = Self::DEFAULT;
-        *attempts == default.attempts
+        given.is_empty()
+            && *attempts == default.attempts
             && *backoff == default.backoff
             && *max == default.max
             && *jitter == default.jitter

@@ -158,6 +158,10 @@ impl Search<'_> {
             if step.policy.catch == Catch::Whole {
                 output = output.under(OK);
             }
+            for (_, amount) in &step.policy.given {
+                let secrets = flow.template(amount);
+                flow.touched |= !secrets.is_empty();
+            }
             if let Some(fallback) = &step.policy.fallback {
                 output.add(flow.template(fallback));
             }

@@ -9,14 +9,14 @@ use std::fmt::Write;
 #[non_exhaustive]
 pub struct Use<'a> {
     /// Where, as an author would say it: `filters.sender`, `tags[2]`; empty for the arguments as a whole. In a condition it
-    /// begins with `if`, in the list of a `for` with `in`, in a fallback with `fallback`.
+    /// begins with `if`, in the list of a `for` with `in`, in a fallback with `fallback`, in another part of the policy with its name in plan JSON.
     pub place: String,
     /// The reference.
     pub reference: &'a Reference,
 }
 
 impl Step {
-    /// All references in the body and in the fallback, in the order in which they were written.
+    /// All references in the body and in the policy, in the order in which they were written.
     ///
     /// A computed value has no references: see [`Step::reads`].
     pub fn references(&self) -> Vec<Use<'_>> {
@@ -25,7 +25,7 @@ impl Step {
         uses
     }
 
-    /// All sources that the body and the fallback read, including those of computed values, in ascending order; local values are left out.
+    /// All sources that the body and the policy read, including those of computed values, in ascending order; local values are left out.
     pub fn reads(&self) -> Vec<Source> {
         let mut reads = Vec::new();
         self.templates(&mut |_, template| template.find_reads(&mut reads));
@@ -66,6 +66,9 @@ impl Step {
     pub(crate) fn templates<'a>(&'a self, f: &mut impl FnMut(&'static str, &'a Template)) {
         self.body
             .visit(&mut |part| f(part.place(), part.template()));
+        for (amount, template) in &self.policy.given {
+            f(amount.name(), template);
+        }
         if let Some(fallback) = &self.policy.fallback {
             f("fallback", fallback);
         }

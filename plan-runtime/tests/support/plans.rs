@@ -3,8 +3,8 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Body, Branch, Catch, Computed, Condition, Entry, For, Input, Key, Number,
-    Optional, Output, Part, Policy, Reference, Role, Segment, Selector, Source, Step, Tag,
+    Absent, Action, Amount, Body, Branch, Catch, Computed, Condition, Entry, For, Input, Key,
+    Number, Optional, Output, Part, Policy, Reference, Role, Segment, Selector, Source, Step, Tag,
     Template, ToolInfo,
 };
 use plan_runtime::shape::Tagging;
@@ -215,7 +215,21 @@ fn policy(place: usize) -> impl Strategy<Value = Policy> {
     let optional = prop::sample::select(vec![Optional::No, Optional::Whole, Optional::Each]);
     let limits = (prop::option::of(time()), prop::option::of(time()));
     let catch = prop::sample::select(vec![Catch::No, Catch::Whole, Catch::Each]);
-    let rest = (any::<bool>(), optional, prop::option::of(1..9_usize), catch);
+    let given = prop::option::weighted(
+        0.2,
+        (
+            prop::sample::select(vec![
+                Amount::Attempts,
+                Amount::Backoff,
+                Amount::Max,
+                Amount::Timeout,
+                Amount::Deadline,
+            ]),
+            reference((0..3_usize).prop_map(Source::Input)),
+        ),
+    );
+    let most = prop::option::of(1..9_usize);
+    let rest = (any::<bool>(), optional, most, catch, given);
     let policy = (
         1..9_u32,
         time(),
@@ -234,7 +248,10 @@ fn policy(place: usize) -> impl Strategy<Value = Policy> {
             .catch(rest.3);
         (policy.timeout, policy.deadline) = limits;
         (policy.fallback, policy.concurrency) = (fallback, rest.2);
-        policy
+        match rest.4 {
+            Some((amount, reference)) => policy.given(amount, reference),
+            None => policy,
+        }
     });
     prop_oneof![Just(Policy::DEFAULT), policy]
 }

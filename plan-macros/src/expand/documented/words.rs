@@ -2,13 +2,14 @@
 
 use super::super::Context;
 use super::escape::Code;
-use crate::ast::{Body, Catch, Condition, List, Optional, Role, Step, Value};
+use crate::ast::{Amount, Body, Catch, Condition, List, Optional, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
 use crate::parse::{path_text, pattern_text, tidy, value_text};
 use humantime::format_duration;
 use quote::quote;
 use std::fmt::Write;
+use std::time::Duration;
 
 /// How many characters of an expression are shown.
 const MOST: usize = 60;
@@ -124,11 +125,24 @@ pub(super) fn policies(step: &Step) -> Vec<String> {
         Role::Undo(undone) => policies.push(format!("undo({})", text_of(undone))),
         Role::Always => policies.push("always".to_owned()),
     }
-    if let Some(attempts) = policy.attempts {
+    let given = |amount: Amount| {
+        let mut amounts = policy.amounts.iter();
+        let given = amounts.find(|(other, _)| *other == amount);
+        given.map(|(_, value)| short(&text(value)))
+    };
+    let time = |amount, time: Option<Duration>| {
+        given(amount).or_else(|| Some(format!("\"{}\"", format_duration(time?))))
+    };
+    let number = |amount, number: Option<String>| given(amount).or(number);
+    let attempts = policy.attempts.map(|attempts| attempts.to_string());
+    if let Some(attempts) = number(Amount::Attempts, attempts) {
         let mut retry = format!("retry({attempts}");
-        for (name, wait) in [("backoff", policy.backoff), ("max", policy.max)] {
+        for (name, wait) in [
+            ("backoff", time(Amount::Backoff, policy.backoff)),
+            ("max", time(Amount::Max, policy.max)),
+        ] {
             if let Some(wait) = wait {
-                let _ = write!(retry, ", {name} = \"{}\"", format_duration(wait));
+                let _ = write!(retry, ", {name} = {wait}");
             }
         }
         if policy.jitter == Some(false) {
@@ -136,11 +150,16 @@ pub(super) fn policies(step: &Step) -> Vec<String> {
         }
         policies.push(retry + ")");
     }
-    for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
-        policies.extend(limit.map(|limit| format!("{name}(\"{}\")", format_duration(limit))));
+    for (name, limit) in [
+        ("timeout", time(Amount::Timeout, policy.timeout)),
+        ("deadline", time(Amount::Deadline, policy.deadline)),
+    ] {
+        policies.extend(limit.map(|limit| format!("{name}({limit})")));
     }
     let concurrency = policy.concurrency.as_ref();
-    policies.extend(concurrency.map(|(_, limit)| format!("concurrency({limit})")));
+    let concurrency = concurrency.map(|(_, limit)| limit.to_string());
+    let concurrency = number(Amount::Concurrency, concurrency);
+    policies.extend(concurrency.map(|limit| format!("concurrency({limit})")));
     match policy.optional {
         Optional::No => {}
         Optional::Whole => policies.push("optional".to_owned()),

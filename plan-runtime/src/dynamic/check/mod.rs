@@ -135,7 +135,7 @@ impl<'a> Checker<'a, '_> {
         };
         let place = &(step.id.as_str().into(), spans.tool.range());
         self.known.reader = step.role;
-        // Its templates come one after the other, the fallback last.
+        // Its templates come one after the other, those of the policy last.
         let mut at = spans.templates();
         let templates = &self.known.spans.templates;
         step.body.visit(&mut |part| {
@@ -145,6 +145,10 @@ impl<'a> Checker<'a, '_> {
             self.references(part.template(), at, Some(place));
             at = templates.after(at);
         });
+        for (_, amount) in &step.policy.given {
+            self.references(amount, at, Some(place));
+            at = templates.after(at);
+        }
         if let Some(fallback) = &step.policy.fallback {
             self.references(fallback, at, Some(place));
         }

@@ -6,7 +6,7 @@ use super::value::{Takes, said};
 use super::{LocalName, SourceWriter, docs, names, shown};
 use crate::plan::json::meaningless;
 use crate::plan::{
-    Action, Body, Bound, Condition, Entry, Key, Number, Optional, Policy, Reference, Role,
+    Action, Amount, Body, Bound, Condition, Entry, Key, Number, Optional, Policy, Reference, Role,
     RustText, Step, Template, attributes,
 };
 use proc_macro2::Delimiter;
@@ -34,7 +34,7 @@ fn pointless(step: &Step) -> Vec<&'static str> {
         |deadline| !policy.jitter && policy.attempts <= 1000 && waits() >= deadline;
     let pointless = [
         (
-            policy.attempts <= 1 && has_waits,
+            policy.attempts <= 1 && has_waits && policy.gives(Amount::Attempts).is_none(),
             "how long to wait before another attempt, with one attempt",
         ),
         (
@@ -96,7 +96,22 @@ impl SourceWriter<'_> {
         for pointless in pointless(step) {
             self.cannot_express(self.here(), pointless);
         }
-        let attributes = attributes(&step.policy).into_iter();
+        // This program does not have the constants of the other.
+        let mut policy = (*step.policy).clone();
+        policy.named.clear();
+        let attributes = attributes(&policy, &mut |template| match self.value(
+            "",
+            &template.plain(),
+            Takes::Anything,
+        ) {
+            Tree::Text(text) => text,
+            _ => {
+                let what = format!("that `{}` gives an amount", shown(&template.to_string()));
+                self.cannot_express(self.here(), what);
+                String::new()
+            }
+        });
+        let attributes = attributes.into_iter();
         lines.extend(attributes.map(|attribute| Tree::Text(format!("#[{attribute}]"))));
         if let Some(fallback) = &step.policy.fallback {
             let value = self.value("", &fallback.plain(), Takes::Anything);

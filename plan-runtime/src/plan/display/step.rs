@@ -2,7 +2,8 @@
 
 use super::{name_of, widest, write_beside};
 use crate::plan::{
-    Action, Body, Bound, Catch, Condition, InPlan, Key, Optional, Policy, Role, Step, Template,
+    Action, Amount, Body, Bound, Catch, Condition, InPlan, Key, Optional, Policy, Role, Step,
+    Template,
 };
 use crate::print::{Code, Name, Quoted, has_outside, is_seen, root, width, word};
 use std::fmt::{Display, Formatter, Result, Write};
@@ -264,24 +265,39 @@ impl InPlan<'_, Role> {
 impl InPlan<'_, &Policy> {
     /// The policy as its author would write it.
     pub(in crate::plan) fn attributes(&self) -> Vec<String> {
-        let mut all = attributes(self.part);
+        let mut all = attributes(self.part, &mut |template| self.of(template).to_string());
         let fallback = self.part.fallback.as_ref();
         all.extend(fallback.map(|fallback| format!("fallback({})", self.of(fallback))));
         all
     }
 }
 
-/// All of the policy but the fallback.
-pub(crate) fn attributes(policy: &Policy) -> Vec<String> {
+/// All of the policy but the fallback. What gives an amount is written by `given`.
+pub(crate) fn attributes(
+    policy: &Policy,
+    given: &mut dyn FnMut(&Template) -> String,
+) -> Vec<String> {
     let default = Policy::DEFAULT;
-    let text = |duration: Duration| humantime::format_duration(duration).to_string();
+    let mut amount = |amount: Amount, value: Option<String>| match policy.gives(amount) {
+        Some(template) => Some(given(template)),
+        None => {
+            let mut named = policy.named.iter();
+            let name = named.find_map(|(other, name)| (*other == amount).then_some(name));
+            Some(match name {
+                Some(name) => format!("{} /* {} */", value?, Code(name)),
+                None => value?,
+            })
+        }
+    };
+    let text = |duration: Duration| format!("\"{}\"", humantime::format_duration(duration));
     let mut retry = String::new();
-    for (name, duration, default) in [
-        ("backoff", policy.backoff, default.backoff),
-        ("max", policy.max, default.max),
+    for (kind, name, duration, default) in [
+        (Amount::Backoff, "backoff", policy.backoff, default.backoff),
+        (Amount::Max, "max", policy.max, default.max),
     ] {
-        if duration != default {
-            retry.push_str(&format!(", {name} = \"{}\"", text(duration)));
+        let value = (duration != default).then(|| text(duration));
+        if let Some(value) = amount(kind, value) {
+            retry.push_str(&format!(", {name} = {value}"));
         }
     }
     if !policy.jitter {
@@ -290,13 +306,19 @@ pub(crate) fn attributes(policy: &Policy) -> Vec<String> {
     let attempts = policy.attempts.max(1);
     let mut attributes = Vec::new();
     // How a single attempt would be repeated is data, too.
-    if attempts != 1 || !retry.is_empty() {
+    let is_said = attempts != 1 || !retry.is_empty();
+    if let Some(attempts) = amount(Amount::Attempts, is_said.then(|| attempts.to_string())) {
         attributes.push(format!("retry({attempts}{retry})"));
     }
-    for (name, limit) in [("timeout", policy.timeout), ("deadline", policy.deadline)] {
-        attributes.extend(limit.map(|limit| format!("{name}(\"{}\")", text(limit))));
+    for (kind, name, limit) in [
+        (Amount::Timeout, "timeout", policy.timeout),
+        (Amount::Deadline, "deadline", policy.deadline),
+    ] {
+        let limit = amount(kind, limit.map(text));
+        attributes.extend(limit.map(|limit| format!("{name}({limit})")));
     }
-    let concurrency = policy.concurrency;
+    let concurrency = policy.concurrency.map(|limit| limit.to_string());
+    let concurrency = amount(Amount::Concurrency, concurrency);
     attributes.extend(concurrency.map(|limit| format!("concurrency({limit})")));
     match policy.optional {
         Optional::No => {}

@@ -2,8 +2,8 @@
 
 use super::view::{ObjectMember, TextPart, View};
 use crate::plan::{
-    Absent, Body, Branch, Computed, Condition, Number, Plan, Policy, Reference, Role, Segment,
-    Source, Step, Template,
+    Absent, Amount, Body, Branch, Computed, Condition, Number, Plan, Policy, Reference, Role,
+    Segment, Source, Step, Template,
 };
 use serde_json::Value;
 
@@ -89,12 +89,24 @@ impl Pair<'_> {
             catch,
             fallback,
             concurrency,
+            given,
+            named: _,
         } = a;
+        let amounts = |(a, template): &(Amount, Template), (b, other): &(Amount, Template)| {
+            a == b && self.templates(template, other)
+        };
+        // What is given replaces an amount, whatever that is.
+        let same = |amount, is_same: bool| is_same || a.gives(amount).is_some();
         let other = b.fallback.as_slice();
         all(fallback.as_slice(), other, |a, b| self.templates(a, b))
-            && (attempts, backoff, max, jitter) == (&b.attempts, &b.backoff, &b.max, &b.jitter)
-            && (timeout, deadline) == (&b.timeout, &b.deadline)
-            && (optional, catch, concurrency) == (&b.optional, &b.catch, &b.concurrency)
+            && all(given, &b.given, amounts)
+            && same(Amount::Attempts, *attempts == b.attempts)
+            && same(Amount::Backoff, *backoff == b.backoff)
+            && same(Amount::Max, *max == b.max)
+            && same(Amount::Timeout, *timeout == b.timeout)
+            && same(Amount::Deadline, *deadline == b.deadline)
+            && same(Amount::Concurrency, *concurrency == b.concurrency)
+            && (jitter, optional, catch) == (&b.jitter, &b.optional, &b.catch)
     }
 
     fn templates(self, a: &Template, b: &Template) -> bool {

@@ -1,5 +1,7 @@
 //! The names of the members of plan JSON: those that are written are those that are read.
 
+use crate::plan::Amount;
+
 macro_rules! objects {
     ($($(#[doc = $doc:literal])+ $object:ident { $($name:ident = $text:literal),+ $(,)? })+) => {
         $(
@@ -186,3 +188,17 @@ pub(crate) const BODY: &[&str] = &[
     step::IF,
     step::FOR,
 ];
+
+impl Amount {
+    /// The name of its member in plan JSON.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Attempts => policy::ATTEMPTS,
+            Self::Backoff => policy::BACKOFF,
+            Self::Max => policy::MAX,
+            Self::Timeout => policy::TIMEOUT,
+            Self::Deadline => policy::DEADLINE,
+            Self::Concurrency => policy::CONCURRENCY,
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Policies that change nothing.
 
 use super::names::policy as names;
-use crate::plan::{Catch, Optional, Policy, Role};
+use crate::plan::{Amount, Catch, Optional, Policy, Role};
 
 /// The members of a policy that change nothing, with what is wrong in the words of `plan!`. `repeats` says whether the step, which has this role,
 /// has a `for`.
@@ -40,7 +40,7 @@ pub(crate) fn meaningless(
             return found;
         }
     }
-    if policy.attempts == 0 {
+    if policy.attempts == 0 && policy.gives(Amount::Attempts).is_none() {
         found.push((names::ATTEMPTS, "a step is tried at least once"));
     }
     if policy.concurrency == Some(0) {
@@ -49,7 +49,7 @@ pub(crate) fn meaningless(
             "at least one element must run at a time",
         ));
     }
-    if policy.concurrency.is_some() && !repeats {
+    if (policy.concurrency.is_some() || policy.gives(Amount::Concurrency).is_some()) && !repeats {
         found.push((
             names::CONCURRENCY,
             "`concurrency` is for the elements of a `for`",

@@ -12,6 +12,7 @@ use crate::run::observe::StepRef;
 use humantime::format_duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
 
 /// How far the ending of a run has come.
 pub(super) struct Ending {
@@ -23,7 +24,9 @@ pub(super) struct Ending {
     /// For each step of the work, how many that need it are still to be undone.
     left: Vec<u32>,
     /// For each step that always runs, how many of its kind it waits for.
-    waits: Vec<(usize, u32)>,
+    waits: HashMap<usize, u32>,
+    /// For each step that always runs, those of its kind that wait for it.
+    followers: HashMap<usize, Vec<usize>>,
     /// The steps that have ended and were not heard of yet.
     ended: Vec<usize>,
     /// The steps that were undone, in this order.
@@ -74,7 +77,8 @@ impl Schedule<'_> {
             stage,
             in_grace: false,
             left: Vec::new(),
-            waits: Vec::new(),
+            waits: HashMap::new(),
+            followers: HashMap::new(),
             ended: Vec::new(),
             undone: Vec::new(),
         }));
@@ -230,10 +234,14 @@ impl Schedule<'_> {
             return;
         };
         ending.stage = Stage::Always;
-        let waits = last.always.iter();
-        ending.waits = waits
-            .map(|(step, waits)| (*step as usize, number(waits.len())))
-            .collect();
+        for (step, waits) in &last.always {
+            let step = *step as usize;
+            ending.waits.insert(step, number(waits.len()));
+            for wait in waits {
+                let followers = ending.followers.entry(*wait as usize);
+                followers.or_default().push(step);
+            }
+        }
         let mut seen = Vec::new();
         seen.resize_with(self.outputs.len(), || None);
         for &step in &last.seen {
@@ -254,17 +262,15 @@ impl Schedule<'_> {
     fn always_ended(&mut self, step: usize) {
         let seen = self.seen(step);
         self.outputs[step] = Some(seen);
-        let graph = std::sync::Arc::clone(&self.graph);
-        let always = graph.last.iter().flat_map(|last| &last.always);
+        let Some(ending) = &mut self.ending else {
+            return;
+        };
         let mut next = Vec::new();
-        for (place, (other, needs)) in always.enumerate() {
-            if needs.contains(&number(step))
-                && let Some(ending) = &mut self.ending
-            {
-                let waits = &mut ending.waits[place].1;
+        for follower in ending.followers.remove(&step).unwrap_or_default() {
+            if let Some(waits) = ending.waits.get_mut(&follower) {
                 *waits -= 1;
                 if *waits == 0 {
-                    next.push(*other as usize);
+                    next.push(follower);
                 }
             }
         }
@@ -386,9 +392,10 @@ impl Schedule<'_> {
             Some(ending) => &ending.undone,
             None => &[],
         };
+        let all: HashSet<usize> = undone.iter().copied().collect();
         let steps = 0..self.plan.steps.len();
         let not_undone = steps.filter(|step| {
-            self.undone_by(*step).is_some() && self.has_completed(*step) && !undone.contains(step)
+            self.undone_by(*step).is_some() && self.has_completed(*step) && !all.contains(step)
         });
         Undoing {
             undone: undone.iter().map(|step| id(*step)).collect(),

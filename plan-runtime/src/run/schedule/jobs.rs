@@ -17,6 +17,7 @@ use crate::resolve::{Meter, ResolveError, Scope, StoredValue, describe, resolve}
 use serde_json::{Map, Value};
 use std::cell::Cell;
 use std::cmp::Reverse;
+use std::sync::Arc;
 use std::time::Duration;
 
 impl<'x> Schedule<'x> {
@@ -197,7 +198,7 @@ impl<'x> Schedule<'x> {
             return;
         }
         let now = self.clock.now();
-        let policy = &self.plan.steps[step].policy;
+        let policy = Arc::clone(self.policy(step));
         let at = &mut self.flow(step).jobs[job];
         if at.attempts == 0 {
             at.started = now;
@@ -352,7 +353,7 @@ impl<'x> Schedule<'x> {
             Ok(_) => self.no_room(),
             Err(error) => error,
         };
-        let policy = &self.plan.steps[step].policy;
+        let policy = Arc::clone(self.policy(step));
         let failed = self.flow(step).failed.is_some();
         if failed || self.is_stopping() || attempts >= policy.attempts || !error.is_transient() {
             return self.fail(step, place, frame, error, attempts);
@@ -502,6 +503,7 @@ impl<'x> Schedule<'x> {
 
     /// Ends a step that has its output or will have none; else, lines it up if there is something to start.
     pub(super) fn settle(&mut self, step: usize) {
+        let limit = self.policy(step).concurrency;
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
@@ -527,7 +529,6 @@ impl<'x> Schedule<'x> {
             self.drop_flow(step);
             return self.drop_step(step);
         }
-        let limit = self.plan.steps[step].policy.concurrency;
         if !flow.queued
             && !flow.deferred
             && flow.has_more()

@@ -1,5 +1,6 @@
 //! The scheduler: starts each step when the steps that it waits for have ended.
 
+mod amounts;
 mod asking;
 mod body_state;
 mod clock;
@@ -320,6 +321,12 @@ impl<'x> Schedule<'x> {
         };
         let Some(action) = single else {
             self.steps.more(step).flow = Some(Box::default());
+            if let Err(error) = self.take_amounts(step) {
+                if self.interrupts.happened().is_none() {
+                    self.fail(step, OutputSlot::WHOLE, None, error, 0);
+                }
+                return self.settle(step);
+            }
             let number = self.graph.actions[step] as usize;
             self.seeing(step, |it| {
                 it.enter(step, body, number, OutputSlot::WHOLE, None, start);

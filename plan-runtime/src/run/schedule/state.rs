@@ -2,6 +2,8 @@
 
 use super::super::report::Attempt;
 use super::body_state::{BodyState, Failed};
+use crate::plan::Policy;
+use std::sync::Arc;
 
 /// How far the steps have come.
 pub(super) struct StepStates<'x> {
@@ -15,6 +17,8 @@ pub(super) struct StepStates<'x> {
 pub(super) struct ExtraState<'x> {
     /// While it runs, unless it is a single call.
     pub(super) flow: Option<Box<BodyState<'x>>>,
+    /// Its policy, where amounts of it were given when it started.
+    pub(super) policy: Option<Arc<Policy>>,
     /// Whether no condition held.
     pub(super) skipped: bool,
     /// The failure whose output null or a fallback replaces.

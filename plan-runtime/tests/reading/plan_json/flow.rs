@@ -238,5 +238,22 @@ error[unknown-member]: unknown member `retries` in `policy`
    = help: the steps are `a`, `b`
 ",
         ),
+        (
+            r#""tool": {"name": "t"}, "policy": {"attempts": {"reference": {"input": "q", "pointer": "/n"}}, "timeout": {"reference": {"step": "a", "pointer": ""}}}"#,
+            "error[not-allowed]: `timeout` reads a step; policies take constants and inputs
+  --> 3:120 in step `b`
+   = help: make it an input
+",
+        ),
+        (
+            r#""tool": {"name": "t"}, "policy": {"attempts": {"reference": {"input": "r", "pointer": ""}}, "concurrency": {"reference": {"input": "q", "pointer": ""}}}"#,
+            "error[unknown-input]: there is no input `r`
+  --> 3:85 in step `b`
+   = help: the only input is `q`
+
+error[not-allowed]: `concurrency` is for the elements of a `for`
+  --> 3:122 in step `b`
+",
+        ),
     ]);
 }

@@ -223,6 +223,9 @@ impl<'p> Writer<'p> {
         if let Some(fallback) = &policy.fallback {
             unsupported.push(format!("the fallback `{fallback}`"));
         }
+        for (amount, template) in &policy.given {
+            unsupported.push(format!("that `{template}` gives its `{}`", amount.name()));
+        }
         if policy.concurrency.is_some() {
             unsupported.push("how many elements run concurrently".to_owned());
         }

@@ -2,7 +2,7 @@
 
 use super::InPlan;
 use crate::plan::json::names::{catch as caught, optional as values, policy as names};
-use crate::plan::{Catch, Optional, Policy};
+use crate::plan::{Amount, Catch, Optional, Policy};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::time::Duration;
 
@@ -20,6 +20,8 @@ impl Serialize for InPlan<'_, &Policy> {
             catch,
             fallback,
             concurrency,
+            given: _,
+            named: _,
         } = self.part;
         let default = Policy::DEFAULT;
         let text = |duration: &Duration| humantime::format_duration(*duration).to_string();
@@ -32,12 +34,12 @@ impl Serialize for InPlan<'_, &Policy> {
             Optional::Each => Some(values::EACH),
         };
         let fallback = fallback.as_ref().map(|fallback| self.of(fallback));
-        entry(&mut map, names::ATTEMPTS, attempts)?;
-        entry(&mut map, names::BACKOFF, written(backoff, default.backoff))?;
-        entry(&mut map, names::MAX, written(max, default.max))?;
+        self.amount(&mut map, Amount::Attempts, attempts)?;
+        self.amount(&mut map, Amount::Backoff, written(backoff, default.backoff))?;
+        self.amount(&mut map, Amount::Max, written(max, default.max))?;
         entry(&mut map, names::JITTER, jitter)?;
-        entry(&mut map, names::TIMEOUT, timeout.as_ref().map(text))?;
-        entry(&mut map, names::DEADLINE, deadline.as_ref().map(text))?;
+        self.amount(&mut map, Amount::Timeout, timeout.as_ref().map(text))?;
+        self.amount(&mut map, Amount::Deadline, deadline.as_ref().map(text))?;
         entry(&mut map, names::OPTIONAL, optional)?;
         match catch {
             Catch::No => {}
@@ -45,8 +47,23 @@ impl Serialize for InPlan<'_, &Policy> {
             Catch::Each => map.serialize_entry(names::CATCH, caught::EACH)?,
         }
         entry(&mut map, names::FALLBACK, fallback)?;
-        entry(&mut map, names::CONCURRENCY, *concurrency)?;
+        self.amount(&mut map, Amount::Concurrency, *concurrency)?;
         map.end()
+    }
+}
+
+impl InPlan<'_, &Policy> {
+    /// An amount: what gives it, or its value.
+    fn amount<M: SerializeMap, T: Serialize>(
+        &self,
+        map: &mut M,
+        amount: Amount,
+        value: Option<T>,
+    ) -> Result<(), M::Error> {
+        match self.part.gives(amount) {
+            Some(template) => map.serialize_entry(amount.name(), &self.of(template)),
+            None => entry(map, amount.name(), value),
+        }
     }
 }
 

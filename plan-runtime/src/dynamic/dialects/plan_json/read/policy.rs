@@ -6,7 +6,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::meaningless;
 use crate::plan::json::names::{catch, optional, policy};
-use crate::plan::{Catch, Optional, Policy, Step};
+use crate::plan::{Amount, Catch, Optional, Policy, Source, Step, Template};
 use crate::print::short;
 use std::time::Duration;
 
@@ -22,6 +22,10 @@ impl PlanReader<'_> {
         let optional = members
             .given(policy::OPTIONAL)
             .and_then(|node| self.one_of(node, "`optional`", optional::ALL));
+        let mut given = Vec::new();
+        for amount in Amount::ALL {
+            given.extend(self.given(&members, amount));
+        }
         let policy = Policy {
             attempts: self
                 .scalar(&members, policy::ATTEMPTS, count)
@@ -45,8 +49,10 @@ impl PlanReader<'_> {
                 .get(policy::FALLBACK)
                 .map(|node| self.template(node, None, 0)),
             concurrency: self.scalar(&members, policy::CONCURRENCY, at_once),
+            given,
+            named: Vec::new(),
         };
-        if let Some(node) = members.given(policy::ATTEMPTS) {
+        if let Some(node) = members.given(policy::ATTEMPTS).filter(is_fixed) {
             let builder = &mut self.builder;
             builder.attempts_fit(policy.attempts, policy::ATTEMPTS, node.place());
         }
@@ -57,6 +63,26 @@ impl PlanReader<'_> {
             }
         }
         policy
+    }
+
+    /// What gives an amount when the step starts, if it is not an amount itself.
+    fn given(&mut self, members: &Members<'_>, amount: Amount) -> Option<(Amount, Template)> {
+        let node = members.given(amount.name())?;
+        if is_fixed(&node) {
+            return None;
+        }
+        let template = self.template(node, None, 0);
+        let reads = template.reads().into_iter();
+        let steps = reads.filter(|source| !matches!(source, Source::Input(_)));
+        if steps.count() > 0 {
+            let message = format!(
+                "`{}` reads a step; policies take constants and inputs",
+                amount.name()
+            );
+            let note = Note::error(Code::NotAllowed, node.place(), message);
+            self.builder.note(note.help("make it an input".to_owned()));
+        }
+        Some((amount, template))
     }
 
     fn catch(&mut self, members: &Members<'_>) -> Catch {
@@ -82,13 +108,13 @@ impl PlanReader<'_> {
         name: &str,
         expected: &str,
     ) -> Option<T> {
-        let node = members.given(name)?;
+        let node = members.given(name).filter(is_fixed)?;
         let what = format!("`{name}`");
         self.builder.value(node, &what, expected)
     }
 
     fn duration(&mut self, members: &Members<'_>, name: &str) -> Option<Duration> {
-        let node = members.given(name)?;
+        let node = members.given(name).filter(is_fixed)?;
         let text = self.builder.text(node, &format!("`{name}`"))?;
         match humantime::parse_duration(&text.value) {
             Ok(duration) => {
@@ -106,4 +132,9 @@ impl PlanReader<'_> {
             }
         }
     }
+}
+
+/// Whether an amount is not given by a template, which is an object.
+fn is_fixed(node: &JsonNode<'_>) -> bool {
+    node.kind() != JsonType::Object
 }

@@ -1,0 +1,211 @@
+//! Policies whose numbers and times are constants or come from inputs.
+
+use crate::support::done;
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::run::ManualTimer;
+use plan_runtime::{Error, Plan, Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const ATTEMPTS: u32 = 3;
+const LIMIT: usize = 2;
+
+mod config {
+    use std::time::Duration;
+
+    pub(super) const WAIT: Duration = Duration::from_secs(4);
+}
+
+/// Counts calls.
+#[derive(Default)]
+pub struct Desk {
+    calls: AtomicUsize,
+    open: AtomicUsize,
+    most: AtomicUsize,
+}
+
+/// Never works.
+#[tool]
+pub async fn fail(desk: &Desk) -> Result<u64> {
+    desk.calls.fetch_add(1, Ordering::Relaxed);
+    Err(Error::msg("out of order"))
+}
+
+/// Never ends.
+#[tool]
+pub async fn hang(desk: &Desk) -> Result<u64> {
+    desk.calls.fetch_add(1, Ordering::Relaxed);
+    std::future::pending().await
+}
+
+/// Notes how many run concurrently.
+#[tool]
+pub async fn pass(desk: &Desk, number: u64) -> Result<u64> {
+    let open = desk.open.fetch_add(1, Ordering::Relaxed) + 1;
+    desk.most.fetch_max(open, Ordering::Relaxed);
+    smol::future::yield_now().await;
+    desk.open.fetch_sub(1, Ordering::Relaxed);
+    Ok(number)
+}
+
+#[derive(Clone, Serialize, Deserialize, Shape)]
+pub struct Patience {
+    pub attempts: u32,
+    pub each: Duration,
+}
+
+plan! {
+    pub Patiently(patience: Patience, attempts: u32) -> (Option<u64>, Option<u64>, Option<u64>) {
+        #[retry(ATTEMPTS, backoff = config::WAIT, jitter = false)] #[optional]
+        step constant = Fail {};
+        #[retry(patience.attempts, backoff = patience.each, max = patience.each * 2, jitter = false)]
+        #[optional] #[after(constant)]
+        step input = Fail {};
+        #[retry(attempts + 1, backoff = "1s", jitter = false)] #[timeout(patience.each)] #[deadline(patience.each * 10)]
+        #[optional] #[after(input)]
+        step computed = Hang {};
+        (constant, input, computed)
+    }
+}
+
+plan! {
+    pub Parallel(list: Vec<u64>, parallel: usize) -> (Vec<u64>, Vec<u64>) {
+        #[concurrency(LIMIT)]
+        step first = for number in list { Pass { number } };
+        #[concurrency(parallel)]
+        step second = for number in first { Pass { number } };
+        (first, second)
+    }
+}
+
+/// How many calls a run makes, and how long it takes, in seconds.
+fn patiently(attempts: u32, each: u64) -> (usize, u64) {
+    let (desk, timer) = (Desk::default(), ManualTimer::new());
+    let each = Duration::from_secs(each);
+    let patience = Patience { attempts, each };
+    let run = Patiently { patience, attempts }
+        .run(&desk)
+        .timer(timer.clone());
+    smol::block_on(timer.skip_waits(run)).unwrap();
+    (desk.calls.into_inner(), timer.elapsed().as_secs())
+}
+
+#[test]
+fn numbers_and_times_are_those_of_constants_and_inputs() {
+    // The constants: three calls, after 0, 4 and 12 seconds. Of the inputs: two calls with a wait of 3 seconds. Then three calls of 3 seconds
+    // with waits of 1 and 2.
+    assert_eq!(patiently(2, 3), (3 + 2 + 3, 12 + 3 + 3 + 1 + 3 + 2 + 3));
+    // The waits are 5, 10, 10; then five calls of 5 seconds with waits of 1, 2, 4, 8.
+    assert_eq!(patiently(4, 5).0, 3 + 4 + 5);
+    assert_eq!(
+        patiently(4, 5).1,
+        12 + 25 + 5 + 1 + 5 + 2 + 5 + 4 + 5 + 8 + 5
+    );
+}
+
+#[test]
+fn elements_run_concurrently_up_to_the_amount() {
+    let most = |list: &[u64], parallel| {
+        let desk = Desk::default();
+        let list = list.to_vec();
+        let (first, second) = done(
+            Parallel {
+                list: list.clone(),
+                parallel,
+            }
+            .run(&desk),
+        );
+        assert_eq!((&first, &second), (&list, &list));
+        desk.most.into_inner()
+    };
+    assert_eq!(most(&[1, 2, 3, 4, 5], 1), 2);
+    assert_eq!(most(&[1, 2, 3, 4, 5], 4), 4);
+}
+
+#[test]
+fn what_means_nothing_fails_the_step() {
+    let failed = |parallel| {
+        let desk = Desk::default();
+        let run = Parallel {
+            list: vec![1],
+            parallel,
+        }
+        .run(&desk);
+        smol::block_on(run).unwrap_err()
+    };
+    let error = failed(0);
+    assert_eq!(
+        error.to_string(),
+        "plan `parallel` failed: step `second` (pass): its concurrency: it is 0, but at least one element must run at a time"
+    );
+    assert_eq!(error.failures()[0].error().code(), "INVALID_ARGUMENTS");
+    assert!(error.is_permanent());
+}
+
+#[test]
+fn printed_plans_have_the_names_and_the_values() {
+    let text = Patiently::PLAN.to_string();
+    assert!(
+        text.contains(
+            "#[retry(3 /* ATTEMPTS */, backoff = \"4s\" /* config::WAIT */, jitter = false)]"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("#[timeout(patience.each)]\n  #[deadline(patience.each * 10)]"),
+        "{text}"
+    );
+    let json = serde_json::to_value(&**Patiently::PLAN).unwrap();
+    assert_eq!(json["steps"][0]["policy"]["attempts"], 3);
+    assert_eq!(
+        json["steps"][1]["policy"]["backoff"]["reference"],
+        json!({"input": "patience", "pointer": "/each"})
+    );
+    let read: Plan = serde_json::from_value(json).unwrap();
+    assert_eq!(read, **Patiently::PLAN);
+}
+
+/// In JSON, a time may also be a text.
+#[test]
+fn plans_from_json_take_amounts_from_inputs() {
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "p",
+        "inputs": [{"name": "tries", "type": "u32"}, {"name": "wait", "type": "String"}],
+        "steps": [{"id": "a", "tool": {"name": "fail"}, "arguments": {"object": {}}, "policy": {
+            "attempts": {"reference": {"input": "tries", "pointer": ""}},
+            "backoff": {"reference": {"input": "wait", "pointer": ""}},
+            "jitter": false,
+        }}],
+    }))
+    .unwrap();
+    let tools = Toolbox::<Desk>::new().with::<Fail>();
+    let run = |tries: u32, wait: &str| {
+        let (desk, timer) = (Desk::default(), ManualTimer::new());
+        let run = tools.run(&plan, json!({"tries": tries, "wait": wait}), &desk);
+        let error = smol::block_on(timer.skip_waits(run.timer(timer.clone()))).unwrap_err();
+        (
+            desk.calls.into_inner(),
+            timer.elapsed().as_secs(),
+            error.to_string(),
+        )
+    };
+    assert_eq!(
+        run(3, "1m"),
+        (
+            3,
+            60,
+            "plan `p` failed: step `a` (fail): out of order".to_owned()
+        )
+    );
+    let (calls, _, error) = run(3, "soon");
+    assert_eq!(calls, 0);
+    assert!(
+        error.contains("its first wait (`backoff`): it is"),
+        "{error}"
+    );
+    let (calls, _, error) = run(0, "1s");
+    assert_eq!(calls, 0);
+    assert!(error.contains("its number of attempts: it is 0"), "{error}");
+}
