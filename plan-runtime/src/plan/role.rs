@@ -1,6 +1,8 @@
 //! What a step is for: the plan's work, or what is done once that has ended.
 
 use super::{Plan, Source, Step};
+use plan_graph::Graph;
+use std::collections::HashMap;
 
 /// What a step is for. In `plan!`, `#[undo(paid)]` and `#[always]` say it.
 ///
@@ -80,6 +82,8 @@ impl Plan {
         let mut search = Search {
             plan: self,
             undone_by: vec![None; self.steps.len()],
+            dependents: None,
+            known: HashMap::new(),
             left: MOST_NEEDS,
             found: Vec::new(),
         };
@@ -96,6 +100,10 @@ impl Plan {
 struct Search<'p> {
     plan: &'p Plan,
     undone_by: Vec<Option<usize>>,
+    /// For each step, those that need it, and how many needs there are in all.
+    dependents: Option<(Graph, usize)>,
+    /// For a step that undo steps refer to, which steps need it.
+    known: HashMap<usize, Option<Vec<bool>>>,
     left: usize,
     found: Vec<RoleMistake>,
 }
@@ -203,17 +211,15 @@ impl<'p> Search<'p> {
             let help = format!("have `{id}` wait for them");
             self.note(place, RolePlace::After, message, &help);
         }
-        let mut needed = None;
         for source in step.reads() {
             let Source::Step(read) = source else { continue };
             if read == undone || self.plan.steps.get(read).is_none() {
                 continue;
             }
-            let needed = needed.get_or_insert_with(|| self.needs_of(undone));
-            let message = match needed {
+            let message = match self.needs(undone, read) {
                 None => "refers to more steps than can be checked".to_owned(),
-                Some(needed) if needed[read] => continue,
-                Some(_) => format!(
+                Some(true) => continue,
+                Some(false) => format!(
                     "refers to `{}`, which `{id}` does not need, so that it may be missing",
                     self.name(read)
                 ),
@@ -223,21 +229,19 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// The steps that a step needs, directly or through others; `None` if they are too many to find out.
-    fn needs_of(&mut self, step: usize) -> Option<Vec<bool>> {
-        let mut needed = vec![false; self.plan.steps.len()];
-        let mut open = vec![step];
-        while let Some(step) = open.pop() {
-            let needs = self.plan.steps[step].needs();
-            self.left = self.left.checked_sub(needs.len() + 1)?;
-            for need in needs {
-                if needed.get(need) == Some(&false) {
-                    needed[need] = true;
-                    open.push(need);
-                }
-            }
-        }
-        Some(needed)
+    /// Whether a step needs another, directly or through others; `None` if there are too many to find out.
+    fn needs(&mut self, step: usize, needed: usize) -> Option<bool> {
+        let plan = self.plan;
+        let (dependents, edges) = self.dependents.get_or_insert_with(|| {
+            let needs = plan.needs();
+            let edges = (0..needs.len()).map(|step| needs.of(step).len()).sum();
+            (needs.reversed(), edges)
+        });
+        let known = self.known.entry(needed).or_insert_with(|| {
+            self.left = self.left.checked_sub(plan.steps.len() + *edges)?;
+            Some(dependents.reachable(needed))
+        });
+        Some(known.as_ref()?[step])
     }
 }
 

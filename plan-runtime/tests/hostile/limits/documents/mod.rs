@@ -315,6 +315,46 @@ pub(crate) fn shapes() -> Vec<Shape> {
                 "inputs",
                 Box::new(|n| plan_json(&list(n, |at| format!(r#"{{"name":"p{at}"}}"#)), "")),
             );
+            // Each step needs the one before it.
+            let row = |at: usize| {
+                let after = at
+                    .checked_sub(1)
+                    .map(|before| format!(r#","after":["s{before}"]"#));
+                format!(
+                    r#"{{"id":"s{at}","tool":{{"name":"t"}}{}}}"#,
+                    after.unwrap_or_default()
+                )
+            };
+            let undo = |at: usize, of: usize| {
+                let x = format!(r#"{{"reference":{{"step":"s{of}","pointer":"/x"}}}}"#);
+                format!(
+                    r#"{{"id":"u{at}","undo":"s{at}","tool":{{"name":"t"}},"arguments":{{"object":{{"x":{x}}}}}}}"#
+                )
+            };
+            let rows = |n, make: &dyn Fn(usize) -> String| {
+                plan_json("[]", list(n, make).trim_matches(['[', ']']))
+            };
+            add(
+                "undo steps that refer to the first",
+                Box::new(move |n| rows(n, &|at| format!("{},{}", row(at), undo(at, 0)))),
+            );
+            add(
+                "undo steps that refer to others",
+                Box::new(move |n| rows(n, &|at| format!("{},{}", row(at), undo(at, at / 2)))),
+            );
+            add(
+                "undo steps that refer to what is not needed",
+                Box::new(move |n| rows(n, &|at| format!("{},{}", row(at), undo(at, n - 1)))),
+            );
+            add(
+                "always steps",
+                Box::new(move |n| {
+                    rows(n, &|at| {
+                        let always = r#""always":true,"tool""#;
+                        row(at).replace(r#""tool""#, always)
+                    })
+                }),
+            );
             add(
                 "empty inputs",
                 Box::new(|n| plan_json(&list(n, |_| "{}".into()), "")),
