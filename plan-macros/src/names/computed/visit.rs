@@ -424,6 +424,14 @@ impl Finder<'_> {
             }
             Expr::Macro(call) => self.visit_tokens(&mut call.mac),
             Expr::Try(ask) if self.nested == 0 => {
+                if let Expr::MethodCall(call) = &*ask.expr
+                    && call.method == "get"
+                    && call.args.is_empty()
+                    && self.plans_root(&call.receiver).is_some()
+                {
+                    let message = "`get` needs the number or the text of an element\nhelp: in a reference, write `.get(0)?` or `.get(\"key\")?`";
+                    return self.refuse(&call.method, message);
+                }
                 self.visit_expr_mut(&mut ask.expr);
                 self.asks = true;
                 *expr = failing(ask);
