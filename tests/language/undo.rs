@@ -464,3 +464,58 @@ fn a_plan_with_undo_steps_stays_the_same() {
     );
     assert!(text.contains("  #[always]\n  step told = notify"), "{text}");
 }
+
+plan! {
+    /// A plan that fails inside others.
+    pub Inner(items: Vec<String>) -> String {
+        step held = Reserve { items };
+        #[undo(held)]
+        step released = Release { hold: held.id };
+        step shipped = Ship { hold: held.id, payment: 1 };
+        shipped
+    }
+}
+
+plan! {
+    pub Outer(items: Vec<String>) -> (Option<String>, String, Result<String, Failure>, Vec<Option<String>>) {
+        #[optional]
+        step optional = Inner { items };
+        #[fallback("none")]
+        step replaced = Inner { items };
+        #[catch]
+        step caught = Inner { items };
+        #[optional(each)]
+        step each = for item in items { Inner { items: [item] } };
+        (optional, replaced, caught, each)
+    }
+}
+
+/// Nothing makes up for a plan that left something undone, but that it can be seen.
+#[test]
+fn what_a_plan_inside_leaves_undone_is_not_absorbed() {
+    let outer = |cannot| {
+        let shop = Shop::new(cannot);
+        let items = vec!["a".to_owned()];
+        let run = Outer { items }.run(&shop).on_failure(OnFailure::Continue);
+        shop.plays(run).0
+    };
+    let (optional, replaced, caught, each) = outer("ship").unwrap();
+    assert_eq!(
+        (optional, replaced.as_str(), each),
+        (None, "none", vec![None])
+    );
+    assert_eq!(caught.unwrap_err().step, "caught.shipped");
+    let error = outer("ship release").unwrap_err();
+    let failed: Vec<&str> = error.failures().iter().map(|it| it.step()).collect();
+    assert_eq!(failed, ["optional", "replaced", "each"]);
+    assert!(error.to_string().contains("not undone: `held`"), "{error}");
+    let shop = Shop::new("ship~ release");
+    let plan = plan! {
+        #[catch]
+        step caught = Inner { items: ["a"] };
+        caught
+    };
+    let failure = shop.plays(plan.run(&shop)).0.unwrap().unwrap_err();
+    assert_eq!(failure.message, "cannot ship now; not undone: `held`");
+    assert!(!failure.transient);
+}

@@ -2,6 +2,7 @@
 
 use super::run::{self, Elements, RunError, StepError};
 use crate::failure::Failure;
+use crate::print::some_of;
 use crate::resolve::ErrorKind;
 
 impl Failure {
@@ -10,16 +11,25 @@ impl Failure {
         if let Some(inner) = error.failure() {
             return inner.clone();
         }
-        let inner = match error {
+        let run = match error {
             StepError::Tool(error) => error.downcast_ref::<RunError>(),
             _ => None,
         };
-        let inner = inner.and_then(|run| run.failures().first());
+        let inner = run.and_then(RunError::first);
         match inner.map(Self::from) {
-            Some(inner) => Self {
-                step: format!("{step}.{}", inner.step),
-                ..inner
-            },
+            Some(inner) => {
+                let mut failure = Self {
+                    step: format!("{step}.{}", inner.step),
+                    ..inner
+                };
+                let not_undone = run.map_or_else(Vec::new, |run| run.not_undone().collect());
+                if !not_undone.is_empty() {
+                    let steps = some_of(&not_undone);
+                    failure.message = format!("{}; not undone: {steps}", failure.message);
+                    failure.transient = false;
+                }
+                failure
+            }
             None => Self {
                 step,
                 code: code_of(error).to_owned(),

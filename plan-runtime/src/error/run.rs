@@ -2,7 +2,7 @@
 
 use super::{Error, on_one_line};
 use crate::failure::Failure as CaughtFailure;
-use crate::plan::{Plan, ToolInfo};
+use crate::plan::{Plan, Role, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName, some_of};
 use crate::resolve::{ErrorKind, Limit, ResolveError};
 use humantime::format_duration;
@@ -79,6 +79,16 @@ impl StepError {
             Self::Output(error) => Self::Output(without(error)),
             Self::Fallback(error) => Self::Fallback(without(error)),
             _ => self,
+        }
+    }
+
+    /// Whether a plan failed whose steps were not all undone: nobody knows what state is left, so that nothing makes up for it.
+    pub(crate) fn leaves_work(&self) -> bool {
+        match self {
+            Self::Tool(error) => error
+                .downcast_ref::<RunError>()
+                .is_some_and(|run| run.not_undone().len() > 0),
+            _ => false,
         }
     }
 
@@ -197,8 +207,8 @@ pub struct Failure {
     pub(crate) error: StepError,
     pub(crate) attempts: u32,
     pub(crate) blocked: Vec<String>,
-    /// Whether the step always runs, so that its failure changes nothing.
-    pub(crate) is_always: bool,
+    /// What the step is for: the failure of one that always runs changes nothing.
+    pub(crate) role: Role,
 }
 
 impl Failure {
@@ -376,6 +386,13 @@ impl RunError {
         self.0.undoing.not_undone.iter().map(|id| &**id)
     }
 
+    /// The first failure of the work: that of an undo step comes after it.
+    pub(crate) fn first(&self) -> Option<&Failure> {
+        let mut failures = self.failures().iter();
+        let work = failures.find(|failure| failure.role == Role::Work);
+        work.or(self.failures().first())
+    }
+
     /// Whether the run was cancelled by [`Run::cancel_on`](crate::Run::cancel_on).
     pub fn is_cancelled(&self) -> bool {
         matches!(self.0.cause, Cause::Interrupted(Interrupt::Cancelled))
@@ -400,7 +417,7 @@ impl RunError {
             Cause::Steps | Cause::Interrupted(Interrupt::Deadline(_)) => self
                 .failures()
                 .iter()
-                .filter(|failure| !failure.is_always)
+                .filter(|failure| failure.role != Role::Always)
                 .all(|failure| failure.error.is_transient()),
             Cause::Interrupted(
                 Interrupt::Cancelled
@@ -516,7 +533,7 @@ impl StdError for RunError {
         match &self.0.cause {
             Cause::Panicked(error) => Some(error),
             Cause::Steps | Cause::Interrupted(_) => {
-                self.failures().first().map(|failure| match &failure.error {
+                self.first().map(|failure| match &failure.error {
                     StepError::Tool(error) => error.as_std(),
                     error => error,
                 })

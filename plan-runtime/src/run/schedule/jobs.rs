@@ -403,7 +403,8 @@ impl<'x> Schedule<'x> {
         let error = self.hushed(step, error);
         let policy = &self.plan.steps[step].policy;
         let is_caught = policy.catch == Catch::Each;
-        if (is_caught || policy.optional == Optional::Each) && place.is_element() {
+        let is_optional = policy.optional == Optional::Each && !error.leaves_work();
+        if (is_caught || is_optional) && place.is_element() {
             let element = self.flow(step).elements(place);
             if !self.is_over(step, &element, &error) {
                 let output = if is_caught {

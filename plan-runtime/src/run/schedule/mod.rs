@@ -554,6 +554,7 @@ impl<'x> Schedule<'x> {
             _ if policy.catch == Catch::Whole => {
                 StoredValue::json(self.caught(step, element, error, *attempts))
             }
+            _ if error.leaves_work() => return Err(failed),
             Some(fallback) => match self.metered(|scope| resolve::<Value>(fallback, scope)) {
                 Ok((Ok(output), bytes)) => StoredValue::weighed(output, bytes),
                 Ok((Err(_), _)) if self.interrupts.happened().is_some() => {

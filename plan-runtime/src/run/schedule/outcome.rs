@@ -4,7 +4,7 @@ use super::super::catch::catch;
 use super::super::report::{Report, Status, StepReport};
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError};
-use crate::plan::{Plan, Role, number};
+use crate::plan::{Plan, number};
 use crate::resolve::{StoredValue, resolve};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ impl<'x> Schedule<'x> {
                 error: failed.error.clone(),
                 attempts: failed.attempts,
                 blocked: Vec::new(),
-                is_always: step.role == Role::Always,
+                role: step.role,
             };
             failures.insert(number(*place), failure);
         }
