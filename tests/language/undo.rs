@@ -1,7 +1,7 @@
 //! Steps that undo others, and steps that always run: `#[undo(paid)]` and `#[always]`.
 
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::run::{ManualTimer, OnFailure, Status, Timer};
+use plan_runtime::run::{Failure as FailedStep, ManualTimer, OnFailure, Status, Timer};
 use plan_runtime::{Error, Failure, Plan, Result, Run, RunError, Shape, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -506,7 +506,7 @@ fn what_a_plan_inside_leaves_undone_is_not_absorbed() {
     );
     assert_eq!(caught.unwrap_err().step, "caught.shipped");
     let error = outer("ship release").unwrap_err();
-    let failed: Vec<&str> = error.failures().iter().map(|it| it.step()).collect();
+    let failed: Vec<&str> = error.failures().iter().map(FailedStep::step).collect();
     assert_eq!(failed, ["optional", "replaced", "each"]);
     assert!(error.to_string().contains("not undone: `held`"), "{error}");
     let shop = Shop::new("ship~ release");
