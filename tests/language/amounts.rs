@@ -209,3 +209,37 @@ fn plans_from_json_take_amounts_from_inputs() {
     assert_eq!(calls, 0);
     assert!(error.contains("its number of attempts: it is 0"), "{error}");
 }
+
+const NO_TIME: Duration = Duration::ZERO;
+
+plan! {
+    Hurried() -> u64 {
+        #[timeout(NO_TIME)]
+        step a = Fail {};
+        a
+    }
+}
+
+plan! {
+    Doomed() -> u64 {
+        #[deadline(NO_TIME)]
+        step a = Fail {};
+        a
+    }
+}
+
+/// No call ends in no time, so a constant of 0 is a mistake in the plan, as a literal is.
+#[test]
+fn a_constant_time_is_not_0() {
+    let desk = Desk::default();
+    let errors = [
+        smol::block_on(Hurried {}.run(&desk)).unwrap_err(),
+        smol::block_on(Doomed {}.run(&desk)).unwrap_err(),
+    ];
+    for (error, name) in errors.iter().zip(["timeout", "deadline"]) {
+        let error = error.to_string();
+        let expected = format!("has a `{name}` of 0 (`NO_TIME`), but no call ends in no time");
+        assert!(error.contains(&expected), "{error}");
+    }
+    assert_eq!(desk.calls.into_inner(), 0);
+}

@@ -71,7 +71,7 @@ impl Builder<'_> {
         };
         match value {
             Value::Broken => {}
-            Value::Computed(computed) if computed.names.is_empty() => {
+            Value::Computed(computed) if computed.names.is_empty() && !computed.asks => {
                 let expr = &computed.expr;
                 let made = match amount {
                     Amount::Attempts => quote!(Count(|| {

@@ -3,13 +3,14 @@
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
-    Body, Bound, Catch, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Role, Secrecy,
-    Source, Step, Template, pattern_mistake,
+    Amount, Body, Bound, Catch, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Role,
+    Secrecy, Source, Step, Template, pattern_mistake,
 };
 use crate::shape::Secrets;
 use plan_graph::Graph as Edges;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A plan with everything that its runs need to know: which step waits for which, and whether the plan can run at all.
 ///
@@ -326,6 +327,19 @@ impl<'p> Check<'p> {
             meaningless(&step.policy, step.body.repeats(), step.role).first()
         {
             return Err(format!("has a policy that means nothing: {mistake}"));
+        }
+        for (amount, constant) in &step.policy.named {
+            let is_none = match amount {
+                Amount::Timeout => step.policy.timeout == Some(Duration::ZERO),
+                Amount::Deadline => step.policy.deadline == Some(Duration::ZERO),
+                _ => false,
+            };
+            if is_none {
+                let name = amount.name();
+                return Err(format!(
+                    "has a `{name}` of 0 (`{constant}`), but no call ends in no time"
+                ));
+            }
         }
         for (amount, template) in &step.policy.given {
             let before = self.steps.len();

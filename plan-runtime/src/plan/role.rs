@@ -167,42 +167,27 @@ impl<'p> Search<'p> {
         };
         let id = &other.id;
         let calls = other.actions().iter().any(|action| action.tool.is_some());
-        if undone == place {
-            let message = "undoes itself".to_owned();
-            self.note(
-                place,
-                RolePlace::Role,
-                message,
-                "name a step that calls a tool",
-            );
+        let a_call = "name a step that calls a tool";
+        let wrong = if undone == place {
+            Some(("undoes itself".to_owned(), a_call))
         } else if other.role != Role::Work {
-            let message = format!("undoes `{id}`, which is not part of the work");
-            self.note(
-                place,
-                RolePlace::Role,
-                message,
-                "name a step that calls a tool",
-            );
+            Some((
+                format!("undoes `{id}`, which is not part of the work"),
+                a_call,
+            ))
         } else if !calls {
-            let message = format!("undoes `{id}`, which calls no tool");
-            self.note(
-                place,
-                RolePlace::Role,
-                message,
-                "name a step that calls a tool",
-            );
+            Some((format!("undoes `{id}`, which calls no tool"), a_call))
         } else if other.body.repeats() {
             let message =
                 format!("undoes `{id}`, whose calls may be half done when one of them fails");
-            self.note(
-                place,
-                RolePlace::Role,
-                message,
-                "an undo step undoes a step that makes one call",
-            );
-        } else if let Some(first) = self.undone_by[undone].replace(place) {
-            let message = format!("undoes `{id}`, as `{}` does", self.name(first));
-            self.note(place, RolePlace::Role, message, "remove one of them");
+            Some((message, "an undo step undoes a step that makes one call"))
+        } else {
+            let first = self.undone_by[undone].replace(place);
+            let message = |first| format!("undoes `{id}`, as `{}` does", self.name(first));
+            first.map(|first| (message(first), "remove one of them"))
+        };
+        if let Some((message, help)) = wrong {
+            self.note(place, RolePlace::Role, message, help);
         }
         if !step.after.is_empty() {
             let message =

@@ -3,7 +3,7 @@
 use super::super::StepError;
 use super::Schedule;
 use crate::plan::{Amount, Policy, Template};
-use crate::resolve::{ResolveError, Scope, resolve};
+use crate::resolve::{ResolveError, Scope, describe, resolve};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ fn time(template: &Template, scope: &Scope<'_>) -> Result<Duration, ResolveError
         value => Duration::deserialize(value).ok(),
     };
     time.ok_or_else(|| {
-        let value = crate::resolve::describe::value(&value);
+        let value = describe::value(&value);
         ResolveError::new(format!(
             "it is {value}, but must be a duration, such as \"200ms\" or \"1m 30s\""
         ))

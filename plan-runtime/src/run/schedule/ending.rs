@@ -1,6 +1,7 @@
 //! What a run does once its work has ended: if it has failed, it undoes the steps that completed, and then the steps run that always run.
 
 use super::interrupts::Interrupts;
+use super::jobs::outcome;
 use super::ready::Ready;
 use super::{Schedule, StepState};
 use crate::error::{Cause, Interrupt, StepError, Undoing};
@@ -11,15 +12,16 @@ use crate::run::context::CallContext;
 use crate::run::observe::StepRef;
 use humantime::format_duration;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// How far the ending of a run has come.
 pub(super) struct Ending {
     /// What the work gave.
     result: Result<Value, Cause>,
     stage: Stage,
-    /// Whether it has a limited time, since the run was cancelled or too late.
+    /// Whether its time is limited, since the run was cancelled or passed its deadline.
     in_grace: bool,
     /// For each step of the work, how many that need it are still to be undone.
     left: Vec<u32>,
@@ -27,7 +29,7 @@ pub(super) struct Ending {
     waits: HashMap<usize, u32>,
     /// For each step that always runs, those of its kind that wait for it.
     followers: HashMap<usize, Vec<usize>>,
-    /// The steps that have ended and were not heard of yet.
+    /// The steps that have ended since they were last looked at.
     ended: Vec<usize>,
     /// The steps that were undone, in this order.
     undone: Vec<usize>,
@@ -54,7 +56,7 @@ impl Schedule<'_> {
         self.graph.last.is_some() && self.ending.is_none()
     }
 
-    /// Begins with what comes when the work has ended.
+    /// Begins the ending: the work is over, and its output is made.
     pub(in crate::run) fn begin_ending<O: DeserializeOwned>(&mut self) {
         // The value is made once, since its code may have effects.
         let result = self.outcome::<Value>().and_then(|value| {
@@ -102,13 +104,13 @@ impl Schedule<'_> {
         }
     }
 
-    /// What the work gave cannot be what the run returns.
+    /// Why the output does not have the type that the run returns.
     fn bad_output(&self, error: &serde_json::Error) -> Cause {
         let error = serde::de::Error::custom(error);
         Cause::Output(self.hushed_output(StepError::arguments(error)))
     }
 
-    /// The run was cancelled, or is late: what comes when the work has ended has some time left. `false` if it had that already.
+    /// Limits the time of the ending, since the run was cancelled or passed its deadline. `false` if that time is over, too.
     #[cold]
     pub(super) fn begin_grace(&mut self) -> bool {
         let may_go_on = matches!(
@@ -138,7 +140,7 @@ impl Schedule<'_> {
         true
     }
 
-    /// Goes back from steps that nothing undone needs any more.
+    /// Starts the undo steps of these, and of the steps that they need where nothing else has to be undone first.
     fn unwind(&mut self, mut open: Vec<usize>) {
         while let Some(step) = open.pop() {
             match self.undone_by(step).filter(|_| self.has_completed(step)) {
@@ -148,7 +150,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// A step is undone, or needs not be: those that it needs may come next.
+    /// A step is undone, or need not be: those that it needs may come next.
     fn pass(&mut self, step: usize, open: &mut Vec<usize>) {
         let Some(ending) = &mut self.ending else {
             return;
@@ -229,7 +231,7 @@ impl Schedule<'_> {
 
     /// All is undone: the steps that always run see what became of the others.
     fn begin_always(&mut self) {
-        let graph = std::sync::Arc::clone(&self.graph);
+        let graph = Arc::clone(&self.graph);
         let (Some(ending), Some(last)) = (&mut self.ending, &graph.last) else {
             return;
         };
@@ -342,7 +344,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// Does something for a step that may undo one whose failure would have been caught: it sees what that one's call gave.
+    /// Does `work` for a step. If that undoes a step with `#[catch]`, it sees what the call gave, and not a `Result`.
     pub(super) fn seeing(&mut self, step: usize, work: impl FnOnce(&mut Self)) {
         let undone = match self.plan.steps[step].role {
             Role::Undo(undone) if self.plan.steps[undone].policy.catch == Catch::Whole => undone,
@@ -412,8 +414,4 @@ impl Schedule<'_> {
             result.and_then(|value| O::deserialize(value).map_err(|error| self.bad_output(&error))),
         )
     }
-}
-
-fn outcome(name: &str, value: Value) -> Value {
-    Value::Object(Map::from_iter([(name.to_owned(), value)]))
 }

@@ -346,7 +346,7 @@ impl<'x> Schedule<'x> {
                 self.flow(step).made += output.bytes();
                 let mut output = output.into_json();
                 if place.is_element() && self.plan.steps[step].policy.catch == Catch::Each {
-                    output = succeeded(output);
+                    output = outcome(OK, output);
                 }
                 return self.deliver(step, place, frame, output);
             }
@@ -433,8 +433,7 @@ impl<'x> Schedule<'x> {
         attempts: u32,
     ) -> Value {
         let failure = self.failure(step, element, error, attempts);
-        let failure = serde_json::to_value(failure).unwrap_or_default();
-        Value::Object(Map::from_iter([(ERR.to_owned(), failure)]))
+        outcome(ERR, serde_json::to_value(failure).unwrap_or_default())
     }
 
     /// The failure of a step, or of an element of it, as a value.
@@ -521,7 +520,7 @@ impl<'x> Schedule<'x> {
             self.drop_flow(step);
             self.steps.more(step).recovered = missed;
             let output = match self.plan.steps[step].policy.catch {
-                Catch::Whole => succeeded(output),
+                Catch::Whole => outcome(OK, output),
                 Catch::No | Catch::Each => output,
             };
             return self.end(step, StoredValue::weighed(output, made));
@@ -550,9 +549,9 @@ impl<'x> Schedule<'x> {
     }
 }
 
-/// The output of a step whose failure would be caught.
-fn succeeded(output: Value) -> Value {
-    Value::Object(Map::from_iter([(OK.to_owned(), output)]))
+/// One of the two that a `Result` can be, as serde writes it.
+pub(super) fn outcome(name: &str, value: Value) -> Value {
+    Value::Object(Map::from_iter([(name.to_owned(), value)]))
 }
 
 /// The list of a `for`.
