@@ -228,6 +228,8 @@ struct Known {
     sources: Vec<Value>,
     steps: Vec<String>,
     locals: usize,
+    /// How many steps of blocks there are so far: each has a name of its own.
+    inside: usize,
 }
 
 impl Known {
@@ -275,7 +277,8 @@ impl Known {
     }
 
     fn body(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
-        match choices.below(if depth == 0 { 6 } else { 10 }) {
+        match choices.below(if depth == 0 { 6 } else { 11 }) {
+            10 => json!({ "block": self.block(choices, depth - 1) }),
             0..6 => {
                 let tool = if choices.seldom() {
                     choices.text()
@@ -311,6 +314,48 @@ impl Known {
                 json!({ "for": { "pattern": choices.of(&["x", "y", "(x, y)"]), "list": list, "body": body } })
             }
         }
+    }
+
+    /// Steps that refer to each other and to what is around them.
+    fn block(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
+        let mut inside = Self {
+            sources: self.sources.clone(),
+            steps: Vec::new(),
+            locals: 0,
+            inside: self.inside,
+        };
+        let mut block = json!({});
+        if choices.seldom() {
+            let name = format!("given{}", inside.inside);
+            block["inputs"] = json!({});
+            block["inputs"][&name] = self.template(choices, 1);
+            inside.sources.push(json!({ "input": name }));
+        }
+        let mut steps = Vec::new();
+        for _ in 0..choices.below(3) {
+            inside.inside += 1;
+            let id = format!("in {}", inside.inside);
+            let mut step = inside.body(choices, depth);
+            step["id"] = id.clone().into();
+            if choices.seldom() {
+                step["intent"] = choices.text().into();
+                step["policy"] = inside.policy(choices);
+            }
+            if let (true, Some(before)) = (choices.seldom(), inside.steps.last()) {
+                step["after"] = json!([before]);
+            }
+            steps.push(step);
+            inside.sources.push(json!({ "step": id }));
+            inside.steps.push(id);
+        }
+        block["steps"] = steps.into();
+        match choices.below(4) {
+            0 => {}
+            1 => block["tail"] = inside.body(choices, depth),
+            _ => block["value"] = inside.template(choices, 1),
+        }
+        self.inside = inside.inside;
+        block
     }
 
     fn policy(&self, choices: &mut Choices<'_>) -> Value {

@@ -4,8 +4,8 @@ use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{Plan, Role};
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Report, Run, Status,
-    StepReport, Throttle, Timer,
+    CallContext, DEFAULT_GRACE, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Report,
+    Run, Status, StepReport, Throttle, Timer,
 };
 use plan_runtime::{Error, RunError, tool};
 use serde_json::{Map, Value, json};
@@ -75,7 +75,7 @@ pub fn runs(data: &[u8]) {
     let before = timer.elapsed();
     if let Some((result, report)) = world.drive(configured.with_report()) {
         told(&world.plan, &result, &report);
-        assert!(timer.elapsed() - before <= most);
+        assert!(timer.elapsed() - before <= most + DEFAULT_GRACE);
     }
 
     let throttle = Throttle::new()

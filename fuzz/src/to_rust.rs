@@ -5,9 +5,10 @@ use plan_runtime::Plan;
 use plan_runtime::plan::{Body, Condition, Entry, Key, Part, RustText, Template};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::sync::Arc;
+use syn::parse::discouraged::Speculative;
 use syn::parse::{Parse, ParseStream};
 use syn::{
-    Attribute, Block, Expr, Ident, Lit, Stmt, Token, Type, Visibility, braced, parenthesized,
+    Attribute, Block, Expr, Ident, Lit, Pat, Stmt, Token, Type, Visibility, braced, parenthesized,
 };
 
 /// The macros that a plan's source may call.
@@ -61,9 +62,12 @@ fn is_foreign(plan: &Plan) -> bool {
     let foreign_type = types
         .chain([&plan.output.type_name])
         .any(|ty| !is_plain(ty));
+    foreign_type || is_foreign_work(plan)
+}
+
+fn is_foreign_work(plan: &Plan) -> bool {
     let fallbacks = plan.steps.iter().flat_map(|step| &step.policy.fallback);
-    foreign_type
-        || has_code(&plan.output.value)
+    has_code(&plan.output.value)
         || fallbacks.into_iter().any(has_code)
         || plan.steps.iter().any(|step| is_foreign_body(&step.body))
 }
@@ -81,6 +85,7 @@ fn is_foreign_body(body: &Body) -> bool {
         Body::For(each) => {
             !is_name(&each.pattern) || has_code(&each.list) || is_foreign_body(&each.body)
         }
+        Body::Block(block) => has_code(&block.inputs) || is_foreign_work(&block.plan),
         other => panic!("{other:?}"),
     }
 }
@@ -104,6 +109,10 @@ fn without_texts(plan: &mut Plan) {
     for input in &mut plan.inputs {
         input.description = RustText::default();
     }
+    without_texts_of_steps(plan);
+}
+
+fn without_texts_of_steps(plan: &mut Plan) {
     for step in &mut plan.steps {
         step.intent = RustText::default();
         without_texts_in(&mut step.body);
@@ -131,6 +140,8 @@ fn without_texts_in(body: &mut Body) {
             replace(&mut each.list, true);
             without_texts_in(&mut each.body);
         }
+        // What a block reads has no texts: it goes by its names.
+        Body::Block(block) => without_texts_of_steps(&mut block.plan),
         other => panic!("{other:?}"),
     }
 }
@@ -323,23 +334,7 @@ impl Parse for Source {
         if !plan.is_empty() {
             return Err(plan.error("expected the end of the plan"));
         }
-        let mut count = 0;
-        loop {
-            let attributes = steps.call(Attribute::parse_outer)?;
-            if attributes.is_empty() && !is_step(&steps) {
-                break;
-            }
-            count += 1;
-            steps.parse::<Ident>()?;
-            steps.parse::<Ident>()?;
-            if steps.peek(Token![:]) {
-                steps.parse::<Token![:]>()?;
-                steps.parse::<Type>()?;
-            }
-            steps.parse::<Token![=]>()?;
-            steps.parse::<Expr>()?;
-            steps.parse::<Token![;]>()?;
-        }
+        let count = steps_of(&steps)?;
         let rest: Vec<Stmt> = steps.call(Block::parse_within)?;
         match rest.as_slice() {
             [] | [Stmt::Expr(_, None) | Stmt::Macro(_)] => Ok(Self {
@@ -349,6 +344,70 @@ impl Parse for Source {
             _ => Err(steps.error("expected the output")),
         }
     }
+}
+
+/// Reads the steps of a plan or a block, and says how many there are.
+fn steps_of(input: ParseStream<'_>) -> syn::Result<usize> {
+    let mut count = 0;
+    loop {
+        let attributes = input.call(Attribute::parse_outer)?;
+        if attributes.is_empty() && !is_step(input) {
+            return Ok(count);
+        }
+        count += 1;
+        input.parse::<Ident>()?;
+        input.parse::<Ident>()?;
+        if input.peek(Token![:]) {
+            input.parse::<Token![:]>()?;
+            input.parse::<Type>()?;
+        }
+        input.parse::<Token![=]>()?;
+        body(input)?;
+        input.parse::<Token![;]>()?;
+    }
+}
+
+/// Reads the work of a step: Rust, or Rust with blocks of steps in its braces.
+fn body(input: ParseStream<'_>) -> syn::Result<()> {
+    let ahead = input.fork();
+    if ahead.parse::<Expr>().is_ok() {
+        input.advance_to(&ahead);
+        return Ok(());
+    }
+    if input.peek(Token![for]) {
+        input.parse::<Token![for]>()?;
+        Pat::parse_single(input)?;
+        input.parse::<Token![in]>()?;
+        Expr::parse_without_eager_brace(input)?;
+        return block(input);
+    }
+    if !input.peek(Token![if]) {
+        return block(input);
+    }
+    loop {
+        if input.peek(Token![if]) {
+            input.parse::<Token![if]>()?;
+            Expr::parse_without_eager_brace(input)?;
+        }
+        block(input)?;
+        if !input.peek(Token![else]) {
+            return Ok(());
+        }
+        input.parse::<Token![else]>()?;
+    }
+}
+
+fn block(input: ParseStream<'_>) -> syn::Result<()> {
+    let inside;
+    braced!(inside in input);
+    steps_of(&inside)?;
+    if !inside.is_empty() {
+        body(&inside)?;
+    }
+    if inside.is_empty() {
+        return Ok(());
+    }
+    Err(inside.error("expected the end of the block"))
 }
 
 /// `step name`, and not the value of a step that is called so.

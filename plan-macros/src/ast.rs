@@ -36,10 +36,31 @@ impl Plan {
         inputs.chain(self.steps.iter().map(|step| &step.name))
     }
 
-    /// All that the values of the plan mention.
+    /// All that the values of the plan mention, those in blocks included.
     pub(crate) fn mentions(&self) -> impl Iterator<Item = &Mention> {
-        let steps = self.steps.iter().flat_map(|step| &step.mentions);
+        let steps = self.all_steps().into_iter().flat_map(|step| {
+            let again = match &step.body {
+                Body::Loop(repeat) => &repeat.mentions[..],
+                _ => &[],
+            };
+            step.mentions.iter().chain(again)
+        });
         steps.chain(self.tail.iter().flat_map(|tail| &tail.mentions))
+    }
+
+    /// Its steps and those of all blocks, by their numbers.
+    pub(crate) fn all_steps(&self) -> Vec<&Step> {
+        let mut all = Vec::with_capacity(self.steps.len());
+        steps_in(&self.steps, &mut all);
+        all.sort_by_key(|step| step.number);
+        all
+    }
+}
+
+fn steps_in<'s>(steps: &'s [Step], all: &mut Vec<&'s Step>) {
+    for step in steps {
+        all.push(step);
+        step.body.blocks(&mut |block| steps_in(&block.steps, all));
     }
 }
 
@@ -73,8 +94,12 @@ pub(crate) struct Step {
     /// A step with a type is a computed value.
     pub(crate) ty: Option<Type>,
     pub(crate) body: Body,
-    /// What its values mention, in order, once names are resolved.
+    /// What its values mention, in order, once names are resolved, and the blocks in it, as far as it is outside of them.
     pub(crate) mentions: Vec<Mention>,
+    /// Which step it is of all. The plan's own come first, then those of each block.
+    pub(crate) number: usize,
+    /// Whether it is the last expression of a block, which has no name.
+    pub(crate) is_tail: bool,
 }
 
 /// What a step is for.
@@ -99,9 +124,19 @@ impl Step {
     }
 }
 
+/// What a name in a value refers to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// The step of this number.
+    Step(usize),
+    /// The input at this place.
+    Input(usize),
+}
+
 /// A use of a step or an input.
 pub(crate) struct Mention {
     pub(crate) name: Ident,
+    pub(crate) source: Source,
     /// Whether Rust code uses it, and so its Rust value.
     pub(crate) computed: bool,
 }
@@ -115,8 +150,94 @@ pub(crate) enum Body {
     If(Vec<Branch>),
     /// `for x in list { … }`
     For(Box<For>),
+    /// `{ steps tail }`
+    Block(Box<Block>),
+    /// `loop |last| { … } while condition`
+    Loop(Box<Loop>),
     /// What could not be read, and was reported; the tool's path if that much is known.
     Broken(Option<Path>),
+}
+
+impl Body {
+    /// Hands over the blocks that are not in another.
+    pub(crate) fn blocks<'b>(&'b self, f: &mut impl FnMut(&'b Block)) {
+        match self {
+            Self::Block(block) => f(block),
+            Self::Loop(repeat) => f(&repeat.round),
+            Self::If(branches) => branches.iter().for_each(|branch| branch.body.blocks(f)),
+            Self::For(repeat) => repeat.body.blocks(f),
+            Self::Call(_) | Self::Compute(_) | Self::Broken(_) => {}
+        }
+    }
+}
+
+/// Steps inside a step, with a value of their own.
+pub(crate) struct Block {
+    /// The end of its braces.
+    pub(crate) end: Span,
+    /// The last of them has no name if it is the tail.
+    pub(crate) steps: Vec<Step>,
+    pub(crate) tail: BlockTail,
+    /// The names of steps that could not be read.
+    pub(crate) broken: Vec<Ident>,
+    /// Which block it is of all, counted from 1, once names are known.
+    pub(crate) scope: usize,
+    /// The names from outside that it mentions, in order, once names are resolved.
+    pub(crate) captures: Vec<Capture>,
+}
+
+/// A block that is repeated.
+pub(crate) struct Loop {
+    /// `loop`
+    pub(crate) keyword: Span,
+    /// The name of the value of the round before.
+    pub(crate) last: Option<Ident>,
+    pub(crate) round: Block,
+    /// Whether there is another round.
+    pub(crate) again: Value,
+    /// Where the names are known that `again` may mention, once names are known.
+    pub(crate) scope: usize,
+    /// What `again` mentions, once names are resolved.
+    pub(crate) mentions: Vec<Mention>,
+}
+
+/// The last expression of a block.
+pub(crate) enum BlockTail {
+    /// There is none: the value is `()`.
+    None,
+    /// A call, an `if` or a `for`, which is the last step.
+    Step,
+    /// The name of a step of the block.
+    Name(Ident),
+    /// What could not be read, and was reported.
+    Broken,
+}
+
+impl Block {
+    /// The step whose output is the block's value.
+    pub(crate) fn value(&self) -> Option<&Step> {
+        match &self.tail {
+            BlockTail::Step => self.steps.last(),
+            BlockTail::Name(name) => {
+                let name = text_of(name);
+                self.steps.iter().find(|step| text_of(&step.name) == name)
+            }
+            BlockTail::None | BlockTail::Broken => None,
+        }
+    }
+}
+
+/// A name around a block that something in it mentions.
+pub(crate) struct Capture {
+    pub(crate) name: Ident,
+    pub(crate) of: Captured,
+}
+
+/// What a block takes from around it.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Captured {
+    Source(Source),
+    Local(Local),
 }
 
 /// One way that an `if` can go.
@@ -166,6 +287,13 @@ pub(crate) struct Policy {
     pub(crate) catch: Catch,
     pub(crate) fallback: Option<(Span, Box<Value>)>,
     pub(crate) concurrency: Option<(Span, usize)>,
+    /// The most rounds of a loop, and where the attribute is.
+    pub(crate) at_most: Option<u32>,
+    pub(crate) rounds: Option<Span>,
+    /// The time between two starts of a round.
+    pub(crate) every: Option<Duration>,
+    /// Where `collect` is.
+    pub(crate) collect: Option<Span>,
     /// The amounts that are not literals.
     pub(crate) amounts: Vec<(Amount, Value)>,
     /// Where `concurrency` is, if it is not a literal.
@@ -181,6 +309,8 @@ pub(crate) enum Amount {
     Timeout,
     Deadline,
     Concurrency,
+    AtMost,
+    Every,
 }
 
 #[derive(Default)]

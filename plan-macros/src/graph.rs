@@ -1,6 +1,6 @@
 //! Which steps wait for which.
 
-use crate::ast::{Plan, Role};
+use crate::ast::{Role, Step};
 use crate::names::{Names, Source};
 use std::collections::BTreeSet;
 use syn::Ident;
@@ -20,26 +20,32 @@ pub(crate) struct StepGraph {
 pub(crate) type Cycle = Vec<(usize, Ident)>;
 
 impl StepGraph {
-    pub(crate) fn new(plan: &Plan, names: &Names) -> Self {
-        let edge = |name: &Ident| match names.get(name) {
-            Some(Source::Step(index)) => Some((index, name.clone())),
+    /// The graph of the steps of this scope.
+    pub(crate) fn new(steps: &[Step], scope: usize, names: &Names) -> Self {
+        let edge = |(name, source): (&Ident, Option<Source>)| match source {
+            Some(Source::Step(number)) if names.scope_of(Source::Step(number)) == scope => {
+                Some((names.place_of(number), name.clone()))
+            }
             _ => None,
         };
         let (mut edges, mut references) = (Vec::new(), Vec::new());
-        for step in &plan.steps {
+        for step in steps {
             // What refers to a step that runs later is an error of its own.
-            let may_need = |(to, _): &(usize, Ident)| match (&step.role, &plan.steps[*to].role) {
+            let may_need = |(to, _): &(usize, Ident)| match (&step.role, &steps[*to].role) {
                 (_, Role::Work) | (Role::Always, Role::Always) => true,
                 (_, Role::Undo(_) | Role::Always) => false,
             };
-            let mentioned = step.mentions.iter().map(|mention| &mention.name);
+            let mentioned = step.mentions.iter();
+            let mentioned = mentioned.map(|mention| (&mention.name, Some(mention.source)));
             let undone = match &step.role {
                 Role::Undo(undone) => Some(undone),
                 Role::Work | Role::Always => None,
             };
             let mut waits: Vec<_> = mentioned.filter_map(edge).filter(may_need).collect();
             references.push(waits.len());
-            let others = step.after.iter().chain(undone).filter_map(edge);
+            let others = step.after.iter().chain(undone);
+            let others = others.map(|name| (name, names.own(scope, name)));
+            let others = others.filter_map(edge);
             waits.extend(others.filter(may_need));
             edges.push(waits);
         }

@@ -47,6 +47,7 @@ pub struct Failure {
     /// | `VALUE` | Rust code among the values failed |
     /// | `PANIC` | a tool or Rust code among the values panicked |
     /// | `TIMEOUT`, `DEADLINE` | it took too long |
+    /// | `TOO_MANY_ROUNDS` | the condition of a `loop` still held after the most rounds |
     /// | `REFUSED` | a [gate](crate::run::Gate) refused the call |
     /// | `CANCELLED` | the run was cancelled |
     pub code: String,

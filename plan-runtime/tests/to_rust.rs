@@ -322,3 +322,92 @@ fn messages_name_steps_and_local_values_as_they_are_called_now() {
     assert!(said.contains("the reference `now.x"), "{said}");
     assert!(said.contains("the reference `new.x"), "{said}");
 }
+
+#[test]
+fn blocks() {
+    let plan = r#"{"name": "travel", "inputs": [{"name": "city"}, {"name": "type", "type": "Vec<String>"}], "steps": [
+        {"id": "trip", "intent": "Go there.", "block": {"steps": [
+            {"id": "flight", "intent": "Book it.", "tool": {"name": "book_flight"}, "policy": {"attempts": 3},
+                "arguments": {"object": {"to": {"reference": {"input": "city", "pointer": ""}}}}},
+            {"id": "Flight", "undo": "flight", "tool": {"name": "cancel"},
+                "arguments": {"object": {"booking": {"reference": {"step": "flight", "pointer": "/id"}}}}}
+        ], "value": {"reference": {"step": "flight", "pointer": "/airport"}}}},
+        {"id": "pages", "for": {"pattern": "url", "list": {"reference": {"input": "type", "pointer": ""}}, "body": {"block": {"steps": [
+            {"id": "page", "tool": {"name": "fetch"}, "arguments": {"object": {"url": {"reference": {"local": 0, "pointer": ""}}}}}
+        ], "tail": {"if": [{"condition": {"reference": {"step": "page", "pointer": "/long"}}, "then": {"block": {"steps": [
+            {"id": "short", "tool": {"name": "shorten"}, "arguments": {"object": {"text": {"reference": {"step": "page", "pointer": "/text"}}, "of": {"reference": {"step": "trip", "pointer": ""}}}}}
+        ], "value": {"reference": {"step": "short", "pointer": ""}}}}}]}}}}},
+        {"id": "also", "block": {"steps": [
+            {"id": "page", "tool": {"name": "fetch"}, "arguments": {"object": {"url": "x"}}}
+        ]}},
+        {"id": "nothing", "block": {"steps": []}}
+    ]}"#;
+    assert_eq!(
+        source(plan),
+        r##"plan! {
+    pub Travel(city: String, r#type: Vec<String>) {
+        /// Go there.
+        step trip = {
+            /// Book it.
+            #[retry(3)]
+            step flight = BookFlight { to: city, .. };
+            #[undo(flight)]
+            step flight_2 = Cancel {
+                booking: flight.id,
+                ..
+            };
+            flight.airport
+        };
+
+        step pages = for url in r#type {
+            step page = Fetch { url, .. };
+            if page.long {
+                step short = Shorten {
+                    text: page.text,
+                    of: trip,
+                    ..
+                };
+                short
+            }
+        };
+
+        step also = {
+            step page = Fetch { url: "x", .. };
+        };
+
+        step nothing = {};
+    }
+}
+"##
+    );
+}
+
+#[test]
+fn blocks_that_only_plan_json_has() {
+    let block = |members: &str| {
+        let text = format!(
+            r#"{{"name": "p", "inputs": [{{"name": "x"}}], "steps": [
+                {{"id": "a", "tool": {{"name": "t"}}}},
+                {{"id": "b", "block": {{{members}}}}}
+            ]}}"#
+        );
+        let plan: Plan = serde_json::from_str(&text).unwrap();
+        plan.to_rust().unwrap_err().to_string()
+    };
+    assert_eq!(
+        block(r#""steps": [], "value": 1"#),
+        r##"`plan!` cannot express a part of the plan: step `b`: a block of a value alone, whose type the plan does not keep"##
+    );
+    assert_eq!(
+        block(r#""inputs": {"y": {"reference": {"step": "a", "pointer": "/y"}}}, "steps": []"#),
+        r##"`plan!` cannot express a part of the plan: step `b`: `y` in a block for `a.y`, which has no name"##
+    );
+    assert_eq!(
+        block(r#""inputs": {"y": 1}, "steps": []"#),
+        r##"`plan!` cannot express a part of the plan: step `b`: `y` in a block for `1`, which has no name"##
+    );
+    assert_eq!(
+        block(r#""steps": [{"id": "c", "block": {"steps": [{"id": "d", "value": []}]}}]"#),
+        r##"`plan!` cannot express a part of the plan: step `b.c.d`: the computed value `[]`, whose type the plan does not keep"##
+    );
+}

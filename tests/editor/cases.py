@@ -6,7 +6,7 @@ INBOX = "data next_page raw"
 START = "limit reply sender"
 TYPES = "Email FetchEmails Filters Inbox Mail Note Person Receipt ReplyEmail ReplyToLatest String Value"
 INLINE = 'let again = plan! { step note = Note { text: "again", data: json!(null), .. }; note.id };'
-ATTRIBUTES = "after always catch concurrency deadline fallback optional retry timeout undo"
+ATTRIBUTES = "after always at_most catch collect concurrency deadline fallback optional retry timeout undo"
 
 # What is tried, the text, what replaces it, and what must be offered: of each kind exactly these labels, `has` among others.
 COMPLETIONS = [
@@ -107,6 +107,15 @@ COMPLETIONS = [
     ("an always step, what another gave", "by: second.err()?.message,", "by: second.▮,", {"has": "ok err is_ok"}),
     ("an always step, a failure", "by: second.err()?.message,", "by: second.err()?.▮,", {"field": "attempts code message step transient"}),
     ("an always step, names", "by: second.err()?.message,", "by: sec▮,", {"variable": "first second tries unsent words"}),
+    ("a step in a block, fields", "text: noted.note, by: name", "text: noted.▮, by: name", {"field": "id note"}),
+    ("a step in a block, names", "text: noted.note, by: name", "text: no▮, by: name", {"variable": "name names noted rounds"}),
+    ("the value of a block", "again\n        };", "again.▮\n        };", {"field": "id note"}),
+    ("argument names in a block", "text: noted.note, by: name, data: json!(6), ..", "▮", {"field": "by data tags text"}),
+    ("elements that are blocks", "text: kept[0].note", "text: kept[0].▮", {"field": "id note"}),
+    ("the round before", "by: before?.note", "by: before?.▮", {"field": "id note"}),
+    ("the condition of a loop", "while attempt.note.is_empty()", "while attempt.▮", {"has": "id note"}),
+    ("what a loop gives", "[tried[0].id,", "[tried[0].▮,", {"field": "id note"}),
+    ("options of `#[at_most]`", 'every = "3s"', "▮", {"module": "every rounds"}),
     ("the expression form, fields", "; note.id };", "; note.▮ };", {"field": "id note"}),
     ("the expression form, argument names", 'Note { text: "again", data', "Note { ▮, data", {"field": "by tags text"}),
     ("the expression form, from outside", "again.run(mail)", "again.▮", {"method": "plan run clone(as Clone) clone_from(as Clone)"}),
@@ -143,6 +152,10 @@ DEFINITIONS = [
     ("a step that is declared later", "text: lat▮er.note",
      ["step [later] = Note { text: vec![reply.trim(), \"x\"].join(\" \"), tags: [reply, \"x\"], by: inbox.next_page?.name, data: json!({ \"last\": noted?.id }) };"]),
     ("a step in an always step", "by: sec▮ond.err()", ["step [second] = Note { text: first.note, data: json!(3), .. };"]),
+    ("a step in a block", "text: not▮ed.note", ["step [noted] = Note { text: name, data: json!(5), .. };"]),
+    ("a step around a loop", "text: ke▮pt[0]", ["step [kept] = for name in names {"]),
+    ("the round before", "by: bef▮ore?", ["step tried = loop |[before]| {"]),
+    ("a step in a condition", "while att▮empt.note", ["step [attempt] = Note { text: kept[0].note, by: before?.note, data: json!(7), .. };"]),
     ("an input in a policy", "#[retry(tri▮es)]", ["pub Recall(words: String, [tries]: u32) -> u64 {"]),
     ("a step that is undone", "#[undo(fir▮st)]", ["step [first] = Note { text: words, data: json!(1), .. };"]),
     ("a step in an attribute", "#[after(se▮nt)]", ["step [sent] = ReplyEmail {"]),

@@ -10,6 +10,7 @@ mod support;
 
 mod amounts;
 mod asked;
+mod blocks;
 mod caught;
 mod computed;
 mod context;
@@ -22,6 +23,8 @@ mod literals;
 mod plans;
 mod printed;
 mod references;
+mod repeated;
+mod saga;
 mod statics;
 mod texts;
 mod throttle;

@@ -19,6 +19,15 @@ pub(super) struct LocalFrame {
 }
 
 impl LocalFrame {
+    /// An expression for the place of a part, or of the whole.
+    pub(super) fn part(&self, part: Option<usize>) -> TokenStream {
+        let place = &self.place;
+        match part {
+            Some(part) => part_of(place, part, self.names.len()),
+            None => quote!(#place),
+        }
+    }
+
     /// An expression for the place of a name, if it is bound here.
     fn place_of(&self, name: &Ident) -> Option<TokenStream> {
         let part = self.names.iter().rposition(|bound| bound == name)?;
@@ -66,7 +75,7 @@ impl Builder<'_> {
                 .iter()
                 .rev()
                 .find_map(|outer| outer.place_of(&name));
-            let place = match (outer, self.cx.names.get(&name)) {
+            let place = match (outer, self.source(&name)) {
                 (Some(place), _) => place,
                 (None, Some(source)) => {
                     self.rebound.insert(source);

@@ -1,5 +1,6 @@
 //! Rust expressions over what a plan has.
 
+use super::block::LocalPlace;
 use super::reference::field_name;
 use super::value::Builder;
 use super::{Context, local};
@@ -76,11 +77,11 @@ impl Builder<'_> {
     pub(super) fn written_fields(&mut self, computed: &Computed) {
         for (name, member) in &computed.fields {
             let is_local = self.frames.iter().any(|frame| frame.names.contains(name));
-            let Some(source) = self.cx.names.get(name).filter(|_| !is_local) else {
+            let Some(source) = self.source(name).filter(|_| !is_local) else {
                 continue;
             };
             let (at, ident) = field_name(member);
-            let same = self.cx.same_type_seen(source, self.reader);
+            let same = self.cx.same_type_seen(source, self.reader(source));
             if self.data.is_new_check(format!("{same}.{ident} computed")) {
                 let ty = self.type_of(source);
                 self.constants.check(
@@ -94,7 +95,7 @@ impl Builder<'_> {
     pub(super) fn sources<'c>(&self, computed: &'c Computed) -> Vec<(Source, &'c Ident)> {
         let names = computed.names.iter();
         let mut sources: Vec<_> = names
-            .filter_map(|name| Some((self.cx.names.get(name)?, name)))
+            .filter_map(|name| Some((self.source(name)?, name)))
             .collect();
         sources.sort_by_key(|(source, _)| *source);
         sources
@@ -110,7 +111,7 @@ impl Builder<'_> {
     ) -> (TokenStream, TokenStream, TokenStream, TokenStream) {
         let looks = sources.iter().map(|(source, _)| {
             let ty = self.type_of(*source);
-            let source = Context::source(*source);
+            let source = Context::source(self.place(*source));
             quote!(#scope.value_of::<#ty>(#source)?;)
         });
         let parameter = if sources.is_empty() {
@@ -121,7 +122,7 @@ impl Builder<'_> {
         let look = quote!(|#parameter| { #(#looks)* ::core::result::Result::Ok(()) });
         let values = sources.iter().map(|(source, name)| {
             let ty = self.type_of(*source);
-            let source = Context::source(*source);
+            let source = Context::source(self.place(*source));
             // In the tokens of a macro, a name may be a mere word.
             quote!(#[allow(unused_variables)] let #name: &#ty = #scope.known::<#ty>(#source);)
         });
@@ -136,7 +137,19 @@ impl Builder<'_> {
                 continue;
             }
             let place = &frame.place;
-            locals = quote!((__plan::at(#place, #depth), #locals));
+            let LocalPlace::Frame(depth) = self.place_of_local(mentioned[0].1) else {
+                // Each is an input of the block.
+                for (name, local) in mentioned {
+                    let LocalPlace::Input(input) = self.place_of_local(*local) else {
+                        continue;
+                    };
+                    let (part, input) = (frame.part(local.part), Context::source(input));
+                    locals = quote!((__plan::at(#part, #input), #locals));
+                    refs = quote!((#name, #refs));
+                }
+                continue;
+            };
+            locals = quote!((__plan::at(#place, __plan::Source::Local(#depth)), #locals));
             let named = |part: Option<usize>| {
                 mentioned
                     .iter()
@@ -164,16 +177,23 @@ impl Builder<'_> {
         sources: &[(Source, &Ident)],
         compute: &TokenStream,
     ) {
-        let mut frames: Vec<usize> = computed
-            .locals
+        let mut places: Vec<Source> = sources
             .iter()
-            .map(|(_, local)| local.frame)
+            .map(|(source, _)| self.place(*source))
             .collect();
+        let mut frames = Vec::new();
+        for (_, local) in &computed.locals {
+            match self.place_of_local(*local) {
+                LocalPlace::Frame(frame) => frames.push(frame),
+                LocalPlace::Input(input) => places.push(input),
+            }
+        }
+        places.sort_unstable();
         frames.sort_unstable();
         frames.dedup();
-        self.data.tag('c').number(sources.len() + frames.len());
-        for (source, _) in sources {
-            self.data.source(*source);
+        self.data.tag('c').number(places.len() + frames.len());
+        for place in places {
+            self.data.source(place);
         }
         for frame in frames {
             self.data.local(frame);

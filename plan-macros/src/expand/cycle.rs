@@ -1,15 +1,34 @@
 //! Steps that wait for one another.
 
-use crate::ast::Plan;
+use super::Context;
+use crate::ast::Step;
 use crate::docs::text_of;
-use crate::graph::Cycle;
+use crate::graph::{Cycle, StepGraph};
 use proc_macro2::TokenStream;
 
+/// Adds an error for each cycle of these steps, and of those in their blocks.
+pub(super) fn errors(
+    graph: &StepGraph,
+    steps: &[Step],
+    cx: &Context<'_>,
+    errors: &mut TokenStream,
+) {
+    for cycle in graph.cycles() {
+        errors.extend(error(steps, &cycle));
+    }
+    for step in steps {
+        step.body.blocks(&mut |block| {
+            let graph = StepGraph::new(&block.steps, block.scope, cx.names);
+            self::errors(&graph, &block.steps, cx, errors);
+        });
+    }
+}
+
 /// The error, at the name by which the first of the steps waits.
-pub(super) fn error(plan: &Plan, cycle: &Cycle) -> TokenStream {
+fn error(steps: &[Step], cycle: &Cycle) -> TokenStream {
     let names: Vec<String> = cycle
         .iter()
-        .map(|(step, _)| text_of(&plan.steps[*step].name))
+        .map(|(step, _)| text_of(&steps[*step].name))
         .collect();
     let first = &names[0];
     let message = match &names[..] {

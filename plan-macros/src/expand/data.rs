@@ -12,10 +12,11 @@
 //! | plan | name, description (texts), list of inputs, list of the steps' ids (texts), steps, output's type (text), output (template) |
 //! | input | name, type, description (texts) |
 //! | step | intent (text), `after` (a list of numbers), nothing or `U` number: undoes that step, or `A`: always runs, body, policy |
-//! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body |
+//! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body · `B` block · `L` whether the first input is the value of the round before (`0` or `1`) block condition (template) |
+//! | block | list of inputs (name, template), list of the steps' ids (texts), steps, value (template) |
 //! | branch | list of conditions, body |
 //! | condition | `h` template: holds · `b` pattern (text) template: `let` |
-//! | policy | any of `a` attempts (number), `b` backoff, `m` max, `t` timeout, `d` deadline (durations), `j` and `0` or `1`: jitter, `w`: optional, `e`: optional(each), `C`: catch, `E`: catch(each), `f` fallback (template), `c` concurrency (number), `N` amount (number) written (text) constant: a constant, `G` amount (number) template: what gives it, then `;` |
+//! | policy | any of `a` attempts (number), `b` backoff, `m` max, `t` timeout, `d` deadline (durations), `j` and `0` or `1`: jitter, `w`: optional, `e`: optional(each), `C`: catch, `E`: catch(each), `f` fallback (template), `c` concurrency (number), `l` at_most (number), `y` every (duration), `k`: collect, `N` amount (number) written (text) constant: a constant, `G` amount (number) template: what gives it, then `;` |
 //! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant |
 //! | member | key (text), template |
 //! | field | Rust name (text), template |

@@ -30,6 +30,8 @@ impl Builder<'_> {
                 }
             }
             Body::For(repeat) => self.repeat(repeat, step, tools),
+            Body::Block(block) => self.block(block),
+            Body::Loop(repeat) => self.looped(repeat),
             Body::Broken(_) => {
                 self.data.tag('V').tag('n');
             }
@@ -167,7 +169,7 @@ pub(super) fn arguments(step: usize, index: usize, path: &syn::Path) -> Ident {
     Ident::new(&format!("__PlanArguments{step}_{index}"), ends(path).0)
 }
 
-/// An action of a step: the tool's path, `None` if it computes a value, or could not be read.
+/// The actions of a step, without those of the steps in its blocks: the tool's path, `None` if it computes a value, or could not be read.
 pub(super) fn actions(body: &Body) -> Vec<Option<&syn::Path>> {
     match body {
         Body::Call(literal) => vec![Some(&literal.path)],
@@ -177,5 +179,6 @@ pub(super) fn actions(body: &Body) -> Vec<Option<&syn::Path>> {
             .flat_map(|branch| actions(&branch.body))
             .collect(),
         Body::For(repeat) => actions(&repeat.body),
+        Body::Block(_) | Body::Loop(_) => Vec::new(),
     }
 }

@@ -199,7 +199,7 @@ fn shared(
         let (items, ty) = json::checked_alias(&input.ty, &name);
         quote!(#items type #name = #ty;)
     });
-    let step_types = plan
+    let step_types = cx
         .steps
         .iter()
         .enumerate()
@@ -230,8 +230,8 @@ fn shared(
     }
     data.text(output_type);
     let output = output(Builder::new(cx, &mut data));
-    let cycles = cx.graph.cycles();
-    let cycles = cycles.iter().map(|cycle| cycle::error(plan, cycle));
+    let mut cycles = TokenStream::new();
+    cycle::errors(cx.graph, &plan.steps, cx, &mut cycles);
     let unused = unused(cx);
     let data = data.into_arguments();
     let decoded = quote!(__plan::decode(#data));
@@ -247,7 +247,7 @@ fn shared(
         #(#input_types)*
         #(#step_types)*
         #steps
-        #(#cycles)*
+        #cycles
         #output
         static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| #decoded);
         #unused
@@ -400,17 +400,19 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         // What should use them may be what is wrong.
         return TokenStream::new();
     }
-    let after = cx.plan.steps.iter().flat_map(|step| &step.after);
-    let undone = cx.plan.steps.iter().filter_map(|step| match &step.role {
-        Role::Undo(undone) => Some(undone),
-        Role::Work | Role::Always => None,
-    });
-    let mentioned = cx.plan.mentions().map(|mention| &mention.name);
-    let used: BTreeSet<Source> = mentioned
-        .chain(after)
-        .chain(undone)
-        .filter_map(|name| cx.names.get(name))
-        .collect();
+    let mut used: BTreeSet<Source> = cx.plan.mentions().map(|mention| mention.source).collect();
+    for step in &cx.steps {
+        let undone = match &step.role {
+            Role::Undo(undone) => Some(undone),
+            Role::Work | Role::Always => None,
+        };
+        let scope = cx.names.scope_of(Source::Step(step.number));
+        let named = step.after.iter().chain(undone);
+        used.extend(named.filter_map(|name| cx.names.own(scope, name)));
+        step.body.blocks(&mut |block| {
+            used.extend(block.value().map(|step| Source::Step(step.number)));
+        });
+    }
     let inputs = cx.plan.head.as_ref().map_or(&[][..], |head| &head.inputs);
     let inputs = inputs
         .iter()
@@ -418,7 +420,7 @@ fn unused(cx: &Context<'_>) -> TokenStream {
         .filter(|(index, _)| !used.contains(&Source::Input(*index)))
         .map(|(_, input)| (&input.name, allows(&input.attrs)));
     let is_computed = |step: &Step| matches!(step.body, Body::Compute(_));
-    let steps = cx.plan.steps.iter().enumerate();
+    let steps = cx.steps.iter().enumerate();
     let steps = steps
         .filter(|(index, step)| is_computed(step) && !used.contains(&Source::Step(*index)))
         .map(|(_, step)| (&step.name, Vec::new()));
@@ -476,7 +478,7 @@ fn braces_name(index: usize, at: Span) -> Ident {
 
 /// Lets rustc warn of the case of a name where it is declared, and not where it is used.
 fn case(cx: &Context<'_>) -> Option<TokenStream> {
-    let names = cx.plan.steps.iter().map(|step| &step.name);
+    let names = cx.steps.iter().map(|step| &step.name);
     let names: Vec<&Ident> = names
         .chain(&cx.plan.bound)
         .filter(|name| text_of(name).contains(char::is_uppercase))

@@ -1,6 +1,7 @@
 //! From a checked plan to Rust: the plan as a `static`, the checks that only rustc can make, and what runs it.
 
 mod binding;
+mod block;
 mod computed;
 mod cycle;
 mod data;
@@ -55,9 +56,12 @@ pub(crate) fn plan(input: TokenStream) -> TokenStream {
     }
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
-    let graph = StepGraph::new(&plan, &names);
-    let is_needed = |step, needed| graph.is_needed(step, needed);
-    names::check_roles(&plan, &names, is_needed, &mut report);
+    let graph = StepGraph::new(&plan.steps, 0, &names);
+    let order = |steps: &[Step], scope| -> Box<dyn Fn(usize, usize) -> bool> {
+        let graph = StepGraph::new(steps, scope, &names);
+        Box::new(move |step, needed| graph.is_needed(step, needed))
+    };
+    names::check_roles(&plan, &names, &order, &mut report);
     match (begun, ide) {
         (Some(begun), _) => begun(&report.into_compile_errors()),
         (None, Some(ide)) => item::outside(&plan, &names, &graph, report, &ide),
@@ -84,6 +88,8 @@ struct Context<'a> {
     plan: &'a Plan,
     names: &'a Names,
     graph: &'a StepGraph,
+    /// The plan's steps and those of its blocks, by their numbers.
+    steps: Vec<&'a Step>,
     /// The first mistake found so far.
     error: Option<TokenStream>,
     /// The paths of each step's tools as text, in the order of its actions.
@@ -99,7 +105,8 @@ impl<'a> Context<'a> {
         graph: &'a StepGraph,
         error: Option<TokenStream>,
     ) -> Self {
-        let tools = plan.steps.iter().map(|step| {
+        let steps = plan.all_steps();
+        let tools = steps.iter().map(|step| {
             let paths = flow::actions(&step.body).into_iter().flatten();
             paths.map(parse::path_text).collect()
         });
@@ -109,10 +116,8 @@ impl<'a> Context<'a> {
             graph,
             error,
             tools: tools.collect(),
-            is_only_work: plan
-                .steps
-                .iter()
-                .all(|step| matches!(step.role, Role::Work)),
+            is_only_work: steps.iter().all(|step| matches!(step.role, Role::Work)),
+            steps,
         }
     }
 }
@@ -138,10 +143,7 @@ impl Context<'_> {
     /// the type is reported there, once.
     fn type_of(&self, source: Source) -> Ident {
         match source {
-            Source::Step(index) => format_ident!(
-                "__PlanStep{index}",
-                span = step::place(&self.plan.steps[index])
-            ),
+            Source::Step(index) => types::type_of_step(self.steps[index]),
             Source::Input(index) => {
                 let input = self
                     .plan
@@ -159,7 +161,7 @@ impl Context<'_> {
         let Source::Step(index) = source else {
             return View::Output;
         };
-        let step = &self.plan.steps[index];
+        let step = self.steps[index];
         match reader {
             Reader::Undo(undone) if undone == index => {
                 if policy::wraps(step) || types::may_be_absent(&step.body) {
@@ -203,16 +205,14 @@ impl Context<'_> {
         if self.is_only_work {
             return views;
         }
-        for step in &self.plan.steps {
+        let scope = self.names.scope_of(Source::Step(index));
+        for step in &self.steps {
             let reader = names::reader(step, self.names);
-            if reader == Reader::Work {
+            if reader == Reader::Work || self.names.scope_of(Source::Step(step.number)) != scope {
                 continue;
             }
-            let mut mentioned = step
-                .mentions
-                .iter()
-                .map(|mention| self.names.get(&mention.name));
-            if mentioned.any(|source| source == Some(Source::Step(index))) {
+            let mut mentions = step.mentions.iter();
+            if mentions.any(|mention| mention.source == Source::Step(index)) {
                 let view = self.view(Source::Step(index), reader);
                 if view != View::Output && !views.iter().any(|(other, _)| *other == view) {
                     views.push((view, reader));
@@ -225,7 +225,7 @@ impl Context<'_> {
     /// What says that two steps or inputs have the same type.
     fn same_type(&self, source: Source) -> String {
         match source {
-            Source::Step(index) => match &self.plan.steps[index] {
+            Source::Step(index) => match self.steps[index] {
                 Step {
                     body: Body::Call(_),
                     ty: None,

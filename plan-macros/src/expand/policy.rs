@@ -55,6 +55,15 @@ impl Builder<'_> {
         if let Some((_, concurrency)) = policy.concurrency {
             self.data.tag('c').number(concurrency);
         }
+        if let Some(at_most) = policy.at_most {
+            self.data.tag('l').number(at_most);
+        }
+        if let Some(every) = policy.every {
+            self.data.tag('y').duration(every);
+        }
+        if policy.collect.is_some() {
+            self.data.tag('k');
+        }
         self.data.tag(';');
     }
 }
@@ -63,9 +72,9 @@ impl Builder<'_> {
     /// Writes an amount that is not a literal: a constant of the program, or what reads inputs.
     fn amount(&mut self, amount: Amount, value: &Value) {
         let ty = match amount {
-            Amount::Attempts => quote!(::core::primitive::u32),
+            Amount::Attempts | Amount::AtMost => quote!(::core::primitive::u32),
             Amount::Concurrency => quote!(::core::primitive::usize),
-            Amount::Backoff | Amount::Max | Amount::Timeout | Amount::Deadline => {
+            Amount::Backoff | Amount::Max | Amount::Timeout | Amount::Deadline | Amount::Every => {
                 quote!(::core::time::Duration)
             }
         };
@@ -74,7 +83,7 @@ impl Builder<'_> {
             Value::Computed(computed) if computed.names.is_empty() && !computed.asks => {
                 let expr = &computed.expr;
                 let made = match amount {
-                    Amount::Attempts => quote!(Count(|| {
+                    Amount::Attempts | Amount::AtMost => quote!(Count(|| {
                         let count: #ty = #expr;
                         count as ::core::primitive::usize
                     })),

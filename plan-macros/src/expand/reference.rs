@@ -171,27 +171,33 @@ impl Builder<'_> {
         let mut root = reference.root.clone();
         let source = match reference.local {
             Some(_) => None,
-            None => self.cx.names.get(&root),
+            None => self.source(&root),
         };
         if let Some(source) = source {
-            let bound = self.roots.entry(source).or_insert_with(|| root.clone());
+            let bound = self.bind_root(source, &root);
             root.set_span(root.span().resolved_at(bound.span()));
         }
-        let written = reference.written();
+        let mut written = reference.written();
+        // In the condition of a loop, the step's name is that of a round's value.
+        if let Some(Source::Step(number)) = source {
+            let (name, said) = (text_of(&self.cx.steps[number].name), text_of(&root));
+            if name != said {
+                written.replace_range(..said.len(), &name);
+            }
+        }
         self.data.tag('r');
         let same = match (reference.local, source) {
-            (Some(Local { frame, part }), _) => {
-                self.data.local(frame).text(&written);
-                if let Some(part) = part {
-                    self.data.tag('#').number(part).tag('!');
-                }
+            (Some(local), _) => {
+                self.local_data(local, &written);
+                let Local { frame, part } = local;
                 self.frames
                     .get(frame)
                     .map(|frame| format!("local {} {} {part:?}", self.part, frame.place))
             }
             (None, Some(source)) => {
-                self.data.source(source).text(&written);
-                Some(self.cx.same_type_seen(source, self.reader))
+                let place = self.place(source);
+                self.data.source(place).text(&written);
+                Some(self.cx.same_type_seen(source, self.reader(source)))
             }
             (None, None) => None,
         };

@@ -2,7 +2,7 @@
 
 use super::value::ends;
 use super::{Context, flow, policy, reference};
-use crate::ast::Body;
+use crate::ast::{Body, Mention, Step};
 use crate::json;
 use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -16,29 +16,29 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
     let mut known = HashMap::new();
     let mut call_index = 0;
-    for (index, step) in cx.plan.steps.iter().enumerate() {
+    let mut start = |leaf: Leaf<'_>| {
+        let Leaf { step, path } = leaf;
+        let index = step.number;
         // The Rust value of an action is that of the step only if nothing is around the action.
         let keep = kept.contains(&Source::Step(index))
-            && !matches!(step.body, Body::If(_) | Body::For(_))
+            && matches!(step.body, Body::Call(_) | Body::Compute(_))
             && policy::is_plain(step);
-        let mut tools = cx.tools[index].iter().enumerate();
-        for path in flow::actions(&step.body) {
-            if let Some((path, (number, tool))) = path.and_then(|path| Some((path, tools.next()?)))
-            {
-                let arm = *known.entry((tool, keep)).or_insert_with(|| {
-                    let arguments = flow::arguments(index, number, path);
-                    let start = quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request, #keep));
-                    arms.push((Vec::new(), start));
-                    arms.len() - 1
-                });
-                arms[arm].0.push(call_index);
-            } else if let (Some(ty), Body::Compute(_)) = (&step.ty, &step.body) {
-                let (_, ty) = json::checked_alias(ty, &cx.type_of(Source::Step(index)));
-                arms.push((vec![call_index], quote!(__request.compute::<#ty>(#keep))));
-            }
-            call_index += 1;
+        if let Some((path, number)) = path {
+            let tool = &cx.tools[index][number];
+            let arm = *known.entry((tool, keep)).or_insert_with(|| {
+                let arguments = flow::arguments(index, number, path);
+                let start = quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request, #keep));
+                arms.push((Vec::new(), start));
+                arms.len() - 1
+            });
+            arms[arm].0.push(call_index);
+        } else if let (Some(ty), Body::Compute(_)) = (&step.ty, &step.body) {
+            let (_, ty) = json::checked_alias(ty, &cx.type_of(Source::Step(index)));
+            arms.push((vec![call_index], quote!(__request.compute::<#ty>(#keep))));
         }
-    }
+        call_index += 1;
+    };
+    leaves(&cx.plan.steps, &mut start);
     let starts = arms
         .iter()
         .map(|(call_indices, start)| quote!(#(#call_indices)|* => #start,));
@@ -60,12 +60,49 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// What has a number in a plan: an action, or a block.
+struct Leaf<'a> {
+    step: &'a Step,
+    /// The tool that is called, and which of the step's tools it is.
+    path: Option<(&'a syn::Path, usize)>,
+}
+
+/// Hands over the actions and blocks, in the order of their numbers: a block comes before what is in it.
+fn leaves<'a>(steps: &'a [Step], f: &mut impl FnMut(Leaf<'a>)) {
+    for step in steps {
+        leaves_in(&step.body, step, &mut 0, f);
+    }
+}
+
+fn leaves_in<'a>(body: &'a Body, step: &'a Step, tools: &mut usize, f: &mut impl FnMut(Leaf<'a>)) {
+    match body {
+        Body::Call(literal) => {
+            let path = Some((&literal.path, *tools));
+            *tools += 1;
+            f(Leaf { step, path });
+        }
+        Body::Compute(_) | Body::Broken(_) => f(Leaf { step, path: None }),
+        Body::If(branches) => branches
+            .iter()
+            .for_each(|branch| leaves_in(&branch.body, step, tools, f)),
+        Body::For(repeat) => leaves_in(&repeat.body, step, tools, f),
+        Body::Block(block) => {
+            f(Leaf { step, path: None });
+            leaves(&block.steps, f);
+        }
+        Body::Loop(repeat) => {
+            f(Leaf { step, path: None });
+            leaves(&repeat.round.steps, f);
+        }
+    }
+}
+
 /// What the plan asks of an application: each of its tools, beside the first if there are several. A bound names its tool by the alias
 /// of the tool's type, so that rustc has one thing to say of a path that leads nowhere.
 pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     let mut seen = HashSet::new();
     let mut tools = Vec::new();
-    for (index, step) in cx.plan.steps.iter().enumerate() {
+    for (index, step) in cx.steps.iter().enumerate() {
         let paths = flow::actions(&step.body).into_iter().flatten();
         for (number, (path, text)) in paths.zip(&cx.tools[index]).enumerate() {
             if seen.insert(text) {
@@ -84,8 +121,22 @@ pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
 
 /// What computed values mention: its Rust value is kept beside the JSON.
 pub(super) fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
-    let mentions = cx.plan.mentions().filter(|mention| mention.computed);
-    mentions
-        .filter_map(|mention| cx.names.get(&mention.name))
-        .collect()
+    let mut kept = BTreeSet::new();
+    let mut keep = |mentions: &[Mention], scope: usize| {
+        // A block gets a copy of the JSON.
+        let own = mentions
+            .iter()
+            .filter(|mention| mention.computed && cx.names.scope_of(mention.source) == scope);
+        kept.extend(own.map(|mention| mention.source));
+    };
+    for step in &cx.steps {
+        keep(&step.mentions, cx.names.scope_of(Source::Step(step.number)));
+        if let Body::Loop(repeat) = &step.body {
+            keep(&repeat.mentions, repeat.round.scope);
+        }
+    }
+    if let Some(tail) = &cx.plan.tail {
+        keep(&tail.mentions, 0);
+    }
+    kept
 }

@@ -16,7 +16,7 @@ use syn::spanned::Spanned;
 
 /// The name of the `const` that holds a step. Messages of rustc mention it.
 pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
-    let step = &cx.plan.steps[index].name;
+    let step = &cx.steps[index].name;
     let span = step.span();
     if cx.names.get(step) == Some(Source::Step(index)) {
         format_ident!("check_of_step_{}", step.unraw(), span = span)
@@ -101,44 +101,52 @@ pub(super) fn types(index: usize, step: &Step, cx: &Context<'_>) -> TokenStream 
 
 /// Writes the step as data, and gives the item that checks it.
 pub(super) fn item(index: usize, step: &Step, cx: &Context<'_>, data: &mut Data) -> TokenStream {
-    data.text(&step.intent);
-    let mut after: Vec<usize> = step
-        .after
-        .iter()
-        .filter_map(|name| match cx.names.get(name) {
-            Some(Source::Step(index)) => Some(index),
-            _ => None,
-        })
-        .collect();
-    after.sort_unstable();
-    after.dedup();
-    data.numbers(after.into_iter());
-    let reader = names::reader(step, cx.names);
-    match reader {
-        Reader::Work => {}
-        Reader::Undo(undone) => {
-            data.tag('U').number(undone);
-        }
-        Reader::Always => {
-            data.tag('A');
-        }
-    }
     let mut builder = Builder::new(cx, data);
-    builder.reader = reader;
-    builder.is_json = step.ty.as_ref().and_then(|ty| {
-        let name = cx.type_of(Source::Step(index));
-        json::is_checked(ty).then(|| json::is_json(&name.to_string()))
-    });
-    builder.body(&step.body, step, &mut Tools::of(index));
-    builder.is_no_call(step);
-    if let Some(check) = is_ever_some(index, step, cx) {
-        builder.bindings.extend(check);
-    }
-    builder.policy(&step.policy, index);
+    builder.step(step);
     builder.into_item(name(index, cx))
 }
 
 impl Builder<'_> {
+    /// Writes a step of the plan or the block as data, and checks it.
+    pub(super) fn step(&mut self, step: &Step) {
+        let cx = self.cx;
+        self.data.text(&step.intent);
+        let scope = self.level().scope;
+        let after = step.after.iter();
+        let mut after: Vec<usize> = after
+            .filter_map(|name| match cx.names.own(scope, name) {
+                Some(Source::Step(number)) => Some(cx.names.place_of(number)),
+                _ => None,
+            })
+            .collect();
+        after.sort_unstable();
+        after.dedup();
+        self.data.numbers(after.into_iter());
+        let reader = names::reader(step, cx.names);
+        match reader {
+            Reader::Work => {}
+            Reader::Undo(undone) => {
+                self.data.tag('U').number(cx.names.place_of(undone));
+            }
+            Reader::Always => {
+                self.data.tag('A');
+            }
+        }
+        if let Some(level) = self.levels.last_mut() {
+            level.reader = reader;
+        }
+        self.is_json = step.ty.as_ref().and_then(|ty| {
+            let name = cx.type_of(Source::Step(step.number));
+            json::is_checked(ty).then(|| json::is_json(&name.to_string()))
+        });
+        self.body(&step.body, step, &mut Tools::of(step.number));
+        self.is_no_call(step);
+        if let Some(check) = is_ever_some(step, cx) {
+            self.bindings.extend(check);
+        }
+        self.policy(&step.policy, step.number);
+    }
+
     /// Checks that a step with a type, whose value is a literal of that type, does not call a tool.
     fn is_no_call(&mut self, step: &Step) {
         let (Some(ty), Body::Compute(Value::Literal(literal))) = (&step.ty, &step.body) else {
@@ -156,17 +164,22 @@ impl Builder<'_> {
 }
 
 /// Checks that a step which may be absent can also be there, if something reads it: the JSON of `()` is null, as that of an absent value.
-fn is_ever_some(index: usize, step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
+fn is_ever_some(step: &Step, cx: &Context<'_>) -> Option<TokenStream> {
+    let index = step.number;
     if matches!(step.policy.optional, Optional::No) && !types::has_absent(&step.body) {
         return None;
     }
-    let path = flow::actions(&step.body).into_iter().flatten().next()?;
     let mut mentions = cx.plan.mentions();
-    let mention = mentions.find(|it| cx.names.get(&it.name) == Some(Source::Step(index)))?;
+    let mention = mentions.find(|it| it.source == Source::Step(index))?;
+    let path = flow::actions(&step.body).into_iter().flatten().next();
     let output = match &step.body {
         Body::Call(_) => cx.type_of(Source::Step(index)).to_token_stream(),
+        Body::Block(block) => {
+            let value = types::type_of_step(block.value()?);
+            quote!(::core::option::Option<#value>)
+        }
         _ => {
-            let tool = flow::tool(index, 0, path);
+            let tool = flow::tool(index, 0, path?);
             quote!(::core::option::Option<<#tool as __plan::IsTool>::Output>)
         }
     };

@@ -2,10 +2,10 @@
 
 use super::flow::tool;
 use super::value::ends;
-use crate::ast::{Body, Catch, Literal, Optional, Policy};
+use crate::ast::{Block, BlockTail, Body, Catch, Literal, Loop, Optional, Policy, Step};
 use crate::scan::tokens::placed;
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// The output types of a step's bodies. They are written with the aliases of the step's tools: the author's path to a tool is
 /// written once, so that rustc has one message about it.
@@ -14,6 +14,8 @@ pub(super) struct Types {
     tools: usize,
     /// What each element of a `for` is wrapped in, and whether that is so of an `Option`, too.
     each: Option<(TokenStream, bool)>,
+    /// Whether a loop gives the values of all rounds.
+    collects: bool,
     /// Checks that all branches give the same.
     pub(super) checks: TokenStream,
 }
@@ -24,6 +26,7 @@ impl Types {
         Self {
             step,
             tools: 0,
+            collects: policy.collect.is_some(),
             each: match (&policy.optional, policy.catch) {
                 (_, Catch::Each(_)) => Some((quote!(__plan::Caught), true)),
                 (Optional::Each(_), _) => Some((quote!(::core::option::Option), false)),
@@ -47,6 +50,15 @@ impl Types {
                 Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
             }
             Body::Compute(_) | Body::Broken(None) => None,
+            Body::Block(block) => type_of_block(block),
+            Body::Loop(repeat) => {
+                let round = type_of_round(repeat)?;
+                Some(if self.collects {
+                    quote!(__plan::Vec<#round>)
+                } else {
+                    round
+                })
+            }
             Body::If(branches) => {
                 let types: Vec<_> = branches
                     .iter()
@@ -89,11 +101,37 @@ impl Types {
     }
 }
 
+fn type_of_block(block: &Block) -> Option<TokenStream> {
+    match (&block.tail, block.value()) {
+        (BlockTail::None, _) => Some(quote!(())),
+        (_, Some(step)) => Some(type_of_step(step).into_token_stream()),
+        (_, None) => None,
+    }
+}
+
+/// The type of a loop's round.
+pub(super) fn type_of_round(repeat: &Loop) -> Option<TokenStream> {
+    type_of_block(&repeat.round)
+}
+
+/// The name of the type of a step. Its span is where the type is written.
+pub(super) fn type_of_step(step: &Step) -> Ident {
+    format_ident!("__PlanStep{}", step.number, span = super::step::place(step))
+}
+
 /// Whether the output type of a body is an `Option` because no branch may be taken. Another reason for an `Option` does not wrap it
 /// again: null has either reason.
 pub(super) fn may_be_absent(body: &Body) -> bool {
-    let Body::If(branches) = body else {
-        return false;
+    let branches = match body {
+        Body::If(branches) => branches,
+        Body::Block(block) => {
+            let value = block.value();
+            return value.is_some_and(|step| {
+                let is_optional = matches!(step.policy.optional, Optional::Whole);
+                is_optional && step.policy.fallback.is_none() || may_be_absent(&step.body)
+            });
+        }
+        _ => return false,
     };
     !branches
         .last()
@@ -117,6 +155,11 @@ pub(super) fn place(body: &Body) -> Span {
             .first()
             .map_or_else(Span::call_site, |branch| place(&branch.body)),
         Body::For(repeat) => place(&repeat.body),
+        Body::Block(block) => block.value().map_or(block.end, super::step::place),
+        Body::Loop(repeat) => {
+            let value = repeat.round.value();
+            value.map_or(repeat.keyword, super::step::place)
+        }
         Body::Compute(_) | Body::Broken(None) => Span::call_site(),
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Context;
 use super::binding::LocalFrame;
+use super::block::Level;
 use super::data::{Constants, Data};
 use super::reference::path;
 use super::tokens::{Tokens, located};
 use crate::ast::{Json, Scalar, Value};
-use crate::names::{Reader, Source};
+use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -37,8 +38,10 @@ pub(super) struct Builder<'a> {
     pub(super) data: &'a mut Data,
     /// What the data needs that only rustc knows.
     pub(super) constants: Constants,
-    /// What the step is for that the values are of.
-    pub(super) reader: Reader,
+    /// The plan and the blocks around the values, the innermost last.
+    pub(super) levels: Vec<Level>,
+    /// The steps of blocks whose names are bound already in the step that is expanded.
+    pub(super) inner_roots: HashMap<Source, Ident>,
     /// Which part of the plan this is.
     pub(super) part: usize,
     /// The trait that says whether a value may be absent where it is going: in a list, a tuple, `Some` or a condition, it is another.
@@ -82,7 +85,8 @@ impl<'a> Builder<'a> {
             types: TokenStream::new(),
             data,
             part,
-            reader: Reader::Work,
+            levels: vec![Level::plan()],
+            inner_roots: HashMap::new(),
             arrival: ALLOWS,
             is_json: None,
             constants: Constants::default(),
@@ -141,7 +145,7 @@ impl<'a> Builder<'a> {
 
     /// The name of the type of a step or an input, as it is seen here.
     pub(super) fn type_of(&self, source: Source) -> Ident {
-        self.cx.type_seen(source, self.reader)
+        self.cx.type_seen(source, self.reader(source))
     }
 
     /// All bindings and checks, with the roots first.

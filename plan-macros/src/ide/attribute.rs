@@ -1,12 +1,60 @@
 //! The attributes of a step, as expressions.
 
 use super::IdeExpansion;
-use super::flow::{IdePolicy, Wrap};
 use crate::docs::text_of;
 use crate::scan::Statement;
 use crate::scan::tokens::Tokens;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
+
+/// How the output of a step is another than that of its calls.
+#[derive(Clone, Copy, Default)]
+pub(super) struct IdePolicy {
+    /// The step's own.
+    pub(super) whole: Wrap,
+    /// That of each element of a `for`.
+    pub(super) each: Wrap,
+    /// Whether a loop gives the values of all rounds.
+    pub(super) collects: bool,
+}
+
+/// What is around an output.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) enum Wrap {
+    #[default]
+    Nothing,
+    /// `#[optional]`
+    Option,
+    /// `#[catch]`
+    Result,
+}
+
+impl Wrap {
+    /// What is left of it around an output that may be `None` already.
+    pub(super) fn around(self, may_be_absent: bool) -> Self {
+        match self {
+            Self::Option if may_be_absent => Self::Nothing,
+            wrap => wrap,
+        }
+    }
+
+    pub(super) fn value(self, editor: &TokenStream, value: TokenStream) -> TokenStream {
+        match self {
+            Self::Nothing => value,
+            Self::Option => quote!(#editor::optional(#value)),
+            Self::Result => quote!(#editor::caught(#value)),
+        }
+    }
+
+    /// The type of the output.
+    pub(super) fn ty(self, editor: &TokenStream, ty: TokenStream) -> TokenStream {
+        match self {
+            Self::Nothing => ty,
+            Self::Option => quote!(::core::option::Option<#ty>),
+            Self::Result => quote!(::core::result::Result<#ty, #editor::Failure>),
+        }
+    }
+}
 
 impl IdeExpansion {
     /// The content of the brackets of an attribute: its name as a path, and after it the attribute's arguments.
@@ -21,7 +69,7 @@ impl IdeExpansion {
         let group = tokens.peek_group(0, Delimiter::Parenthesis);
         let given = group.map(Group::stream).unwrap_or_default();
         match &*name {
-            "retry" => {
+            "retry" | "at_most" => {
                 let mut given = Tokens::new(given);
                 let mut options = TokenStream::new();
                 loop {
@@ -40,7 +88,7 @@ impl IdeExpansion {
                         let key = option.next();
                         option.eat_punct('=');
                         let value = self.amount(option.rest());
-                        options.extend(quote!(#editor::attribute::retry::#key; #value;));
+                        options.extend(quote!(#editor::attribute::#path::#key; #value;));
                     }
                     if given.next().is_none() {
                         break;
@@ -120,6 +168,7 @@ pub(super) fn policy(statement: &Statement) -> IdePolicy {
     let mut policy = IdePolicy::default();
     for attribute in statement.attributes() {
         let mut tokens = Tokens::new(attribute);
+        policy.collects |= tokens.is_ident(0, "collect");
         let wrap = if tokens.is_ident(0, "optional") {
             Wrap::Option
         } else if tokens.is_ident(0, "catch") {

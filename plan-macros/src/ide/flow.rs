@@ -1,23 +1,79 @@
 //! What a step does, as an expression, and its output type.
 
+use super::attribute::{self, IdePolicy, Wrap};
 use super::fit::enclosed;
 use super::{IdeExpansion, before};
+use crate::docs::text_of;
 use crate::scan::tokens::{Tokens, placed};
-use crate::scan::{BranchTokens, FlowTokens, StepTokens};
-use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use crate::scan::{
+    self, BranchTokens, FlowTokens, LoopTokens, Statement, StatementKind, StepTokens,
+};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
+use std::collections::BTreeSet;
 
 impl FlowTokens {
     /// Whether its output is an `Option` because it may be skipped.
     fn may_be_absent(&self) -> bool {
         match self {
             Self::If(branches, _) => !is_exhaustive(branches) || first(branches).may_be_absent(),
-            Self::For(_) | Self::Call(_) => false,
+            Self::For(_) | Self::Loop(_) | Self::Call(_) => false,
+            Self::Block(group, _) => match tail(group) {
+                Some(Tail::Work(work)) => work.may_be_absent(),
+                Some(Tail::Step(statement)) => statement.step().is_some_and(|step| {
+                    let whole = attribute::policy(&statement).whole;
+                    whole == Wrap::Option
+                        || step.ty.is_none() && Self::new(step.value.clone()).may_be_absent()
+                }),
+                None => false,
+            },
         }
     }
 
     fn is_loop(&self) -> bool {
         matches!(self, Self::For(_))
+    }
+}
+
+/// What a block ends with.
+enum Tail {
+    /// A call, an `if` or a `for`.
+    Work(FlowTokens),
+    /// The name of this step.
+    Step(Statement),
+}
+
+fn tail(group: &Group) -> Option<Tail> {
+    let mut statements = scan::block(group.stream());
+    let last = statements.pop()?;
+    let StatementKind::Other(tokens) = last.kind else {
+        return None;
+    };
+    let mut trees = tokens.clone().into_iter();
+    match (trees.next(), trees.next()) {
+        (Some(TokenTree::Ident(name)), None) if scan::is_source_name(&name) => {
+            let step = statements.into_iter().rev().find(|statement| {
+                let step = statement.step().and_then(|step| step.name.as_ref());
+                step.is_some_and(|step| text_of(step) == text_of(&name))
+            });
+            step.map(Tail::Step)
+        }
+        _ => Some(Tail::Work(FlowTokens::new(tokens))),
+    }
+}
+
+/// Finds the names of the steps in blocks.
+pub(super) fn names_in_blocks(tokens: &TokenStream, names: &mut BTreeSet<String>) {
+    for tree in tokens.clone() {
+        let TokenTree::Group(group) = tree else {
+            continue;
+        };
+        if group.delimiter() == Delimiter::Brace && scan::has_steps(&group) {
+            let steps = scan::block(group.stream());
+            let steps = steps.iter().filter_map(Statement::step);
+            names.extend(steps.filter_map(|step| step.name.as_ref()).map(text_of));
+        }
+        names_in_blocks(&group.stream(), names);
     }
 }
 
@@ -29,53 +85,6 @@ fn is_exhaustive(branches: &[BranchTokens]) -> bool {
 /// What the first branch does.
 fn first(branches: &[BranchTokens]) -> FlowTokens {
     FlowTokens::within(branches.first().and_then(|branch| branch.block.as_ref()))
-}
-
-/// How the output of a step is another than that of its calls.
-#[derive(Clone, Copy, Default)]
-pub(super) struct IdePolicy {
-    /// The step's own.
-    pub(super) whole: Wrap,
-    /// That of each element of a `for`.
-    pub(super) each: Wrap,
-}
-
-/// What is around an output.
-#[derive(Clone, Copy, Default, PartialEq)]
-pub(super) enum Wrap {
-    #[default]
-    Nothing,
-    /// `#[optional]`
-    Option,
-    /// `#[catch]`
-    Result,
-}
-
-impl Wrap {
-    /// What is left of it around an output that may be `None` already.
-    fn around(self, may_be_absent: bool) -> Self {
-        match self {
-            Self::Option if may_be_absent => Self::Nothing,
-            wrap => wrap,
-        }
-    }
-
-    fn value(self, editor: &TokenStream, value: TokenStream) -> TokenStream {
-        match self {
-            Self::Nothing => value,
-            Self::Option => quote!(#editor::optional(#value)),
-            Self::Result => quote!(#editor::caught(#value)),
-        }
-    }
-
-    /// The type of the output.
-    pub(super) fn ty(self, editor: &TokenStream, ty: TokenStream) -> TokenStream {
-        match self {
-            Self::Nothing => ty,
-            Self::Option => quote!(::core::option::Option<#ty>),
-            Self::Result => quote!(::core::result::Result<#ty, #editor::Failure>),
-        }
-    }
 }
 
 impl IdePolicy {
@@ -132,6 +141,19 @@ impl IdeExpansion {
                 let body = policy.around(&flow).value(editor, body);
                 quote!(#list.each(|#pattern| #body))
             }
+            FlowTokens::Loop(repeat) => self.rounds(repeat, None, policy),
+            FlowTokens::Block(group, after) if scan::has_steps(group) => {
+                let (body, last) = self.block(group, policy, at);
+                let block = enclosed(Delimiter::Brace, quote!(#body #last), group.span());
+                quote!(#block #after)
+            }
+            FlowTokens::Block(group, after) => {
+                let value = self.value(quote!(#group #after));
+                let call = enclosed(Delimiter::Parenthesis, value, at);
+                let given = enclosed(Delimiter::Parenthesis, call, at);
+                let function = placed(quote!(#editor::call), at);
+                quote!(#function #given)
+            }
             FlowTokens::Call(call) => {
                 let call = enclosed(Delimiter::Parenthesis, self.value(call.clone()), at);
                 let given = enclosed(Delimiter::Parenthesis, call, at);
@@ -139,6 +161,63 @@ impl IdeExpansion {
                 quote!(#function #given)
             }
         }
+    }
+
+    /// The steps of a block, and its value.
+    fn block(&self, group: &Group, policy: IdePolicy, at: Span) -> (TokenStream, TokenStream) {
+        let (body, last) = if scan::has_steps(group) {
+            self.statements(&scan::block(group.stream()))
+        } else {
+            (TokenStream::new(), group.stream())
+        };
+        let mut trees = last.clone().into_iter();
+        let is_name = matches!(trees.next(), Some(TokenTree::Ident(_)));
+        let last = if is_name && trees.next().is_none() || last.is_empty() {
+            last
+        } else {
+            self.expression(&FlowTokens::new(last), policy, at)
+        };
+        let last = self.gap(&last);
+        (body, last)
+    }
+
+    /// The rounds of the loop that a step of this name is, as a closure. In its condition, the name is that of a round's value.
+    pub(super) fn rounds(
+        &self,
+        repeat: &LoopTokens,
+        name: Option<&Ident>,
+        policy: IdePolicy,
+    ) -> TokenStream {
+        let editor = &self.editor;
+        let LoopTokens {
+            last,
+            extra,
+            block,
+            condition,
+            ..
+        } = repeat;
+        let (body, value) = match block {
+            Some(group) => self.block(group, IdePolicy::default(), group.span()),
+            None => (TokenStream::new(), quote!(())),
+        };
+        let condition = self.value(condition.clone());
+        let parameter = match last {
+            Some(last) if !last.is_empty() => last.clone(),
+            _ => quote!(_),
+        };
+        let closure = match name {
+            Some(name) if !policy.collects => {
+                quote!(|#parameter| { #body let #name = #value; let _ = #condition; #name })
+            }
+            _ => quote!(|#parameter| { #body let __value = #value; let _ = #condition; __value }),
+        };
+        let rounds = quote!(#editor::rounds(#closure));
+        let rounds = if policy.collects {
+            quote!(#editor::all_rounds(#rounds))
+        } else {
+            rounds
+        };
+        quote!({ #extra #rounds })
     }
 
     /// Whether a step may be skipped.
@@ -172,6 +251,29 @@ impl IdeExpansion {
                 let ty = policy.around(&flow).ty(&self.editor, ty);
                 quote!(::std::vec::Vec<#ty>)
             }
+            FlowTokens::Loop(repeat) => {
+                let round = repeat.block.clone().map(|block| {
+                    let block = FlowTokens::Block(block, TokenStream::new());
+                    self.type_of(&block, IdePolicy::default())
+                });
+                let round = round.unwrap_or_else(|| quote!(()));
+                if policy.collects {
+                    quote!(::std::vec::Vec<#round>)
+                } else {
+                    round
+                }
+            }
+            FlowTokens::Block(group, _) => match tail(group) {
+                Some(Tail::Work(work)) => self.type_of(&work, policy),
+                Some(Tail::Step(statement)) => match statement.step() {
+                    Some(StepTokens {
+                        ty: Some((_, ty)), ..
+                    }) => ty.clone(),
+                    Some(step) => self.output(step.value.clone(), attribute::policy(&statement)),
+                    None => quote!(()),
+                },
+                None => quote!(()),
+            },
             FlowTokens::Call(call) => {
                 let mut tokens = Tokens::new(call.clone());
                 let path = tokens.take_until(|tokens| tokens.is_braces(0));

@@ -1,20 +1,24 @@
 //! Steps that run when the work has ended: they see what others gave in another form.
 
 use super::IdeExpansion;
-use super::attribute::{self, IdeRole};
-use super::flow::Wrap;
+use super::attribute::{self, IdeRole, Wrap};
 use crate::docs::text_of;
-use crate::scan::{PlanTokens, StepTokens};
+use crate::scan::{Statement, StepTokens};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 
 impl IdeExpansion {
     /// The tokens of such a step's value, with calls around the names of the steps that it sees otherwise.
-    pub(super) fn seen(&self, step: &StepTokens, role: &IdeRole, plan: &PlanTokens) -> TokenStream {
+    pub(super) fn seen(
+        &self,
+        step: &StepTokens,
+        role: &IdeRole,
+        source: &[Statement],
+    ) -> TokenStream {
         let editor = &self.editor;
         let view = |name: &Ident| {
             let text = text_of(name);
-            let (statement, step) = plan.statements.iter().find_map(|statement| {
+            let (statement, step) = source.iter().find_map(|statement| {
                 let step = statement.step()?;
                 (text_of(step.name.as_ref()?) == text).then_some((statement, step))
             })?;

@@ -24,7 +24,7 @@ use crate::docs::text_of;
 use crate::parse;
 use crate::report::Report;
 use crate::scan::tokens::placed;
-use crate::scan::{HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
+use crate::scan::{FlowTokens, HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use std::cell::RefCell;
@@ -62,7 +62,7 @@ struct IdeExpansion {
     steps: BTreeSet<String>,
     /// The names of steps and inputs.
     known: BTreeSet<String>,
-    /// The names that patterns bind somewhere in the plan.
+    /// The names that patterns bind somewhere in the plan, and those of steps in blocks.
     bound: BTreeSet<String>,
     /// The names of steps that are referred to before they are declared.
     ahead: BTreeSet<String>,
@@ -127,7 +127,7 @@ impl IdeExpansion {
 
     fn plan(&self, plan: &PlanTokens) -> TokenStream {
         let editor = &self.editor;
-        let (body, tail) = self.statements(plan);
+        let (body, tail) = self.statements(&plan.statements);
         let tail = match &plan.head {
             Some(_) => self.typed(tail),
             None => self.value(tail),
@@ -164,11 +164,11 @@ impl IdeExpansion {
     }
 
     /// All before the last expression, and the tokens of that. Between two statements, something may be half typed.
-    fn statements(&self, plan: &PlanTokens) -> (TokenStream, TokenStream) {
+    fn statements(&self, source: &[Statement]) -> (TokenStream, TokenStream) {
         let mut statements = TokenStream::new();
         // What is written where a statement begins, and what may be the last expression.
         let (mut begun, mut last) = (TokenStream::new(), TokenStream::new());
-        for statement in &plan.statements {
+        for statement in source {
             if !last.is_empty() {
                 let last = self.value(take(&mut last));
                 begun.extend(quote!(#last;));
@@ -191,7 +191,8 @@ impl IdeExpansion {
                     let keyword = step.keyword.as_ref().filter(|word| !is_name(word));
                     begun.extend(keyword.map(ToTokens::to_token_stream));
                     let gap = self.gap(&take(&mut begun));
-                    let seen = attribute::role(statement).map(|role| self.seen(step, &role, plan));
+                    let seen =
+                        attribute::role(statement).map(|role| self.seen(step, &role, source));
                     let value = seen.as_ref().unwrap_or(&step.value);
                     let step_itself = self.step(step, value, attribute::policy(statement));
                     statements.extend(quote!(#gap; #step_itself));
@@ -216,14 +217,19 @@ impl IdeExpansion {
         }
     }
 
-    fn step(&self, step: &StepTokens, value: &TokenStream, policy: flow::IdePolicy) -> TokenStream {
+    fn step(
+        &self,
+        step: &StepTokens,
+        value: &TokenStream,
+        policy: attribute::IdePolicy,
+    ) -> TokenStream {
         // What is referred to before it is declared is an item.
         let name = match &step.name {
             Some(name) if !self.ahead.contains(&text_of(name)) => quote!(#name),
             _ => quote!(_),
         };
         match &step.ty {
-            Some((_, ty)) if policy.whole != flow::Wrap::Nothing => {
+            Some((_, ty)) if policy.whole != attribute::Wrap::Nothing => {
                 let value = self.argument(value.clone());
                 let ty = policy.whole.ty(&self.editor, ty.clone());
                 quote!(let #name: #ty = #value;)
@@ -233,21 +239,30 @@ impl IdeExpansion {
                 quote!(let #name: #ty = #value;)
             }
             None => {
-                let body = self.body(value.clone(), policy);
+                let body = match FlowTokens::new(value.clone()) {
+                    FlowTokens::Loop(repeat) => {
+                        let rounds = self.rounds(&repeat, step.name.as_ref(), policy);
+                        policy.whole.value(&self.editor, rounds)
+                    }
+                    _ => self.body(value.clone(), policy),
+                };
                 quote!(let #name = #body;)
             }
         }
     }
 }
 
-/// The names that patterns bind in the steps.
+/// The names that patterns bind in the steps, and those of the steps in blocks.
 fn bound_in(plan: &PlanTokens) -> BTreeSet<String> {
     let none = BTreeSet::new();
     let mut uses = Uses::of(&none);
+    let mut bound = BTreeSet::new();
     for step in plan.statements.iter().filter_map(Statement::step) {
         uses.look_in(step.value.clone());
+        flow::names_in_blocks(&step.value, &mut bound);
     }
-    uses.bound
+    bound.append(&mut uses.bound);
+    bound
 }
 
 /// The same tokens at the place of the macro: not another place at which the author wrote them.

@@ -15,7 +15,7 @@ pub(super) fn meant(text: &LitStr, names: &Names, frames: &Frames) -> Option<Str
         let end = path.find(['.', '[', ':', '?']).unwrap_or(path.len());
         let (root, fields) = path.split_at(end);
         let name = syn::parse_str::<Ident>(root).ok()?;
-        if frames.get(&name).is_none() && names.get(&name).is_none() {
+        if frames.get(&name).is_none() && names.get_in(frames.scope, &name).is_none() {
             return None;
         }
         if fields.is_empty() || fields.starts_with(':') {

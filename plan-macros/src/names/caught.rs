@@ -1,54 +1,68 @@
 //! Steps whose failures are values: a reference says which of the two it means.
 
+use super::{Names, Source};
 use crate::ast::{Body, Catch, Computed, Hop, Plan, Reference, Role, Step};
 use crate::docs::text_of;
 use proc_macro2::Span;
 use quote::ToTokens;
 use std::collections::{HashMap, HashSet};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Ident, Member};
 
 /// The steps whose output is a `Result`, each with the number of lists around it.
 pub(super) struct CaughtSteps {
-    caught: HashMap<String, usize>,
+    caught: HashMap<Source, usize>,
     /// All steps that are work: what always runs sees `Result`s of them.
-    work: HashSet<String>,
+    work: HashSet<Source>,
 }
 
 impl CaughtSteps {
-    pub(super) fn of(plan: &Plan) -> Self {
-        let steps = plan.steps.iter();
-        let caught = steps.filter_map(|step| Some((text_of(&step.name), lists(step)?)));
-        let steps = plan.steps.iter();
-        let is_work = |step: &&Step| !matches!(step.role, Role::Undo(_));
-        let has_always = |step: &Step| matches!(step.role, Role::Always);
-        Self {
-            caught: caught.collect(),
-            work: if plan.steps.iter().any(has_always) {
-                let work = steps.filter(is_work);
-                work.map(|step| text_of(&step.name)).collect()
-            } else {
-                HashSet::new()
-            },
-        }
+    pub(super) fn of(plan: &Plan, names: &Names) -> Self {
+        let all = plan.all_steps();
+        let source = |step: &Step| Source::Step(step.number);
+        let caught = all
+            .iter()
+            .filter_map(|step| Some((source(step), lists(step)?)));
+        let caught = caught.collect();
+        let is_always = |step: &&&Step| matches!(step.role, Role::Always);
+        let always = all.iter().filter(is_always);
+        let scopes: HashSet<usize> = always.map(|step| names.scope_of(source(step))).collect();
+        let is_seen = |step: &&&Step| {
+            !matches!(step.role, Role::Undo(_)) && scopes.contains(&names.scope_of(source(step)))
+        };
+        let work = if scopes.is_empty() {
+            HashSet::new()
+        } else {
+            all.iter()
+                .filter(is_seen)
+                .map(|step| source(step))
+                .collect()
+        };
+        Self { caught, work }
     }
 
     /// How many lists are around the `Result` that a step is, for a step with this role, if it is one.
-    fn lists(&self, name: &Ident, role: &Role) -> Option<usize> {
-        let text = text_of(name);
+    fn lists(&self, name: &Ident, source: Source, role: &Role) -> Option<usize> {
+        let caught = self.caught.get(&source).copied();
         match role {
-            Role::Always if self.work.contains(&text) => Some(0),
-            Role::Undo(undone) if text_of(undone) == text => {
-                // It sees what the call gave.
-                self.caught.get(&text).copied().filter(|lists| *lists > 0)
+            Role::Always if self.work.contains(&source) => Some(0),
+            // It sees what the call gave.
+            Role::Undo(undone) if undone.unraw() == name.unraw() => {
+                caught.filter(|lists| *lists > 0)
             }
-            _ => self.caught.get(&text).copied(),
+            _ => caught,
         }
     }
 
     /// What is wrong with a reference that leads into a `Result`, and where.
-    pub(super) fn mistake(&self, reference: &Reference, role: &Role) -> Option<(Span, String)> {
-        let lists = self.lists(&reference.root, role)?;
+    pub(super) fn mistake(
+        &self,
+        reference: &Reference,
+        source: Source,
+        role: &Role,
+    ) -> Option<(Span, String)> {
+        let lists = self.lists(&reference.root, source, role)?;
         let is_list = |hop: &Hop| matches!(hop, Hop::Index(..) | Hop::Each(_));
         if !reference.hops.get(..lists)?.iter().all(is_list) {
             return None;
@@ -76,8 +90,17 @@ impl CaughtSteps {
     }
 
     /// The same in Rust code.
-    pub(super) fn mistake_in(&self, computed: &Computed, role: &Role) -> Option<(Span, String)> {
-        let is_caught = |name: &Ident| self.lists(name, role) == Some(0);
+    pub(super) fn mistake_in<'r>(
+        &self,
+        computed: &Computed,
+        sources: &[(&Ident, Source)],
+        role: impl Fn(Source) -> &'r Role,
+    ) -> Option<(Span, String)> {
+        let is_caught = |name: &Ident| {
+            let mut sources = sources.iter();
+            let source = sources.find(|(known, _)| known.unraw() == name.unraw());
+            source.is_some_and(|(_, source)| self.lists(name, *source, role(*source)) == Some(0))
+        };
         let is_local = |name: &Ident| computed.locals.iter().any(|(local, _)| local == name);
         let mut fields = computed.fields.iter();
         let (name, member) = fields.find(|(name, _)| is_caught(name) && !is_local(name))?;

@@ -5,9 +5,13 @@ use crate::docs::text_of;
 use std::collections::HashSet;
 use syn::Ident;
 
-/// The names that `for` and `if let` bind, outermost first.
+/// What is around a value: the names that `for` and `if let` bind, outermost first, and the block.
 #[derive(Default)]
-pub(crate) struct Frames(Vec<Frame>);
+pub(crate) struct Frames {
+    bound: Vec<Frame>,
+    /// The innermost block; 0 is the plan itself.
+    pub(super) scope: usize,
+}
 
 pub(super) struct Frame {
     pub(super) names: Vec<(String, Option<usize>)>,
@@ -30,12 +34,17 @@ impl Frame {
 
 impl Frames {
     pub(super) fn enter(&mut self, frame: Frame) {
-        self.0.push(frame);
+        self.bound.push(frame);
+    }
+
+    /// How many frames are expanded.
+    pub(super) fn count(&self) -> usize {
+        self.bound.iter().filter(|frame| !frame.broken).count()
     }
 
     /// Leaves the innermost names, and gives those of `bound` that nothing mentions.
     pub(super) fn leave(&mut self, bound: Vec<Ident>) -> impl Iterator<Item = Ident> {
-        let mut frame = self.0.pop();
+        let mut frame = self.bound.pop();
         let is_unused = move |name: &Ident| {
             let text = text_of(name);
             let is_named = !text.starts_with('_');
@@ -49,15 +58,15 @@ impl Frames {
     /// Says that a value mentions a name.
     pub(super) fn mention(&mut self, name: &Ident) {
         if let Some((index, _)) = self.find(name) {
-            self.0[index].used.insert(text_of(name));
+            self.bound[index].used.insert(text_of(name));
         }
     }
 
     /// Where a name is bound, if it is.
     pub(crate) fn get(&self, name: &Ident) -> Option<Local> {
         let (index, part) = self.find(name)?;
-        let outer = self.0[..index].iter().filter(|frame| !frame.broken);
-        (!self.0[index].broken).then(|| Local {
+        let outer = self.bound[..index].iter().filter(|frame| !frame.broken);
+        (!self.bound[index].broken).then(|| Local {
             frame: outer.count(),
             part,
         })
@@ -66,20 +75,24 @@ impl Frames {
     /// Whether the name is bound to what could not be read.
     pub(crate) fn is_broken(&self, name: &Ident) -> bool {
         self.find(name)
-            .is_some_and(|(index, _)| self.0[index].broken)
+            .is_some_and(|(index, _)| self.bound[index].broken)
     }
 
     fn find(&self, name: &Ident) -> Option<(usize, Option<usize>)> {
         let name = text_of(name);
-        self.0.iter().enumerate().rev().find_map(|(index, frame)| {
-            let mut names = frame.names.iter().rev();
-            let (_, part) = names.find(|(known, _)| *known == name)?;
-            Some((index, *part))
-        })
+        self.bound
+            .iter()
+            .enumerate()
+            .rev()
+            .find_map(|(index, frame)| {
+                let mut names = frame.names.iter().rev();
+                let (_, part) = names.find(|(known, _)| *known == name)?;
+                Some((index, *part))
+            })
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let names = self.0.iter().flat_map(|frame| &frame.names);
+        let names = self.bound.iter().flat_map(|frame| &frame.names);
         names.map(|(name, _)| name.as_str())
     }
 }

@@ -8,25 +8,17 @@ mod frames;
 mod resolve;
 mod roles;
 
+pub(crate) use crate::ast::Source;
 pub(crate) use frames::Frames;
 pub(crate) use resolve::resolve;
 pub(crate) use roles::{Reader, check as check_roles, reader};
 
-use crate::ast::{Body, Branch, Condition, Local, Plan};
+use crate::ast::{Block, BlockTail, Body, Branch, Condition, Local, Plan, Step};
 use crate::docs::text_of;
 use crate::report::Report;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
-
-/// What a name in a value refers to.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Source {
-    /// The step at this place.
-    Step(usize),
-    /// The input at this place.
-    Input(usize),
-}
 
 /// What a name in a value means.
 enum Meaning {
@@ -41,9 +33,10 @@ enum Meaning {
 
 /// The names of a plan.
 pub(crate) struct Names {
-    sources: HashMap<String, Source>,
-    /// The names of inputs that could not be read, and of steps of which not even the type is known; reported already.
-    broken: HashSet<String>,
+    /// Those of the plan itself, and those of its blocks.
+    scopes: Vec<Scope>,
+    /// For each step, by its number, the scope that it is in.
+    places: Vec<usize>,
     /// The names that `for` and `if let` bind, with the step that each is bound in first.
     bound: HashMap<String, String>,
     /// How a local value would come in as an input, for the help.
@@ -52,11 +45,24 @@ pub(crate) struct Names {
     unclear: bool,
 }
 
+/// The names of a plan, or of a block.
+#[derive(Default)]
+struct Scope {
+    sources: HashMap<String, Source>,
+    /// The names of inputs that could not be read, and of steps of which not even the type is known; reported already.
+    broken: HashSet<String>,
+    /// What a block is in.
+    around: Option<usize>,
+    /// The number of its first step.
+    first: usize,
+    /// The step that a block is of.
+    owner: String,
+}
+
 impl Names {
     /// Finds the names of a plan, and reports duplicates. An input that cannot be a field of the plan's struct is removed.
     pub(crate) fn new(plan: &mut Plan, report: &mut Report) -> Self {
-        let mut sources = HashMap::new();
-        let mut broken = HashSet::new();
+        let mut own = Scope::default();
         if let Some(head) = &mut plan.head {
             let mut known = HashSet::new();
             head.inputs.retain(|input| {
@@ -64,7 +70,7 @@ impl Names {
                 let valid = check_name(&input.name, "input", report);
                 let first = known.insert(text.clone());
                 if valid && !first {
-                    broken.insert(text.clone());
+                    own.broken.insert(text.clone());
                     report.error(
                         &input.name,
                         format!("the plan has more than one input named `{text}`"),
@@ -73,72 +79,231 @@ impl Names {
                 valid && first
             });
             let inputs = head.inputs.iter().enumerate();
-            sources
+            own.sources
                 .extend(inputs.map(|(index, input)| (text_of(&input.name), Source::Input(index))));
         }
-        for (index, step) in plan.steps.iter().enumerate() {
+        let inputs_help = match &plan.head {
+            Some(head) => format!("make it an input: `{}(", head.name),
+            None => "make it an input of a named plan: `plan! { Name(".to_owned(),
+        };
+        let mut names = Self {
+            scopes: vec![own],
+            places: Vec::new(),
+            bound: HashMap::new(),
+            inputs_help,
+            unclear: plan.head.as_ref().is_some_and(|head| head.unclear_inputs),
+        };
+        names.steps(&mut plan.steps, &plan.broken, 0, &[], report);
+        names
+    }
+
+    /// Adds the names of steps, and those of the blocks in them. `bound` are the names that `for` and `if let` bind around them.
+    fn steps(
+        &mut self,
+        steps: &mut [Step],
+        broken: &[Ident],
+        scope: usize,
+        bound: &[String],
+        report: &mut Report,
+    ) {
+        self.scopes[scope].first = self.places.len();
+        for step in &mut *steps {
+            step.number = self.places.len();
+            self.places.push(scope);
             let text = text_of(&step.name);
-            check_name(&step.name, "step", report);
-            if sources.contains_key(&text) {
-                // Which of the two a value means is not known.
-                broken.insert(text.clone());
+            if step.is_tail {
+                continue;
             }
-            match sources.get(&text) {
+            check_name(&step.name, "step", report);
+            let around = self.scopes[scope].around;
+            let is_taken = bound.contains(&text)
+                || around.is_some_and(|around| self.find_in(around, &text).is_some());
+            let own = &mut self.scopes[scope];
+            if own.sources.contains_key(&text) {
+                // Which of the two a value means is not known.
+                own.broken.insert(text.clone());
+            }
+            let whole = if scope == 0 { "plan" } else { "block" };
+            match own.sources.get(&text) {
                 Some(Source::Step(_)) => report.error(
                     &step.name,
-                    format!("the plan has more than one step named `{text}`\nhelp: give this step another name"),
+                    format!("the {whole} has more than one step named `{text}`\nhelp: give this step another name"),
                 ),
                 Some(Source::Input(_)) => report.error(
                     &step.name,
                     format!("`{text}` is already an input of the plan\nhelp: give the step another name"),
                 ),
                 None => {
-                    if step.ty.is_none() && is_untyped(&step.body) {
-                        broken.insert(text.clone());
+                    if is_taken {
+                        report.error(
+                            &step.name,
+                            format!("the name `{text}` is taken outside this block\nhelp: use another name"),
+                        );
+                        own.broken.insert(text.clone());
                     }
-                    sources.insert(text, Source::Step(index));
+                    if step.ty.is_none() && is_untyped(&step.body) {
+                        own.broken.insert(text.clone());
+                    }
+                    own.sources.insert(text, Source::Step(step.number));
                 }
             }
         }
-        let inputs_help = match &plan.head {
-            Some(head) => format!("make it an input: `{}(", head.name),
-            None => "make it an input of a named plan: `plan! { Name(".to_owned(),
-        };
-        let mut bound = HashMap::new();
-        for step in &plan.steps {
-            bound_in(&step.body, &mut |name| {
-                let name = text_of(name);
-                let step = text_of(&step.name);
-                bound.entry(name).or_insert(step);
-            });
-        }
-        let unread = plan.broken.iter().map(text_of);
-        broken.extend(unread.filter(|name| !sources.contains_key(name)));
-        Self {
-            sources,
-            broken,
-            bound,
-            inputs_help,
-            unclear: plan.head.as_ref().is_some_and(|head| head.unclear_inputs),
+        let own = &mut self.scopes[scope];
+        let unread = broken.iter().map(text_of);
+        let unread = unread.filter(|name| !own.sources.contains_key(name));
+        own.broken.extend(unread);
+        for step in steps {
+            let mut bound = bound.to_vec();
+            let owner = if step.is_tail {
+                self.scopes[scope].owner.clone()
+            } else {
+                text_of(&step.name)
+            };
+            self.body(&mut step.body, scope, &owner, &mut bound, report);
         }
     }
 
+    /// Adds the names of the blocks in a body, and notes what is bound around them.
+    fn body(
+        &mut self,
+        body: &mut Body,
+        scope: usize,
+        owner: &str,
+        bound: &mut Vec<String>,
+        report: &mut Report,
+    ) {
+        let around = bound.len();
+        match body {
+            Body::If(branches) => {
+                for Branch { conditions, body } in branches {
+                    for condition in conditions {
+                        if let Condition::Let(_, _, names) | Condition::Broken(names) = condition {
+                            self.bind(names, owner, bound);
+                        }
+                    }
+                    self.body(body, scope, owner, bound, report);
+                    bound.truncate(around);
+                }
+            }
+            Body::For(repeat) => {
+                let names = crate::parse::names_in(&repeat.pat);
+                self.bind(&names, owner, bound);
+                self.body(&mut repeat.body, scope, owner, bound, report);
+            }
+            Body::Block(block) => self.block(block, scope, owner, bound, report),
+            Body::Loop(repeat) => {
+                let last = repeat.last.as_slice();
+                if let [last] = last
+                    && (bound.contains(&text_of(last))
+                        || self.find_in(scope, &text_of(last)).is_some())
+                {
+                    let text = text_of(last);
+                    report.error(
+                        last,
+                        format!(
+                            "the name `{text}` is taken outside this loop\nhelp: use another name"
+                        ),
+                    );
+                }
+                self.bind(last, owner, bound);
+                self.block(&mut repeat.round, scope, owner, bound, report);
+                // Where the condition is, the step's own name is that of the round's value.
+                repeat.scope = self.scopes.len();
+                let value = repeat.round.value().map(|step| Source::Step(step.number));
+                self.scopes.push(Scope {
+                    around: Some(repeat.round.scope),
+                    owner: owner.to_owned(),
+                    sources: value
+                        .map(|value| (owner.to_owned(), value))
+                        .into_iter()
+                        .collect(),
+                    ..Scope::default()
+                });
+            }
+            Body::Call(_) | Body::Compute(_) | Body::Broken(_) => {}
+        }
+        bound.truncate(around);
+    }
+
+    fn block(
+        &mut self,
+        block: &mut Block,
+        scope: usize,
+        owner: &str,
+        bound: &[String],
+        report: &mut Report,
+    ) {
+        block.scope = self.scopes.len();
+        self.scopes.push(Scope {
+            around: Some(scope),
+            owner: owner.to_owned(),
+            ..Scope::default()
+        });
+        let broken = std::mem::take(&mut block.broken);
+        self.steps(&mut block.steps, &broken, block.scope, bound, report);
+    }
+
+    fn bind(&mut self, names: &[Ident], owner: &str, bound: &mut Vec<String>) {
+        for name in names {
+            let text = text_of(name);
+            let first = self.bound.entry(text.clone());
+            first.or_insert_with(|| owner.to_owned());
+            bound.push(text);
+        }
+    }
+
+    /// The step or the input of this name, of the plan itself.
     pub(crate) fn get(&self, name: &Ident) -> Option<Source> {
-        self.sources.get(&text_of(name)).copied()
+        self.get_in(0, name)
+    }
+
+    /// The step or the input that a name means in this block, be it of the block or around it.
+    pub(crate) fn get_in(&self, scope: usize, name: &Ident) -> Option<Source> {
+        self.find_in(scope, &text_of(name))
+    }
+
+    fn find_in(&self, scope: usize, name: &str) -> Option<Source> {
+        let mut scopes = self.around(scope);
+        scopes.find_map(|scope| scope.sources.get(name).copied())
+    }
+
+    /// The step of this name in this block, and not around it.
+    pub(crate) fn own(&self, scope: usize, name: &Ident) -> Option<Source> {
+        self.scopes[scope].sources.get(&text_of(name)).copied()
+    }
+
+    /// A scope and all around it, the innermost first.
+    fn around(&self, scope: usize) -> impl Iterator<Item = &Scope> {
+        let own = self.scopes.get(scope);
+        std::iter::successors(own, |scope| self.scopes.get(scope.around?))
+    }
+
+    /// The scope that a step or an input is in.
+    pub(crate) fn scope_of(&self, source: Source) -> usize {
+        match source {
+            Source::Step(number) => self.places.get(number).copied().unwrap_or_default(),
+            Source::Input(_) => 0,
+        }
+    }
+
+    /// Which step it is of its plan or block.
+    pub(crate) fn place_of(&self, number: usize) -> usize {
+        number - self.scopes[self.scope_of(Source::Step(number))].first
     }
 
     /// Whether a step, an input, a `for` or an `if let` has this name.
     pub(crate) fn is_taken(&self, name: &str) -> bool {
-        self.sources.contains_key(name) || self.bound.contains_key(name)
+        let mut scopes = self.scopes.iter();
+        scopes.any(|scope| scope.sources.contains_key(name)) || self.bound.contains_key(name)
     }
 
     /// What a name in a value means, with `frames` around it.
     fn find(&self, name: &Ident, frames: &Frames) -> Meaning {
         if let Some(local) = frames.get(name) {
             Meaning::Local(local)
-        } else if frames.is_broken(name) || self.broken.contains(&text_of(name)) {
+        } else if frames.is_broken(name) || self.is_broken(frames.scope, name) {
             Meaning::Broken
-        } else if self.get(name).is_some() {
+        } else if self.get_in(frames.scope, name).is_some() {
             Meaning::Source
         } else if self.unclear {
             Meaning::Broken
@@ -147,12 +312,29 @@ impl Names {
         }
     }
 
+    /// Whether it was reported where the name is declared that it cannot be one.
+    fn is_broken(&self, scope: usize, name: &Ident) -> bool {
+        let text = text_of(name);
+        let mut scopes = self.around(scope);
+        let own =
+            scopes.find(|scope| scope.broken.contains(&text) || scope.sources.contains_key(&text));
+        own.is_some_and(|scope| scope.broken.contains(&text))
+    }
+
     /// The message about a name that the plan does not have, and whether one of the plan's names was probably meant.
     pub(crate) fn unknown(&self, name: &Ident, frames: &Frames) -> (String, bool) {
         let text = text_of(name);
+        let mut scopes = self.scopes.iter();
+        if let Some(scope) = scopes.find(|scope| scope.sources.contains_key(&text)) {
+            let owner = &scope.owner;
+            let message = format!(
+                "`{text}` is known only in the block of `{owner}`\nhelp: end that block with `{text}`"
+            );
+            return (message, true);
+        }
         let mut known: Vec<&str> = self
-            .sources
-            .keys()
+            .around(frames.scope)
+            .flat_map(|scope| scope.sources.keys())
             .map(String::as_str)
             .chain(frames.names())
             .collect();
@@ -163,7 +345,7 @@ impl Names {
                 format!("help: a local variable with a similar name exists: `{known}`")
             }
             Some(known) => {
-                let kind = match self.sources.get(known) {
+                let kind = match self.find_in(frames.scope, known) {
                     Some(Source::Input(_)) => "an input",
                     _ => "a step",
                 };
@@ -184,10 +366,16 @@ impl Names {
     }
 
     /// The message about a name in `#[after(…)]` that is not a step's.
-    pub(crate) fn unknown_after(&self, after: &Ident, step: &Ident) -> String {
+    pub(crate) fn unknown_after(&self, after: &Ident, step: &Ident, scope: usize) -> String {
         let text = text_of(after);
         let step = text_of(step);
-        let known = self
+        if let Some(Source::Step(_)) = self.get_in(scope, after) {
+            let owner = &self.scopes[scope].owner;
+            return format!(
+                "`{text}` is outside this block, which a step of it cannot wait for alone\nhelp: write `#[after({text})]` on `{owner}`"
+            );
+        }
+        let known = self.scopes[scope]
             .sources
             .iter()
             .filter(|(name, source)| matches!(source, Source::Step(_)) && **name != step);
@@ -213,6 +401,8 @@ fn is_untyped(body: &Body) -> bool {
             .first()
             .is_none_or(|branch| is_untyped(&branch.body)),
         Body::For(repeat) => is_untyped(&repeat.body),
+        Body::Block(block) => matches!(block.tail, BlockTail::Broken),
+        Body::Loop(repeat) => matches!(repeat.round.tail, BlockTail::Broken),
     }
 }
 
@@ -246,26 +436,4 @@ fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
 /// Whether the name needs an `r#` that it does not have.
 fn is_keyword(name: &Ident) -> bool {
     syn::parse_str::<Ident>(&name.to_string()).is_err()
-}
-
-/// Goes through the names that a body binds.
-fn bound_in(body: &Body, visit: &mut impl FnMut(&Ident)) {
-    match body {
-        Body::If(branches) => {
-            for Branch { conditions, body } in branches {
-                for condition in conditions {
-                    if let Condition::Let(_, _, names) | Condition::Broken(names) = condition {
-                        names.iter().for_each(&mut *visit);
-                    }
-                }
-                bound_in(body, visit);
-            }
-        }
-        Body::For(repeat) => {
-            let names = crate::parse::names_in(&repeat.pat);
-            names.iter().for_each(&mut *visit);
-            bound_in(&repeat.body, visit);
-        }
-        Body::Call(_) | Body::Compute(_) | Body::Broken(_) => {}
-    }
 }

@@ -5,8 +5,8 @@ use super::frames::Frame;
 use super::{Frames, Meaning, Names, Source};
 use super::{braces, computed};
 use crate::ast::{
-    Body, Branch, Computed, Condition, Field, Fields, Json, List, Mention, Plan, Reference, Rest,
-    Role, Scalar, Value,
+    Block, BlockTail, Body, Branch, Capture, Captured, Computed, Condition, Field, Fields, Json,
+    List, Local, Loop, Mention, Plan, Reference, Rest, Role, Scalar, Step, Value,
 };
 use crate::docs::text_of;
 use crate::parse;
@@ -14,14 +14,15 @@ use crate::report::Report;
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Expr, Ident, Lit, Pat};
+use syn::{Expr, Ident, Lit, Pat, PatIdent};
 
 /// Replaces all values that refer to unknown names by [`Value::Broken`], and calls of the plan itself; finds the names in computed values.
 pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
-        caught: CaughtSteps::of(plan),
+        caught: CaughtSteps::of(plan, names),
         role: Role::Work,
+        blocks: Vec::new(),
         own: plan.head.as_ref().map(|head| &head.name),
         frames: Frames::default(),
         mentions: Vec::new(),
@@ -30,19 +31,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         braces: Vec::new(),
         report,
     };
-    for step in &mut plan.steps {
-        resolver.role = std::mem::take(&mut step.role);
-        resolver.after(&mut step.after, &step.name);
-        resolver.body(&mut step.body);
-        for (_, amount) in &mut step.policy.amounts {
-            resolver.amount(amount);
-        }
-        if let Some((_, fallback)) = &mut step.policy.fallback {
-            resolver.value(fallback);
-        }
-        step.mentions = std::mem::take(&mut resolver.mentions);
-        step.role = std::mem::take(&mut resolver.role);
-    }
+    plan.steps.iter_mut().for_each(|step| resolver.step(step));
     if let Some(tail) = &mut plan.tail {
         resolver.value(&mut tail.value);
         tail.mentions = resolver.mentions;
@@ -55,8 +44,10 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
 struct Resolver<'a> {
     names: &'a Names,
     caught: CaughtSteps,
-    /// What the step is for.
+    /// What the plan's own step is for.
     role: Role,
+    /// The blocks around, the innermost last.
+    blocks: Vec<OpenBlock>,
     /// The name of the plan.
     own: Option<&'a Ident>,
     frames: Frames,
@@ -70,16 +61,203 @@ struct Resolver<'a> {
     report: &'a mut Report,
 }
 
+/// A block that is gone through.
+struct OpenBlock {
+    scope: usize,
+    /// What the step in it is for.
+    role: Role,
+    /// How many frames are around it.
+    frames: usize,
+    captures: Vec<Capture>,
+}
+
 impl Resolver<'_> {
+    fn step(&mut self, step: &mut Step) {
+        let outside = std::mem::take(&mut self.mentions);
+        let around = std::mem::replace(self.role(), std::mem::take(&mut step.role));
+        self.after(&mut step.after, &step.name);
+        match &mut step.body {
+            Body::Loop(repeat) => {
+                let collects = step.policy.collect.is_some();
+                self.repeat(repeat, &step.name, step.number, collects);
+            }
+            body => self.body(body),
+        }
+        for (_, amount) in &mut step.policy.amounts {
+            self.amount(amount);
+        }
+        if let Some((_, fallback)) = &mut step.policy.fallback {
+            self.value(fallback);
+        }
+        step.role = std::mem::replace(self.role(), around);
+        step.mentions = std::mem::replace(&mut self.mentions, outside);
+    }
+
+    /// What the innermost step is for.
+    fn role(&mut self) -> &mut Role {
+        match self.blocks.last_mut() {
+            Some(block) => &mut block.role,
+            None => &mut self.role,
+        }
+    }
+
+    /// What the step is for that is here, in this block or around it.
+    fn role_in(&self, scope: usize) -> &Role {
+        let block = self.blocks.iter().find(|block| block.scope == scope);
+        block.map_or(&self.role, |block| &block.role)
+    }
+
+    fn block(&mut self, block: &mut Block, then: impl FnOnce(&mut Self)) {
+        let around = std::mem::replace(&mut self.frames.scope, block.scope);
+        self.blocks.push(OpenBlock {
+            scope: block.scope,
+            role: Role::Work,
+            frames: self.frames.count(),
+            captures: Vec::new(),
+        });
+        for step in &mut block.steps {
+            self.step(step);
+            let mentions = step.mentions.iter();
+            let outside =
+                mentions.filter(|mention| self.names.scope_of(mention.source) != block.scope);
+            // The block takes a copy of its JSON.
+            self.mentions.extend(outside.map(|mention| Mention {
+                name: mention.name.clone(),
+                source: mention.source,
+                computed: false,
+            }));
+        }
+        self.tail(block);
+        then(self);
+        self.frames.scope = around;
+        let open = self.blocks.pop();
+        block.captures = open.map_or_else(Vec::new, |open| open.captures);
+    }
+
+    /// The loop that a step of this name and number is.
+    fn repeat(&mut self, repeat: &mut Loop, name: &Ident, number: usize, collects: bool) {
+        if let Some(last) = &repeat.last {
+            let names = vec![(text_of(last), None)];
+            self.frames.enter(Frame::new(names, false));
+        }
+        let scope = repeat.round.scope;
+        let (again, again_scope) = (&mut repeat.again, repeat.scope);
+        let mut mentions = Vec::new();
+        self.block(&mut repeat.round, |it| {
+            it.frames.scope = again_scope;
+            let before = it.mentions.len();
+            it.value(again);
+            mentions = it.mentions.split_off(before);
+        });
+        // The value of the round before is the first input.
+        if let Some(last) = &repeat.last
+            && let Meaning::Local(last) = self.names.find(last, &self.frames)
+        {
+            let is_other = |capture: &Capture| capture.of != Captured::Local(last);
+            repeat.round.captures.sort_by_key(is_other);
+        }
+        let text = text_of(name);
+        for mention in mentions {
+            if self.names.scope_of(mention.source) != scope {
+                self.mentions.push(Mention {
+                    computed: false,
+                    ..mention
+                });
+            } else if collects && text_of(&mention.name) == text {
+                self.report.error(
+                    &mention.name,
+                    format!("`{text}` is the list of all rounds, incomplete here\nhelp: use a step of the block"),
+                );
+                repeat.again = Value::Broken;
+            } else {
+                repeat.mentions.push(mention);
+            }
+        }
+        let own = Source::Step(number);
+        let mut seen = false;
+        self.mentions.retain(|mention| {
+            let is_own = mention.source == own;
+            if is_own && !std::mem::replace(&mut seen, true) {
+                self.report.error(
+                    &mention.name,
+                    format!(
+                        "`{text}` is what the loop gives when it has ended\n\
+                         help: name the value of the round before: `loop |last| {{ … }} while …`, and write `last?` here"
+                    ),
+                );
+            }
+            !is_own
+        });
+        if let Some(last) = &repeat.last {
+            self.leave(&Pat::Ident(PatIdent {
+                attrs: Vec::new(),
+                by_ref: None,
+                mutability: None,
+                ident: last.clone(),
+                subpat: None,
+            }));
+        }
+    }
+
+    /// The name at the end of a block, which is that of a step in it.
+    fn tail(&mut self, block: &mut Block) {
+        let BlockTail::Name(name) = &block.tail else {
+            return;
+        };
+        if self.names.own(block.scope, name).is_some() {
+            return;
+        }
+        match self.names.find(name, &self.frames) {
+            Meaning::Broken => {}
+            Meaning::Local(_) | Meaning::Source => self.report.error(
+                name,
+                format!(
+                    "`{name}` is outside this block, which ends with a step of its own\n\
+                     help: write `step value: Type = {name};`, then `value`"
+                ),
+            ),
+            Meaning::Unknown => {
+                let (message, _) = self.names.unknown(name, &self.frames);
+                self.report.error(name, message);
+            }
+        }
+        block.tail = BlockTail::Broken;
+    }
+
+    /// Notes that the blocks around mention what is outside of them. `is_in` says whether something is in a block.
+    fn capture(&mut self, name: &Ident, of: Captured, is_in: impl Fn(&OpenBlock) -> bool) {
+        for block in self.blocks.iter_mut().rev() {
+            if is_in(block) {
+                return;
+            }
+            if block.captures.iter().all(|known| known.of != of) {
+                let name = name.clone();
+                block.captures.push(Capture { name, of });
+            }
+        }
+    }
+
+    fn capture_source(&mut self, name: &Ident, source: Source) {
+        let scope = self.names.scope_of(source);
+        self.capture(name, Captured::Source(source), |block| block.scope == scope);
+    }
+
+    fn capture_local(&mut self, name: &Ident, local: Local) {
+        self.capture(name, Captured::Local(local), |block| {
+            local.frame >= block.frames
+        });
+    }
+
     fn after(&mut self, after: &mut Vec<Ident>, step: &Ident) {
-        after.retain(|after| match self.names.get(after) {
+        let scope = self.frames.scope;
+        after.retain(|after| match self.names.own(scope, after) {
             Some(Source::Step(_)) => true,
             Some(Source::Input(_)) => {
                 self.report.error(after, format!("`{after}` is an input, which is available from the start; `#[after(…)]` takes steps"));
                 false
             }
             None => {
-                self.report.error(after, self.names.unknown_after(after, step));
+                self.report.error(after, self.names.unknown_after(after, step, scope));
                 false
             }
         });
@@ -108,6 +286,9 @@ impl Resolver<'_> {
                 }
             }
             Body::Compute(value) => self.value(value),
+            Body::Block(block) => self.block(block, |_| {}),
+            // It is the whole of a step.
+            Body::Loop(_) => {}
             Body::If(branches) => {
                 for Branch { conditions, body } in branches {
                     for condition in &mut *conditions {
@@ -210,7 +391,7 @@ impl Resolver<'_> {
         self.value(amount);
         let steps = self.mentions[before..]
             .iter()
-            .filter(|mention| matches!(self.names.get(&mention.name), Some(Source::Step(_))));
+            .filter(|mention| matches!(mention.source, Source::Step(_)));
         let steps: Vec<Ident> = steps.map(|mention| mention.name.clone()).collect();
         for step in &steps {
             let message = format!(
@@ -300,13 +481,20 @@ impl Resolver<'_> {
             Meaning::Local(local) => {
                 reference.local = Some(local);
                 self.frames.mention(name);
+                self.capture_local(name, local);
             }
             Meaning::Source => {
+                let Some(source) = self.names.get_in(self.frames.scope, name) else {
+                    return false;
+                };
                 self.mentions.push(Mention {
                     name: name.clone(),
+                    source,
                     computed: false,
                 });
-                if let Some((at, message)) = self.caught.mistake(reference, &self.role) {
+                self.capture_source(name, source);
+                let role = self.role_in(self.names.scope_of(source));
+                if let Some((at, message)) = self.caught.mistake(reference, source, role) {
                     self.report.error_at(at, message);
                     return false;
                 }
@@ -324,17 +512,28 @@ impl Resolver<'_> {
     /// `false` if something in the expression was reported.
     fn computed(&mut self, computed: &mut Computed) -> bool {
         let ok = computed::analyse(computed, self.names, &self.frames, self.report);
-        if let Some((at, message)) = self.caught.mistake_in(computed, &self.role) {
+        for (name, local) in &computed.locals {
+            self.frames.mention(name);
+            self.capture_local(name, *local);
+        }
+        let mut sources = Vec::new();
+        for name in &computed.names {
+            if let Some(source) = self.names.get_in(self.frames.scope, name) {
+                self.capture_source(name, source);
+                sources.push((name, source));
+            }
+        }
+        let role = |source| self.role_in(self.names.scope_of(source));
+        if let Some((at, message)) = self.caught.mistake_in(computed, &sources, role) {
             self.report.error_at(at, message);
             return false;
         }
-        for (name, _) in &computed.locals {
-            self.frames.mention(name);
-        }
         if ok {
-            let names = computed.names.iter().cloned();
-            let computed = true;
-            let mentions = names.map(|name| Mention { name, computed });
+            let mentions = sources.into_iter().map(|(name, source)| Mention {
+                name: name.clone(),
+                source,
+                computed: true,
+            });
             self.mentions.extend(mentions);
         }
         ok

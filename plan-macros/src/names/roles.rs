@@ -1,13 +1,13 @@
 //! Steps that undo others, and steps that always run: what they are for, and who may refer to them.
 
 use super::{Names, Source};
-use crate::ast::{Body, Mention, Plan, Role, Step};
+use crate::ast::{BlockTail, Body, Mention, Plan, Role, Step};
 use crate::docs::text_of;
 use crate::report::Report;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
 
-/// What a step is for, with the place of the one that it undoes.
+/// What a step is for, with the number of the one that it undoes.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Reader {
     Work,
@@ -15,136 +15,211 @@ pub(crate) enum Reader {
     Always,
 }
 
-/// What the step at a place is for; `Work` if it undoes a step that does not exist.
+/// What a step is for; `Work` if it undoes a step that does not exist.
 pub(crate) fn reader(step: &Step, names: &Names) -> Reader {
     match &step.role {
         Role::Work => Reader::Work,
         Role::Always => Reader::Always,
-        Role::Undo(name) => match names.get(name) {
+        Role::Undo(name) => match names.own(names.scope_of(Source::Step(step.number)), name) {
             Some(Source::Step(undone)) => Reader::Undo(undone),
             _ => Reader::Work,
         },
     }
 }
 
-/// Says what is wrong about the roles of steps. `is_needed` says whether a step needs another.
-pub(crate) fn check(
-    plan: &Plan,
-    names: &Names,
-    is_needed: impl Fn(usize, usize) -> bool,
-    report: &mut Report,
-) {
-    if plan
-        .steps
-        .iter()
-        .all(|step| matches!(step.role, Role::Work))
-    {
+/// The steps of a plan, or of a block.
+struct Scope<'a> {
+    steps: &'a [Step],
+    scope: usize,
+    names: &'a Names,
+}
+
+/// Gives for the steps of a scope what says whether one needs another, directly or through others.
+pub(crate) type Order<'o> = dyn Fn(&[Step], usize) -> Box<dyn Fn(usize, usize) -> bool> + 'o;
+
+/// Says what is wrong about the roles of steps.
+pub(crate) fn check(plan: &Plan, names: &Names, order: &Order<'_>, report: &mut Report) {
+    let is_work = |step: &&Step| matches!(step.role, Role::Work);
+    if plan.all_steps().iter().all(is_work) {
         return;
     }
-    let mut undone_by: HashMap<usize, usize> = HashMap::new();
-    for (place, step) in plan.steps.iter().enumerate() {
-        let Role::Undo(name) = &step.role else {
-            let mut seen = HashSet::new();
-            for Mention { name, .. } in &step.mentions {
-                if seen.insert(text_of(name)) {
-                    refers(Some(step), name, plan, names, report);
-                }
-            }
-            for name in &step.after {
-                refers(Some(step), name, plan, names, report);
-            }
-            continue;
-        };
-        let undone = match names.get(name) {
-            Some(Source::Step(undone)) => undone,
-            Some(Source::Input(_)) => {
-                let text = text_of(name);
-                let message = format!("`{text}` is an input, which nothing can undo");
-                report.error(
-                    name,
-                    format!("{message}\nhelp: name a step that calls a tool"),
-                );
-                continue;
-            }
-            None => {
-                report.error(name, names.unknown_after(name, &step.name));
-                continue;
-            }
-        };
-        if let Some(message) = cannot_be_undone(plan, place, undone) {
-            report.error(name, message);
-            continue;
-        }
-        if let Some(first) = undone_by.insert(undone, place) {
-            let (text, first) = (text_of(name), text_of(&plan.steps[first].name));
-            report.error(
-                name,
-                format!("`{text}` has an undo step already: `{first}`\nhelp: remove one of them"),
-            );
-            continue;
-        }
-        let text = text_of(name);
-        let mut seen = HashSet::new();
-        for mention in step.mentions.iter().map(|mention| &mention.name) {
-            let Some(Source::Step(read)) = names.get(mention) else {
-                continue;
-            };
-            if read == undone || is_needed(undone, read) || !seen.insert(read) {
-                continue;
-            }
-            let other = text_of(mention);
-            report.error(
-                mention,
-                format!(
-                    "`{text}` does not need `{other}`, which may be missing here\n\
-                     help: use `{text}`, a step that it needs, or an input"
-                ),
-            );
-        }
+    let tail = plan.tail.iter().flat_map(|tail| &tail.mentions);
+    let tail: Vec<_> = tail
+        .map(|mention| (&mention.name, mention.source))
+        .collect();
+    check_in(&plan.steps, &tail, 0, names, order, report);
+}
+
+fn check_in(
+    steps: &[Step],
+    tail: &[(&Ident, Source)],
+    scope: usize,
+    names: &Names,
+    order: &Order<'_>,
+    report: &mut Report,
+) {
+    Scope {
+        steps,
+        scope,
+        names,
     }
-    let mut seen = HashSet::new();
-    for Mention { name, .. } in plan.tail.iter().flat_map(|tail| &tail.mentions) {
-        if seen.insert(text_of(name)) {
-            refers(None, name, plan, names, report);
-        }
+    .check(tail, order, report);
+    for step in steps {
+        step.body.blocks(&mut |block| {
+            let mut tail = Vec::new();
+            if let BlockTail::Name(name) = &block.tail
+                && let Some(source) = names.own(block.scope, name)
+            {
+                tail.push((name, source));
+            }
+            if let Body::Loop(repeat) = &step.body {
+                let mentions = repeat.mentions.iter();
+                tail.extend(mentions.map(|mention| (&mention.name, mention.source)));
+            }
+            check_in(&block.steps, &tail, block.scope, names, order, report);
+        });
     }
 }
 
-/// What is wrong with a name in a step that undoes none, or in the output.
-fn refers(by: Option<&Step>, name: &Ident, plan: &Plan, names: &Names, report: &mut Report) {
-    let Some(Source::Step(to)) = names.get(name) else {
-        return;
-    };
-    let text = text_of(name);
-    let is_always = by.is_some_and(|step| matches!(step.role, Role::Always));
-    match &plan.steps[to].role {
-        Role::Undo(undone) => {
-            let undone = text_of(undone);
-            report.error(
-                name,
-                format!(
-                    "nothing can refer to the undo step `{text}`, which may never run\n\
-                     help: refer to `{undone}`"
-                ),
-            );
+impl Scope<'_> {
+    /// The step of this scope that a source is.
+    fn place(&self, source: Source) -> Option<usize> {
+        match source {
+            Source::Step(number) if self.names.scope_of(source) == self.scope => {
+                Some(self.names.place_of(number))
+            }
+            _ => None,
         }
-        Role::Always if !is_always => {
-            let this = match by {
-                Some(step) => format!("`{}`", text_of(&step.name)),
-                None => "the output".to_owned(),
+    }
+
+    fn check(&self, tail: &[(&Ident, Source)], order: &Order<'_>, report: &mut Report) {
+        let (steps, names) = (self.steps, self.names);
+        if steps.iter().all(|step| matches!(step.role, Role::Work)) {
+            return;
+        }
+        let is_needed = order(steps, self.scope);
+        let mut undone_by: HashMap<usize, usize> = HashMap::new();
+        for (place, step) in steps.iter().enumerate() {
+            let Role::Undo(name) = &step.role else {
+                let mut seen = HashSet::new();
+                for Mention { name, source, .. } in &step.mentions {
+                    if seen.insert(text_of(name)) {
+                        self.refers(Some(step), name, *source, report);
+                    }
+                }
+                for name in &step.after {
+                    if let Some(source) = names.own(self.scope, name) {
+                        self.refers(Some(step), name, source, report);
+                    }
+                }
+                continue;
             };
-            report.error(
-                name,
-                format!("`{text}` runs after {this}\nhelp: only always steps can refer to it"),
-            );
+            let undone = match names.own(self.scope, name) {
+                Some(Source::Step(number)) => names.place_of(number),
+                Some(Source::Input(_)) => {
+                    let text = text_of(name);
+                    let message = format!("`{text}` is an input, which nothing can undo");
+                    report.error(
+                        name,
+                        format!("{message}\nhelp: name a step that calls a tool"),
+                    );
+                    continue;
+                }
+                None if names.get_in(self.scope, name).is_some() => {
+                    let text = text_of(name);
+                    report.error(
+                        name,
+                        format!(
+                            "`{text}` is not a step of this block\n\
+                             help: an undo step is in the block of the step that it undoes"
+                        ),
+                    );
+                    continue;
+                }
+                None => {
+                    report.error(name, names.unknown_after(name, &step.name, self.scope));
+                    continue;
+                }
+            };
+            if let Some(message) = cannot_be_undone(steps, place, undone) {
+                report.error(name, message);
+                continue;
+            }
+            if let Some(first) = undone_by.insert(undone, place) {
+                let (text, first) = (text_of(name), text_of(&steps[first].name));
+                report.error(
+                    name,
+                    format!(
+                        "`{text}` has an undo step already: `{first}`\nhelp: remove one of them"
+                    ),
+                );
+                continue;
+            }
+            let text = text_of(name);
+            let mut seen = HashSet::new();
+            for mention in &step.mentions {
+                let Some(read) = self.place(mention.source) else {
+                    continue;
+                };
+                if read == undone || is_needed(undone, read) || !seen.insert(read) {
+                    continue;
+                }
+                let other = text_of(&mention.name);
+                report.error(
+                    &mention.name,
+                    format!(
+                        "`{text}` does not need `{other}`, which may be missing here\n\
+                         help: use `{text}`, a step that it needs, or an input"
+                    ),
+                );
+            }
         }
-        Role::Always | Role::Work => {}
+        let mut seen = HashSet::new();
+        for (name, source) in tail {
+            if seen.insert(text_of(name)) {
+                self.refers(None, name, *source, report);
+            }
+        }
+    }
+
+    /// What is wrong with a name in a step that undoes none, or in the output.
+    fn refers(&self, by: Option<&Step>, name: &Ident, source: Source, report: &mut Report) {
+        let Some(to) = self.place(source) else {
+            return;
+        };
+        let text = text_of(name);
+        let is_always = by.is_some_and(|step| matches!(step.role, Role::Always));
+        match &self.steps[to].role {
+            Role::Undo(undone) => {
+                let undone = text_of(undone);
+                report.error(
+                    name,
+                    format!(
+                        "nothing can refer to the undo step `{text}`, which may never run\n\
+                     help: refer to `{undone}`"
+                    ),
+                );
+            }
+            Role::Always if !is_always => {
+                let this = match by {
+                    Some(step) if step.is_tail => "what the block gives".to_owned(),
+                    Some(step) => format!("`{}`", text_of(&step.name)),
+                    None if self.scope > 0 => "what the block gives".to_owned(),
+                    None => "the output".to_owned(),
+                };
+                report.error(
+                    name,
+                    format!("`{text}` runs after {this}\nhelp: only always steps can refer to it"),
+                );
+            }
+            Role::Always | Role::Work => {}
+        }
     }
 }
 
 /// Why a step cannot be undone by the one at this place.
-fn cannot_be_undone(plan: &Plan, place: usize, undone: usize) -> Option<String> {
-    let step = &plan.steps[undone];
+fn cannot_be_undone(steps: &[Step], place: usize, undone: usize) -> Option<String> {
+    let step = &steps[undone];
     let name = text_of(&step.name);
     let help = "help: name a step that calls a tool";
     if undone == place {
@@ -157,8 +232,8 @@ fn cannot_be_undone(plan: &Plan, place: usize, undone: usize) -> Option<String> 
             "`{name}` is a value: there is nothing to undo\n{help}"
         )),
         (Role::Work, body) if repeats(body) => Some(format!(
-            "`{name}` may be half done when it fails: it makes a call for each element\n\
-             help: an undo step is for a step that makes one call"
+            "`{name}` may be half done when it fails: its calls are repeated\n\
+             help: put the undo step into its block, beside the step that it undoes"
         )),
         (Role::Work, _) => None,
     }
@@ -166,8 +241,9 @@ fn cannot_be_undone(plan: &Plan, place: usize, undone: usize) -> Option<String> 
 
 fn repeats(body: &Body) -> bool {
     match body {
-        Body::For(_) => true,
+        Body::For(_) | Body::Loop(_) => true,
         Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
-        Body::Call(_) | Body::Compute(_) | Body::Broken(_) => false,
+        // A block is all or nothing.
+        Body::Call(_) | Body::Compute(_) | Body::Block(_) | Body::Broken(_) => false,
     }
 }

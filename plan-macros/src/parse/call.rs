@@ -122,8 +122,14 @@ fn other_control_flow(tokens: &TokenStream, name: &Ident) -> Option<(Span, Strin
                 ),
             ));
         }
-        "while" | "loop" => {
-            "it makes one for each element of a list: `for x in list { Tool { … } }`"
+        "while" => {
+            return Some((
+                word.span(),
+                format!(
+                    "a step repeats calls with `loop`, whose condition is asked after each round\n\
+                     help: write `#[at_most(100)] step {name} = loop {{ Tool {{ … }} }} while condition;`"
+                ),
+            ));
         }
         "async" | "try" | "unsafe" => {
             "write the call alone: the run awaits it, and fails if it fails"

@@ -9,7 +9,6 @@ mod json;
 mod literal;
 mod policy;
 mod reference;
-mod step;
 mod tail;
 mod token_text;
 mod types;
@@ -95,7 +94,7 @@ fn statements(
                          help: `step name: Type = …;` is a computed step",
                     );
                 }
-                let read = step::step(attrs, step, semicolon, end, broken, report);
+                let read = flow::step(attrs, step, semicolon, end, broken, report);
                 if is_part {
                     // It is not known to which step it belongs.
                     let beside = steps.len().saturating_sub(1);

@@ -16,7 +16,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// The attributes that a step can have.
-pub(super) const KNOWN: [&str; 10] = [
+pub(super) const KNOWN: [&str; 12] = [
     "after",
     "undo",
     "always",
@@ -27,6 +27,8 @@ pub(super) const KNOWN: [&str; 10] = [
     "catch",
     "fallback",
     "concurrency",
+    "at_most",
+    "collect",
 ];
 
 /// The attributes and doc comments of a step.
@@ -168,6 +170,19 @@ fn one(
                 policy.amounts.push((Amount::Concurrency, *value));
             }
         },
+        "at_most" => {
+            policy.rounds = Some(attr.path().span());
+            at_most(attr, policy, report)?;
+        }
+        "collect" => match &attr.meta {
+            Meta::Path(path) => policy.collect = Some(path.span()),
+            meta => {
+                return Err(syn::Error::new_spanned(
+                    meta,
+                    "`#[collect]` takes no arguments",
+                ));
+            }
+        },
         "fallback" => {
             let tokens = arguments(
                 attr,
@@ -181,8 +196,8 @@ fn one(
         }
         _ => {
             let help = match similar(name, KNOWN) {
-                Some("optional") => {
-                    "help: an attribute with a similar name exists: `#[optional]`".to_owned()
+                Some(known @ ("optional" | "collect" | "always" | "catch")) => {
+                    format!("help: an attribute with a similar name exists: `#[{known}]`")
                 }
                 Some(known) => {
                     format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
@@ -215,6 +230,7 @@ pub(super) fn check_body(policy: &Policy, role: &Role, body: &Body, report: &mut
             "a step with a type is a value, which undoes nothing\nhelp: call a tool: `step name = Tool { … };`",
         );
     }
+    check_rounds(policy, body, report);
     if !matches!(body, Body::For(_) | Body::Broken(_)) {
         let each = match &policy.optional {
             Optional::Each(at) => Some((
@@ -241,6 +257,33 @@ pub(super) fn check_body(policy: &Policy, role: &Role, body: &Body, report: &mut
             at,
             "a computed step calls no tool, so there is nothing to retry or to wait for",
         );
+    }
+}
+
+/// A loop has a bound, and nothing else has.
+fn check_rounds(policy: &Policy, body: &Body, report: &mut Report) {
+    match body {
+        Body::Broken(_) => {}
+        Body::Loop(repeat) => {
+            if policy.rounds.is_none() {
+                report.error_at(
+                    repeat.keyword,
+                    "this loop has no bound\nhelp: add `#[at_most(100)]` to the step",
+                );
+            }
+        }
+        body => {
+            let instead = match body {
+                Body::For(_) => "\nhelp: a `for` gives a `Vec` already",
+                _ => "",
+            };
+            if let Some(at) = policy.rounds {
+                report.error_at(at, "`#[at_most]` needs a `loop`");
+            }
+            if let Some(at) = policy.collect {
+                report.error_at(at, format!("`#[collect]` needs a `loop`{instead}"));
+            }
+        }
     }
 }
 
@@ -460,6 +503,53 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
         return Ok(None);
     }
     Ok(at_count)
+}
+
+/// `#[at_most(100)]`, `#[at_most(100, every = "3s")]`
+fn at_most(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Result<()> {
+    const USAGE: &str = "`#[at_most(…)]` takes the most rounds of a loop: `#[at_most(100)]` or `#[at_most(100, every = \"3s\")]`";
+    let tokens = arguments(attr, USAGE)?;
+    let mut count = None;
+    let before = report.len();
+    let parser = |input: ParseStream<'_>| {
+        if input.peek(Lit) || input.peek(Token![-]) {
+            let number: LitInt = input
+                .parse()
+                .map_err(|_| input.error("the most rounds are an integer of at least 1"))?;
+            count = Some(Given::Literal(number.span(), number.base10_parse::<u32>()?));
+        } else if !input.peek2(Token![=]) || input.peek2(Token![==]) {
+            let value = value::value(input, attr.path().span(), report);
+            count = Some(Given::Value(Box::new(value)));
+        }
+        if count.is_some() && !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+        input.parse::<TokenStream>()
+    };
+    let rest = parser.parse2(tokens)?;
+    if report.keep_first(before) {
+        return Ok(());
+    }
+    match count {
+        Some(Given::Literal(at, 0)) => {
+            return Err(syn::Error::new(at, "a loop has at least one round"));
+        }
+        Some(Given::Literal(_, count)) => policy.at_most = Some(count),
+        Some(Given::Value(value)) => policy.amounts.push((Amount::AtMost, *value)),
+        None => return Err(syn::Error::new_spanned(&attr.meta, USAGE)),
+    }
+    let mut values = Report::default();
+    options::read(rest, &["every"], report, |_, input| {
+        if input.peek(Lit) || input.peek(Token![-]) || input.is_empty() {
+            policy.every = Some(duration(input)?);
+        } else {
+            let value = value::value(input, attr.path().span(), &mut values);
+            policy.amounts.push((Amount::Every, value));
+        }
+        Ok(())
+    });
+    report.extend(values);
+    Ok(())
 }
 
 fn attempts(input: ParseStream<'_>) -> syn::Result<(Span, u32)> {

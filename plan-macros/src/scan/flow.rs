@@ -8,6 +8,9 @@ pub(crate) enum FlowTokens {
     /// The branches, and the tokens after the last one, where there should be none.
     If(Vec<BranchTokens>, TokenStream),
     For(ForTokens),
+    Loop(LoopTokens),
+    /// `{ … }`, and the tokens after it, where there should be none.
+    Block(Group, TokenStream),
     Call(TokenStream),
 }
 
@@ -28,6 +31,19 @@ pub(crate) struct ForTokens {
     pub(crate) block: Option<Group>,
 }
 
+/// `loop |last| { … } while condition`
+pub(crate) struct LoopTokens {
+    pub(crate) keyword: Option<TokenTree>,
+    /// What is between the bars, if there are any.
+    pub(crate) last: Option<TokenStream>,
+    /// What is before the braces, where there should be nothing.
+    pub(crate) extra: TokenStream,
+    pub(crate) block: Option<Group>,
+    /// `while`, or what is in its place.
+    pub(crate) until: Option<TokenTree>,
+    pub(crate) condition: TokenStream,
+}
+
 impl FlowTokens {
     pub(crate) fn new(tokens: TokenStream) -> Self {
         let mut queue = Tokens::new(tokens.clone());
@@ -42,6 +58,23 @@ impl FlowTokens {
                 list: queue.take_until(|tokens| tokens.is_braces(0) && tokens.peek(1).is_none()),
                 block: queue.next_braces(),
             })
+        } else if queue.is_ident(0, "loop") {
+            let keyword = queue.next();
+            let last = queue.eat_punct('|').then(|| {
+                let last = queue.take_until(|tokens| tokens.is_punct(0, '|'));
+                queue.next();
+                last
+            });
+            Self::Loop(LoopTokens {
+                keyword,
+                last,
+                extra: queue.take_until(|tokens| tokens.is_braces(0)),
+                block: queue.next_braces(),
+                until: queue.next(),
+                condition: queue.rest(),
+            })
+        } else if let Some(block) = queue.next_braces() {
+            Self::Block(block, queue.rest())
         } else {
             Self::Call(tokens)
         }
@@ -49,7 +82,10 @@ impl FlowTokens {
 
     /// What the braces contain.
     pub(crate) fn within(block: Option<&Group>) -> Self {
-        Self::new(block.map(Group::stream).unwrap_or_default())
+        match block {
+            Some(group) if has_steps(group) => Self::Block(group.clone(), TokenStream::new()),
+            _ => Self::new(block.map(Group::stream).unwrap_or_default()),
+        }
     }
 }
 
@@ -72,4 +108,13 @@ fn branches(tokens: &mut Tokens) -> Vec<BranchTokens> {
         });
     }
     branches
+}
+
+/// Whether the braces of an `if` or a `for` contain steps, rather than one call.
+pub(crate) fn has_steps(group: &Group) -> bool {
+    let mut statements = super::block(group.stream()).into_iter();
+    statements.any(|statement| {
+        let step = statement.step();
+        step.is_some_and(|step| step.keyword.is_some() || !statement.attrs.is_empty())
+    })
 }

@@ -13,7 +13,7 @@ pub(crate) mod tokens;
 pub(crate) mod value;
 
 pub(crate) use brackets::argument_name;
-pub(crate) use flow::{BranchTokens, FlowTokens, ForTokens};
+pub(crate) use flow::{BranchTokens, FlowTokens, ForTokens, LoopTokens, has_steps};
 pub(crate) use head::{HeadTokens, InputTokens};
 pub(crate) use reference::is_source_name;
 pub(crate) use statement::{Statement, StatementKind, StepTokens, starts_with};
@@ -51,4 +51,9 @@ pub(crate) fn scan(input: TokenStream) -> PlanTokens {
         head,
         statements,
     }
+}
+
+/// The steps of a block, and its last expression.
+pub(crate) fn block(tokens: TokenStream) -> Vec<Statement> {
+    statement::statements(Tokens::new(tokens), false)
 }

@@ -289,7 +289,7 @@ fn step(tokens: &mut Tokens) -> StepTokens {
 
 /// The tokens up to braces, and the rest, if a name follows them that begins another expression.
 fn after_braces(tokens: TokenStream) -> (TokenStream, TokenStream) {
-    const GO_ON: &[&str] = &["else", "as", "in"];
+    const GO_ON: &[&str] = &["else", "as", "in", "while"];
     let mut closed = false;
     let mut tokens = Tokens::new(tokens);
     let first = tokens.take_until(|tokens| {

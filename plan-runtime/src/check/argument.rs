@@ -245,6 +245,11 @@ impl Takes<UntypedJson, Value, Wrapped> for Option<Value> {}
 #[diagnostic::do_not_recommend]
 impl<T> Takes<MaybeAbsent, Option<T>, AsJson> for Value {}
 
+/// An `Option` in what may be absent, into one `Option`: in JSON, both are null.
+pub struct Merged;
+#[diagnostic::do_not_recommend]
+impl<T> Takes<MaybeAbsent, Option<Option<T>>, Merged> for Option<T> {}
+
 /// Into a `Box`, an `Rc` or an `Arc`, which serde reads as what is inside.
 pub struct Boxed;
 

@@ -5,10 +5,10 @@ use super::segment;
 use crate::Shape;
 use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
-    Absent, Action, Amount, Body, Branch, Catch, Code, Compiled, CompiledNames, Computed,
-    Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Number,
-    Optional, Output, Part, Plan, Policy, Reference, Role, RustText, Source, Step, Template,
-    ToolInfo, root_name,
+    Absent, Action, Amount, Block, Body, Branch, Catch, Code, Compiled, CompiledNames, Computed,
+    Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Loop,
+    Number, Optional, Output, Part, Plan, Policy, Reference, Role, RustText, Source, Step,
+    Template, ToolInfo, root_name,
 };
 use crate::shape::Secrets;
 use crate::shape::inside::{Inside, secrets, secrets_inside};
@@ -63,6 +63,7 @@ pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
         rest: text,
         constants: table.concat(),
         tools: HashMap::new(),
+        name: String::new(),
         names: Arc::default(),
         locals: Vec::new(),
         depth: 0,
@@ -93,6 +94,8 @@ struct Decoder {
     rest: &'static str,
     constants: Vec<Constant>,
     tools: HashMap<*const StaticTool, Arc<ToolInfo>>,
+    /// The name of the plan.
+    name: String,
     names: Arc<CompiledNames>,
     /// The local values at this place.
     locals: Vec<LocalValue<'static>>,
@@ -178,6 +181,7 @@ impl Decoder {
 
     fn plan(&mut self) -> Plan {
         let (name, description) = (self.text(), self.rust());
+        self.name.clone_from(&name);
         let inputs = self.list(|it| (it.str(), it.str(), it.rust()));
         let names = CompiledNames {
             inputs: inputs.iter().map(|(name, ty, _)| (*name, *ty)).collect(),
@@ -259,8 +263,36 @@ impl Decoder {
                     body,
                 }))
             }
+            b'B' => Body::Block(Box::new(it.block(|_| ()).0)),
+            b'L' => {
+                let last = it.tag() == b'1';
+                let (round, again) = it.block(Self::template);
+                Body::Loop(Box::new(Loop { round, last, again }))
+            }
             _ => it.bug(),
         })
+    }
+
+    /// A block, and what is after it that sees its names. It sees none of the names and the local values around it: what it mentions of them are inputs.
+    fn block<T>(&mut self, then: impl FnOnce(&mut Self) -> T) -> (Block, T) {
+        let inputs = self.list(|it| (it.str(), it.template()));
+        let names = CompiledNames {
+            inputs: inputs.iter().map(|(name, _)| (*name, "")).collect(),
+            steps: self.list(Self::str),
+        };
+        let names = Arc::new(names);
+        let around = std::mem::replace(&mut self.names, Arc::clone(&names));
+        let locals = std::mem::take(&mut self.locals);
+        let mut plan = Plan::new(self.name.clone());
+        plan.inputs = inputs
+            .iter()
+            .map(|(name, _)| Input::new(*name, ""))
+            .collect();
+        plan.steps = names.steps.iter().map(|id| self.step(id)).collect();
+        plan.output.value = self.template();
+        let then = then(self);
+        (self.names, self.locals) = (around, locals);
+        (Block::new(Template::object(inputs), plan), then)
     }
 
     fn action(&mut self, tool: Option<Arc<ToolInfo>>) -> Body {
@@ -324,6 +356,9 @@ impl Decoder {
                 b'E' => policy.catch = Catch::Each,
                 b'f' => policy.fallback = Some(self.template()),
                 b'c' => policy.concurrency = Some(self.number()),
+                b'l' => policy.at_most = Some(self.number()),
+                b'y' => policy.every = Some(self.duration()),
+                b'k' => policy.collect = true,
                 b'N' => self.named(&mut policy),
                 b'G' => {
                     let amount = self.amount();
@@ -344,6 +379,10 @@ impl Decoder {
                 policy.attempts = u32::try_from(count()).unwrap_or(u32::MAX);
             }
             (Amount::Concurrency, Constant::Count(count)) => policy.concurrency = Some(count()),
+            (Amount::AtMost, Constant::Count(count)) => {
+                policy.at_most = Some(u32::try_from(count()).unwrap_or(u32::MAX));
+            }
+            (Amount::Every, Constant::Time(time)) => policy.every = Some(time()),
             (Amount::Backoff, Constant::Time(time)) => policy.backoff = time(),
             (Amount::Max, Constant::Time(time)) => policy.max = time(),
             (Amount::Timeout, Constant::Time(time)) => policy.timeout = Some(time()),

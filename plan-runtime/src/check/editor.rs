@@ -133,6 +133,16 @@ pub fn caught<T>(_: T) -> Result<T, Failure> {
     unreachable()
 }
 
+/// What a loop gives: the value of its last round.
+pub fn rounds<T>(_: impl FnMut(Option<T>) -> T) -> T {
+    unreachable()
+}
+
+/// What a loop with `#[collect]` gives: the values of all rounds.
+pub fn all_rounds<T>(_: T) -> Vec<T> {
+    unreachable()
+}
+
 /// The elements that a loop iterates over.
 pub struct LoopElements<T>(PhantomData<T>);
 
@@ -217,6 +227,15 @@ pub mod attribute {
     }
     /// `#[concurrency(4)]`: how many elements of a `for` run concurrently.
     pub mod concurrency {}
+    /// `#[at_most(100, every = "3s")]`: how many rounds a loop has at most.
+    pub mod at_most {
+        /// How many rounds a loop has at most.
+        pub mod rounds {}
+        /// The time from the start of a round to that of the next.
+        pub mod every {}
+    }
+    /// `#[collect]`: the output is a `Vec` of the values of all rounds, and not that of the last one.
+    pub mod collect {}
     /// `#[fallback(value)]`: the output, if the step fails.
     pub mod fallback {}
     /// `#[retry(3, backoff = "200ms", max = "10s", jitter = false)]`: how often the step is tried at most.

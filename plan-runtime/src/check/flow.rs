@@ -201,9 +201,9 @@ impl<A> OwnItself<A> for OwnedLocals<A> {
     }
 }
 
-/// A name that is bound at this depth.
+/// A name that is bound.
 pub struct LocalCursor<T> {
-    depth: usize,
+    source: Source,
     of: PhantomData<fn() -> T>,
 }
 
@@ -215,10 +215,10 @@ impl<T> Clone for LocalCursor<T> {
 
 impl<T> Copy for LocalCursor<T> {}
 
-/// What is bound at this depth.
-pub const fn at<T>(_: PathCursor<T>, depth: usize) -> LocalCursor<T> {
+/// What is bound there: a local value, or the input of a block that is given one.
+pub const fn at<T>(_: PathCursor<T>, source: Source) -> LocalCursor<T> {
     LocalCursor {
-        depth,
+        source,
         of: PhantomData,
     }
 }
@@ -248,14 +248,11 @@ impl Locals for () {
 impl<T: DeserializeOwned + Send + 'static, L: Locals> Locals for (LocalCursor<T>, L) {
     type Refs<'a> = (&'a T, L::Refs<'a>);
     fn look(self, scope: &Scope<'_>) -> Result<(), ResolveError> {
-        scope.value_of::<T>(Source::Local(self.0.depth))?;
+        scope.value_of::<T>(self.0.source)?;
         self.1.look(scope)
     }
     fn refs<'a>(self, scope: &Scope<'a>) -> Self::Refs<'a> {
-        (
-            scope.known::<T>(Source::Local(self.0.depth)),
-            self.1.refs(scope),
-        )
+        (scope.known::<T>(self.0.source), self.1.refs(scope))
     }
 }
 

@@ -88,7 +88,7 @@ fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
     let mut unsupported: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for step in &plan.steps {
-        step.body.visit(&mut |part| {
+        step.body.visit_all(&mut |part| {
             let BodyPart::Action(action) = part else {
                 return;
             };
@@ -124,11 +124,23 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
             ));
         });
     };
-    for step in &plan.steps {
-        let place = format!("step `{}`", step.id);
-        step.templates(&mut |_, template| find(&place, template));
-    }
+    work_code(plan, "", &mut find);
     find("the output", &plan.output.value);
+}
+
+/// Hands over the templates of all steps and of those in blocks, each with its step.
+fn work_code(plan: &Plan, around: &str, find: &mut dyn FnMut(&str, &Template)) {
+    for step in &plan.steps {
+        let path = format!("{around}{}", step.id);
+        let place = format!("step `{path}`");
+        step.templates(&mut |_, template| find(&place, template));
+        step.body.visit(&mut |part| {
+            if let BodyPart::Block(block) = part {
+                work_code(&block.plan, &format!("{path}."), find);
+                find(&place, &block.plan.output.value);
+            }
+        });
+    }
 }
 
 /// Hands over the text of all code that a template lacks, between what is written around it.

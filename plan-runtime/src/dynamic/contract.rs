@@ -286,6 +286,15 @@ impl Contracts {
                 }
             }
             Body::For(each) => self.mark_body(&mut each.body, marked),
+            Body::Block(_) | Body::Loop(_) => {
+                for step in body
+                    .block_mut()
+                    .into_iter()
+                    .flat_map(|it| &mut it.plan.steps)
+                {
+                    self.mark_body(&mut step.body, marked);
+                }
+            }
         }
     }
 

@@ -132,7 +132,7 @@ impl Reader<'_> {
                 let mut spans;
                 // The names of all steps are gone before the list of places is copied to one that it fits.
                 (notes, spans) = builder.end();
-                spans.templates.shrink_to_fit();
+                spans.shrink_to_fit();
                 plan.map(|plan| (dialect, plan, spans))
             }
             None => None,

@@ -569,10 +569,12 @@ impl<'a, App: ?Sized> FoundTools<'a, App> {
             }
         };
         for step in &plan.steps {
-            step.body.visit(&mut |part| {
-                if let BodyPart::Action(action) = part {
+            step.body.visit_all(&mut |part| match part {
+                BodyPart::Action(action) => {
                     tools.push(action.tool.as_deref().and_then(&mut find));
                 }
+                BodyPart::Block(_) => tools.push(None),
+                BodyPart::Condition(_) | BodyPart::List(_) => {}
             });
         }
         (Self { toolbox, tools }, not_ready)

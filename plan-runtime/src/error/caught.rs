@@ -2,7 +2,7 @@
 
 use super::run::{self, Elements, RunError, StepError};
 use crate::failure::Failure;
-use crate::print::some_of;
+use crate::print::some_shown;
 use crate::resolve::ErrorKind;
 
 impl Failure {
@@ -11,6 +11,11 @@ impl Failure {
         if let Some(inner) = error.failure() {
             return inner.clone();
         }
+        if let StepError::Block(run) = error
+            && let Some(first) = run.first()
+        {
+            return Self::from(first).left_by(run);
+        }
         let run = match error {
             StepError::Tool(error) => error.downcast_ref::<RunError>(),
             _ => None,
@@ -18,17 +23,14 @@ impl Failure {
         let inner = run.and_then(RunError::first);
         match inner.map(Self::from) {
             Some(inner) => {
-                let mut failure = Self {
+                let failure = Self {
                     step: format!("{step}.{}", inner.step),
                     ..inner
                 };
-                let not_undone = run.map_or_else(Vec::new, |run| run.not_undone().collect());
-                if !not_undone.is_empty() {
-                    let steps = some_of(&not_undone);
-                    failure.message = format!("{}; not undone: {steps}", failure.message);
-                    failure.transient = false;
+                match run {
+                    Some(run) => failure.left_by(run),
+                    None => failure,
                 }
-                failure
             }
             None => Self {
                 step,
@@ -38,6 +40,18 @@ impl Failure {
                 attempts,
             },
         }
+    }
+}
+
+impl Failure {
+    /// The same with the steps that were not undone: nobody knows what state is left.
+    fn left_by(mut self, run: &RunError) -> Self {
+        let not_undone = &run.undoing_of().not_undone;
+        if !not_undone.is_empty() {
+            self.message = format!("{}; not undone: {}", self.message, some_shown(not_undone));
+            self.transient = false;
+        }
+        self
     }
 }
 
@@ -58,6 +72,8 @@ fn code_of(error: &StepError) -> &str {
         StepError::Deadline(_) => "DEADLINE",
         StepError::Refused(_) => "REFUSED",
         StepError::Limit(_) => "LIMIT",
+        StepError::Block(_) => "FAILED",
+        StepError::TooManyRounds(_) => "TOO_MANY_ROUNDS",
         StepError::Unknown => "UNKNOWN",
     }
 }
@@ -65,7 +81,7 @@ fn code_of(error: &StepError) -> &str {
 /// The same as a value.
 impl From<&run::Failure> for Failure {
     fn from(failure: &run::Failure) -> Self {
-        let step = format!("{}{}", failure.step, Elements(&failure.element));
+        let step = format!("{}{}", failure.step(), Elements(&failure.element));
         Self::of_step(step, &failure.error, failure.attempts)
     }
 }

@@ -1,8 +1,12 @@
 //! What goes wrong: the errors of tools, of steps and of runs.
 
+mod block;
 mod caught;
+mod path;
 mod run;
 
+pub(crate) use block::{BlockPlace, Left};
+pub(crate) use path::StepPath;
 pub(crate) use run::{Cause, Elements, Interrupt, Undoing};
 pub use run::{Failure, RunError, StepError};
 

@@ -1,9 +1,9 @@
 //! Why steps and runs fail.
 
-use super::{Error, on_one_line};
+use super::{Error, StepPath, on_one_line};
 use crate::failure::Failure as CaughtFailure;
 use crate::plan::{Plan, Role, ToolInfo};
-use crate::print::{Cut, Line, MOST, MessageName, some_of};
+use crate::print::{Cut, Line, MOST, MessageName, some_shown};
 use crate::resolve::{ErrorKind, Limit, ResolveError};
 use humantime::format_duration;
 use std::error::Error as StdError;
@@ -35,6 +35,10 @@ pub enum StepError {
     Refused(Arc<str>),
     /// It needs the value of another step, which failed so.
     Failed(Arc<CaughtFailure>),
+    /// The step is a block, in which steps failed. The error of the run names them as its own.
+    Block(Arc<RunError>),
+    /// The condition of a loop still held after this many rounds, which are the most.
+    TooManyRounds(u32),
     /// Nothing here runs this step.
     Unknown,
 }
@@ -88,6 +92,7 @@ impl StepError {
             Self::Tool(error) => error
                 .downcast_ref::<RunError>()
                 .is_some_and(|run| run.not_undone().len() > 0),
+            Self::Block(run) => run.not_undone().len() > 0,
             _ => false,
         }
     }
@@ -109,6 +114,15 @@ impl StepError {
         }
     }
 
+    /// How long not to try again, if a tool said so.
+    pub(crate) fn retry_delay(&self) -> Option<Duration> {
+        match self {
+            Self::Tool(error) => error.retry_delay(),
+            Self::Block(run) => run.retry_delay(),
+            _ => None,
+        }
+    }
+
     /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` where the tool says so, `VALUE` where a `?` in a computed value does.
     pub fn code(&self) -> &'static str {
         match self {
@@ -125,6 +139,10 @@ impl StepError {
             Self::Limit(_) => "LIMIT_EXCEEDED",
             Self::Refused(_) => "REFUSED",
             Self::Failed(_) => "NEEDED_STEP_FAILED",
+            Self::Block(run) => run
+                .first()
+                .map_or("EXECUTION_FAILED", |failure| failure.error.code()),
+            Self::TooManyRounds(_) => "TOO_MANY_ROUNDS",
             Self::Unknown => "UNKNOWN_STEP",
         }
     }
@@ -142,6 +160,10 @@ impl StepError {
         match self {
             Self::Tool(error) => error.is_transient(),
             Self::Panic(_) | Self::Timeout(_) => true,
+            Self::Block(run) => {
+                let first = run.first().map(|failure| &failure.error);
+                first.is_some_and(Self::is_transient) && run.not_undone().len() == 0
+            }
             Self::Arguments(_)
             | Self::Output(_)
             | Self::Deadline(_)
@@ -149,6 +171,7 @@ impl StepError {
             | Self::Limit(_)
             | Self::Refused(_)
             | Self::Failed(_)
+            | Self::TooManyRounds(_)
             | Self::Unknown => false,
         }
     }
@@ -174,6 +197,11 @@ impl fmt::Display for StepError {
             Self::Fallback(error) => write!(f, "its fallback: {error}"),
             Self::Refused(reason) => write!(f, "was refused: {}", Cut(Line(reason), MOST)),
             Self::Failed(failure) => write!(f, "{failure}"),
+            Self::Block(run) => run.write_failures(f, ""),
+            Self::TooManyRounds(most) => write!(
+                f,
+                "its condition still holds after {most} rounds, which are the most (`at_most`)"
+            ),
             Self::Unknown => f.write_str("the program has no code that runs this step"),
         }
     }
@@ -188,10 +216,12 @@ impl StdError for StepError {
             | Self::Fallback(error)
             | Self::Limit(error) => Some(&**error),
             Self::Failed(failure) => Some(&**failure),
+            Self::Block(run) => run.source(),
             Self::Panic(_)
             | Self::Timeout(_)
             | Self::Deadline(_)
             | Self::Refused(_)
+            | Self::TooManyRounds(_)
             | Self::Unknown => None,
         }
     }
@@ -201,20 +231,20 @@ impl StdError for StepError {
 /// [`RunError::failures`] has them, in the plan's order.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    pub(crate) step: String,
+    pub(crate) step: StepPath,
     pub(crate) element: Vec<usize>,
     pub(crate) tool: Option<Arc<ToolInfo>>,
     pub(crate) error: StepError,
     pub(crate) attempts: u32,
-    pub(crate) blocked: Vec<String>,
+    pub(crate) blocked: Vec<StepPath>,
     /// What the step is for: the failure of one that always runs changes nothing.
     pub(crate) role: Role,
 }
 
 impl Failure {
-    /// The step's name.
+    /// The step's name; the path of a step in a block: `pages[3].chunks`.
     pub fn step(&self) -> &str {
-        &self.step
+        &self.step.path
     }
 
     /// The first element of the step's `for` that failed, from the outermost list on; empty where the step has none. It is the first
@@ -238,6 +268,11 @@ impl Failure {
         self.attempts
     }
 
+    /// Whether the step undoes another.
+    pub(crate) fn is_of_undo(&self) -> bool {
+        matches!(self.role, Role::Undo(_))
+    }
+
     /// Whether it is the end of the run that is named already.
     fn is_limit(&self) -> bool {
         match &self.error {
@@ -251,13 +286,13 @@ impl Failure {
 
     /// The steps that could not run because of this one, in the plan's order.
     pub fn blocked(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.blocked.iter().map(|id| &**id)
+        self.blocked.iter().map(|step| &*step.path)
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (step, element) = (MessageName(&self.step), Elements(&self.element));
+        let (step, element) = (&self.step, Elements(&self.element));
         write!(f, "step `{step}{element}`")?;
         if let Some(tool) = self.tool() {
             write!(f, " ({})", MessageName(tool))?;
@@ -266,7 +301,7 @@ impl fmt::Display for Failure {
         if self.blocked.is_empty() {
             return Ok(());
         }
-        write!(f, " (this blocked {})", some_of(&self.blocked))
+        write!(f, " (this blocked {})", some_shown(&self.blocked))
     }
 }
 
@@ -288,6 +323,8 @@ pub(crate) enum Interrupt {
     Nested(usize),
     /// The call that it is inside of is over.
     Outer,
+    /// It is a block, whose step is over: its time is, or another step has failed, or the run was interrupted.
+    Block,
     /// A limit was exceeded: here, or in another part of the run.
     Limit(Arc<str>),
 }
@@ -329,8 +366,8 @@ struct Inner {
 /// The steps that were undone, in the order in which they were, and those that should have been.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undoing {
-    pub(crate) undone: Vec<String>,
-    pub(crate) not_undone: Vec<String>,
+    pub(crate) undone: Vec<StepPath>,
+    pub(crate) not_undone: Vec<StepPath>,
 }
 
 #[derive(Debug)]
@@ -349,8 +386,12 @@ pub(crate) enum Cause {
 
 impl RunError {
     pub(crate) fn new(plan: &Plan, cause: Cause, failures: Vec<Failure>) -> Self {
+        Self::of(plan.name.clone(), cause, failures)
+    }
+
+    pub(super) fn of(plan: String, cause: Cause, failures: Vec<Failure>) -> Self {
         Self(Box::new(Inner {
-            plan: plan.name.clone(),
+            plan,
             cause,
             failures,
             undoing: Undoing::default(),
@@ -362,6 +403,19 @@ impl RunError {
     pub(crate) fn undoing(mut self, undoing: Undoing) -> Self {
         self.0.undoing = undoing;
         self
+    }
+
+    /// Whether it is the error of a block whose step is over.
+    pub(crate) fn is_ended_block(&self) -> bool {
+        matches!(self.0.cause, Cause::Interrupted(Interrupt::Block))
+    }
+
+    pub(super) fn cause(&self) -> &Cause {
+        &self.0.cause
+    }
+
+    pub(crate) fn undoing_of(&self) -> &Undoing {
+        &self.0.undoing
     }
 
     /// The plan's name.
@@ -377,13 +431,13 @@ impl RunError {
 
     /// The steps that had completed and were undone, in the order in which they were.
     pub fn undone(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.0.undoing.undone.iter().map(|id| &**id)
+        self.0.undoing.undone.iter().map(|step| &*step.path)
     }
 
     /// The steps that had completed and were not undone, in the plan's order: their undo steps failed, or there was no time for them.
     /// Somebody has to look after them.
     pub fn not_undone(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.0.undoing.not_undone.iter().map(|id| &**id)
+        self.0.undoing.not_undone.iter().map(|step| &*step.path)
     }
 
     /// The first failure of the work: that of an undo step comes after it.
@@ -423,6 +477,7 @@ impl RunError {
                 Interrupt::Cancelled
                 | Interrupt::Nested(_)
                 | Interrupt::Outer
+                | Interrupt::Block
                 | Interrupt::Limit(_),
             ) => false,
             Cause::Output(error) | Cause::Panicked(error) => error.is_transient(),
@@ -432,8 +487,8 @@ impl RunError {
 
     /// How long not to try again: the longest that a tool has said.
     pub(crate) fn retry_delay(&self) -> Option<Duration> {
-        let tools = self.failures().iter().filter_map(|it| it.error.as_tool());
-        tools.filter_map(Error::retry_delay).max()
+        let failures = self.failures().iter();
+        failures.filter_map(|it| it.error.retry_delay()).max()
     }
 
     /// Whether another try would not help.
@@ -468,7 +523,7 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Interrupted(Interrupt::Deadline(limit)) => {
                 write!(f, "took longer than {}", format_duration(*limit))?;
             }
-            Cause::Interrupted(Interrupt::Outer) => {
+            Cause::Interrupted(Interrupt::Outer | Interrupt::Block) => {
                 f.write_str("took longer than the call that it is part of may take")?;
             }
             Cause::Interrupted(Interrupt::Limit(place)) => write!(f, "was ended: {place}")?,
@@ -477,18 +532,27 @@ impl fmt::Display for ErrorText<'_> {
                 "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
             )?,
         }
-        let mut separator = match error.0.cause {
-            Cause::Steps => ": ",
-            _ => "; ",
-        };
-        for failure in error.failures() {
-            if error.is_limit() && failure.is_limit() {
+        error.write_failures(
+            f,
+            match error.0.cause {
+                Cause::Steps => ": ",
+                _ => "; ",
+            },
+        )
+    }
+}
+
+impl RunError {
+    /// Writes all failures, the first after this sign, and what became of the steps that have undo steps.
+    fn write_failures(&self, f: &mut fmt::Formatter<'_>, mut separator: &str) -> fmt::Result {
+        for failure in self.failures() {
+            if self.is_limit() && failure.is_limit() {
                 continue;
             }
             write!(f, "{separator}{failure}")?;
             separator = "; ";
         }
-        write!(f, "{}", UndoingText(&error.0.undoing, separator))
+        write!(f, "{}", UndoingText(&self.0.undoing, separator))
     }
 }
 
@@ -500,7 +564,7 @@ impl fmt::Display for UndoingText<'_> {
         let Self(Undoing { undone, not_undone }, separator) = self;
         for (steps, what) in [(undone, "undone"), (not_undone, "not undone")] {
             if !steps.is_empty() {
-                write!(f, "{separator}{what}: {}", some_of(steps))?;
+                write!(f, "{separator}{what}: {}", some_shown(steps))?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What a step does: calls, conditions, loops.
 
-use super::{RustText, Step, Template, ToolInfo};
+use super::{Plan, RustText, Step, Template, ToolInfo};
 use std::sync::Arc;
 
 /// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
@@ -22,6 +22,58 @@ pub enum Body {
     If(Vec<Branch>),
     /// A body for each element of a list; the output is the list of their outputs.
     For(Box<For>),
+    /// Steps that run as one; the output is that of the block.
+    Block(Box<Block>),
+    /// Steps that run again and again; the output is that of the last round, or with [`Policy::collect`](super::Policy::collect) the list of all.
+    Loop(Box<Loop>),
+}
+
+/// A block that runs again while a condition holds, one round after the other.
+///
+/// How many rounds there are at most is in the step's [policy](super::Policy::at_most).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Loop {
+    /// One round.
+    pub round: Block,
+    /// Whether the first input of the block's plan is the value of the round before, which is null in the first round. What the block says that it reads for
+    /// that input is null, too.
+    pub last: bool,
+    /// There is another round if this is `true`. It refers to what the block's plan has.
+    pub again: Template,
+}
+
+/// Steps inside a step, with a value of their own.
+///
+/// A block is a plan without a name: it reads what is around it as inputs, and runs as a part of the run around it. It is all or nothing: if one of its
+/// steps fails, the block fails, and its undo steps run before anyone hears of that.
+///
+/// ```
+/// use plan_runtime::plan::{Action, Block, Body, Input, Plan, Reference, Source, Step, Template};
+///
+/// // { step text = fetch { url }; count { text } }
+/// let mut inner = Plan::new("pages");
+/// inner.inputs = vec![Input::new("url", "String")];
+/// let url = Reference::new(Source::Input(0));
+/// let text = Reference::new(Source::Step(0));
+/// inner.steps = vec![
+///     Step::new("text", Action::call("fetch", Template::object([("url", url.into())]))),
+///     Step::new("_", Action::call("count", Template::object([("text", text.into())]))),
+/// ];
+/// inner.output.value = Reference::new(Source::Step(1)).into();
+///
+/// // The URL is the first input of the plan around it.
+/// let around = Template::object([("url", Reference::new(Source::Input(0)).into())]);
+/// let body = Body::from(Block::new(around, inner));
+/// assert_eq!(body.actions().len(), 2);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Block {
+    /// The values from around the block that it reads: an object with a member for each input of its plan, in the same order.
+    pub inputs: Template,
+    /// Its steps, and its value as output. A call that is the last expression of a block is a step with the id `_`.
+    pub plan: Plan,
 }
 
 /// A tool that is called, or a value that is computed.
@@ -85,10 +137,10 @@ pub struct For {
 }
 
 impl Body {
-    /// The actions in the body, in the order in which they are written.
+    /// The actions in the body and in its blocks, in the order in which they are written.
     pub fn actions(&self) -> Vec<&Action> {
         let mut actions = Vec::new();
-        self.visit(&mut |part| {
+        self.visit_all(&mut |part| {
             if let BodyPart::Action(action) = part {
                 actions.push(action);
             }
@@ -96,11 +148,24 @@ impl Body {
         actions
     }
 
-    /// How many actions there are.
+    /// How many numbers its actions and blocks have: a block has one, and those of the actions and blocks in it come next.
     pub(crate) fn count(&self) -> usize {
         let mut count = 0;
-        self.visit(&mut |part| count += usize::from(matches!(part, BodyPart::Action(_))));
+        self.visit_all(&mut |part| {
+            count += usize::from(matches!(part, BodyPart::Action(_) | BodyPart::Block(_)));
+        });
         count
+    }
+
+    /// Hands over the body's parts and those of the blocks in it, which refer to what their block has.
+    pub(crate) fn visit_all<'a>(&'a self, f: &mut dyn FnMut(BodyPart<'a>)) {
+        self.visit(&mut |part| {
+            f(part);
+            if let BodyPart::Block(block) = part {
+                let steps = block.plan.steps.iter();
+                steps.for_each(|step| step.body.visit_all(f));
+            }
+        });
     }
 
     /// Whether there is a `for` in it.
@@ -110,10 +175,28 @@ impl Body {
         repeats
     }
 
-    /// Hands over the body's parts, in the order in which they are written.
+    /// The block that it is, or that it repeats.
+    pub(crate) fn block_mut(&mut self) -> Option<&mut Block> {
+        match self {
+            Self::Block(block) => Some(block),
+            Self::Loop(repeat) => Some(&mut repeat.round),
+            Self::Action(_) | Self::If(_) | Self::For(_) => None,
+        }
+    }
+
+    /// Whether there is a block in it.
+    pub(crate) fn has_blocks(&self) -> bool {
+        let mut has_blocks = false;
+        self.visit(&mut |part| has_blocks |= matches!(part, BodyPart::Block(_)));
+        has_blocks
+    }
+
+    /// Hands over the body's parts, in the order in which they are written; of a block, that is what it reads.
     pub(crate) fn visit<'a>(&'a self, f: &mut impl FnMut(BodyPart<'a>)) {
         match self {
             Self::Action(action) => f(BodyPart::Action(action)),
+            Self::Block(block) => f(BodyPart::Block(block)),
+            Self::Loop(repeat) => f(BodyPart::Block(&repeat.round)),
             Self::If(branches) => {
                 for branch in branches {
                     for condition in &branch.conditions {
@@ -134,6 +217,7 @@ impl Body {
 #[derive(Clone, Copy)]
 pub(crate) enum BodyPart<'a> {
     Action(&'a Action),
+    Block(&'a Block),
     Condition(&'a Template),
     List(&'a Template),
 }
@@ -142,6 +226,7 @@ impl<'a> BodyPart<'a> {
     pub(crate) fn template(self) -> &'a Template {
         match self {
             Self::Action(action) => &action.args,
+            Self::Block(block) => &block.inputs,
             Self::Condition(template) | Self::List(template) => template,
         }
     }
@@ -149,7 +234,7 @@ impl<'a> BodyPart<'a> {
     /// What the part is called where arguments go by their names.
     pub(crate) fn place(self) -> &'static str {
         match self {
-            Self::Action(_) => "",
+            Self::Action(_) | Self::Block(_) => "",
             Self::Condition(_) => "if",
             Self::List(_) => "in",
         }
@@ -162,11 +247,11 @@ impl Step {
         self.body.actions()
     }
 
-    /// The action; `None` if the step is an `if` or a `for`.
+    /// The action; `None` if the step is an `if`, a `for`, a block or a loop.
     pub fn action(&self) -> Option<&Action> {
         match &self.body {
             Body::Action(action) => Some(action),
-            Body::If(_) | Body::For(_) => None,
+            Body::If(_) | Body::For(_) | Body::Block(_) | Body::Loop(_) => None,
         }
     }
 

@@ -1,8 +1,9 @@
 //! Plans that are built in Rust: a constructor of each part takes what the part requires.
 
 use super::{
-    Action, Body, Branch, Computed, Condition, Entry, For, FormatSpec, InnerPlan, Input, Key,
-    Number, Output, Part, Plan, Policy, Reference, Role, RustText, Step, Template, ToolInfo,
+    Action, Block, Body, Branch, Computed, Condition, Entry, For, FormatSpec, InnerPlan, Input,
+    Key, Loop, Number, Output, Part, Plan, Policy, Reference, Role, RustText, Step, Template,
+    ToolInfo,
 };
 use crate::shape::Secrets;
 use std::sync::Arc;
@@ -57,7 +58,7 @@ impl Output {
 }
 
 impl Step {
-    /// A step that does this: an [`Action`], a [`For`], or the [`Branch`]es of an `if`.
+    /// A step that does this: an [`Action`], a [`For`], a [`Block`], or the [`Branch`]es of an `if`.
     pub fn new(id: impl Into<String>, body: impl Into<Body>) -> Self {
         Self {
             id: id.into(),
@@ -126,6 +127,27 @@ impl For {
     }
 }
 
+impl Block {
+    /// The steps of a plan, whose inputs are the members of this object.
+    pub fn new(inputs: impl Into<Template>, plan: Plan) -> Self {
+        Self {
+            inputs: inputs.into(),
+            plan,
+        }
+    }
+}
+
+impl Loop {
+    /// `loop { round } while again`.
+    pub fn new(round: Block, again: impl Into<Template>) -> Self {
+        Self {
+            round,
+            last: false,
+            again: again.into(),
+        }
+    }
+}
+
 impl Template {
     /// An object with these members.
     pub fn object<K: Into<String>>(members: impl IntoIterator<Item = (K, Self)>) -> Self {
@@ -175,6 +197,8 @@ conversions! {
     Action => Self::Action,
     Vec<Branch> => Self::If,
     For => |each| Self::For(Box::new(each)),
+    Block => |block| Self::Block(Box::new(block)),
+    Loop => |repeat| Self::Loop(Box::new(repeat)),
 }
 
 conversions! {

@@ -2,7 +2,7 @@
 
 use super::{Absent, Reference, Template};
 #[cfg(feature = "dynamic")]
-use super::{Body, Branch, Condition, Step};
+use super::{Block, Body, Branch, Condition, Step};
 use serde_json::Value;
 
 /// How deep values are nested at most. It is that of JSON texts in serde_json.
@@ -58,9 +58,13 @@ impl Reference {
 impl Step {
     /// Whether bodies or values are nested deeper in it than they may be.
     pub(crate) fn is_deep(&self) -> bool {
+        self.is_deep_at(0)
+    }
+
+    fn is_deep_at(&self, depth: usize) -> bool {
         let given = self.policy.given.iter().map(|(_, template)| template);
         let mut policy = given.chain(self.policy.fallback.as_ref());
-        is_deep_body(&self.body, 0) || policy.any(Template::is_deep)
+        is_deep_body(&self.body, depth) || policy.any(Template::is_deep)
     }
 }
 
@@ -77,7 +81,17 @@ fn is_deep_body(body: &Body, depth: usize) -> bool {
         Body::Action(action) => action.args.is_deep(),
         Body::If(branches) => branches.iter().any(is_deep_branch),
         Body::For(each) => each.list.is_deep() || is_deep_body(&each.body, depth + 1),
+        Body::Block(block) => is_deep_block(block, depth),
+        Body::Loop(repeat) => repeat.again.is_deep() || is_deep_block(&repeat.round, depth),
     }
+}
+
+#[cfg(feature = "dynamic")]
+fn is_deep_block(block: &Block, depth: usize) -> bool {
+    let plan = &block.plan;
+    block.inputs.is_deep()
+        || plan.output.value.is_deep()
+        || plan.steps.iter().any(|step| step.is_deep_at(depth + 1))
 }
 
 /// Whether JSON at this depth is nested deeper than values may be.

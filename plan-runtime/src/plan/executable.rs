@@ -3,8 +3,8 @@
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
-    Amount, Body, Bound, Catch, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan, Role,
-    Secrecy, Source, Step, Template, pattern_mistake,
+    Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan,
+    Role, Secrecy, Source, Step, Template, pattern_mistake,
 };
 use crate::shape::Secrets;
 use plan_graph::Graph as Edges;
@@ -99,6 +99,10 @@ pub(crate) struct Graph {
     pub(crate) lacks_code: bool,
     /// What is secret, if anything.
     pub(crate) secrecy: Option<Arc<Secrecy>>,
+    /// The blocks of its steps, by their numbers, if there are any.
+    pub(crate) blocks: Option<HashMap<u32, Arc<Self>>>,
+    /// How many numbers its actions and blocks have.
+    pub(crate) count: usize,
     /// The plan itself, for the reports of its runs.
     shared: OnceLock<Arc<Plan>>,
 }
@@ -127,7 +131,7 @@ impl Graph {
     }
 
     pub(crate) fn checked(plan: &Plan) -> Checked {
-        match Self::new(plan) {
+        match Self::new(plan, 0, None, None) {
             Ok(graph) => Ok(Arc::new(graph)),
             Err(mistake) => Err(mistake.into()),
         }
@@ -139,15 +143,31 @@ impl Graph {
         self.reads.as_ref().unwrap_or(&self.needs)
     }
 
-    fn new(plan: &Plan) -> Result<Self, String> {
+    /// Whether steps of the plan, or of blocks in it, run once the work has ended.
+    pub(crate) fn has_last(&self) -> bool {
+        let mut blocks = self.blocks.iter().flat_map(HashMap::values);
+        self.last.is_some() || blocks.any(|block| block.has_last())
+    }
+
+    /// What is known of a plan, around which there are as many bodies as this. `again` is the condition of a loop whose round it is.
+    fn new(
+        plan: &Plan,
+        depth: usize,
+        around: Option<&Names<'_>>,
+        again: Option<&Template>,
+    ) -> Result<Self, String> {
         let count = plan.steps.len();
-        let names = names(plan)?;
+        let names = Names {
+            here: names(plan)?,
+            around,
+        };
+        names.differ_from_those_around(plan)?;
         let mut graph = Self {
             readers: vec![0; count],
             ..Self::default()
         };
         let mut reads = Edges::default();
-        let mut check = Check::new(plan, names);
+        let mut check = Check::new(plan, names, depth);
         let (mut total, mut only_reads) = (0, true);
         for step in &plan.steps {
             graph.actions.push(number(check.actions));
@@ -198,9 +218,22 @@ impl Graph {
             .steps
             .iter()
             .for_each(|&read| graph.readers[read] += 1);
+        if let Some(again) = again {
+            check.steps.clear();
+            check
+                .template(again, 0)
+                .map_err(|mistake| format!("the condition of the loop {mistake}"))?;
+            sort(&mut check.steps);
+            let reads = check.steps.iter();
+            reads.for_each(|&read| graph.readers[read] += 1);
+        }
         #[cfg(feature = "dynamic")]
         {
             graph.lacks_code = check.lacks_code;
+        }
+        graph.count = check.actions;
+        if !check.blocks.is_empty() {
+            graph.blocks = Some(check.blocks);
         }
         if let Some(mistake) = plan.role_mistakes().first() {
             return Err(mistake.in_plan(plan));
@@ -221,6 +254,30 @@ impl Graph {
         }
         graph.secrecy = Secrecy::of(plan, &Secrets::NONE, &|_| None);
         Ok(graph)
+    }
+}
+
+/// The names of a plan or a block, and those around it.
+struct Names<'n> {
+    here: HashMap<&'n str, Source>,
+    around: Option<&'n Names<'n>>,
+}
+
+impl Names<'_> {
+    /// Whether nobody can take a step of a block for something that the block may refer to.
+    fn differ_from_those_around(&self, plan: &Plan) -> Result<(), String> {
+        let has = |id: &str| {
+            let all = std::iter::successors(self.around, |names| names.around);
+            { all }.any(|names| names.here.contains_key(id))
+        };
+        let mut steps = plan.steps.iter().filter(|step| step.id != Block::TAIL);
+        match steps.find(|step| self.around.is_some() && has(&step.id)) {
+            Some(step) => Err(format!(
+                "step `{}` has the name of something around the block",
+                step.id
+            )),
+            None => Ok(()),
+        }
     }
 }
 
@@ -295,10 +352,14 @@ pub(crate) fn number(steps: usize) -> u32 {
 /// What is found in the parts of a plan. The only place that looks whether they are legal.
 struct Check<'p> {
     plan: &'p Plan,
-    names: HashMap<&'p str, Source>,
+    names: Names<'p>,
     /// The steps that were read.
     steps: Vec<usize>,
     actions: usize,
+    /// The blocks that were found.
+    blocks: HashMap<u32, Arc<Graph>>,
+    /// How many bodies are around the plan.
+    depth: usize,
     /// The local values at this place.
     locals: Vec<LocalValue<'p>>,
     /// The names of the members of an object.
@@ -308,12 +369,14 @@ struct Check<'p> {
 }
 
 impl<'p> Check<'p> {
-    fn new(plan: &'p Plan, names: HashMap<&'p str, Source>) -> Self {
+    fn new(plan: &'p Plan, names: Names<'p>, depth: usize) -> Self {
         Self {
             plan,
             names,
             steps: Vec::new(),
             actions: 0,
+            blocks: HashMap::new(),
+            depth,
             locals: Vec::new(),
             members: Vec::new(),
             #[cfg(feature = "dynamic")]
@@ -322,11 +385,16 @@ impl<'p> Check<'p> {
     }
 
     fn step(&mut self, step: &'p Step) -> Result<(), String> {
-        self.body(&step.body, 0)?;
-        if let Some((_, mistake)) =
-            meaningless(&step.policy, step.body.repeats(), step.role).first()
+        self.body(&step.body, self.depth)?;
+        if let Some((_, mistake)) = meaningless(&step.policy, false, &step.body, step.role).first()
         {
             return Err(format!("has a policy that means nothing: {mistake}"));
+        }
+        if let Body::Loop(_) = step.body
+            && step.policy.at_most.is_none()
+            && step.policy.gives(Amount::AtMost).is_none()
+        {
+            return Err("has a loop without a bound: `at_most` of its policy".to_owned());
         }
         for (amount, constant) in &step.policy.named {
             let is_none = match amount {
@@ -391,7 +459,47 @@ impl<'p> Check<'p> {
                 self.bind(each.list.bound_by(&each.pattern))?;
                 self.inner(&each.body, around, depth)
             }
+            Body::Block(block) => self.block(block, depth, None),
+            Body::Loop(repeat) => {
+                if depth > self.depth {
+                    return Err("has a loop that is not all that the step does".to_owned());
+                }
+                if repeat.last {
+                    let mut reads = repeat.round.reads().unwrap_or_default().into_iter();
+                    if !matches!(reads.next(), Some((_, Template::Null))) {
+                        return Err(
+                            "gives its last value to an input that it does not have".to_owned()
+                        );
+                    }
+                }
+                self.block(&repeat.round, depth, Some(&repeat.again))
+            }
         }
+    }
+
+    fn block(
+        &mut self,
+        block: &'p Block,
+        depth: usize,
+        again: Option<&Template>,
+    ) -> Result<(), String> {
+        if depth >= DEEPEST_BODY {
+            return Err(too_deep());
+        }
+        let number = number(self.actions);
+        self.template(&block.inputs, 0)?;
+        if block.reads().is_none() {
+            return Err("has a block that is given other inputs than it has".to_owned());
+        }
+        let graph = Graph::new(&block.plan, depth + 1, Some(&self.names), again)
+            .map_err(|mistake| format!("has a block in which {mistake}"))?;
+        self.actions += 1 + graph.count;
+        #[cfg(feature = "dynamic")]
+        {
+            self.lacks_code |= graph.lacks_code;
+        }
+        self.blocks.insert(number, Arc::new(graph));
+        Ok(())
     }
 
     /// Adds a local value to those around.
@@ -408,9 +516,7 @@ impl<'p> Check<'p> {
     /// A body in another, around which there are fewer local values.
     fn inner(&mut self, body: &'p Body, around: usize, depth: usize) -> Result<(), String> {
         if depth >= DEEPEST_BODY {
-            return Err(format!(
-                "nests conditions and loops more than {DEEPEST_BODY} levels deep"
-            ));
+            return Err(too_deep());
         }
         let checked = self.body(body, depth + 1);
         self.locals.truncate(around);
@@ -450,7 +556,7 @@ impl<'p> Check<'p> {
             Template::Computed(computed) => {
                 let mut reads = computed.reads().iter();
                 reads.try_for_each(|&source| self.source(source))?;
-                let mistake = computed.mistake(form, self.plan, &self.names, &self.locals);
+                let mistake = computed.mistake(form, self.plan, &self.names.here, &self.locals);
                 mistake.map_or(Ok(()), Err)?;
             }
             Template::Object(entries) => self.members_differ(entries)?,
@@ -514,6 +620,10 @@ impl<'p> Check<'p> {
             format!("needs step number {step}, but the plan has only")
         })
     }
+}
+
+fn too_deep() -> String {
+    format!("nests conditions, loops and blocks more than {DEEPEST_BODY} levels deep")
 }
 
 /// A run compares data with no pattern.

@@ -3,7 +3,7 @@
 //! | | |
 //! |---|---|
 //! | [`Plan`], [`Input`], [`Step`], [`Output`] | the whole, and its parts |
-//! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`] | what a step does: calls, conditions, loops |
+//! | [`Body`], [`Action`], [`Branch`], [`Condition`], [`For`], [`Block`], [`Loop`] | what a step does: calls, conditions, loops, steps inside it |
 //! | [`Role`] | whether a step is work, or undoes another, or always runs |
 //! | [`Policy`], [`Amount`], [`Optional`], [`Catch`] | how a step handles failures and time limits |
 //! | [`Template`], [`Entry`], [`Key`], [`Part`], [`FormatSpec`], [`Number`], [`Computed`], [`Tag`] | the arguments: JSON with references in it |
@@ -46,6 +46,7 @@
 //! assert_eq!(Reserve::PLAN.blocked_by("room")[0].id, "label");
 //! ```
 
+mod block;
 mod body;
 mod computed;
 mod constructors;
@@ -69,7 +70,7 @@ mod uses;
 mod written;
 
 pub(crate) use body::BodyPart;
-pub use body::{Action, Body, Branch, Condition, For};
+pub use body::{Action, Block, Body, Branch, Condition, For, Loop};
 pub use computed::{Code, Computed, FormatSpec};
 pub(crate) use computed::{Compiled, CompiledNames, Form, LocalValue};
 pub use executable::Executable;
@@ -123,7 +124,11 @@ use std::sync::Arc;
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | a step that undoes another, or always runs | `"undo": "paid"`, or `"always": true` in the step |
+/// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for what it reads |
+/// | a call at the end of a block | `"tail": {"tool": …}` in the block, in place of `"value"` |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
+///
+/// The `inputs` of a block may be left out: a reference in it to a step, an input or a local value around it makes that an input.
 ///
 /// `written` may be left out. It is derived from what the reference reads, and a text that says something else is an
 /// error. A computed value is read back as its text, which cannot be executed. Two plans are equal if their plan JSON is equal, apart

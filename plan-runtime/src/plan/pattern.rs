@@ -117,6 +117,16 @@ impl Bound {
         }
     }
 
+    /// Which element of the local value has this name, or else all of it.
+    pub(crate) fn part(&self, name: &str) -> Option<Option<usize>> {
+        let mut names = self.names.iter();
+        let part = names.position(|it| it.as_deref() == Some(name))?;
+        if self.parts {
+            return Some(Some(part));
+        }
+        (part == 0).then_some(None)
+    }
+
     /// The name from which a path in the local value starts, and the path from there on.
     pub(crate) fn start<'p>(&self, path: Path<'p>) -> Option<(&str, Path<'p>)> {
         if !self.parts {

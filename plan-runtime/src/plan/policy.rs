@@ -40,6 +40,12 @@ pub struct Policy {
     pub fallback: Option<Template>,
     /// How many elements of a `for` run concurrently at most; `None` is as many as the run allows.
     pub concurrency: Option<usize>,
+    /// How many rounds a loop has at most. One whose condition holds after that many fails.
+    pub at_most: Option<u32>,
+    /// The time from the start of a round to that of the next.
+    pub every: Option<Duration>,
+    /// Whether a loop gives the values of all rounds, and not that of the last.
+    pub collect: bool,
     /// Amounts that are resolved when the step starts, and replace those above. They read nothing but inputs. A time is a text such as `"1m 30s"`, or what serde
     /// writes of a [`Duration`].
     pub given: Vec<(Amount, Template)>,
@@ -63,17 +69,23 @@ pub enum Amount {
     Deadline,
     /// [`Policy::concurrency`]
     Concurrency,
+    /// [`Policy::at_most`]
+    AtMost,
+    /// [`Policy::every`]
+    Every,
 }
 
 impl Amount {
     /// All of them, in the order in which plan JSON has them.
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Attempts,
         Self::Backoff,
         Self::Max,
         Self::Timeout,
         Self::Deadline,
         Self::Concurrency,
+        Self::AtMost,
+        Self::Every,
     ];
 }
 
@@ -117,6 +129,9 @@ impl Policy {
         catch: Catch::No,
         fallback: None,
         concurrency: None,
+        at_most: None,
+        every: None,
+        collect: false,
         given: Vec::new(),
         named: Vec::new(),
     };
@@ -140,6 +155,12 @@ impl Policy {
         catch: Catch;
         /// Runs at most this many elements of a `for` concurrently.
         concurrency: usize => Some;
+        /// Makes at most this many rounds of a loop.
+        at_most: u32 => Some;
+        /// Waits until this time has passed since the start of a round before the next starts.
+        every: Duration => Some;
+        /// Takes the values of all rounds of a loop as the output.
+        collect: bool;
     }
 
     /// Takes this as the output of the step if it fails.
@@ -191,6 +212,9 @@ impl Policy {
             catch: Catch::No,
             fallback: None,
             concurrency: None,
+            at_most: None,
+            every: None,
+            collect: false,
             given,
             named: _,
         } = self

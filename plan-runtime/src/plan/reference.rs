@@ -268,7 +268,6 @@ impl Reference {
     }
 
     /// Whether this is the whole value of the source, whatever it is.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn is_whole(&self) -> bool {
         self.path.is_empty() && !self.optional && self.otherwise.is_none()
     }

@@ -1,8 +1,8 @@
 //! Where the secrets of a plan go: references, texts and computed values that read a secret are secret, too.
 
 use super::{
-    Action, Body, BodyPart, Catch, Condition, Entry, Key, OK, Part, Plan, Reference, Role,
-    Selector, Source, Step, Tag, Template, ToolInfo,
+    Action, Block, Body, BodyPart, Catch, Condition, Entry, Key, Loop, OK, Part, Plan, Reference,
+    Role, Selector, Source, Step, Tag, Template, ToolInfo,
 };
 use crate::shape::{MASK, Secrets};
 use std::collections::HashMap;
@@ -18,6 +18,8 @@ pub(crate) struct Secrecy {
     arguments: Vec<Secrets>,
     /// The outputs of the steps.
     outputs: Vec<Secrets>,
+    /// Those of the blocks, by their numbers, where something is secret.
+    blocks: HashMap<usize, Arc<Self>>,
     /// Whether the step reads anything secret, so that its errors must not say which values they found.
     touched: Vec<bool>,
     /// What the plan returns, and whether it reads anything secret.
@@ -93,6 +95,11 @@ impl Secrecy {
         &self.arguments[action]
     }
 
+    /// What is secret in the block of this number, if anything.
+    pub(crate) fn block(&self, number: usize) -> Option<&Arc<Self>> {
+        self.blocks.get(&number)
+    }
+
     /// What is secret of the output of this step.
     pub(crate) fn output_of(&self, step: usize) -> &Secrets {
         &self.outputs[step]
@@ -146,6 +153,7 @@ impl Search<'_> {
             inputs: inputs.collect(),
             arguments: vec![Secrets::NONE; actions],
             outputs: vec![Secrets::NONE; plan.steps.len()],
+            blocks: HashMap::new(),
             touched: vec![false; plan.steps.len()],
             output: Secrets::NONE,
             output_touched: false,
@@ -154,6 +162,7 @@ impl Search<'_> {
             let (place, action) = first[&std::ptr::from_ref(step)];
             let mut flow = Flow::new(&found, self);
             flow.seen_by = (step.role != Role::Work).then_some((plan, step.role));
+            flow.collects = step.policy.collect;
             let mut output = flow.body(&step.body, step.policy.catch == Catch::Each);
             if step.policy.catch == Catch::Whole {
                 output = output.under(OK);
@@ -165,7 +174,10 @@ impl Search<'_> {
             if let Some(fallback) = &step.policy.fallback {
                 output.add(flow.template(fallback));
             }
-            let (arguments, touched) = (flow.arguments, flow.touched);
+            let (arguments, blocks, touched) = (flow.arguments, flow.blocks, flow.touched);
+            let blocks = blocks.into_iter();
+            let blocks = blocks.map(|(number, block)| (action + number, block));
+            found.blocks.extend(blocks);
             found.touched[place] = touched;
             found.outputs[place] = output;
             for (number, secrets) in arguments.into_iter().enumerate() {
@@ -188,7 +200,7 @@ impl Search<'_> {
         seen.push(place);
         let mut found = plan.inputs.iter().any(|input| !input.secrets.is_empty());
         for step in &plan.steps {
-            step.body.visit(&mut |part| {
+            step.body.visit_all(&mut |part| {
                 if let BodyPart::Action(Action {
                     tool: Some(tool), ..
                 }) = part
@@ -237,7 +249,10 @@ struct Flow<'s, 't, 'k> {
     search: &'t mut Search<'k>,
     locals: Vec<Secrets>,
     arguments: Vec<Secrets>,
+    blocks: Vec<(usize, Arc<Secrecy>)>,
     touched: bool,
+    /// Whether the step gives the values of all rounds of its loop.
+    collects: bool,
     /// The plan and the role of a step that sees the outputs of others otherwise than the work does.
     seen_by: Option<(&'s Plan, Role)>,
 }
@@ -249,7 +264,9 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             search,
             locals: Vec::new(),
             arguments: Vec::new(),
+            blocks: Vec::new(),
             touched: false,
+            collects: false,
             seen_by: None,
         }
     }
@@ -306,7 +323,61 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
                 self.locals.pop();
                 output.in_list()
             }
+            Body::Block(block) => self.block(block),
+            Body::Loop(repeat) => self.repeat(repeat, self.collects),
         }
+    }
+
+    /// A secret in the value of a round is one in the input of the next.
+    fn repeat(&mut self, repeat: &Loop, collects: bool) -> Secrets {
+        let around = (self.arguments.len(), self.blocks.len());
+        let mut known = Secrets::NONE;
+        let name = repeat.round.plan.inputs.first().filter(|_| repeat.last);
+        loop {
+            let is_last = self.search.left == 0;
+            if is_last {
+                known = Secrets::whole();
+            } else {
+                self.search.left -= 1;
+            }
+            let last = name.map_or(Secrets::NONE, |name| known.clone().under(&*name.name));
+            let output = self.block_given(&repeat.round, last);
+            let mut next = known.clone();
+            next.add(output);
+            let next = next.bounded();
+            if next == known || is_last {
+                break;
+            }
+            known = next;
+            self.arguments.truncate(around.0);
+            self.blocks.truncate(around.1);
+        }
+        if collects {
+            known = known.in_list();
+        }
+        known
+    }
+
+    fn block(&mut self, block: &Block) -> Secrets {
+        self.block_given(block, Secrets::NONE)
+    }
+
+    fn block_given(&mut self, block: &Block, more: Secrets) -> Secrets {
+        let mut inputs = self.template(&block.inputs);
+        inputs.add(more);
+        let number = self.arguments.len();
+        let count: usize = block.plan.steps.iter().map(|step| step.body.count()).sum();
+        self.arguments.push(inputs.clone());
+        self.arguments
+            .resize_with(number + 1 + count, || Secrets::NONE);
+        let Some(found) = self.search.plan(&block.plan, &inputs) else {
+            return Secrets::NONE;
+        };
+        let output = found.output.clone();
+        // A step that reads a secret may say so in its error, which is that of the block.
+        self.touched |= found.output_touched || found.touched.contains(&true);
+        self.blocks.push((number, Arc::new(found)));
+        output
     }
 
     fn action(&mut self, action: &Action) -> Secrets {
@@ -405,7 +476,7 @@ impl Plan {
     pub(crate) fn without_secrets(&self) -> Option<Self> {
         let has_secrets = |step: &Step| {
             let mut found = false;
-            step.body.visit(&mut |part| {
+            step.body.visit_all(&mut |part| {
                 if let BodyPart::Action(Action {
                     tool: Some(tool), ..
                 }) = part
@@ -437,6 +508,13 @@ fn hide_in(body: &mut Body) {
             .iter_mut()
             .for_each(|branch| hide_in(&mut branch.body)),
         Body::For(each) => hide_in(&mut each.body),
+        Body::Block(_) | Body::Loop(_) => {
+            let steps = body
+                .block_mut()
+                .into_iter()
+                .flat_map(|it| &mut it.plan.steps);
+            steps.for_each(|step| hide_in(&mut step.body));
+        }
     }
 }
 

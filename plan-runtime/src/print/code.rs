@@ -166,7 +166,14 @@ fn is_value(text: &str) -> bool {
         None => name,
     };
     let is_member = after.starts_with(':') && !after.starts_with("::");
+    // A line of a block, in whose braces a value may be, too.
+    let is_line = text.starts_with('#')
+        || ["step ", "input "].iter().any(|start| {
+            let name = text.strip_prefix(start);
+            name.is_some_and(|name| name.starts_with('"') || !word(name).is_empty())
+        });
     is_member
+        || is_line
         || text.parse::<f64>().is_ok()
         || [
             "format!(",

@@ -247,8 +247,14 @@ impl Display for Name<'_> {
 
 /// The first of these names, and how many more there are: naming thousands helps nobody.
 pub(crate) fn some_of<T: AsRef<str>>(names: &[T]) -> String {
+    let names = names.iter().map(|name| MessageName(name.as_ref()));
+    some_shown(&names.collect::<Vec<_>>())
+}
+
+/// The same of what is safe to print.
+pub(crate) fn some_shown<T: Display>(names: &[T]) -> String {
     const NAMED: usize = 3;
-    let quoted = |name: &T| format!("`{}`", MessageName(name.as_ref()));
+    let quoted = |name: &T| format!("`{name}`");
     let (first, last) = match names {
         [] => return String::new(),
         [only] => return quoted(only),

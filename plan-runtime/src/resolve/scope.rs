@@ -79,7 +79,6 @@ impl StoredValue {
     }
 
     /// Holds JSON that somebody else made, where there is no more room than this.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn made(json: Value, room: MemoryBudget) -> Result<Self, ResolveError> {
         let meter = Meter::new(room, None);
         meter.charge_value(&json)?;

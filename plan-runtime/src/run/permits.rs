@@ -1,16 +1,21 @@
-//! How many calls of a run, with all plans inside it, run at one time.
+//! How many calls of a run, with all plans and blocks inside it, run at one time.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
-/// The permits for the calls of a run. Who finds none waits in line, and is handed one when its turn has come.
+/// The permits for the calls of a run. Who finds none waits in line, and is handed one when its turn has come: whoever is first in the plan goes first.
 pub(super) struct Permits(Mutex<Line>);
 
 struct Line {
     free: usize,
-    waiting: VecDeque<Arc<Place>>,
+    waiting: BTreeMap<Rank, Arc<Place>>,
+    /// How many have joined the line.
+    joined: u64,
 }
+
+/// The place of a call in the plan and in those around it, and how many joined the line before.
+type Rank = (Vec<usize>, u64);
 
 /// A place in line.
 struct Place(Mutex<Turn>);
@@ -19,47 +24,64 @@ enum Turn {
     Waits(Waker),
     /// A permit was handed over, which is still to be taken.
     Come,
-    /// Whoever waited does so no more.
-    Left,
 }
 
 /// Who asks for permits: one schedule, with its place in line while it waits.
 #[derive(Default)]
-pub(super) struct Applicant(Option<Arc<Place>>);
+pub(super) struct Applicant(Option<(Rank, Arc<Place>)>);
 
 impl Permits {
     pub(super) fn new(free: usize) -> Self {
         Self(Mutex::new(Line {
             free,
-            waiting: VecDeque::new(),
+            waiting: BTreeMap::new(),
+            joined: 0,
         }))
     }
 
-    /// Takes a permit. If there is none, the waker is woken once one was handed over.
-    pub(super) fn take(&self, applicant: &mut Applicant, waker: &Waker) -> bool {
+    /// Takes a permit for a call at this place in the plan. If there is none, the waker is woken once one was handed over.
+    pub(super) fn take(
+        &self,
+        applicant: &mut Applicant,
+        at: impl FnOnce() -> Vec<usize>,
+        waker: &Waker,
+    ) -> bool {
         let mut line = locked(&self.0);
-        if let Some(place) = &applicant.0 {
+        if let Some((rank, place)) = &mut applicant.0 {
             let mut turn = locked(&place.0);
-            let has_come = matches!(*turn, Turn::Come);
-            *turn = if has_come {
-                Turn::Left
-            } else {
-                Turn::Waits(waker.clone())
-            };
-            drop(turn);
-            if has_come {
+            if matches!(*turn, Turn::Come) {
+                drop(turn);
                 applicant.0 = None;
+                return true;
             }
-            return has_come;
+            *turn = Turn::Waits(waker.clone());
+            drop(turn);
+            let at = at();
+            if at != rank.0
+                && let Some(place) = line.waiting.remove(rank)
+            {
+                rank.0 = at;
+                line.waiting.insert(rank.clone(), place);
+            }
+            return false;
         }
         if line.free > 0 {
             line.free -= 1;
             return true;
         }
         let place = Arc::new(Place(Mutex::new(Turn::Waits(waker.clone()))));
-        line.waiting.push_back(Arc::clone(&place));
-        applicant.0 = Some(place);
+        let rank = (at(), line.joined);
+        line.joined += 1;
+        line.waiting.insert(rank.clone(), Arc::clone(&place));
+        applicant.0 = Some((rank, place));
         false
+    }
+
+    /// Whether nobody waits in line who is before this place in the plan.
+    pub(super) fn is_next(&self, at: impl FnOnce() -> Vec<usize>) -> bool {
+        let line = locked(&self.0);
+        let first = line.waiting.first_key_value();
+        first.is_none_or(|((first, _), _)| at() < *first)
     }
 
     /// Takes a permit, if one is free.
@@ -76,7 +98,7 @@ impl Permits {
         line.free = line.free.saturating_sub(calls);
     }
 
-    /// Gives permits back, each to who waits longest.
+    /// Gives permits back, each to who is first in line.
     pub(super) fn give_back(&self, permits: usize) {
         for _ in 0..permits {
             let waker = self.hand_over();
@@ -89,22 +111,22 @@ impl Permits {
 
     fn hand_over(&self) -> Option<Waker> {
         let mut line = locked(&self.0);
-        while let Some(place) = line.waiting.pop_front() {
-            let mut turn = locked(&place.0);
-            if let Turn::Waits(waker) = std::mem::replace(&mut *turn, Turn::Come) {
-                return Some(waker);
-            }
-            *turn = Turn::Left;
+        let Some((_, place)) = line.waiting.pop_first() else {
+            line.free += 1;
+            return None;
+        };
+        match std::mem::replace(&mut *locked(&place.0), Turn::Come) {
+            Turn::Waits(waker) => Some(waker),
+            Turn::Come => None,
         }
-        line.free += 1;
-        None
     }
 
     /// Leaves the line. A permit that was handed over meanwhile goes to the next.
     pub(super) fn leave(&self, applicant: &mut Applicant) {
-        if let Some(place) = applicant.0.take() {
-            let turn = std::mem::replace(&mut *locked(&place.0), Turn::Left);
-            if matches!(turn, Turn::Come) {
+        if let Some((rank, place)) = applicant.0.take() {
+            locked(&self.0).waiting.remove(&rank);
+            let has_come = matches!(*locked(&place.0), Turn::Come);
+            if has_come {
                 self.give_back(1);
             }
         }
@@ -121,7 +143,7 @@ mod tests {
     use std::task::Waker;
 
     fn take(permits: &Permits, applicant: &mut Applicant) -> bool {
-        permits.take(applicant, Waker::noop())
+        permits.take(applicant, Vec::new, Waker::noop())
     }
 
     #[test]
@@ -135,6 +157,28 @@ mod tests {
         assert!(!take(&permits, &mut third));
         assert!(!take(&permits, &mut first));
         assert!(take(&permits, &mut second));
+    }
+
+    #[test]
+    fn a_permit_goes_to_who_is_first_in_the_plan() {
+        let permits = Permits::new(0);
+        let places = [vec![1, 0, 2], vec![1, 1], vec![0, 7], vec![1, 0]];
+        let mut applicants = [(); 4].map(|()| Applicant::default());
+        let take = |applicant: &mut Applicant, place: &Vec<usize>| {
+            permits.take(applicant, || place.clone(), Waker::noop())
+        };
+        for (applicant, place) in applicants.iter_mut().zip(&places) {
+            assert!(!take(applicant, place));
+        }
+        // Another call comes first there now.
+        assert!(!take(&mut applicants[1], &vec![0, 0]));
+        let mut left = vec![0, 1, 2, 3];
+        for first in [1, 2, 3, 0] {
+            permits.give_back(1);
+            left.retain(|it| !take(&mut applicants[*it], &places[*it]));
+            assert!(!left.contains(&first), "{left:?}");
+        }
+        assert!(left.is_empty());
     }
 
     #[test]

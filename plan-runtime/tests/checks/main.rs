@@ -2,6 +2,8 @@
 
 mod absence;
 mod arguments;
+mod blocks;
+
 mod contracts;
 mod plans;
 mod random;

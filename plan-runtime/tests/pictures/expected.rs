@@ -4,6 +4,7 @@ use super::{drawn, keep};
 use plan_runtime::plan::Direction;
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 #[derive(Serialize, Deserialize, Shape)]
 struct Person {
@@ -316,4 +317,93 @@ flowchart LR
 "##
     );
     assert!(dot.contains("rankdir=LR"), "{dot}");
+}
+
+/// A block in a step, in a loop and in another one, and one in which nothing is.
+#[test]
+fn blocks() {
+    let reference = |kind: &str, name: &str, pointer: &str| json!({"reference": {kind: name, "pointer": pointer}});
+    let call = |tool: &str, name: &str, value: serde_json::Value| json!({"tool": {"name": tool}, "arguments": {"object": {name: value}}});
+    let step = |id: &str, mut body: serde_json::Value| {
+        body["id"] = id.into();
+        body
+    };
+    let flight = step(
+        "flight",
+        call("book_flight", "to", reference("input", "city", "")),
+    );
+    let hotel = step(
+        "hotel",
+        call(
+            "book_hotel",
+            "near",
+            reference("step", "flight", "/airport"),
+        ),
+    );
+    let trip = json!({"steps": [flight, hotel], "value": reference("step", "hotel", "")});
+    let page = step("page", call("fetch", "url", reference("input", "url", "")));
+    let round = json!({
+        "steps": [page],
+        "tail": call("summarize", "page", json!([reference("step", "page", ""), reference("step", "trip", "/id")])),
+    });
+    let pages =
+        json!({"pattern": "url", "list": reference("input", "urls", ""), "body": {"block": round}});
+    let document = json!({
+        "name": "travel",
+        "inputs": [{"name": "city"}, {"name": "urls"}],
+        "steps": [
+            {"id": "trip", "block": trip, "policy": {"optional": "whole"}},
+            {"id": "pages", "for": pages},
+            {"id": "nothing", "block": {"steps": []}},
+        ],
+    });
+    let plan: plan_runtime::Plan = serde_json::from_value(document).unwrap();
+    let (mermaid, dot) = drawn(&plan);
+    keep("blocks", &mermaid, &dot);
+    assert_eq!(
+        mermaid,
+        r##"---
+title: "travel"
+---
+flowchart TB
+  input_city[/"city"/]:::input
+  input_urls[/"urls"/]:::input
+  subgraph step_trip["trip<br/>optional"]
+    step_trip_input_city[/"city"/]:::input
+    step_trip_step_flight["flight = book_flight"]
+    step_trip_step_hotel["hotel = book_hotel"]
+    step_trip_output(["output"]):::output
+  end
+  class step_trip optional
+  subgraph step_pages["pages"]
+    step_pages_for{{"for url in urls"}}
+    subgraph step_pages_block["block"]
+      step_pages_block_input_url[/"url"/]:::input
+      step_pages_block_input_trip[/"trip"/]:::input
+      step_pages_block_step_page["page = fetch"]
+      step_pages_block_step__["summarize"]
+      step_pages_block_output(["output"]):::output
+    end
+  end
+  subgraph step_nothing["nothing"]
+    step_nothing_call("null")
+  end
+  step_trip_input_city --> step_trip_step_flight
+  step_trip_step_flight -->|"airport"| step_trip_step_hotel
+  step_trip_step_hotel --> step_trip_output
+  step_pages_block_input_url --> step_pages_block_step_page
+  step_pages_block_step_page --> step_pages_block_step__
+  step_pages_block_input_trip -->|"id"| step_pages_block_step__
+  step_pages_block_step__ --> step_pages_block_output
+  step_pages_for ==>|"each"| step_pages_block
+  input_city --> step_trip_input_city
+  input_urls --> step_pages_for
+  step_pages_for -->|"url"| step_pages_block_input_url
+  step_trip --> step_pages_block_input_trip
+  classDef input fill:none
+  classDef output fill:none
+  classDef optional stroke-dasharray:5 4
+"##
+    );
+    assert!(dot.contains("subgraph cluster_step_pages_block {"), "{dot}");
 }

@@ -12,6 +12,8 @@ struct Edges {
     parts: usize,
     data: BTreeSet<(Read, usize)>,
     flow: BTreeSet<(usize, usize)>,
+    /// Those in blocks.
+    inside: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,6 +81,18 @@ impl Edges {
                     self.flow.insert((at, then));
                 }
             }
+            // Each input of a block is a part, which reads what is outside.
+            Body::Block(block) => {
+                let Template::Object(entries) = &block.inputs else {
+                    panic!("{block:?}");
+                };
+                for entry in entries {
+                    let input = self.parts;
+                    self.parts += 1;
+                    self.read(&entry.value, locals, input);
+                }
+                self.inside += edges(&block.plan);
+            }
             other => panic!("{other:?}"),
         }
         part
@@ -112,7 +126,7 @@ fn edges(plan: &Plan) -> usize {
         _ => false,
     };
     let shared = all.data.iter().filter(shared).count();
-    all.data.len() - shared + all.flow.len() + after
+    all.data.len() - shared + all.flow.len() + after + all.inside
 }
 
 proptest! {

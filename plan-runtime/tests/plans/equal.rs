@@ -41,6 +41,13 @@ fn each_of_body(body: &mut Body, f: &mut dyn FnMut(&mut Template)) {
             each_of(&mut round.list, f);
             each_of_body(&mut round.body, f);
         }
+        Body::Block(block) => {
+            if let Template::Object(entries) = &mut block.inputs {
+                let values = entries.iter_mut().map(|entry| &mut entry.value);
+                values.for_each(|value| each_of(value, f));
+            }
+            each(&mut block.plan, f);
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -192,7 +192,7 @@ fn values_and_bodies_that_are_nested_too_deep() {
     }
     let deep = "step `b` nests values more than 127 levels deep";
     assert_eq!(Executable::new(&computing(value)).mistake(), Some(deep));
-    let deep = "step `b` nests conditions and loops more than 64 levels deep";
+    let deep = "step `b` nests conditions, loops and blocks more than 64 levels deep";
     assert_eq!(
         Executable::new(&with(Step::new("b", body))).mistake(),
         Some(deep)

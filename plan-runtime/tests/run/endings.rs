@@ -3,6 +3,7 @@
 //!
 //! `FAULT_CASES` says how many plans are tried.
 
+use super::blocks::block;
 use super::stage::{End, Stage, Take, act, plan, step, string, with};
 use plan_runtime::Report;
 use plan_runtime::plan::{Optional, Plan, Policy, Role, Template};
@@ -21,6 +22,8 @@ struct Job {
     take: Take,
     policy: Policy,
     undo: Option<(Take, Policy)>,
+    /// Whether the call is in a block.
+    in_block: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -57,8 +60,10 @@ fn job(place: usize) -> impl Strategy<Value = Job> {
     let needs = prop::collection::btree_set(0..place.max(1), 0..=place.min(3));
     let stands = prop_oneof![8 => Just(0), 1 => Just(1), 1 => Just(2)];
     let undo = prop::option::weighted(0.6, (take(2), policy()));
-    (needs, take(1), policy(), stands, undo).prop_map(move |(needs, take, policy, stands, undo)| {
-        Job {
+    let in_block = any::<bool>();
+    (needs, take(1), policy(), stands, undo, in_block).prop_map(
+        move |(needs, take, policy, stands, undo, in_block)| Job {
+            in_block,
             needs: needs.into_iter().filter(|it| *it < place).collect(),
             take,
             policy: match stands {
@@ -67,8 +72,8 @@ fn job(place: usize) -> impl Strategy<Value = Job> {
                 _ => policy,
             },
             undo,
-        }
-    })
+        },
+    )
 }
 
 fn always(place: usize) -> impl Strategy<Value = Always> {
@@ -101,7 +106,10 @@ fn build(jobs: &[Job], always: &[Always], stage: &mut Stage) -> Plan {
     let mut steps = Vec::new();
     for (place, job) in jobs.iter().enumerate() {
         let id = format!("s{place}");
-        let body = script(&id, job.take);
+        let mut body = script(&id, job.take);
+        if job.in_block {
+            body = block(vec![step("_", body, &[])]);
+        }
         steps.push(with(step(&id, body, &job.needs), job.policy.clone()));
     }
     for (place, job) in jobs.iter().enumerate() {

@@ -1,11 +1,13 @@
-//! Random plans whose calls end in random ways, under random policies: every step ends as a small model says.
+//! Random plans whose calls end in random ways, under random policies: every step ends as a small model says, and a call in a block as one
+//! without it.
 //!
 //! `FAULT_CASES` says how many plans are tried.
 
+use super::blocks::{input, taking};
 use super::model::block;
 use super::stage::{End, Stage, Take, act, each, list, local, plan, step, string, with};
 use super::support::statuses;
-use plan_runtime::plan::{Optional, Plan, Policy, Template};
+use plan_runtime::plan::{Body, Optional, Plan, Policy, Template};
 use plan_runtime::run::OnFailure;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -20,6 +22,8 @@ struct Job {
     /// For each element, its attempts; a step without a `for` has one.
     takes: Vec<Vec<Take>>,
     is_list: bool,
+    /// How many blocks are around each call.
+    blocks: usize,
     policy: Policy,
 }
 
@@ -72,8 +76,10 @@ fn policy() -> impl Strategy<Value = Policy> {
 fn job(place: usize) -> impl Strategy<Value = Job> {
     let needs = prop::collection::btree_set(0..place.max(1), 0..=place.min(2));
     let list = (any::<bool>(), 0..4_usize).prop_map(|(list, length)| list.then_some(length));
-    (needs, prop::collection::vec(takes(), 4), policy(), list).prop_map(
-        move |(needs, mut takes, mut policy, list)| {
+    let blocks = prop_oneof![2 => Just(0), 1 => Just(1), 1 => Just(2)];
+    let takes = prop::collection::vec(takes(), 4);
+    (needs, takes, policy(), list, blocks).prop_map(
+        move |(needs, mut takes, mut policy, list, blocks)| {
             takes.truncate(list.unwrap_or(1));
             if list.is_none() {
                 // These are for the elements of a list.
@@ -86,10 +92,22 @@ fn job(place: usize) -> impl Strategy<Value = Job> {
                 needs: needs.into_iter().filter(|it| *it < place).collect(),
                 takes,
                 is_list: list.is_some(),
+                blocks,
                 policy,
             }
         },
     )
+}
+
+/// A call with this key in as many blocks.
+fn call(blocks: usize, key: Template) -> Body {
+    match blocks {
+        0 => act(key),
+        _ => taking(
+            vec![("key", key)],
+            vec![step("_", call(blocks - 1, input(0)), &[])],
+        ),
+    }
 }
 
 fn build(jobs: &[Job], stage: &mut Stage) -> Plan {
@@ -103,10 +121,10 @@ fn build(jobs: &[Job], stage: &mut Stage) -> Plan {
         let body = if job.is_list {
             each(
                 list(keys.iter().map(|key| string(key)).collect()),
-                act(local(0)),
+                call(job.blocks, local(0)),
             )
         } else {
-            act(string(&keys[0]))
+            call(job.blocks, string(&keys[0]))
         };
         with(
             step(&format!("s{place}"), body, &job.needs),

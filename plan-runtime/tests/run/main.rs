@@ -1,5 +1,8 @@
 //! Running plans, with plans and start functions written by hand in the form that `plan!` gives them.
 
+mod blocks;
+mod blocks_bounded;
+mod blocks_undone;
 mod branches;
 mod cancelling;
 mod endings;

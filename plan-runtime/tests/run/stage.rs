@@ -118,7 +118,7 @@ impl Stage {
     }
 }
 
-fn start<'x>(_: usize, request: Request<'_>, stage: &'x Stage) -> Started<'x> {
+pub(crate) fn start<'x>(_: usize, request: Request<'_>, stage: &'x Stage) -> Started<'x> {
     match request.action().tool {
         Some(_) => request.call::<Act, Stage>(stage, true),
         None => request.compute::<Value>(true),

@@ -3,9 +3,9 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Amount, Body, Branch, Catch, Computed, Condition, Entry, For, Input, Key,
-    Number, Optional, Output, Part, Policy, Reference, Role, Segment, Selector, Source, Step, Tag,
-    Template, ToolInfo,
+    Absent, Action, Amount, Block, Body, Branch, Catch, Computed, Condition, Entry, For, Input,
+    Key, Number, Optional, Output, Part, Policy, Reference, Role, Segment, Selector, Source, Step,
+    Tag, Template, ToolInfo,
 };
 use plan_runtime::shape::Tagging;
 use proptest::prelude::*;
@@ -206,7 +206,97 @@ fn body(place: usize) -> impl Strategy<Value = Body> {
         let each = |list, body| Body::from(For::new(pattern, list, body));
         each(list, each(inner, body))
     });
-    prop_oneof![2 => action(false, false), 1 => lists]
+    // What a block reads: steps and inputs by their names, and the local value of a `for`.
+    let alone = block(place, false).boxed();
+    let round = block(place, true).boxed();
+    let blocks = (alone, round, template(place).boxed()).prop_map(move |(alone, round, list)| {
+        let each = Body::from(For::new("each", list, round));
+        [Body::from(alone), each]
+    });
+    let blocks = (blocks, 0..2_usize).prop_map(|([alone, each], which)| match which {
+        0 => alone,
+        _ => each,
+    });
+    prop_oneof![4 => action(false, false), 2 => lists, 1 => blocks.boxed()]
+}
+
+/// A block with two steps, which reads an input and a step, or what a loop around it binds. Its last step may be its tail, and its
+/// second step may be a block, too.
+fn block(place: usize, in_loop: bool) -> impl Strategy<Value = Block> {
+    let action = action_over(1).boxed();
+    let second = (action.clone(), action.clone(), any::<bool>());
+    let ends = (0..4_usize, any::<bool>(), text());
+    (action, second, ends.boxed(), policy(0).boxed()).prop_map(
+        move |(first, (second, inner, nested), (end, part, intent), mut policy)| {
+            let mut reads = vec![("x", Source::Input(0))];
+            if place > 0 {
+                reads.push(("s 0", Source::Step(0)));
+            }
+            if in_loop {
+                reads.push(("each", Source::Local(0)));
+            }
+            let mut plan = Plan::new("");
+            plan.inputs = reads
+                .iter()
+                .map(|(name, _)| Input::new(*name, ""))
+                .collect();
+            let whole = |source| Template::Reference(Reference::new(source));
+            let entries = reads.into_iter().enumerate().map(|(at, (name, source))| {
+                let mut reference = Reference::new(source);
+                // What has another name outside.
+                if part && at == 0 {
+                    reference = reference.key("k");
+                }
+                (name, Template::Reference(reference))
+            });
+            let inputs = Template::object(entries);
+            let last = plan.inputs.len() - 1;
+            let mut step = Step::new("t 0", first);
+            step.intent = intent.into();
+            policy.concurrency = None;
+            policy.optional = Optional::No;
+            policy.catch = Catch::No;
+            policy.given.clear();
+            policy.fallback = None;
+            step.policy = policy.into();
+            let mut other = Step::new(if end == 0 { "_" } else { "t 1" }, second);
+            if nested {
+                let mut within = Plan::new("");
+                within.inputs = vec![Input::new("t 0", ""), Input::new("far", "")];
+                within.steps = vec![Step::new("u 0", inner)];
+                within.output = Output::new(whole(Source::Step(0)));
+                let inputs = [
+                    ("t 0", whole(Source::Step(0))),
+                    ("far", whole(Source::Input(last))),
+                ];
+                other.body = Block::new(Template::object(inputs), within).into();
+            }
+            plan.steps = vec![step, other];
+            plan.output = Output::new(match end {
+                0 | 1 => whole(Source::Step(1)),
+                2 => Template::Null,
+                _ => vec![whole(Source::Step(0)), whole(Source::Input(last))].into(),
+            });
+            Block::new(inputs, plan)
+        },
+    )
+}
+
+/// A call or a value over one of the first `inputs` inputs.
+fn action_over(inputs: usize) -> impl Strategy<Value = Action> {
+    let source = (0..inputs).prop_map(Source::Input);
+    let args = (reference(source), text()).prop_map(|(reference, text)| {
+        let reference = Template::Reference(reference);
+        let computed = Computed::new(text.clone(), [Source::Input(0)]).into();
+        vec![reference, computed, Template::String(text)]
+    });
+    (args, any::<bool>()).prop_map(|(args, calls)| {
+        if calls {
+            Action::call("t", Template::List(args))
+        } else {
+            Action::value(args)
+        }
+    })
 }
 
 fn policy(place: usize) -> impl Strategy<Value = Policy> {

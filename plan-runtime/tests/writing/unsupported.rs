@@ -144,3 +144,24 @@ fn the_compat_profile_has_references_of_its_own() {
         ]
     );
 }
+
+#[test]
+fn blocks_of_steps() {
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "p",
+        "steps": [
+            {"id": "a", "block": {"steps": [{"id": "b", "tool": {"name": "t"}}]}},
+            {"id": "c", "for": {"pattern": "x", "list": [], "body": {"block": {"steps": []}}}},
+        ],
+        "output": {"value": {"object": {"a": {"reference": {"step": "a", "pointer": ""}}}}},
+    }))
+    .unwrap();
+    for dialect in [Dialect::ActionPlan, Dialect::ToolPlan, Dialect::Blueprint] {
+        assert_eq!(
+            lacks(&plan, dialect),
+            ["step `a`: a block of steps", "step `c`: a `for`"]
+        );
+    }
+    let written = Dialect::PlanJson.write(&plan).unwrap();
+    assert_eq!(Reader::new().read(&written).unwrap().plan(), &plan);
+}

@@ -17,7 +17,7 @@ fn with<T>(plan: TokenStream, look: impl FnOnce(&Context<'_>) -> T) -> T {
     let mut plan = parse::parse(crate::scan::scan(plan), &mut report).expect("it is a plan");
     let names = Names::new(&mut plan, &mut report);
     names::resolve(&mut plan, &names, &mut report);
-    let graph = StepGraph::new(&plan, &names);
+    let graph = StepGraph::new(&plan.steps, 0, &names);
     look(&Context::new(&plan, &names, &graph, None))
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::Context;
 use super::escape::Code;
-use crate::ast::{Amount, Body, Catch, Condition, List, Optional, Role, Step, Value};
+use crate::ast::{Amount, Block, Body, Catch, Condition, List, Optional, Role, Step, Value};
 use crate::docs::text_of;
 use crate::names::Source;
 use crate::parse::{path_text, pattern_text, tidy, value_text};
@@ -53,10 +53,31 @@ fn body(does: &Body, step: &Step, parts: &mut Vec<String>) {
             parts.push(format!("for {name} in {list}"));
             body(&repeat.body, step, parts);
         }
+        Body::Block(block) => parts.push(block_of(block)),
+        Body::Loop(repeat) => {
+            let condition = code(&short(&text(&repeat.again)));
+            parts.push(format!(
+                "loop {} while {condition}",
+                block_of(&repeat.round)
+            ));
+        }
         Body::Broken(path) => {
             parts.push(code(&path.as_ref().map_or("…".to_owned(), path_text)));
         }
     }
+}
+
+/// The names of a block's steps.
+fn block_of(block: &Block) -> String {
+    let names = block.steps.iter().map(|step| {
+        if step.is_tail {
+            action(step)
+        } else {
+            Code(&text_of(&step.name)).to_string()
+        }
+    });
+    let names: Vec<String> = names.collect();
+    format!("{{ {} }}", names.join("; "))
 }
 
 fn condition(condition: &Condition) -> String {
@@ -90,6 +111,8 @@ pub(super) fn action_in_short(step: &Step) -> String {
                 words.push("for …".to_owned());
                 collect(&repeat.body, words);
             }
+            Body::Block(_) => words.push("{ … }".to_owned()),
+            Body::Loop(_) => words.push("loop { … }".to_owned()),
             Body::Broken(_) => words.push("…".to_owned()),
         }
     }
@@ -160,6 +183,15 @@ pub(super) fn policies(step: &Step) -> Vec<String> {
     let concurrency = concurrency.map(|(_, limit)| limit.to_string());
     let concurrency = number(Amount::Concurrency, concurrency);
     policies.extend(concurrency.map(|limit| format!("concurrency({limit})")));
+    let at_most = policy.at_most.map(|rounds| rounds.to_string());
+    if let Some(rounds) = number(Amount::AtMost, at_most) {
+        let every = time(Amount::Every, policy.every);
+        let every = every.map_or_else(String::new, |every| format!(", every = {every}"));
+        policies.push(format!("at_most({rounds}{every})"));
+    }
+    if policy.collect.is_some() {
+        policies.push("collect".to_owned());
+    }
     match policy.optional {
         Optional::No => {}
         Optional::Whole => policies.push("optional".to_owned()),

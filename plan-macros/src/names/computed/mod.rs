@@ -79,7 +79,7 @@ impl Finder<'_> {
 
     /// Whether the name is bound around the expression, or is a step's or an input's.
     fn is_known(&self, name: &Ident) -> bool {
-        self.frames.get(name).is_some() || self.names.get(name).is_some()
+        self.frames.get(name).is_some() || self.names.get_in(self.frames.scope, name).is_some()
     }
 
     fn record(&mut self, name: &Ident) {

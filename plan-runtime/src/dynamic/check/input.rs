@@ -2,42 +2,46 @@
 
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::schema::{Type, Types};
-use crate::dynamic::spans::Spans;
 use crate::plan::Plan;
 use crate::resolve::describe::short;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Where inputs without a stated type are used.
 #[derive(Default)]
-pub(super) struct Inputs<'a>(BTreeMap<usize, Vec<Expected<'a>>>);
+pub(super) struct Inputs(BTreeMap<usize, Vec<Expected>>);
 
-struct Expected<'a> {
-    ty: Type<'a>,
-    at: usize,
+struct Expected {
+    kinds: Types,
+    /// Those of the elements, if it is a list.
+    elements: Types,
+    words: String,
+    place: Range<usize>,
     argument: String,
 }
 
-impl<'a> Inputs<'a> {
-    /// Remembers what an argument must be that is an input.
-    pub(super) fn expect(&mut self, input: usize, ty: &Type<'a>, at: usize, place: &str) {
+impl Inputs {
+    /// Remembers what an argument must be that is an input, at this place of the document.
+    pub(super) fn expect(&mut self, input: usize, ty: &Type<'_>, at: Range<usize>, place: &str) {
+        let kinds = ty.types().without(Types::NULL);
         let places = self.0.entry(input);
         // Most inputs are used once.
         places
             .or_insert_with(|| Vec::with_capacity(1))
             .push(Expected {
-                ty: ty.clone(),
-                at,
+                kinds,
+                elements: match kinds {
+                    Types::LIST => ty.element().types(),
+                    _ => Types::ALL,
+                },
+                words: ty.words(),
+                place: at,
                 argument: short(place),
             });
     }
 
     /// The types of the inputs, as Rust writes them. An input that would need two types at the same time is a mistake.
-    pub(super) fn types(
-        self,
-        plan: &Plan,
-        spans: &Spans,
-        notes: &mut Notes,
-    ) -> Vec<(usize, String)> {
+    pub(super) fn types(self, plan: &Plan, notes: &mut Notes) -> Vec<(usize, String)> {
         let mut types = Vec::new();
         for (input, places) in self.0 {
             let Some(name) = plan.inputs.get(input).map(|input| &input.name) else {
@@ -45,7 +49,7 @@ impl<'a> Inputs<'a> {
             };
             let mut all = Types::ALL;
             for (at, place) in places.iter().enumerate() {
-                let kinds = place.ty.types().without(Types::NULL);
+                let kinds = place.kinds;
                 if kinds.is_empty() {
                     continue;
                 }
@@ -55,33 +59,26 @@ impl<'a> Inputs<'a> {
                 }
                 let other = places[..at]
                     .iter()
-                    .find(|other| !other.ty.types().overlaps(kinds))
+                    .find(|other| !other.kinds.overlaps(kinds))
                     .unwrap_or(&places[0]);
-                let span = |place: &Expected<'_>| {
-                    let template = spans.templates.get(place.at);
-                    template.map_or(0..0, |template| template.value.range())
-                };
                 let message = format!(
                     "the input `{name}` must be {} here, but {} elsewhere",
-                    place.ty.words(),
-                    other.ty.words()
+                    place.words, other.words
                 );
                 notes.push(
-                    Note::error(Code::WrongType, span(place), message)
+                    Note::error(Code::WrongType, place.place.clone(), message)
                         .label(format!("argument `{}`", place.argument))
                         .related(
-                            span(other),
-                            format!("argument `{}` must be {}", other.argument, other.ty.words()),
+                            other.place.clone(),
+                            format!("argument `{}` must be {}", other.argument, other.words),
                         )
                         .help("split it into two inputs".to_owned()),
                 );
                 all = Types::NONE;
                 break;
             }
-            let list = places
-                .iter()
-                .find(|place| place.ty.types().without(Types::NULL) == Types::LIST);
-            if let Some(name) = rust(all, list.map(|place| &place.ty)) {
+            let list = places.iter().find(|place| place.kinds == Types::LIST);
+            if let Some(name) = rust(all, list.map(|place| place.elements)) {
                 types.push((input, name));
             }
         }
@@ -90,7 +87,7 @@ impl<'a> Inputs<'a> {
 }
 
 /// How Rust calls it, where it is of one kind.
-fn rust(types: Types, list: Option<&Type<'_>>) -> Option<String> {
+fn rust(types: Types, elements: Option<Types>) -> Option<String> {
     Some(match types {
         Types::STRING | Types::NONE => return None,
         Types::INTEGER => "i64".to_owned(),
@@ -98,8 +95,7 @@ fn rust(types: Types, list: Option<&Type<'_>>) -> Option<String> {
         Types::BOOL => "bool".to_owned(),
         Types::OBJECT => "serde_json::Value".to_owned(),
         Types::LIST => {
-            let element = list.map_or(Types::ALL, |list| list.element().types());
-            let element = match element {
+            let element = match elements.unwrap_or(Types::ALL) {
                 Types::STRING => "String".to_owned(),
                 other => rust(other, None).unwrap_or_else(|| "serde_json::Value".to_owned()),
             };

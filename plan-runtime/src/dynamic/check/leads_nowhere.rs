@@ -137,6 +137,10 @@ impl KnownOutputs<'_> {
                     (None, None) => "the output".to_owned(),
                 }
             }
+            Source::Input(index) if self.block.is_some() => {
+                let read = self.block.and_then(|reads| reads.get(index));
+                read.map_or_else(String::new, |read| read.whose.clone())
+            }
             _ => {
                 let name = self.plan.name_of(source).unwrap_or("value");
                 format!("the input `{}`", short(name))

@@ -30,7 +30,7 @@ use super::finding::{Code, Note, Notes};
 use super::schema::{TooMuchWork, Type, Work};
 use super::spans::{Spans, Templates};
 use super::{Contracts, Dialect};
-use crate::plan::{Action, BodyPart, Plan, Role, Step, Template, ToolInfo};
+use crate::plan::{Action, Block, Body, BodyPart, Plan, Role, Step, Template, ToolInfo};
 use crate::resolve::describe::{quoted, short};
 use checked_value::CheckedValue;
 use input::Inputs;
@@ -60,7 +60,21 @@ pub(super) fn check(
         computed: &nothing,
         work: &work,
         reader: Role::Work,
+        block: None,
     };
+    let mut inputs = Inputs::default();
+    check_steps(known, notes, &mut inputs, None, None);
+    inputs.types(plan, notes)
+}
+
+/// Checks the steps and the output of a plan, or of a block in this step.
+fn check_steps(
+    known: Outputs<'_, '_>,
+    notes: &mut Notes,
+    inputs: &mut Inputs,
+    around: Option<&Arc<str>>,
+    again: Option<&Template>,
+) {
     let computed = known.compute();
     let mut checker = Checker {
         known: Outputs {
@@ -68,18 +82,22 @@ pub(super) fn check(
             ..known
         },
         notes,
-        inputs: Inputs::default(),
+        inputs,
+        around,
     };
-    for (index, step) in plan.steps.iter().enumerate() {
+    for (index, step) in known.plan.steps.iter().enumerate() {
         checker.step(index, step);
     }
     checker.known.reader = Role::Work;
-    if let Some(at) = spans.output {
-        checker.references(&plan.output.value, at, None);
+    if let Some(at) = known.spans.output {
+        let place = around.map(|around| (Arc::clone(around), 0..0));
+        checker.references(&known.plan.output.value, at, place.as_ref());
     }
-    checker.unused();
-    let inputs = std::mem::take(&mut checker.inputs);
-    inputs.types(plan, spans, checker.notes)
+    if let (Some(again), Some(at)) = (again, known.spans.again) {
+        let place = around.map(|around| (Arc::clone(around), 0..0));
+        checker.references(again, at, place.as_ref());
+    }
+    checker.unused(again);
 }
 
 /// What of the arguments of a tool does not fit its schema.
@@ -121,26 +139,44 @@ fn refers(schema: &str, target: &str) -> String {
 struct Checker<'a, 'n> {
     known: KnownOutputs<'a>,
     notes: &'n mut Notes,
-    inputs: Inputs<'a>,
+    inputs: &'n mut Inputs,
+    /// The step that the block is in, if it is one.
+    around: Option<&'n Arc<str>>,
 }
 
 /// The name of a step that is checked, and where its tool is named.
 type StepPlace = (Arc<str>, Range<usize>);
 
 impl<'a> Checker<'a, '_> {
+    /// A step, by its id and those of the steps around it.
+    fn path(&self, step: &Step) -> Arc<str> {
+        match self.around {
+            Some(around) => format!("{around}.{}", short(&step.id)).into(),
+            None => step.id.as_str().into(),
+        }
+    }
+
     fn step(&mut self, index: usize, step: &'a Step) {
         let spans = self.known.spans.steps.get(index);
         let Some(spans) = spans.filter(|spans| !spans.broken) else {
             return;
         };
-        let place = &(step.id.as_str().into(), spans.tool.range());
+        let place = &(self.path(step), spans.tool.range());
         self.known.reader = step.role;
         // Its templates come one after the other, those of the policy last.
         let mut at = spans.templates();
         let templates = &self.known.spans.templates;
         step.body.visit(&mut |part| {
-            if let BodyPart::Action(action) = part {
-                self.action(action, at, place);
+            match part {
+                BodyPart::Action(action) => self.action(action, at, place),
+                BodyPart::Block(block) => {
+                    let again = match &step.body {
+                        Body::Loop(repeat) => Some(&repeat.again),
+                        _ => None,
+                    };
+                    self.block(block, again, at, &place.0);
+                }
+                BodyPart::Condition(_) | BodyPart::List(_) => {}
             }
             self.references(part.template(), at, Some(place));
             at = templates.after(at);
@@ -152,6 +188,17 @@ impl<'a> Checker<'a, '_> {
         if let Some(fallback) = &step.policy.fallback {
             self.references(fallback, at, Some(place));
         }
+    }
+
+    /// A block that reads what is at this place.
+    fn block(&mut self, block: &'a Block, again: Option<&Template>, at: usize, step: &Arc<str>) {
+        let known = self.known;
+        let Some(spans) = known.spans.block(at) else {
+            return;
+        };
+        let (reads, nothing) = (known.block_inputs(block), Computed::new());
+        let inside = known.inside(block, spans, &reads, &nothing);
+        check_steps(inside, self.notes, self.inputs, Some(step), again);
     }
 
     fn action(&mut self, action: &'a Action, at: usize, step: &StepPlace) {
@@ -166,8 +213,8 @@ impl<'a> Checker<'a, '_> {
         let takes = Type::of(schema, self.known.work);
         let fit = ValueCheck::new(&tool.name, step.1.clone(), true, self.known.work);
         let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
-            if !self.known.spans.untyped.is_empty() {
-                fit.inputs(arguments, &takes, &mut self.inputs)?;
+            if self.known.has_untyped() {
+                fit.inputs(arguments, &takes, self.inputs)?;
             }
             Ok(problems)
         });
@@ -207,6 +254,7 @@ impl<'a> Checker<'a, '_> {
                 }
                 Err(LeadsNowhere::Unknown(why)) => Some(why),
             };
+            let why = why.filter(|_| !known.is_unknown_around(reference.source));
             let Some(why) = why else { return };
             let whose = known.whose(reference.source);
             let why = match why {

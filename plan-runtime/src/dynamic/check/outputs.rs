@@ -5,7 +5,9 @@ use super::path::{Given, LeadsNowhere, follow};
 use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
 use crate::dynamic::{Contracts, Dialect};
-use crate::plan::{Body, Catch, Optional, Plan, Policy, Reference, Role, Source, Step, Template};
+use crate::plan::{
+    Block, Body, Catch, Optional, Plan, Policy, Reference, Role, Source, Step, Template,
+};
 use crate::resolve::describe::short;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -22,6 +24,17 @@ pub(super) struct Outputs<'a, 'c> {
     pub(super) computed: &'c Computed<'a>,
     /// What the step is for that reads them: the outputs are not the same for all.
     pub(super) reader: Role,
+    /// The inputs of the block, if it is one.
+    pub(super) block: Option<&'c [BlockInput<'a>]>,
+}
+
+/// An input of a block: a value from around it.
+pub(super) struct BlockInput<'a> {
+    given: Given<'a>,
+    /// What messages call it.
+    pub(super) whose: String,
+    /// The input of the whole plan that it is, if nobody stated the type of that.
+    untyped: Option<usize>,
 }
 
 /// The same, when all is known.
@@ -32,6 +45,8 @@ pub(super) type Computed<'a> = HashMap<usize, Given<'a>>;
 fn computes(body: &Body) -> bool {
     match body {
         Body::Action(action) => action.tool.is_none(),
+        Body::Block(_) => true,
+        Body::Loop(_) => false,
         Body::If(branches) => branches.iter().any(|branch| computes(&branch.body)),
         Body::For(each) => computes(&each.body),
     }
@@ -85,10 +100,74 @@ impl<'a> Outputs<'a, '_> {
     /// The input whose type nobody stated, where a reference is to the whole of it.
     pub(super) fn untyped_input(&self, reference: &Reference) -> Option<usize> {
         match reference.source {
-            Source::Input(index) if reference.path.is_empty() && self.is_untyped(index) => {
-                Some(index)
-            }
+            Source::Input(index) if reference.path.is_empty() => match self.block {
+                Some(reads) => reads.get(index)?.untyped,
+                None => self.is_untyped(index).then_some(index),
+            },
             _ => None,
+        }
+    }
+
+    /// Whether nobody said what types some inputs have.
+    pub(super) fn has_untyped(&self) -> bool {
+        match self.block {
+            Some(reads) => reads.iter().any(|read| read.untyped.is_some()),
+            None => !self.spans.untyped.is_empty(),
+        }
+    }
+
+    /// Whether it was said already why it is not known what a source gives.
+    pub(super) fn is_unknown_around(&self, source: Source) -> bool {
+        let Source::Input(index) = source else {
+            return false;
+        };
+        let read = self.block.and_then(|reads| reads.get(index));
+        read.is_some_and(|read| read.given.ty.beyond().is_some())
+    }
+
+    /// What a block reads.
+    pub(super) fn block_inputs(&self, block: &'a Block) -> Vec<BlockInput<'a>> {
+        let reads = block.reads().unwrap_or_default().into_iter();
+        let reads = reads.map(|(name, template)| {
+            let (whose, untyped) = match template {
+                Template::Reference(reference) if reference.is_whole() => {
+                    (self.whose(reference.source), self.untyped_input(reference))
+                }
+                _ => (format!("the input `{}`", short(name)), None),
+            };
+            BlockInput {
+                // Of a loop, it is the value of the round before.
+                given: match template {
+                    Template::Null => Given::any(),
+                    template => self.of_template(template),
+                },
+                whose,
+                untyped,
+            }
+        });
+        reads.collect()
+    }
+
+    /// The same for what is in a block, whose computed steps are not known yet.
+    pub(super) fn inside<'d>(
+        self,
+        block: &'a Block,
+        spans: &'a Spans,
+        reads: &'d [BlockInput<'a>],
+        computed: &'d Computed<'a>,
+    ) -> Outputs<'a, 'd>
+    where
+        Self: 'd,
+    {
+        Outputs {
+            plan: &block.plan,
+            spans,
+            dialect: self.dialect,
+            contracts: self.contracts,
+            work: self.work,
+            computed,
+            reader: Role::Work,
+            block: Some(reads),
         }
     }
 
@@ -136,6 +215,10 @@ impl<'a> Outputs<'a, '_> {
                 Some(step) if computes(&step.body) => self.computed.get(&index).cloned(),
                 step => step.map(|step| self.of_step(step)),
             },
+            Source::Input(index) if self.block.is_some() => {
+                let read = self.block.and_then(|reads| reads.get(index));
+                read.map(|read| read.given.clone())
+            }
             Source::Input(index) => {
                 let input = self.plan.inputs.get(index);
                 let input = input.filter(|_| !self.is_untyped(index));
@@ -167,6 +250,22 @@ impl<'a> Outputs<'a, '_> {
         given
     }
 
+    /// What a template gives, if it is a reference.
+    fn of_template(&self, template: &Template) -> Given<'a> {
+        let Template::Reference(reference) = template else {
+            return Given::any();
+        };
+        let given = self.given(reference.source);
+        match follow(given, reference.path(), self.work) {
+            Ok(given) => Given {
+                lost: None,
+                ..given
+            },
+            Err(LeadsNowhere::Lost(_)) => Given::any(),
+            Err(LeadsNowhere::Unknown(why)) => Given::typed(Type::unknown(why)),
+        }
+    }
+
     /// What the body of a step with this policy gives.
     fn of_body(&self, body: &'a Body, policy: &Policy) -> Given<'a> {
         match body {
@@ -176,19 +275,19 @@ impl<'a> Outputs<'a, '_> {
                     let schema = contract.and_then(|contract| contract.output.as_ref());
                     Given::typed(schema.map_or_else(Type::any, |it| Type::of(it, self.work)))
                 }
-                (None, Template::Reference(reference)) => {
-                    let given = self.given(reference.source);
-                    match follow(given, reference.path(), self.work) {
-                        Ok(given) => Given {
-                            lost: None,
-                            ..given
-                        },
-                        Err(LeadsNowhere::Lost(_)) => Given::any(),
-                        Err(LeadsNowhere::Unknown(why)) => Given::typed(Type::unknown(why)),
-                    }
-                }
-                (None, _) => Given::any(),
+                (None, value) => self.of_template(value),
             },
+            Body::Block(block) => {
+                let (reads, nothing) = (self.block_inputs(block), Computed::new());
+                let inside = self.inside(block, Spans::NONE, &reads, &nothing);
+                let computed = inside.compute();
+                let inside = Outputs {
+                    computed: &computed,
+                    ..inside
+                };
+                inside.of_template(&block.plan.output.value)
+            }
+            Body::Loop(_) => Given::any(),
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
                 for branch in branches {

@@ -3,25 +3,25 @@
 use super::Checker;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::spans::StepSpans;
-use crate::plan::{Action, Role, Source, Step};
+use crate::plan::{Action, Role, Source, Step, Template};
 use crate::resolve::describe::short;
 use std::collections::HashSet;
 
 impl Checker<'_, '_> {
     /// Looks for what has no use.
-    pub(super) fn unused(&mut self) {
+    pub(super) fn unused(&mut self, again: Option<&Template>) {
         // What is broken may be what would have used it.
         let spans = self.known.spans;
-        let broken = spans.steps.iter().any(|step| step.broken) || spans.has_broken(0..usize::MAX);
-        if spans.output.is_some() && !broken {
-            self.outputs();
+        if spans.output.is_some() && !spans.is_broken() {
+            self.outputs(again);
         }
         self.dependencies();
     }
 
-    fn outputs(&mut self) {
+    fn outputs(&mut self, again: Option<&Template>) {
         let (plan, spans) = (self.known.plan, self.known.spans);
-        let reads = plan.output.value.reads().into_iter();
+        let again = again.map(Template::reads).unwrap_or_default();
+        let reads = plan.output.value.reads().into_iter().chain(again);
         let of_output = reads.filter_map(|source| match source {
             Source::Step(index) => Some(index),
             Source::Input(_) | Source::Local(_) => None,
@@ -49,7 +49,7 @@ impl Checker<'_, '_> {
             );
             self.notes.push(
                 Note::warning(Code::UnusedOutput, place, message)
-                    .step(&step.id.as_str().into())
+                    .step(&self.path(step))
                     .help("remove the step, or use its output".to_owned()),
             );
         }
@@ -108,7 +108,7 @@ impl Checker<'_, '_> {
                     (format!("{waited} is listed twice"), "once is enough")
                 };
                 let note = Note::warning(Code::UnneededDependency, place.range(), message);
-                let note = note.step(&step.id.as_str().into());
+                let note = note.step(&self.path(step));
                 self.notes.push(note.help(help.to_owned()));
             }
         }

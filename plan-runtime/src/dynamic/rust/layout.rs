@@ -48,6 +48,8 @@ pub(super) enum LayoutStyle {
     Block,
     /// The same on lines of its own, always.
     Lines,
+    /// Each on lines of its own, always, with nothing between them.
+    Steps,
 }
 
 impl Tree {
@@ -116,7 +118,7 @@ impl LayoutList {
 
     fn fits_inside(&self, room: usize) -> Option<usize> {
         let pads = match self.style {
-            LayoutStyle::Lines | LayoutStyle::Inputs => return None,
+            LayoutStyle::Lines | LayoutStyle::Inputs | LayoutStyle::Steps => return None,
             _ if self.pads() => 2,
             _ => 0,
         };
@@ -196,7 +198,8 @@ impl Printer {
             }
             let behind = if breaks && lines { 1 } else { behind + 1 };
             self.tree(item, inside, behind);
-            if at < last
+            let has_comma = at < last && list.style != LayoutStyle::Steps;
+            if has_comma
                 || (lines
                     && matches!(list.style, LayoutStyle::Commas | LayoutStyle::Inputs)
                     && !is_rest(item))

@@ -1,5 +1,6 @@
 //! Plans as the source of `plan!`.
 
+mod block;
 mod docs;
 mod fragment;
 mod layout;
@@ -13,7 +14,7 @@ use crate::plan::{Body, Bound, Optional, Output, RustText, Source as From, Templ
 use crate::print::Line;
 use fragment::FragmentError;
 use layout::{LayoutStyle, Printer, Tree};
-use names::RustNames;
+use names::{RustNames, TakenNames};
 use proc_macro2::Delimiter;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -193,13 +194,16 @@ impl<'p> RustSource<'p> {
             return Err(deep);
         }
         let write = || {
+            let mut taken = TakenNames::default();
             let mut source = SourceWriter {
                 plan: self.plan,
                 schemas: &self.schemas,
-                names: RustNames::of(self.plan),
+                names: RustNames::of(self.plan, &mut taken),
+                taken,
                 types: Vec::new(),
                 tools: HashMap::new(),
                 step: None,
+                around: String::new(),
                 locals: Vec::new(),
                 unsupported: Vec::new(),
                 foreign: Vec::new(),
@@ -233,12 +237,16 @@ struct SourceWriter<'p> {
     plan: &'p Plan,
     schemas: &'p HashMap<&'p str, &'p Value>,
     names: RustNames,
+    /// The names of all plans and blocks around what is being written.
+    taken: TakenNames,
     /// The types of the inputs.
     types: Vec<String>,
     /// The tools by their structs.
     tools: HashMap<String, String>,
     /// The step that is being written; without one, it is the output.
     step: Option<String>,
+    /// What comes before the ids of the steps of a block.
+    around: String,
     /// What the patterns of the `for`s and `if let`s around bind.
     locals: Vec<LocalName>,
     unsupported: Vec<UnsupportedPart>,

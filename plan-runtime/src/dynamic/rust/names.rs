@@ -2,6 +2,7 @@
 
 use super::fragment::is_identifier;
 use crate::Plan;
+use crate::plan::Step;
 use heck::{ToSnakeCase, ToUpperCamelCase};
 use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
@@ -22,15 +23,70 @@ pub(super) struct RustNames {
 }
 
 impl RustNames {
-    pub(super) fn of(plan: &Plan) -> Self {
-        let mut taken = HashMap::new();
-        let mut name = |given: &str, kind: &str| distinct(variable(given, kind), &mut taken);
+    pub(super) fn of(plan: &Plan, taken: &mut TakenNames) -> Self {
         // The names of inputs are those of the struct's fields, so they come first.
-        let inputs = plan.inputs.iter().map(|input| name(&input.name, "input"));
+        let inputs = plan.inputs.iter();
+        let inputs = inputs.map(|input| taken.distinct(variable(&input.name, "input")));
         let inputs = inputs.collect();
-        let steps = plan.steps.iter().map(|step| name(&step.id, "step"));
+        Self::of_steps(&plan.steps, inputs, taken)
+    }
+
+    /// The names in a block, which reads what is around it by these names.
+    pub(super) fn of_steps(steps: &[Step], inputs: Vec<String>, taken: &mut TakenNames) -> Self {
+        let steps = steps.iter();
+        let steps = steps.map(|step| taken.distinct(variable(&step.id, "step")));
         let steps = steps.collect();
         Self { inputs, steps }
+    }
+}
+
+/// The names that something has here.
+#[derive(Default)]
+pub(super) struct TakenNames {
+    /// The last number that each of them was given.
+    last: HashMap<String, usize>,
+    /// What is different from how it was before, the first change first.
+    changes: Vec<(String, Option<usize>)>,
+}
+
+impl TakenNames {
+    /// How many changes there are, to which [`Self::back_to`] goes back.
+    pub(super) fn changes(&self) -> usize {
+        self.changes.len()
+    }
+
+    /// Forgets the names of a block that has ended.
+    pub(super) fn back_to(&mut self, changes: usize) {
+        for (name, before) in self.changes.drain(changes..).rev() {
+            match before {
+                Some(number) => self.last.insert(name, number),
+                None => self.last.remove(&name),
+            };
+        }
+    }
+
+    fn take(&mut self, name: String, number: usize) {
+        let before = self.last.insert(name.clone(), number);
+        self.changes.push((name, before));
+    }
+
+    /// The name with a number that makes it another than those before.
+    fn distinct(&mut self, name: String) -> String {
+        let first = plain(&name).to_owned();
+        let Some(mut number) = self.last.get(&first).copied() else {
+            self.take(first, 1);
+            return name;
+        };
+        let numbered = loop {
+            number += 1;
+            let numbered = format!("{first}_{number}");
+            if !self.last.contains_key(&numbered) {
+                break numbered;
+            }
+        };
+        self.take(first, number);
+        self.take(numbered.clone(), 1);
+        numbered
     }
 }
 
@@ -73,27 +129,6 @@ pub(super) fn keyword(name: &str) -> Option<String> {
         // A name that starts with a digit is not valid as a raw name either. `r#self` is not valid, but `self_` is.
         is_identifier(name) && *name != "_" && plain(plain(name)) == plain(name)
     })
-}
-
-/// The name with a number that makes it another than those before.
-///
-/// `taken` has the last number that each of them was given.
-fn distinct(name: String, taken: &mut HashMap<String, usize>) -> String {
-    let first = plain(&name).to_owned();
-    let Some(mut number) = taken.get(&first).copied() else {
-        taken.insert(first, 1);
-        return name;
-    };
-    let numbered = loop {
-        number += 1;
-        let numbered = format!("{first}_{number}");
-        if !taken.contains_key(&numbered) {
-            break numbered;
-        }
-    };
-    taken.insert(first, number);
-    taken.insert(numbered.clone(), 1);
-    numbered
 }
 
 /// The struct of a tool: what `#[tool]` makes of a function's name.

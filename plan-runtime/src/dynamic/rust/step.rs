@@ -59,7 +59,7 @@ fn pointless(step: &Step) -> Vec<&'static str> {
         ),
     ];
     let pointless = pointless.into_iter().filter(|(is_said, _)| *is_said);
-    let meaningless = meaningless(policy, body.repeats(), step.role).into_iter();
+    let meaningless = meaningless(policy, false, body, step.role).into_iter();
     let all = pointless.map(|(_, what)| what);
     all.chain(meaningless.map(|(_, what)| what)).collect()
 }
@@ -71,10 +71,10 @@ fn has_path_of_plans(template: &Template) -> bool {
         || template.parts().any(has_path_of_plans)
 }
 
-impl SourceWriter<'_> {
+impl<'p> SourceWriter<'p> {
     /// A step, after its doc comment and its attributes.
-    pub(super) fn step(&mut self, index: usize, step: &Step) -> Vec<Tree> {
-        self.step = Some(step.id.to_string());
+    pub(super) fn step(&mut self, index: usize, step: &'p Step) -> Vec<Tree> {
+        self.step = Some(format!("{}{}", self.around, step.id));
         let mut lines: Vec<Tree> = docs::lines(&step.intent)
             .into_iter()
             .map(Tree::Text)
@@ -140,6 +140,11 @@ impl SourceWriter<'_> {
                 let value = self.value("", &args, Takes::Anything);
                 (format!(": {ty}"), value)
             }
+            Body::Block(block) if block.is_bare() && block.tail().is_none() => {
+                let what = "a block of a value alone, whose type the plan does not keep";
+                self.cannot_express(self.here(), what);
+                return lines;
+            }
             body => (String::new(), self.body(body)),
         };
         let start = Tree::Text(format!("step {name}{ty} = "));
@@ -147,9 +152,17 @@ impl SourceWriter<'_> {
         lines
     }
 
-    fn body(&mut self, body: &Body) -> Tree {
+    pub(super) fn body(&mut self, body: &'p Body) -> Tree {
         match body {
             Body::Action(action) => self.action(action),
+            Body::Block(block) => {
+                let items = self.block(block);
+                Tree::list("", Delimiter::Brace, LayoutStyle::Steps, items)
+            }
+            Body::Loop(_) => {
+                self.cannot_express(self.here(), "a `loop`".to_owned());
+                Tree::text("")
+            }
             Body::If(branches) => {
                 let mut parts = Vec::new();
                 let style = match branches.len() {
@@ -166,8 +179,9 @@ impl SourceWriter<'_> {
                         self.conditions(&branch.conditions, &mut parts);
                         parts.push(Tree::text(" "));
                     }
-                    let body = self.body(&branch.body);
-                    parts.push(Tree::list("", Delimiter::Brace, style, vec![body]));
+                    let (items, is_block) = self.in_braces(&branch.body);
+                    let style = if is_block { LayoutStyle::Steps } else { style };
+                    parts.push(Tree::list("", Delimiter::Brace, style, items));
                     self.locals.truncate(around);
                 }
                 if branches.is_empty() {
@@ -188,9 +202,9 @@ impl SourceWriter<'_> {
                     self.cannot_express(self.here(), what);
                 }
                 self.locals.push(local);
-                let body = self.body(&each.body);
+                let (items, _) = self.in_braces(&each.body);
                 self.locals.pop();
-                let block = Tree::list("", Delimiter::Brace, LayoutStyle::Lines, vec![body]);
+                let block = Tree::list("", Delimiter::Brace, LayoutStyle::Steps, items);
                 let start = Tree::Text(format!("for {pattern} in "));
                 Tree::Row(vec![start, value, Tree::text(" "), block])
             }

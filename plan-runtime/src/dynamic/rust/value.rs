@@ -251,7 +251,7 @@ impl SourceWriter<'_> {
     }
 
     /// A reference, from what it reads.
-    fn reference(&self, reference: &Reference) -> Result<String, String> {
+    pub(super) fn reference(&self, reference: &Reference) -> Result<String, String> {
         let shown = self.shown_reference(reference);
         let nothing = || format!("the reference `{shown}`, which leads to nothing");
         let (name, path) = match reference.source {

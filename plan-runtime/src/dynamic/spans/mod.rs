@@ -1,5 +1,6 @@
 //! Where the parts of a plan are in its document.
 
+use crate::plan::{Block, BodyPart, Plan, Step};
 use std::num::NonZeroU32;
 use std::ops::Range;
 
@@ -41,11 +42,25 @@ pub(super) struct Spans {
     pub(super) templates: Templates,
     /// The first of the plan's output; `None` if the document does not state an output.
     pub(super) output: Option<usize>,
+    /// The first of the condition of a loop, whose round it is.
+    pub(super) again: Option<usize>,
     /// The inputs of which nobody said what type they have.
     pub(super) untyped: Vec<usize>,
+    /// Those in its blocks, each with the place of its inputs among the templates, in ascending order.
+    pub(super) blocks: Vec<(usize, Self)>,
 }
 
 impl Spans {
+    /// Those of a plan that is in no document.
+    pub(super) const NONE: &Self = &Self {
+        steps: Vec::new(),
+        templates: Templates(Vec::new()),
+        output: None,
+        again: None,
+        untyped: Vec::new(),
+        blocks: Vec::new(),
+    };
+
     /// Says that the templates that are recorded next are those of a step.
     pub(super) fn begin_templates(&mut self, step: usize) {
         self.steps[step].templates = u32::try_from(self.templates.len()).unwrap_or(u32::MAX);
@@ -57,10 +72,55 @@ impl Spans {
         self.templates.set_size(at, 0);
     }
 
-    /// Whether one of these templates could not be read.
+    /// The places in a block, by that of its inputs.
+    pub(super) fn block(&self, at: usize) -> Option<&Self> {
+        let found = self.blocks.binary_search_by_key(&at, |(at, _)| *at).ok()?;
+        Some(&self.blocks[found].1)
+    }
+
+    /// Hands over the blocks of a plan, each with its places and the steps around it. Those of steps that could not be read are left out.
+    pub(super) fn each_block<'s, 'p>(
+        &'s self,
+        plan: &'p Plan,
+        f: &mut dyn FnMut(&'p Step, &'p Block, &'s Self),
+    ) {
+        if self.blocks.is_empty() {
+            return;
+        }
+        for (step, spans) in plan.steps.iter().zip(&self.steps) {
+            if spans.broken {
+                continue;
+            }
+            let mut at = spans.templates();
+            step.body.visit(&mut |part| {
+                if let BodyPart::Block(block) = part
+                    && let Some(inside) = self.block(at)
+                {
+                    f(step, block, inside);
+                }
+                at = self.templates.after(at);
+            });
+        }
+    }
+
+    /// Keeps no more room than there is need for.
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.steps.shrink_to_fit();
+        self.templates.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+    }
+
+    /// Whether something of the plan, or of a block in it, could not be read.
+    pub(super) fn is_broken(&self) -> bool {
+        self.steps.iter().any(|step| step.broken) || self.has_broken(0..usize::MAX)
+    }
+
+    /// Whether one of these templates could not be read, or something in a block among them.
     pub(super) fn has_broken(&self, templates: Range<usize>) -> bool {
-        let mut templates = templates.start..templates.end.min(self.templates.len());
-        templates.any(|at| self.templates.is_broken(at))
+        let mut blocks = self.blocks.iter();
+        let mut all = templates.start..templates.end.min(self.templates.len());
+        blocks.any(|(at, spans)| templates.contains(at) && spans.is_broken())
+            || all.any(|at| self.templates.is_broken(at))
     }
 }
 
@@ -186,8 +246,7 @@ impl Templates {
         }
     }
 
-    /// Keeps no more room than there is need for.
-    pub(super) fn shrink_to_fit(&mut self) {
+    fn shrink_to_fit(&mut self) {
         if let Some(last) = self.0.last_mut() {
             last.shrink_to_fit();
         }

@@ -1,5 +1,6 @@
 //! Plans for people.
 
+mod block;
 mod step;
 
 #[cfg(feature = "rust")]
@@ -31,7 +32,7 @@ fn write_plan(plan: &Plan, f: &mut Formatter<'_>) -> Result {
     }
     f.write_char('\n')?;
     if !plan.description.trim().is_empty() {
-        write_comment(f, "  ", &plan.description)?;
+        write_comment(f, 2, &plan.description)?;
     }
     let names = plan
         .inputs
@@ -45,11 +46,9 @@ fn write_plan(plan: &Plan, f: &mut Formatter<'_>) -> Result {
             let gap = widest - width(name);
             write!(f, ": {:gap$}{}", "", Code(&input.type_name))?;
         }
-        write_beside(f, &input.description)?;
+        write_beside(f, &input.description, 4)?;
     }
-    let ids = plan.steps.iter().map(|step| step.id.as_str());
-    let inputs = plan.inputs.iter().map(|input| input.name.as_str());
-    let known: HashSet<&str> = ids.chain(inputs).collect();
+    let known = names_of(plan);
     for step in &plan.steps {
         f.write_char('\n')?;
         let step = InPlan {
@@ -65,8 +64,15 @@ fn write_plan(plan: &Plan, f: &mut Formatter<'_>) -> Result {
     Ok(())
 }
 
-/// A comment of one line ends the line; a longer one follows it.
-fn write_beside(f: &mut Formatter<'_>, text: &str) -> Result {
+/// The names of the steps and the inputs.
+fn names_of(plan: &Plan) -> HashSet<&str> {
+    let ids = plan.steps.iter().map(|step| step.id.as_str());
+    let inputs = plan.inputs.iter().map(|input| input.name.as_str());
+    ids.chain(inputs).collect()
+}
+
+/// A comment of one line ends the line; a longer one follows it, indented by `indent`.
+fn write_beside(f: &mut Formatter<'_>, text: &str, indent: usize) -> Result {
     match text.trim() {
         "" => f.write_char('\n'),
         text if !text.contains('\n') => writeln!(f, "  // {}", Line(text)),
@@ -75,20 +81,20 @@ fn write_beside(f: &mut Formatter<'_>, text: &str) -> Result {
             text.split('\n').try_for_each(|line| match line.trim() {
                 // In quotes, so that it does not look like the note about a step's dependencies.
                 line if NOTES.iter().any(|note| line.starts_with(note)) => {
-                    writeln!(f, "    // {}", Quoted(line))
+                    writeln!(f, "{:indent$}// {}", "", Quoted(line))
                 }
-                line => write_comment(f, "    ", line),
+                line => write_comment(f, indent, line),
             })
         }
     }
 }
 
-fn write_comment(f: &mut Formatter<'_>, indent: &str, text: &str) -> Result {
+fn write_comment(f: &mut Formatter<'_>, indent: usize, text: &str) -> Result {
     text.trim()
         .split('\n')
         .try_for_each(|line| match line.trim() {
-            "" => writeln!(f, "{indent}//"),
-            line => writeln!(f, "{indent}// {}", Line(line)),
+            "" => writeln!(f, "{:indent$}//", ""),
+            line => writeln!(f, "{:indent$}// {}", "", Line(line)),
         })
 }
 

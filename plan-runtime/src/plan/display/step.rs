@@ -17,15 +17,21 @@ impl Display for Step {
 
 impl Display for InPlan<'_, &Step> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.write(f, 2)
+    }
+}
+
+impl InPlan<'_, &Step> {
+    pub(super) fn write(&self, f: &mut Formatter<'_>, indent: usize) -> Result {
         let step = self.part;
         let role = self.of(step.role).attribute();
         let policy = self.of(&*step.policy).attributes();
         for attribute in role.into_iter().chain(policy) {
-            writeln!(f, "  #[{attribute}]")?;
+            writeln!(f, "{:indent$}#[{attribute}]", "")?;
         }
-        write!(f, "  step {} = ", Name(&step.id))?;
-        self.of(&step.body).write(f, 2, &step.intent)?;
-        self.write_needs(f)
+        write!(f, "{:indent$}step {} = ", "", Name(&step.id))?;
+        self.of(&step.body).write(f, indent, &step.intent)?;
+        self.write_needs(f, indent + 2)
     }
 }
 
@@ -40,13 +46,20 @@ pub(in crate::plan) fn bound(around: &[Bound], conditions: &[Condition]) -> Vec<
 
 impl InPlan<'_, &Body> {
     /// Writes a body whose first line is indented by `indent`, with a comment beside that line.
-    fn write(&self, f: &mut Formatter<'_>, indent: usize, comment: &str) -> Result {
+    pub(super) fn write(&self, f: &mut Formatter<'_>, indent: usize, comment: &str) -> Result {
         let inside = indent + 2;
         match self.part {
             Body::Action(action) => self.of(action).write(f, inside, comment),
+            Body::Block(block) => {
+                f.write_char('{')?;
+                write_beside(f, comment, inside)?;
+                self.of(&**block).write(f, inside, false)?;
+                writeln!(f, "{:indent$}}}", "")
+            }
+            Body::Loop(repeat) => self.of(&**repeat).write(f, indent, comment),
             Body::If(branches) if branches.is_empty() => {
                 f.write_str("null")?;
-                write_beside(f, comment)
+                write_beside(f, comment, inside)
             }
             Body::If(branches) => {
                 for (place, branch) in branches.iter().enumerate() {
@@ -57,23 +70,32 @@ impl InPlan<'_, &Body> {
                         write!(f, "if {} ", self.of(&branch.conditions[..]))?;
                     }
                     f.write_char('{')?;
-                    write_beside(f, if place == 0 { comment } else { "" })?;
-                    write!(f, "{:inside$}", "")?;
+                    write_beside(f, if place == 0 { comment } else { "" }, inside)?;
                     let locals = &bound(self.locals, &branch.conditions);
                     let part = &branch.body;
-                    self.within(locals, part).write(f, inside, "")?;
+                    self.within(locals, part).write_in_braces(f, inside)?;
                 }
                 writeln!(f, "{:indent$}}}", "")
             }
             Body::For(each) => {
                 let list = PatternText(self.of(&each.list));
                 write!(f, "for {} in {list} {{", Code(&each.pattern))?;
-                write_beside(f, comment)?;
-                write!(f, "{:inside$}", "")?;
+                write_beside(f, comment, inside)?;
                 let locals = &[self.locals, &[Bound::pattern(&each.pattern, &each.list)]].concat();
                 let part = &each.body;
-                self.within(locals, part).write(f, inside, "")?;
+                self.within(locals, part).write_in_braces(f, inside)?;
                 writeln!(f, "{:indent$}}}", "")
+            }
+        }
+    }
+
+    /// Writes a body that has braces around it, which are those of a block with steps, too.
+    fn write_in_braces(&self, f: &mut Formatter<'_>, indent: usize) -> Result {
+        match self.part {
+            Body::Block(block) if !block.is_bare() => self.of(&**block).write(f, indent, false),
+            body => {
+                write!(f, "{:indent$}", "")?;
+                self.of(body).write(f, indent, "")
             }
         }
     }
@@ -85,10 +107,10 @@ impl InPlan<'_, &Action> {
         let args = self.of(args);
         let Some(tool) = tool else {
             args.fmt(f)?;
-            return write_beside(f, comment);
+            return write_beside(f, comment, indent);
         };
         self.write_tool(f, &tool.name)?;
-        write_beside(f, comment)?;
+        write_beside(f, comment, indent)?;
         let Template::Object(entries) = args.part else {
             return writeln!(f, "{:indent$}{args}", "");
         };
@@ -225,11 +247,11 @@ impl Display for ToolName<'_> {
 }
 
 impl InPlan<'_, &Step> {
-    fn write_needs(&self, f: &mut Formatter<'_>) -> Result {
+    fn write_needs(&self, f: &mut Formatter<'_>, indent: usize) -> Result {
         for (what, places) in [("needs", &self.part.needs()), ("after", &self.part.after)] {
             for (index, &place) in places.iter().enumerate() {
                 match index {
-                    0 => write!(f, "    // {what} ")?,
+                    0 => write!(f, "{:indent$}// {what} ", "")?,
                     _ => f.write_str(", ")?,
                 }
                 match self.plan.and_then(|plan| plan.steps.get(place)) {
@@ -320,6 +342,14 @@ pub(crate) fn attributes(
     let concurrency = policy.concurrency.map(|limit| limit.to_string());
     let concurrency = amount(Amount::Concurrency, concurrency);
     attributes.extend(concurrency.map(|limit| format!("concurrency({limit})")));
+    let every = amount(Amount::Every, policy.every.map(text));
+    let every = every.map_or_else(String::new, |every| format!(", every = {every}"));
+    let at_most = policy.at_most.map(|rounds| rounds.to_string());
+    let at_most = amount(Amount::AtMost, at_most);
+    attributes.extend(at_most.map(|rounds| format!("at_most({rounds}{every})")));
+    if policy.collect {
+        attributes.push("collect".into());
+    }
     match policy.optional {
         Optional::No => {}
         Optional::Whole => attributes.push("optional".into()),

@@ -13,9 +13,8 @@ impl PartialEq for Plan {
         self.name == other.name
             && self.description == other.description
             && self.inputs == other.inputs
-            && all(&self.steps, &other.steps, |a, b| pair.steps(a, b))
             && self.output.type_name == other.output.type_name
-            && pair.templates(&self.output.value, &other.output.value)
+            && pair.work(self, other)
     }
 }
 
@@ -36,6 +35,12 @@ impl PartialEq for Reference {
 struct Pair<'p>(Option<(&'p Plan, &'p Plan)>);
 
 impl Pair<'_> {
+    /// The steps of both plans, and what they give.
+    fn work(self, a: &Plan, b: &Plan) -> bool {
+        all(&a.steps, &b.steps, |a, b| self.steps(a, b))
+            && self.templates(&a.output.value, &b.output.value)
+    }
+
     fn steps(self, a: &Step, b: &Step) -> bool {
         let step = |a: &usize, b: &usize| self.sources(Source::Step(*a), Source::Step(*b));
         a.id == b.id
@@ -64,6 +69,20 @@ impl Pair<'_> {
                     && self.templates(&a.list, &b.list)
                     && self.bodies(&a.body, &b.body)
             }
+            (Body::Block(a), Body::Block(b)) => {
+                // Other inputs than those of its plan have no JSON.
+                a.reads().is_some()
+                    && b.reads().is_some()
+                    && self.templates(&a.inputs, &b.inputs)
+                    && Pair(Some((&a.plan, &b.plan))).work(&a.plan, &b.plan)
+            }
+            (Body::Loop(a), Body::Loop(b)) => {
+                let inside = Pair(Some((&a.round.plan, &b.round.plan)));
+                a.last == b.last
+                    && self.templates(&a.round.inputs, &b.round.inputs)
+                    && inside.work(&a.round.plan, &b.round.plan)
+                    && inside.templates(&a.again, &b.again)
+            }
             _ => false,
         }
     }
@@ -89,6 +108,9 @@ impl Pair<'_> {
             catch,
             fallback,
             concurrency,
+            at_most,
+            every,
+            collect,
             given,
             named: _,
         } = a;
@@ -106,7 +128,10 @@ impl Pair<'_> {
             && same(Amount::Timeout, *timeout == b.timeout)
             && same(Amount::Deadline, *deadline == b.deadline)
             && same(Amount::Concurrency, *concurrency == b.concurrency)
+            && same(Amount::AtMost, *at_most == b.at_most)
+            && same(Amount::Every, *every == b.every)
             && (jitter, optional, catch) == (&b.jitter, &b.optional, &b.catch)
+            && *collect == b.collect
     }
 
     fn templates(self, a: &Template, b: &Template) -> bool {

@@ -22,8 +22,9 @@ mod write;
 
 pub(crate) use no_effect::meaningless;
 pub(crate) use text::Json;
+pub(in crate::plan) use view::View;
 #[cfg(feature = "dynamic")]
-pub(in crate::plan) use view::{ObjectMember, TextPart, View};
+pub(in crate::plan) use view::{ObjectMember, TextPart};
 pub use write::InPlan;
 
 use super::Number;

@@ -49,6 +49,8 @@ objects! {
         VALUE = "value",
         IF = "if",
         FOR = "for",
+        BLOCK = "block",
+        LOOP = "loop",
         UNDO = "undo",
         ALWAYS = "always",
         AFTER = "after",
@@ -85,6 +87,24 @@ objects! {
         BODY = "body",
     }
 
+    /// A block.
+    block {
+        INPUTS = "inputs",
+        STEPS = "steps",
+        TAIL = "tail",
+        VALUE = "value",
+    }
+
+    /// A loop: a block, with the condition of its rounds.
+    looped {
+        LAST = "last",
+        INPUTS = "inputs",
+        STEPS = "steps",
+        TAIL = "tail",
+        VALUE = "value",
+        WHILE = "while",
+    }
+
     /// What is done about failures and time.
     policy {
         ATTEMPTS = "attempts",
@@ -97,6 +117,9 @@ objects! {
         CATCH = "catch",
         FALLBACK = "fallback",
         CONCURRENCY = "concurrency",
+        AT_MOST = "at_most",
+        EVERY = "every",
+        COLLECT = "collect",
     }
 
     /// What `optional` of a policy is one of.
@@ -178,7 +201,14 @@ objects! {
 }
 
 /// What a body is one of.
-pub(crate) const BODIES: [&str; 4] = [step::TOOL, step::VALUE, step::IF, step::FOR];
+pub(crate) const BODIES: [&str; 6] = [
+    step::TOOL,
+    step::VALUE,
+    step::IF,
+    step::FOR,
+    step::BLOCK,
+    step::LOOP,
+];
 
 /// A body in another one.
 pub(crate) const BODY: &[&str] = &[
@@ -187,6 +217,7 @@ pub(crate) const BODY: &[&str] = &[
     step::VALUE,
     step::IF,
     step::FOR,
+    step::BLOCK,
 ];
 
 impl Amount {
@@ -199,6 +230,8 @@ impl Amount {
             Self::Timeout => policy::TIMEOUT,
             Self::Deadline => policy::DEADLINE,
             Self::Concurrency => policy::CONCURRENCY,
+            Self::AtMost => policy::AT_MOST,
+            Self::Every => policy::EVERY,
         }
     }
 }

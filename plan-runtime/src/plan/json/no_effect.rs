@@ -1,16 +1,19 @@
 //! Policies that change nothing.
 
 use super::names::policy as names;
-use crate::plan::{Amount, Catch, Optional, Policy, Role};
+use crate::plan::{Amount, Body, Catch, Optional, Policy, Role};
 
-/// The members of a policy that change nothing, with what is wrong in the words of `plan!`. `repeats` says whether the step, which has this role,
-/// has a `for`.
+/// The members of a policy that change nothing, with what is wrong in the words of `plan!`. The body of the step, which has this role, may be
+/// broken.
 pub(crate) fn meaningless(
     policy: &Policy,
-    repeats: bool,
+    is_broken: bool,
+    body: &Body,
     role: Role,
 ) -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
+    let repeats = is_broken || body.repeats();
+    let loops = is_broken || matches!(body, Body::Loop(_));
     if role != Role::Work {
         for (is_set, name, undo, always) in [
             (
@@ -54,6 +57,30 @@ pub(crate) fn meaningless(
             names::CONCURRENCY,
             "`concurrency` is for the elements of a `for`",
         ));
+    }
+    for (is_set, name, message) in [
+        (
+            policy.at_most.is_some() || policy.gives(Amount::AtMost).is_some(),
+            names::AT_MOST,
+            "`at_most` needs a `loop`",
+        ),
+        (
+            policy.every.is_some() || policy.gives(Amount::Every).is_some(),
+            names::EVERY,
+            "`every` needs a `loop`",
+        ),
+        (
+            policy.collect,
+            names::COLLECT,
+            "`collect` needs a `loop`: a `for` gives a list already",
+        ),
+    ] {
+        if is_set && !loops {
+            found.push((name, message));
+        }
+    }
+    if policy.at_most == Some(0) && policy.gives(Amount::AtMost).is_none() {
+        found.push((names::AT_MOST, "a loop has at least one round"));
     }
     if policy.optional == Optional::Each && !repeats {
         found.push((

@@ -5,8 +5,8 @@ use super::path;
 use super::text::{EXPRESSION, id, typed, wrapped};
 use crate::plan::display::{PatternText, ToolName, bound};
 use crate::plan::{
-    Action, Body, Bound, Condition, InPlan, Key, Optional, Plan, Role, Source, Step, Template,
-    ToolInfo,
+    Action, Block, Body, Bound, Condition, InPlan, Key, Optional, Plan, Role, Source, Step,
+    Template, ToolInfo,
 };
 use crate::print::{Code, Line, Name, short_to};
 use std::collections::HashMap;
@@ -177,7 +177,12 @@ impl<'p> Builder<'p> {
         lines.extend(policies.iter().map(|policy| short_to(policy, EXPRESSION)));
         let end = match &step.body {
             Body::Action(action) => {
-                let name = format!("{} = {}", Name(&step.id), called(drawing, action, &place));
+                let called = called(drawing, action, &place);
+                // The last expression of a block has no name.
+                let name = match &*step.id {
+                    Block::TAIL => called,
+                    id => format!("{} = {called}", Name(id)),
+                };
                 lines.insert(0, name);
                 self.action(drawing, action, lines, id.clone(), &place)
             }
@@ -186,7 +191,14 @@ impl<'p> Builder<'p> {
                 let frame = self.group(id.clone(), lines, group, place.optional);
                 place.group = frame;
                 place.optional = step.policy.optional == Optional::Each;
-                self.part(drawing, body, &place);
+                match body {
+                    Body::Block(block) if !is_empty(&block.plan) => {
+                        self.inside(drawing, &block.plan, &block.inputs, frame, &place);
+                    }
+                    body => {
+                        self.part(drawing, body, &place);
+                    }
+                }
                 End::Group(frame)
             }
         };
@@ -259,7 +271,29 @@ impl<'p> Builder<'p> {
                 self.connect(End::Node(node), begins, EdgeKind::Flow, "each".into());
                 End::Node(node)
             }
-            Body::If(_) => {
+            Body::Block(block) if !is_empty(&block.plan) => {
+                let lines = vec!["block".to_owned()];
+                let frame = self.group(inner("block"), lines, place.group, false);
+                self.inside(drawing, &block.plan, &block.inputs, frame, place);
+                End::Group(frame)
+            }
+            Body::Loop(repeat) => {
+                let line = format!(
+                    "loop … while {}",
+                    InPlan::new(&repeat.round.plan, &repeat.again)
+                );
+                let lines = wrapped(&short_to(&line, EXPRESSION));
+                let frame = self.group(inner("loop"), lines, place.group, false);
+                self.inside(
+                    drawing,
+                    &repeat.round.plan,
+                    &repeat.round.inputs,
+                    frame,
+                    place,
+                );
+                End::Group(frame)
+            }
+            Body::Block(_) | Body::If(_) => {
                 let line = vec!["null".to_owned()];
                 End::Node(self.node(inner("call"), NodeKind::Computed, line, place.group, false))
             }
@@ -286,31 +320,39 @@ impl<'p> Builder<'p> {
         };
         let frame = self.group(id, lines, place.group, place.optional);
         self.around.push(plan.name.to_string());
-        let inputs = self.plan(plan, frame);
+        self.inside(drawing, plan, &action.args, frame, place);
         self.around.pop();
-        match &action.args {
-            Template::Object(entries) => {
-                for entry in entries {
-                    let input = match &entry.key {
-                        Key::Name(name) => plan.inputs.iter().position(|it| it.name == *name),
-                        Key::Flattened | Key::Inner => None,
-                    };
-                    let to = input.map_or(End::Group(frame), |input| End::Node(inputs[input]));
-                    drawing.read(&entry.value, to, &place.locals);
-                }
-            }
-            args => drawing.read(args, End::Group(frame), &place.locals),
-        }
         End::Group(frame)
+    }
+
+    /// Draws the plan of a call or of a block in a frame, with its arguments.
+    fn inside(
+        &mut self,
+        drawing: &mut Drawing<'p>,
+        plan: &'p Plan,
+        args: &'p Template,
+        frame: usize,
+        place: &Scoping<'_>,
+    ) {
+        let inputs = self.plan(plan, frame);
+        let Template::Object(entries) = args else {
+            return drawing.read(args, End::Group(frame), &place.locals);
+        };
+        for entry in entries {
+            let input = match &entry.key {
+                Key::Name(name) => plan.inputs.iter().position(|it| it.name == *name),
+                Key::Flattened | Key::Inner => None,
+            };
+            let to = input.map_or(End::Group(frame), |input| End::Node(inputs[input]));
+            drawing.read(&entry.value, to, &place.locals);
+        }
     }
 
     /// The plan that a tool is, if it is to be drawn where it is called.
     fn drawn(&self, tool: &ToolInfo) -> Option<&'p Plan> {
         let plan = *self.nested.iter().find(|plan| plan.name == tool.name)?;
-        // A frame without anything in it is drawn by no language.
-        let empty = plan.steps.is_empty() && plan.inputs.is_empty();
         let inside_itself = self.around.contains(&plan.name);
-        (!empty && !inside_itself).then_some(plan)
+        (!is_empty(plan) && !inside_itself).then_some(plan)
     }
 
     fn read(&mut self, drawing: &Drawing<'p>, steps: &[End], reader: &ReadingNode<'p>) {
@@ -435,6 +477,12 @@ impl<'p> Builder<'p> {
             id = format!("{wanted}_{number}");
         }
     }
+}
+
+/// A frame without anything in it is drawn by no language.
+fn is_empty(plan: &Plan) -> bool {
+    let has_output = !matches!(plan.output.value, Template::Null);
+    plan.steps.is_empty() && plan.inputs.is_empty() && !has_output
 }
 
 fn called(drawing: &Drawing<'_>, action: &Action, place: &Scoping<'_>) -> String {

@@ -105,7 +105,7 @@ impl Allowance {
             return None;
         }
         for step in &plan.steps {
-            step.body.visit(&mut |part| {
+            step.body.visit_all(&mut |part| {
                 let BodyPart::Action(Action {
                     tool: Some(tool), ..
                 }) = part

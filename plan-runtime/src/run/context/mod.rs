@@ -68,6 +68,8 @@ pub(super) struct CallPlace {
     pub(super) allowance: Arc<Allowance>,
     /// In how many others the plan runs.
     pub(super) depth: usize,
+    /// The place of the call in the plan and in those around it.
+    pub(super) at: Vec<usize>,
     /// The call of the plan that the step is of.
     pub(super) outer: Option<CallContext>,
     pub(super) plan: String,
@@ -206,6 +208,11 @@ impl CallContext {
         self.0.as_ref().map_or(0, |place| place.depth + 1)
     }
 
+    /// The place of the call among those of the run.
+    pub(super) fn at(&self) -> &[usize] {
+        self.0.as_ref().map_or(&[], |place| &place.at)
+    }
+
     /// A number that only this call of the run has.
     pub(super) fn hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
@@ -235,13 +242,19 @@ impl CallContext {
 
     /// The call counts no more: it has ended, or was dropped, or what it waits for are calls of a plan inside it.
     pub(super) fn stop_counting(&self) {
-        let turn = self.0.as_ref().map(|place| locked(&place.turn).take());
-        drop(turn);
         if let Some(place) = &self.0
-            && place.counts.swap(false, Ordering::Relaxed)
+            && self.has_counted()
         {
             place.run.permits.give_back(1);
         }
+    }
+
+    /// The call counts no more. Whether it did, so that somebody else has its permit now.
+    pub(super) fn has_counted(&self) -> bool {
+        let turn = self.0.as_ref().map(|place| locked(&place.turn).take());
+        drop(turn);
+        let place = self.0.as_ref();
+        place.is_some_and(|place| place.counts.swap(false, Ordering::Relaxed))
     }
 }
 

@@ -9,7 +9,7 @@ mod serialize;
 pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadata, ToolResult};
 
 use super::StepError;
-use crate::plan::{Action, Plan, Step, ToolInfo};
+use crate::plan::{Plan, Step, ToolInfo};
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -280,7 +280,7 @@ impl StepReport {
             self.attempts = vec![Attempt {
                 ended: self.ended,
                 error: self.error().cloned(),
-                ..Attempt::new(Vec::new(), 1, started, action)
+                ..Attempt::new(Vec::new(), 1, started, action.tool.clone())
             }];
         }
     }
@@ -351,12 +351,12 @@ impl Attempt {
         element: Vec<usize>,
         number: u32,
         started: Duration,
-        action: &Action,
+        tool: Option<Arc<ToolInfo>>,
     ) -> Self {
         Self {
             element,
             number,
-            tool: action.tool.clone(),
+            tool,
             started,
             ended: None,
             error: None,

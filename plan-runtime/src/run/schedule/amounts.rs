@@ -44,6 +44,8 @@ const fn part(amount: Amount) -> &'static str {
         Amount::Timeout => "its timeout",
         Amount::Deadline => "its deadline",
         Amount::Concurrency => "its concurrency",
+        Amount::AtMost => "its number of rounds (`at_most`)",
+        Amount::Every => "the time between its rounds (`every`)",
     }
 }
 
@@ -63,6 +65,11 @@ fn take(
             0 => return wrong("it is 0, but at least one element must run at a time"),
             limit => policy.concurrency = Some(limit),
         },
+        Amount::AtMost => match resolve(template, scope)? {
+            0 => return wrong("it is 0, but a loop has at least one round"),
+            rounds => policy.at_most = Some(rounds),
+        },
+        Amount::Every => policy.every = Some(time(template, scope)?),
         Amount::Backoff => policy.backoff = time(template, scope)?,
         Amount::Max => policy.max = time(template, scope)?,
         Amount::Timeout | Amount::Deadline => {

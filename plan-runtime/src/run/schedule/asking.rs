@@ -6,7 +6,7 @@ use super::super::context::{Decision, Question};
 use super::super::start::{Request, Started};
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
-use super::body_state::WaitsFor;
+use super::body_state::{WaitsFor, Work};
 use super::task::CallState;
 use super::{MOST_QUESTIONS, Schedule, Start};
 use crate::plan::Action;
@@ -26,8 +26,11 @@ impl<'x> Schedule<'x> {
     pub(super) fn must_wait(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
         let flow = self.flow(step);
         let at = &flow.jobs[job];
-        let (action, has_turn) = (at.action, at.turn.is_some());
+        let (work, has_turn) = (at.work, at.turn.is_some());
         let is_decided = flow.allowed.contains(&at.number) || at.question.is_some();
+        let Work::Action(action) = work else {
+            return false;
+        };
         let Some(tool) = action.tool.as_ref().filter(|_| self.has_to_wait(action)) else {
             return false;
         };
@@ -40,7 +43,7 @@ impl<'x> Schedule<'x> {
             self.deferred.push(step);
             return true;
         }
-        if must_ask && self.ask(step, job, start) {
+        if must_ask && self.ask(step, job, action, start) {
             return true;
         }
         if needs_turn {
@@ -71,9 +74,9 @@ impl<'x> Schedule<'x> {
     }
 
     /// Asks the gates about a job. Whether it has to wait for them, or has failed.
-    fn ask(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
+    fn ask(&mut self, step: usize, job: usize, action: &'x Action, start: Start<'_, 'x>) -> bool {
         let at = &self.flow(step).jobs[job];
-        let (action, place, frame, number) = (at.action, at.place, at.frame, at.number);
+        let (place, frame, number) = (at.place, at.frame, at.number);
         // So that nobody is asked about more calls than may be made.
         if !at.is_counted
             && let Err(error) = self.allowance.call()
@@ -90,7 +93,7 @@ impl<'x> Schedule<'x> {
             let scope = self.scope().with_locals(&locals).metered(&meter);
             let context = |is_plan: bool| {
                 let element = flow.map_or_else(Vec::new, |flow| flow.elements(place));
-                self.context(step, element, 1, None, is_plan.then_some(number))
+                self.context((step, job), element, 1, None, is_plan.then_some(number))
             };
             let request = Request::new(&scope, action).within(&context).asking();
             (catch(|| start(number, request)), meter.spent())
@@ -208,7 +211,7 @@ impl<'x> Schedule<'x> {
     /// The tool of a job says that nobody is to call it for this time.
     #[cold]
     pub(super) fn close_throttles(&mut self, step: usize, job: usize, time: Duration) {
-        if let Some(tool) = &self.flow(step).jobs[job].action.tool {
+        if let Some(tool) = self.flow(step).jobs[job].work.tool() {
             let now = self.run.options.timer.now();
             for throttle in &self.throttles {
                 throttle.close(&tool.name, now, time);

@@ -3,7 +3,8 @@
 use super::super::StepError;
 use super::super::context::Question;
 use super::super::throttle::Turn;
-use crate::plan::{Action, For};
+use crate::error::Left;
+use crate::plan::{Action, Block, For, Loop, ToolInfo};
 use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -15,6 +16,8 @@ use std::time::Duration;
 #[derive(Default)]
 pub(super) struct BodyState<'x> {
     lists: Vec<ForState<'x>>,
+    /// The loop that the step is, if it is one.
+    pub(super) rounds: Option<Rounds>,
     /// The lists that have elements left to start, the innermost last.
     open: Vec<usize>,
     frames: Vec<Option<Frame>>,
@@ -37,6 +40,8 @@ pub(super) struct BodyState<'x> {
     /// The same for the elements that null replaces.
     pub(super) missed: Option<Failed>,
     pub(super) output: Option<Value>,
+    /// What became of the undo steps in its elements, if those have run.
+    pub(super) left: Left,
     /// The bytes that all of this counts.
     pub(super) stored: usize,
     /// Those of them that are outputs.
@@ -56,6 +61,19 @@ struct ForState<'x> {
     frame: Option<usize>,
 }
 
+/// How far a loop has come.
+#[derive(Default)]
+pub(super) struct Rounds {
+    /// When the first round started.
+    pub(super) started: Duration,
+    /// The value of the last round.
+    pub(super) last: Value,
+    /// The bytes that it counts.
+    pub(super) bytes: usize,
+    /// The values of all rounds, if these are the step's output.
+    pub(super) all: Vec<Value>,
+}
+
 /// Where an output belongs: to the step, or to a place in a list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct OutputSlot {
@@ -69,9 +87,26 @@ struct Frame {
     outer: Option<usize>,
 }
 
-/// A call with all its attempts.
+/// What a job does.
+#[derive(Clone, Copy)]
+pub(super) enum Work<'x> {
+    Action(&'x Action),
+    Block(&'x Block),
+    Round(&'x Loop),
+}
+
+impl<'x> Work<'x> {
+    pub(super) fn tool(self) -> Option<&'x Arc<ToolInfo>> {
+        match self {
+            Self::Action(action) => action.tool.as_ref(),
+            Self::Block(_) | Self::Round(_) => None,
+        }
+    }
+}
+
+/// A call or a block, with all its attempts.
 pub(super) struct Job<'x> {
-    pub(super) action: &'x Action,
+    pub(super) work: Work<'x>,
     /// Its number in the plan.
     pub(super) number: usize,
     pub(super) place: OutputSlot,
@@ -93,6 +128,8 @@ pub(super) struct Job<'x> {
     pub(super) turn: Option<Turn>,
     /// While it waits for its next attempt, the error of the last one.
     pub(super) waits: Option<StepError>,
+    /// Whether it is a round that is still to start.
+    pub(super) is_next: bool,
 }
 
 /// What a call waits for before it starts.
@@ -131,12 +168,23 @@ pub(super) fn note(first: &mut Option<Failed>, failed: Failed) {
     }
 }
 
+/// The place of a loop, which is in no list and around none.
+const LOOP: usize = usize::MAX;
+
 impl OutputSlot {
     /// The step's own output.
     pub(super) const WHOLE: Self = Self {
         list: None,
         index: 0,
     };
+
+    /// That of a round of the loop that the step is.
+    pub(super) const fn round(round: usize) -> Self {
+        Self {
+            list: Some(LOOP),
+            index: round,
+        }
+    }
 
     pub(super) fn is_element(self) -> bool {
         self.list.is_some()
@@ -152,13 +200,13 @@ pub(super) const LIST: (usize, usize) = (size_of::<ForState<'_>>(), size_of::<Va
 impl<'x> BodyState<'x> {
     pub(super) fn push_job(
         &mut self,
-        action: &'x Action,
+        work: Work<'x>,
         number: usize,
         place: OutputSlot,
         frame: Option<usize>,
     ) -> usize {
         self.jobs.push(Job {
-            action,
+            work,
             number,
             place,
             frame,
@@ -171,6 +219,7 @@ impl<'x> BodyState<'x> {
             waits_for: WaitsFor::Nothing,
             turn: None,
             waits: None,
+            is_next: false,
         });
         self.jobs.len() - 1
     }
@@ -260,7 +309,16 @@ impl<'x> BodyState<'x> {
             && !self.deferred
             && self.output.is_none()
             && self.failed.is_none()
-            && self.jobs.iter().all(|job| job.waits.is_none())
+            && self
+                .jobs
+                .iter()
+                .all(|job| job.waits.is_none() && !job.is_next)
+    }
+
+    /// The number of the job that it does next.
+    pub(super) fn next_job(&self) -> usize {
+        let again = self.again.peek();
+        again.map_or(self.jobs.len(), |Reverse(job)| *job)
     }
 
     /// Whether there is something to start.
@@ -270,7 +328,8 @@ impl<'x> BodyState<'x> {
 
     /// Starts nothing further. What waits for another attempt is given back.
     pub(super) fn cut(&mut self) -> Vec<usize> {
-        self.cut |= !self.open.is_empty();
+        let mut jobs = self.jobs.iter_mut();
+        self.cut |= jobs.any(|job| std::mem::take(&mut job.is_next)) || !self.open.is_empty();
         self.open.clear();
         self.again.clear();
         let waiting = |job: &usize| self.jobs[*job].waits.is_some();
@@ -293,7 +352,10 @@ impl<'x> BodyState<'x> {
         let mut elements = Vec::new();
         while let Some(list) = place.list {
             elements.push(place.index);
-            place = self.lists[list].place;
+            match self.lists.get(list) {
+                Some(list) => place = list.place,
+                None => break,
+            }
         }
         elements.reverse();
         elements

@@ -4,7 +4,7 @@ use super::interrupts::Interrupts;
 use super::jobs::outcome;
 use super::ready::Ready;
 use super::{Schedule, StepState};
-use crate::error::{Cause, Interrupt, StepError, Undoing};
+use crate::error::{Cause, Interrupt, StepError, StepPath, Undoing};
 use crate::failure::Failure;
 use crate::plan::{Catch, ERR, OK, Role, number};
 use crate::resolve::{StoredValue, drop_quietly};
@@ -23,6 +23,8 @@ pub(super) struct Ending {
     stage: Stage,
     /// Whether its time is limited, since the run was cancelled or passed its deadline.
     in_grace: bool,
+    /// Whether it undoes a block that had succeeded, and nothing else.
+    is_undo: bool,
     /// For each step of the work, how many that need it are still to be undone.
     left: Vec<u32>,
     /// For each step that always runs, how many of its kind it waits for.
@@ -44,6 +46,33 @@ enum Stage {
 }
 
 impl Ending {
+    fn new(result: Result<Value, Cause>, stage: Stage) -> Self {
+        Self {
+            result,
+            stage,
+            in_grace: false,
+            is_undo: false,
+            left: Vec::new(),
+            waits: HashMap::new(),
+            followers: HashMap::new(),
+            ended: Vec::new(),
+            undone: Vec::new(),
+        }
+    }
+
+    /// That of a block which had succeeded, and is undone because of what is around it.
+    pub(super) fn of_undo() -> Self {
+        Self {
+            in_grace: true,
+            is_undo: true,
+            ..Self::new(Err(Cause::Interrupted(Interrupt::Block)), Stage::Undo)
+        }
+    }
+
+    pub(super) fn is_undo(&self) -> bool {
+        self.is_undo
+    }
+
     /// A step is over.
     pub(super) fn ended(&mut self, step: usize) {
         self.ended.push(step);
@@ -53,7 +82,7 @@ impl Ending {
 impl Schedule<'_> {
     /// Whether the work has ended, and there are steps for what comes then.
     pub(in crate::run) fn is_before_ending(&self) -> bool {
-        self.graph.last.is_some() && self.ending.is_none()
+        self.ending.is_none() && (self.graph.last.is_some() || self.kept > 0)
     }
 
     /// Begins the ending: the work is over, and its output is made.
@@ -69,21 +98,16 @@ impl Schedule<'_> {
         });
         let (failed, interrupt) = (result.is_err(), self.interrupts.happened().cloned());
         let stage = match interrupt {
+            // The time for what comes after the interruption is over, too.
+            Some(_) if self.winding.is_some() => Stage::Over,
             Some(Interrupt::Nested(_) | Interrupt::Outer | Interrupt::Limit(_)) => Stage::Over,
             _ => Stage::Undo,
         };
         self.ready = Ready::new(self.plan.steps.len());
         self.deferred.clear();
-        self.ending = Some(Box::new(Ending {
-            result,
-            stage,
-            in_grace: false,
-            left: Vec::new(),
-            waits: HashMap::new(),
-            followers: HashMap::new(),
-            ended: Vec::new(),
-            undone: Vec::new(),
-        }));
+        let mut ending = Box::new(Ending::new(result, stage));
+        ending.in_grace = self.winding.is_some();
+        self.ending = Some(ending);
         if stage == Stage::Over {
             return;
         }
@@ -91,17 +115,22 @@ impl Schedule<'_> {
             self.begin_grace();
         }
         if failed {
-            let steps = 0..self.plan.steps.len();
-            let dependents = steps.map(|step| number(self.graph.dependents.of(step).len()));
-            let left: Vec<u32> = dependents.collect();
-            let first = (0..left.len())
-                .filter(|step| left[*step] == 0 && self.plan.steps[*step].role == Role::Work);
-            let first = first.collect();
-            if let Some(ending) = &mut self.ending {
-                ending.left = left;
-            }
-            self.unwind(first);
+            self.begin_unwind();
         }
+    }
+
+    /// Starts the undo steps that wait for no other.
+    pub(super) fn begin_unwind(&mut self) {
+        let steps = 0..self.plan.steps.len();
+        let dependents = steps.map(|step| number(self.graph.dependents.of(step).len()));
+        let left: Vec<u32> = dependents.collect();
+        let first = (0..left.len())
+            .filter(|step| left[*step] == 0 && self.plan.steps[*step].role == Role::Work);
+        let first = first.collect();
+        if let Some(ending) = &mut self.ending {
+            ending.left = left;
+        }
+        self.unwind(first);
     }
 
     /// Why the output does not have the type that the run returns.
@@ -115,17 +144,13 @@ impl Schedule<'_> {
     pub(super) fn begin_grace(&mut self) -> bool {
         let may_go_on = matches!(
             self.interrupts.happened(),
-            Some(Interrupt::Cancelled | Interrupt::Deadline(_))
+            Some(Interrupt::Cancelled | Interrupt::Deadline(_) | Interrupt::Block)
         );
         match &mut self.ending {
             Some(ending) if may_go_on && !ending.in_grace => ending.in_grace = true,
             _ => return false,
         }
-        let grace = self.options.grace;
-        let limit = self.clock.now().saturating_add(grace);
-        let outer = self.outer.as_ref().and_then(CallContext::deadline);
-        let limited = Interrupts::new(Some((limit, self.clock.sleep(grace))), outer, None);
-        std::mem::replace(&mut self.interrupts, limited).close();
+        self.limit_grace();
         for step in 0..self.plan.steps.len() {
             // One whose arguments were being made has not started.
             if self.steps.states[step] == StepState::Running
@@ -140,14 +165,43 @@ impl Schedule<'_> {
         true
     }
 
+    /// Limits the time for what comes after an interruption. What a block does then is limited by what is around it.
+    pub(super) fn limit_grace(&mut self) {
+        let limited = if self.is_block {
+            Interrupts::new(None, None, None)
+        } else {
+            let grace = self.options.grace;
+            let limit = self.clock.now().saturating_add(grace);
+            self.options.deadline = Some(limit);
+            let outer = self.outer.as_ref().and_then(CallContext::deadline);
+            Interrupts::new(Some((limit, self.clock.sleep(grace))), outer, None)
+        };
+        std::mem::replace(&mut self.interrupts, limited).close();
+    }
+
     /// Starts the undo steps of these, and of the steps that they need where nothing else has to be undone first.
     fn unwind(&mut self, mut open: Vec<usize>) {
         while let Some(step) = open.pop() {
             match self.undone_by(step).filter(|_| self.has_completed(step)) {
                 Some(undo) => self.make_ready(undo),
+                None if self.undo_kept(step) => {}
                 None => self.pass(step, &mut open),
             }
         }
+    }
+
+    /// Starts to undo the blocks of a step in the ending, if there are any.
+    fn undo_kept(&mut self, step: usize) -> bool {
+        let has_kept = self.kept > 0 && self.undo_blocks(step);
+        self.open += usize::from(has_kept);
+        has_kept
+    }
+
+    /// The blocks of a step are undone: the steps that it needs come next.
+    pub(super) fn blocks_undone(&mut self, step: usize) {
+        let mut open = Vec::new();
+        self.pass(step, &mut open);
+        self.unwind(open);
     }
 
     /// A step is undone, or need not be: those that it needs may come next.
@@ -165,14 +219,14 @@ impl Schedule<'_> {
     }
 
     /// The step that undoes a step.
-    fn undone_by(&self, step: usize) -> Option<usize> {
+    pub(super) fn undone_by(&self, step: usize) -> Option<usize> {
         let last = self.graph.last.as_ref()?;
         let undo = last.undone_by.get(step).copied().flatten();
         undo.map(|undo| undo as usize)
     }
 
     /// Whether a step did its own work: it was not skipped, and nothing replaces its output.
-    fn has_completed(&self, step: usize) -> bool {
+    pub(super) fn has_completed(&self, step: usize) -> bool {
         self.steps.states[step] == StepState::Completed
             && self
                 .steps
@@ -201,9 +255,10 @@ impl Schedule<'_> {
                 match self.plan.steps[step].role {
                     Role::Undo(undone) => {
                         self.undo_ended(step, undone);
-                        let mut open = Vec::new();
-                        self.pass(undone, &mut open);
-                        self.unwind(open);
+                        // Its own undo step comes before those inside it.
+                        if !self.undo_kept(undone) {
+                            self.blocks_undone(undone);
+                        }
                     }
                     Role::Always => self.always_ended(step),
                     Role::Work => {}
@@ -214,6 +269,7 @@ impl Schedule<'_> {
                 return next;
             }
             match stage {
+                Stage::Undo if self.ending.as_ref()?.is_undo => return None,
                 Stage::Undo => self.begin_always(),
                 Stage::Always | Stage::Over => return None,
             }
@@ -232,10 +288,14 @@ impl Schedule<'_> {
     /// All is undone: the steps that always run see what became of the others.
     fn begin_always(&mut self) {
         let graph = Arc::clone(&self.graph);
-        let (Some(ending), Some(last)) = (&mut self.ending, &graph.last) else {
+        let Some(ending) = &mut self.ending else {
             return;
         };
         ending.stage = Stage::Always;
+        let is_success = ending.result.is_ok();
+        let Some(last) = &graph.last else {
+            return;
+        };
         for (step, waits) in &last.always {
             let step = *step as usize;
             ending.waits.insert(step, number(waits.len()));
@@ -252,7 +312,8 @@ impl Schedule<'_> {
                 seen[step] = Some(self.seen(step));
             }
         }
-        self.outputs = seen;
+        let outputs = std::mem::replace(&mut self.outputs, seen);
+        self.given = (self.is_block && is_success).then_some(outputs);
         for (step, waits) in &last.always {
             if waits.is_empty() {
                 self.make_ready(*step as usize);
@@ -378,7 +439,7 @@ impl Schedule<'_> {
         for step in 0..self.plan.steps.len() {
             if let Role::Undo(undone) = self.plan.steps[step].role
                 && self.steps.states[step] == StepState::Waiting
-                && !(failed && self.has_completed(undone))
+                && !((failed || self.is_block) && self.has_completed(undone))
             {
                 self.steps.states[step] = StepState::Completed;
                 self.steps.more(step).skipped = true;
@@ -389,7 +450,7 @@ impl Schedule<'_> {
 
     /// What was undone, and what was not.
     pub(super) fn undoing(&self) -> Undoing {
-        let id = |step: usize| self.plan.steps[step].id.clone();
+        let id = |step: usize| StepPath::name(&self.plan.steps[step].id);
         let undone: &[usize] = match &self.ending {
             Some(ending) => &ending.undone,
             None => &[],
@@ -403,6 +464,22 @@ impl Schedule<'_> {
             undone: undone.iter().map(|step| id(*step)).collect(),
             not_undone: not_undone.map(id).collect(),
         }
+    }
+
+    /// The same with what became of the blocks.
+    pub(super) fn all_undoing(&self) -> Undoing {
+        let mut all = self.undoing();
+        for (_, failed) in &self.failed {
+            if let StepError::Block(run) = &failed.error {
+                all.add(run.undoing_of().clone());
+            }
+        }
+        all.add(self.left.undoing.clone());
+        for step in 0..self.plan.steps.len() {
+            let kept = self.steps.more_of(step).map_or(&[][..], |more| &more.kept);
+            kept.iter().for_each(|block| all.add(block.left().undoing));
+        }
+        all
     }
 
     /// What the work gave, once all has ended.

@@ -16,6 +16,8 @@ pub(super) struct Interrupts<'x> {
     /// When the call that the run is inside of is over: it is dropped then.
     outer: Option<Instant>,
     cancel: RefCell<Option<Cancel<'x>>>,
+    /// Whether the run is a block, whose calls alone are dropped then.
+    is_block: bool,
     /// What has happened.
     happened: OnceCell<Interrupt>,
 }
@@ -42,8 +44,14 @@ impl<'x> Interrupts<'x> {
             deadline,
             outer,
             cancel: RefCell::new(cancel),
+            is_block: false,
             happened: OnceCell::new(),
         }
+    }
+
+    /// The same, of a block.
+    pub(super) fn of_block(self, is_block: bool) -> Self {
+        Self { is_block, ..self }
     }
 
     /// What has ended the run.
@@ -100,7 +108,11 @@ impl<'x> Interrupts<'x> {
         {
             self.happen(Interrupt::Cancelled);
         } else if self.outer.is_some_and(|outer| clock.is_past(outer)) {
-            self.happen(Interrupt::Outer);
+            self.happen(if self.is_block {
+                Interrupt::Block
+            } else {
+                Interrupt::Outer
+            });
         }
         self.happened.get().is_some()
     }

@@ -7,7 +7,7 @@ use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
-use super::body_state::{BodyState, CALL, Failed, LIST, OutputSlot, note};
+use super::body_state::{BodyState, CALL, Failed, LIST, OutputSlot, Work, note};
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;
@@ -50,14 +50,14 @@ impl<'x> Schedule<'x> {
         loop {
             match body {
                 Body::Action(action) => {
-                    if !self.has_room(CALL) {
-                        let error = StepError::arguments(self.full());
-                        return self.fail(step, place, frame, error, 0);
-                    }
-                    self.hold(step, CALL);
-                    let job = self.flow(step).push_job(action, number, place, frame);
-                    return self.attempt(step, job, start);
+                    let work = Work::Action(action);
+                    return self.begin_job(step, work, number, place, frame, start);
                 }
+                Body::Block(block) => {
+                    let work = Work::Block(block);
+                    return self.begin_job(step, work, number, place, frame, start);
+                }
+                Body::Loop(repeat) => return self.start_loop(step, repeat, number, start),
                 Body::If(branches) => match self.choose(step, branches, &mut frame) {
                     Err(_) if self.interrupts.happened().is_some() => return,
                     Ok(Some(chosen)) => {
@@ -107,6 +107,24 @@ impl<'x> Schedule<'x> {
                 }
             }
         }
+    }
+
+    fn begin_job(
+        &mut self,
+        step: usize,
+        work: Work<'x>,
+        number: usize,
+        place: OutputSlot,
+        frame: Option<usize>,
+        start: Start<'_, 'x>,
+    ) {
+        if !self.has_room(CALL) {
+            let error = StepError::arguments(self.full());
+            return self.fail(step, place, frame, error, 0);
+        }
+        self.hold(step, CALL);
+        let job = self.flow(step).push_job(work, number, place, frame);
+        self.attempt(step, job, start);
     }
 
     /// The place of the first branch whose conditions hold. The frame gets the values that they bind.
@@ -177,7 +195,13 @@ impl<'x> Schedule<'x> {
     }
 
     /// Puts an output where it belongs.
-    fn deliver(&mut self, step: usize, place: OutputSlot, frame: Option<usize>, value: Value) {
+    pub(super) fn deliver(
+        &mut self,
+        step: usize,
+        place: OutputSlot,
+        frame: Option<usize>,
+        value: Value,
+    ) {
         let Some(mut flow) = self.steps.take_flow(step) else {
             return;
         };
@@ -193,20 +217,21 @@ impl<'x> Schedule<'x> {
     }
 
     /// Makes the first or a further attempt of a job.
-    fn attempt(&mut self, step: usize, job: usize, start: Start<'_, 'x>) {
+    pub(super) fn attempt(&mut self, step: usize, job: usize, start: Start<'_, 'x>) {
         if self.must_wait(step, job, start) {
             return;
         }
         let now = self.clock.now();
         let policy = Arc::clone(self.policy(step));
         let at = &mut self.flow(step).jobs[job];
-        if at.attempts == 0 {
+        at.is_next = false;
+        if at.attempts == 0 && at.started.is_zero() {
             at.started = now;
         }
         let left = policy
             .deadline
             .map(|deadline| at.started.saturating_add(deadline).saturating_sub(now));
-        let (place, frame, action, number) = (at.place, at.frame, at.action, at.number);
+        let (place, frame, work, number) = (at.place, at.frame, at.work, at.number);
         if let Some(error) = at.waits.take()
             && left.is_some_and(|left| left.is_zero())
         {
@@ -217,7 +242,9 @@ impl<'x> Schedule<'x> {
         at.tried = now;
         let attempt = at.attempts;
         let is_counted = std::mem::replace(&mut at.is_counted, true);
-        if let Some(error) = self.charge(action, !is_counted) {
+        if let Work::Action(action) = work
+            && let Some(error) = self.charge(action, !is_counted)
+        {
             return self.fail(step, place, frame, error, attempt);
         }
         let limit = match (policy.timeout, left) {
@@ -238,10 +265,19 @@ impl<'x> Schedule<'x> {
             let element = self.flow(step).elements(place);
             let log = &mut self.steps.more(step).log;
             let entry = Some(log.len());
-            log.push(Attempt::new(element, attempt, now, action));
+            log.push(Attempt::new(element, attempt, now, work.tool().cloned()));
             self.flow(step).jobs[job].log = entry;
         }
         let span = self.watch_attempt(step, job);
+        let action = match work {
+            Work::Action(action) => action,
+            Work::Block(block) => {
+                return self.start_block(step, job, block, span, limit, until);
+            }
+            Work::Round(repeat) => {
+                return self.start_block(step, job, &repeat.round, span, limit, until);
+            }
+        };
         let captured = Cell::new(None);
         let late = Cell::new(false);
         let (result, bytes) = {
@@ -256,7 +292,13 @@ impl<'x> Schedule<'x> {
             let scope = self.scope().with_locals(&locals).metered(&meter);
             let context = |is_plan: bool| {
                 let element = flow.map_or_else(Vec::new, |flow| flow.elements(place));
-                self.context(step, element, attempt, until, is_plan.then_some(number))
+                self.context(
+                    (step, job),
+                    element,
+                    attempt,
+                    until,
+                    is_plan.then_some(number),
+                )
             };
             let question = flow.and_then(|flow| flow.jobs[job].question.as_ref());
             let given = question.map(|question| &question.arguments);
@@ -321,7 +363,13 @@ impl<'x> Schedule<'x> {
     }
 
     /// An attempt has ended.
-    fn tried(&mut self, step: usize, job: usize, result: StepResult, span: Option<&Span>) {
+    pub(super) fn tried(
+        &mut self,
+        step: usize,
+        job: usize,
+        result: StepResult,
+        span: Option<&Span>,
+    ) {
         let now = self.clock.now();
         let result = result.map_err(|error| self.hushed(step, error));
         self.watch_tried(step, job, result.as_ref().err(), span);
@@ -332,7 +380,7 @@ impl<'x> Schedule<'x> {
             attempt.end(now, result.as_ref().err());
         }
         let mut not_before = Duration::ZERO;
-        if let Err(StepError::Tool(error)) = &result
+        if let Err(error) = &result
             && let Some(wait) = error.retry_delay()
         {
             not_before = wait.min(LONGEST_CLOSED);
@@ -344,7 +392,11 @@ impl<'x> Schedule<'x> {
                 self.forget_question(step, job);
                 self.hold(step, output.bytes());
                 self.flow(step).made += output.bytes();
+                let bytes = output.bytes();
                 let mut output = output.into_json();
+                if let Work::Round(repeat) = self.flow(step).jobs[job].work {
+                    return self.round_ended((step, job), repeat, output, bytes);
+                }
                 if place.is_element() && self.plan.steps[step].policy.catch == Catch::Each {
                     output = outcome(OK, output);
                 }
@@ -385,7 +437,7 @@ impl<'x> Schedule<'x> {
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
-        if flow.jobs[job].waits.is_some() {
+        if flow.jobs[job].waits.is_some() || flow.jobs[job].is_next {
             flow.again.push(Reverse(job));
             self.settle(step);
         }
@@ -473,14 +525,8 @@ impl<'x> Schedule<'x> {
         }
         self.drop_questions(step, None);
         if is_over || self.run.options.on_failure == OnFailure::Cancel {
-            self.stop_calls(step);
+            self.flow(step).active = self.end_blocks(step, !is_over);
         }
-    }
-
-    /// Drops the calls of a step.
-    fn stop_calls(&mut self, step: usize) {
-        self.abandon(|task| task.step == step);
-        self.flow(step).active = 0;
     }
 
     /// Starts nothing more of a step that runs: what waits for another attempt has failed.
@@ -503,6 +549,9 @@ impl<'x> Schedule<'x> {
 
     /// Ends a step that has its output or will have none; else, lines it up if there is something to start.
     pub(super) fn settle(&mut self, step: usize) {
+        if self.graph.blocks.is_some() && self.undoes_elements(step) {
+            return;
+        }
         let limit = self.policy(step).concurrency;
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
@@ -539,7 +588,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    fn logged(&mut self, step: usize, place: Option<usize>) -> Option<&mut Attempt> {
+    pub(super) fn logged(&mut self, step: usize, place: Option<usize>) -> Option<&mut Attempt> {
         self.steps.more_mut(step)?.log.get_mut(place?)
     }
 

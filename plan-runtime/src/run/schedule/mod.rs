@@ -2,6 +2,8 @@
 
 mod amounts;
 mod asking;
+mod block;
+mod block_run;
 mod body_state;
 mod clock;
 mod ending;
@@ -10,7 +12,9 @@ mod jobs;
 mod limits;
 mod outcome;
 mod ready;
+mod rounds;
 mod state;
+mod step_state;
 mod task;
 mod tasks;
 mod watch;
@@ -32,31 +36,38 @@ use super::start::{Request, Started, StepFuture, StepResult};
 use super::throttle::Throttle;
 use super::timer::Sleep;
 use super::trace::Span;
-use crate::error::{Cause, Interrupt, StepError};
+use crate::error::{Cause, Interrupt, Left, StepError};
 use crate::plan::{Action, Body, Catch, Graph, Optional, Plan, Secrecy, number};
 use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
 use crate::shape::Secrets;
-use body_state::{Failed, OutputSlot};
+use block_run::BlockRun;
+use body_state::{BodyState, Failed, OutputSlot};
 use clock::Clock;
 use ending::Ending;
 use interrupts::Interrupts;
 use ready::Ready;
 use serde_json::Value;
-use state::{StepState, StepStates};
+use state::StepStates;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
+use step_state::StepState;
 use task::{CallState, Task};
 use tasks::{Happened, Tasks};
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
     plan: &'x Plan,
+    /// What the plan is called; a block has the name of the plan around it.
+    name: &'x str,
+    is_block: bool,
     /// What the run has in common with the plans around it and inside it.
     run: Arc<SharedRun>,
     /// The call that the run is inside of.
     outer: Option<CallContext>,
+    /// The place in the plans around it.
+    at: Vec<usize>,
     /// In how many others the plan runs.
     depth: usize,
     /// What the plan may do and hold, with all inside it.
@@ -94,8 +105,18 @@ pub(super) struct Schedule<'x> {
     /// Copies of the outputs for the report; empty unless it is to have them.
     captured: Vec<Option<Value>>,
     interrupts: Interrupts<'x>,
+    /// What has ended the run, while its blocks still end.
+    winding: Option<Interrupt>,
     /// What comes once the work has ended, where a step is for that.
     ending: Option<Box<Ending>>,
+    /// Of a block, the outputs that its undo steps see, after its always steps have run.
+    given: Option<Vec<Option<StoredValue>>>,
+    /// How many blocks have succeeded that may have to be undone.
+    kept: usize,
+    /// What became of the undo steps of such blocks.
+    left: Left,
+    /// Whether a block has started that was not polled.
+    has_opened: bool,
     held: Held,
     random: fastrand::Rng,
     clock: Clock,
@@ -118,6 +139,15 @@ const MOST_QUESTIONS: usize = 64;
 /// Starts the action of a number.
 type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
 
+/// What a plan has from what is around it.
+struct Around<'x> {
+    allowance: Arc<Allowance>,
+    secrecy: Option<Arc<Secrecy>>,
+    depth: usize,
+    /// If it is a block, the name of the plan around it.
+    block_of: Option<&'x str>,
+}
+
 impl<'x> Schedule<'x> {
     pub(super) fn new(
         plan: &'x Plan,
@@ -126,10 +156,7 @@ impl<'x> Schedule<'x> {
         by_default: Limits,
         mut options: Options<'x>,
     ) -> Result<Self, Cause> {
-        let count = plan.steps.len();
-        let outer = options.outer.take();
-        let run = outer.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        let outer = options.outer.clone();
         let depth = outer.as_ref().map_or(0, CallContext::depth_inside);
         let allowance = limits::allowance(&mut options, by_default, outer.as_ref());
         if let Some(cause) = allowance.refuses(plan) {
@@ -140,6 +167,43 @@ impl<'x> Schedule<'x> {
             Some(given) => Secrecy::of(plan, given, &|_| None),
             None => options.secrecy.take().or_else(|| graph.secrecy.clone()),
         };
+        let around = Around {
+            allowance,
+            secrecy,
+            depth,
+            block_of: None,
+        };
+        let mut schedule = Self::begin(plan, graph, inputs, around, options);
+        if let Err(error) = schedule.allowance.enter(depth)
+            && let Some(limit) = error.exceeded()
+        {
+            let outer = schedule.outer.as_ref();
+            let place = outer.map_or_else(String::new, |outer| format!("step `{outer}`: "));
+            schedule.exceed(limit, &format!("{place}{error}"));
+        }
+        schedule.look_who_watches();
+        schedule.watch_plan_start();
+        Ok(schedule)
+    }
+
+    /// The schedule of a plan of which nothing has started.
+    fn begin(
+        plan: &'x Plan,
+        graph: Arc<Graph>,
+        inputs: Vec<StoredValue>,
+        around: Around<'x>,
+        mut options: Options<'x>,
+    ) -> Self {
+        let count = plan.steps.len();
+        let outer = options.outer.take();
+        let run = outer.as_ref().and_then(CallContext::run).cloned();
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        let Around {
+            allowance,
+            secrecy,
+            depth,
+            block_of,
+        } = around;
         let clock = Clock::start(Arc::clone(&run));
         let seed = run.options.seed.map(|seed| match &outer {
             Some(outer) => seed ^ outer.hash(),
@@ -151,8 +215,10 @@ impl<'x> Schedule<'x> {
                 ready.insert(step);
             }
         }
-        let mut schedule = Self {
+        let schedule = Self {
             plan,
+            name: block_of.unwrap_or(&plan.name),
+            is_block: block_of.is_some(),
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
             ready,
@@ -175,8 +241,14 @@ impl<'x> Schedule<'x> {
                 options.deadline.map(|limit| (limit, clock.sleep(limit))),
                 outer.as_ref().and_then(CallContext::deadline),
                 options.cancel.take(),
-            ),
+            )
+            .of_block(block_of.is_some()),
+            winding: None,
             ending: None,
+            given: None,
+            kept: 0,
+            left: Left::default(),
+            has_opened: false,
             held: Held::new(Arc::clone(&allowance), outer.is_some()),
             gates: allowance.gates(),
             throttles: allowance.throttles(),
@@ -191,27 +263,20 @@ impl<'x> Schedule<'x> {
             watched: false,
             span: Span::none(),
             turn: Turn::default(),
-            is_shared: false,
+            // In its place, the plan's own calls count.
+            is_shared: outer.is_some(),
             applicant: Applicant::default(),
             has_permit: false,
             run,
+            at: outer
+                .as_ref()
+                .map_or_else(Vec::new, |outer| outer.at().to_vec()),
             outer,
         };
         if let Some(outer) = &schedule.outer {
-            // In its place, the plan's own calls count.
             outer.stop_counting();
-            schedule.is_shared = true;
         }
-        if let Err(error) = schedule.allowance.enter(depth)
-            && let Some(limit) = error.exceeded()
-        {
-            let outer = schedule.outer.as_ref();
-            let place = outer.map_or_else(String::new, |outer| format!("step `{outer}`: "));
-            schedule.exceed(limit, &format!("{place}{error}"));
-        }
-        schedule.look_who_watches();
-        schedule.watch_plan_start();
-        Ok(schedule)
+        schedule
     }
 
     /// Is ready once no step runs and none is to start.
@@ -224,12 +289,14 @@ impl<'x> Schedule<'x> {
         loop {
             self.look_at_limits();
             if self.interrupts.poll(cx, &self.clock) {
-                if self.begin_grace() {
+                if self.begin_grace() || self.wind_down() {
                     continue;
                 }
                 self.cancel();
                 break;
             }
+            // A block has its turn before more is started, since a call in it comes first.
+            let mut has_opened = false;
             let mut is_waiting = false;
             while self.calls < self.run.options.concurrency {
                 let Some(step) = self.next_ready() else { break };
@@ -238,7 +305,7 @@ impl<'x> Schedule<'x> {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                if self.is_shared && !self.may_call(cx) {
+                if self.is_shared && !self.may_call(cx, step) {
                     self.ready.insert(step);
                     is_waiting = true;
                     break;
@@ -246,6 +313,10 @@ impl<'x> Schedule<'x> {
                 match self.steps.states[step] {
                     StepState::Waiting => self.start(step, start),
                     _ => self.advance(step, start),
+                }
+                has_opened = std::mem::take(&mut self.has_opened);
+                if has_opened {
+                    break;
                 }
             }
             if self.is_shared && !is_waiting {
@@ -258,9 +329,10 @@ impl<'x> Schedule<'x> {
                 break;
             }
             let mut result = None;
-            match self.running.poll_next(cx, &mut result) {
+            match self.running.poll_next(cx, &mut result, start) {
                 Poll::Ready(Some(happened)) => self.happened(happened, result),
                 Poll::Ready(None) if !is_waiting => break,
+                Poll::Pending if has_opened => {}
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
         }
@@ -270,9 +342,12 @@ impl<'x> Schedule<'x> {
         if self.is_before_ending() {
             return Poll::Ready(());
         }
+        let is_undo = self.ending.as_ref().is_some_and(|it| it.is_undo());
         self.close_ending();
         self.ended = Some(self.clock.now());
-        self.watch_plan_end();
+        if !is_undo {
+            self.watch_plan_end();
+        }
         Poll::Ready(())
     }
 
@@ -294,9 +369,9 @@ impl<'x> Schedule<'x> {
 
     /// Whether nothing more is started.
     fn is_stopping(&self) -> bool {
-        self.run.options.on_failure != OnFailure::Continue
-            && !self.failed.is_empty()
-            && self.ending.is_none()
+        self.ending.is_none()
+            && (self.winding.is_some()
+                || self.run.options.on_failure != OnFailure::Continue && !self.failed.is_empty())
     }
 
     fn start(&mut self, step: usize, start: Start<'_, 'x>) {
@@ -355,7 +430,7 @@ impl<'x> Schedule<'x> {
         let scope = self.scope().metered(&meter);
         let number = self.graph.actions[step] as usize;
         let context =
-            |is_plan: bool| self.context(step, Vec::new(), 1, None, is_plan.then_some(number));
+            |is_plan: bool| self.context((step, 0), Vec::new(), 1, None, is_plan.then_some(number));
         let request = Request::new(&scope, action).within(&context);
         if let Some(error) = self.charge(action, true) {
             return self.ended_at_once(step, Err(error), span.as_ref());
@@ -435,14 +510,20 @@ impl<'x> Schedule<'x> {
     }
 
     #[inline(always)]
-    fn happened(&mut self, happened: Happened, result: Option<StepResult>) {
+    fn happened(&mut self, happened: Happened<'x>, result: Option<StepResult>) {
         let Happened {
             step,
             job,
-            more,
+            mut more,
             bytes,
         } = happened;
         self.held.remove(bytes);
+        if let Some(more) = &mut more
+            && let Some(block) = more.block.take()
+        {
+            let result = result.unwrap_or(Err(StepError::Unknown));
+            return self.block_ended(step, job, *block, result, &more.span);
+        }
         let span = more.as_deref().map(|more| &more.span);
         match result {
             Some(result) => {
@@ -498,7 +579,7 @@ impl<'x> Schedule<'x> {
                         (0..self.plan.steps.len()).for_each(|it| self.cut(it));
                     }
                     OnFailure::Stop => {}
-                    OnFailure::Cancel => self.cancel(),
+                    OnFailure::Cancel => self.cancel_calls(),
                 }
             }
         }
@@ -597,6 +678,7 @@ impl<'x> Schedule<'x> {
 
     /// Drops all that runs.
     fn cancel(&mut self) {
+        self.leave_blocks(None);
         // One that has ended, but was not heard of yet, did not finish as far as the run is concerned.
         self.abandon(|_| true);
         for step in 0..self.plan.steps.len() {
@@ -638,6 +720,9 @@ impl<'x> Schedule<'x> {
         self.running.abandon(|task| {
             let fits = which(task);
             asked += usize::from(fits && task.asks());
+            if fits {
+                bytes += task.block().map_or(0, BlockRun::bytes);
+            }
             if fits && task.is_call() {
                 calls += 1;
                 bytes += task.bytes;
@@ -670,11 +755,16 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    /// The place of a job in the plan and in those around it.
+    fn place(&self, step: usize, job: usize) -> Vec<usize> {
+        [&*self.at, &[step, job]].concat()
+    }
+
     /// The context of a call; of the plan's action with this number, if it calls a plan.
     #[cold]
     fn context(
         &self,
-        step: usize,
+        (step, job): (usize, usize),
         element: Vec<usize>,
         attempt: u32,
         until: Option<Duration>,
@@ -684,14 +774,17 @@ impl<'x> Schedule<'x> {
         let run = self.options.deadline;
         let own = [until, run].into_iter().flatten().min();
         let outer = self.outer.as_ref().and_then(CallContext::deadline);
+        // What comes after the work of a block does not count in the time limits of its step.
+        let outer = outer.filter(|_| !(self.is_block && self.ending.is_some()));
         let own = own.and_then(|elapsed| self.clock.at(elapsed));
         let deadline: Option<Instant> = [own, outer].into_iter().flatten().min();
         CallContext::new(CallPlace {
             run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
             depth: self.depth,
+            at: self.place(step, job),
             outer: self.outer.clone(),
-            plan: self.plan.name.clone(),
+            plan: self.name.to_owned(),
             step: self.plan.steps[step].id.clone(),
             element,
             attempt,
@@ -718,12 +811,7 @@ impl<'x> Schedule<'x> {
         context: CallContext,
         bytes: usize,
     ) {
-        if !self.is_shared {
-            // None of them has a context.
-            self.run.permits.count(self.calls);
-            self.is_shared = true;
-            self.has_permit = self.run.permits.try_take();
-        }
+        self.share_permits();
         if context.count() {
             self.has_permit = false;
         }
@@ -734,18 +822,33 @@ impl<'x> Schedule<'x> {
 
     /// Whether there is a permit for one more call. If not, the run is woken when there is one.
     #[cold]
-    fn may_call(&mut self, cx: &Context<'_>) -> bool {
-        let permits = &self.run.permits;
-        self.has_permit = self.has_permit || permits.take(&mut self.applicant, cx.waker());
+    fn may_call(&mut self, cx: &Context<'_>, step: usize) -> bool {
+        let mut applicant = std::mem::take(&mut self.applicant);
+        let next = || {
+            let flow = self.steps.flow(step);
+            self.place(step, flow.map_or(0, BodyState::next_job))
+        };
+        if self.has_permit {
+            if self.run.permits.is_next(next) {
+                return true;
+            }
+            self.run.permits.give_back(1);
+        }
+        self.has_permit = self.run.permits.take(&mut applicant, next, cx.waker());
+        self.applicant = applicant;
         self.has_permit
     }
 
-    /// A call has ended, which others may have waited for.
+    /// A call has ended. Its permit is for the next one here, unless another is before that in the plan.
     #[cold]
-    fn call_ended(&self, state: Option<&CallState>) {
-        match state.and_then(|state| state.context.as_ref()) {
-            Some(context) => context.stop_counting(),
-            None => self.run.permits.give_back(1),
+    fn call_ended(&mut self, state: Option<&CallState<'_>>) {
+        let context = state.and_then(|state| state.context.as_ref());
+        if !context.is_none_or(CallContext::has_counted) {
+            return;
+        }
+        self.run.permits.leave(&mut self.applicant);
+        if std::mem::replace(&mut self.has_permit, true) {
+            self.run.permits.give_back(1);
         }
     }
 

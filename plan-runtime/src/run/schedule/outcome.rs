@@ -3,8 +3,8 @@
 use super::super::catch::catch;
 use super::super::report::{Report, Status, StepReport};
 use super::{Schedule, StepState};
-use crate::error::{Cause, Failure, RunError, StepError};
-use crate::plan::{Plan, number};
+use crate::error::{Cause, Failure, RunError, StepError, StepPath};
+use crate::plan::{Plan, Role, number};
 use crate::resolve::{StoredValue, resolve};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl<'x> Schedule<'x> {
 
     /// What the work gave.
     pub(super) fn outcome<O: DeserializeOwned>(&self) -> Result<O, Cause> {
-        Err(match self.interrupts.happened() {
+        Err(match self.winding.as_ref().or(self.interrupts.happened()) {
             Some(interrupt) => Cause::Interrupted(interrupt.clone()),
             None if self.failed.is_empty() => {
                 match self.metered(|scope| resolve(&self.plan.output.value, scope)) {
@@ -51,8 +51,8 @@ impl<'x> Schedule<'x> {
     /// Why there is no output.
     fn error(&self, cause: Cause) -> RunError {
         let error = RunError::new(self.plan, cause, self.failures());
-        if self.graph.last.is_some() {
-            error.undoing(self.undoing())
+        if self.graph.last.is_some() || self.graph.blocks.is_some() {
+            error.undoing(self.all_undoing())
         } else {
             error
         }
@@ -81,28 +81,42 @@ impl<'x> Schedule<'x> {
 
     /// The failures, in the plan's order, with what each blocked. Which came about first is a matter of time.
     fn failures(&self) -> Vec<Failure> {
-        let mut failures: BTreeMap<u32, Failure> = BTreeMap::new();
+        let mut failures: BTreeMap<u32, Vec<Failure>> = BTreeMap::new();
         for (place, failed) in &self.failed {
             let step = &self.plan.steps[*place];
+            if let StepError::Block(run) = &failed.error {
+                let mut inside = run.failures().to_vec();
+                if step.role != Role::Work {
+                    inside.iter_mut().for_each(|it| it.role = step.role);
+                }
+                failures.insert(number(*place), inside);
+                continue;
+            }
             let failure = Failure {
-                step: step.id.clone(),
+                step: StepPath::name(&step.id),
                 element: failed.element.clone(),
-                tool: step.shared_tool().cloned(),
+                // A block may fail without a call.
+                tool: step
+                    .shared_tool()
+                    .filter(|_| !step.body.has_blocks())
+                    .cloned(),
                 error: failed.error.clone(),
                 attempts: failed.attempts,
                 blocked: Vec::new(),
                 role: step.role,
             };
-            failures.insert(number(*place), failure);
+            failures.insert(number(*place), vec![failure]);
         }
         for (step, state) in self.plan.steps.iter().zip(&self.steps.states) {
             if let StepState::Blocked(by) = state
-                && let Some(failure) = failures.get_mut(by)
+                && let Some(failures) = failures.get_mut(by)
+                && let Some(failure) = failures.first_mut()
             {
-                failure.blocked.push(step.id.clone());
+                failure.blocked.push(StepPath::name(&step.id));
             }
         }
-        failures.into_values().collect()
+        let left = self.left.failures.iter().cloned();
+        failures.into_values().flatten().chain(left).collect()
     }
 
     /// Keeps an output for the report, if there is to be one.

@@ -1,7 +1,9 @@
 //! The state of each step of a run.
 
 use super::super::report::Attempt;
+use super::block_run::BlockRun;
 use super::body_state::{BodyState, Failed};
+use super::step_state::StepState;
 use crate::plan::Policy;
 use std::sync::Arc;
 
@@ -25,6 +27,10 @@ pub(super) struct ExtraState<'x> {
     pub(super) recovered: Option<Failed>,
     /// Its attempts, where they are to be in a report and it is not a single call.
     pub(super) log: Vec<Attempt>,
+    /// Its blocks that have succeeded, and may have to be undone.
+    pub(super) kept: Vec<BlockRun<'x>>,
+    /// How many of them are being undone.
+    pub(super) undoing: usize,
 }
 
 impl<'x> StepStates<'x> {
@@ -65,17 +71,4 @@ impl<'x> StepStates<'x> {
     pub(super) fn take_flow(&mut self, step: usize) -> Option<Box<BodyState<'x>>> {
         self.more_mut(step)?.flow.take()
     }
-}
-
-/// Places have 32 bits, as in the graph of a plan.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum StepState {
-    Waiting,
-    Running,
-    Completed,
-    /// With its place among the failures.
-    Failed(u32),
-    /// By the step at this place, which failed.
-    Blocked(u32),
-    Cancelled,
 }

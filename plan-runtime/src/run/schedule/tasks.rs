@@ -6,6 +6,8 @@
 
 use super::super::nesting::may_start;
 use super::super::start::{StepFuture, StepResult};
+use super::Start;
+use super::block_run::BlockRun;
 use super::task::{CallState, Task};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,10 +27,10 @@ pub(super) struct Tasks<'x> {
 }
 
 /// The call or wait that has ended.
-pub(super) struct Happened {
+pub(super) struct Happened<'x> {
     pub(super) step: usize,
     pub(super) job: usize,
-    pub(super) more: Option<Box<CallState>>,
+    pub(super) more: Option<Box<CallState<'x>>>,
     /// The bytes that the call's arguments count.
     pub(super) bytes: usize,
 }
@@ -58,7 +60,7 @@ impl<'x> Tasks<'x> {
         &mut self,
         (step, job): (usize, usize),
         future: Option<StepFuture<'x>>,
-        more: Option<Box<CallState>>,
+        more: Option<Box<CallState<'x>>>,
         bytes: usize,
     ) {
         let slot = match self.free.pop() {
@@ -97,10 +99,11 @@ impl<'x> Tasks<'x> {
         &mut self,
         cx: &mut Context<'_>,
         result: &mut Option<StepResult>,
-    ) -> Poll<Option<Happened>> {
+        start: Start<'_, 'x>,
+    ) -> Poll<Option<Happened<'x>>> {
         loop {
             while let Some(slot) = self.queue.pop_front() {
-                if self.poll_slot(slot, result) {
+                if self.poll_slot(slot, result, start) {
                     let Task {
                         step,
                         job,
@@ -126,11 +129,16 @@ impl<'x> Tasks<'x> {
     }
 
     #[inline(always)]
-    fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
+    fn poll_slot(
+        &mut self,
+        slot: usize,
+        result: &mut Option<StepResult>,
+        start: Start<'_, 'x>,
+    ) -> bool {
         let TaskSlot { task, alarm, waker } = &mut self.slots[slot];
         // Before it is polled: what wakes it from then on is to have it polled again.
         alarm.rung.store(false, Ordering::Release);
-        let happened = task.poll(&mut Context::from_waker(waker), result);
+        let happened = task.poll(&mut Context::from_waker(waker), result, start);
         if happened {
             self.free.push(slot);
         }
@@ -159,6 +167,23 @@ impl<'x> Tasks<'x> {
         }
         self.refilled = false;
         false
+    }
+
+    /// Adds a block, which is polled before all others: the call for which there is a permit now may be in it.
+    pub(super) fn push_block(&mut self, place: (usize, usize), state: Box<CallState<'x>>) {
+        self.push(place, None, Some(state), 0);
+        self.queue.rotate_right(1);
+    }
+
+    /// Hands over the blocks that run, each with its step and its job. They are polled again.
+    pub(super) fn blocks(&mut self, mut each: impl FnMut(usize, usize, &mut BlockRun<'x>)) {
+        for (slot, TaskSlot { task, .. }) in self.slots.iter_mut().enumerate() {
+            let (step, job) = (task.step, task.job);
+            if let Some(block) = task.block_mut() {
+                each(step, job, block);
+                self.queue.push_back(slot);
+            }
+        }
     }
 
     /// Drops the tasks that fit.

@@ -34,7 +34,7 @@ impl Schedule<'_> {
     fn part<'e>(&'e self, step: usize, job: usize, element: &'e [usize]) -> StepRef<'e> {
         let flow = self.steps.flow(step);
         let tool = match flow.and_then(|flow| flow.jobs.get(job)) {
-            Some(job) => job.action.tool.as_deref(),
+            Some(job) => job.work.tool().map(|tool| &**tool),
             None => self.plan.steps[step].tool(),
         };
         StepRef {

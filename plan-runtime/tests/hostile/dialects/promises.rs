@@ -75,6 +75,30 @@ fn a_step_never_runs_that_its_author_made_conditional() {
     }
 }
 
+/// Somebody may expect that the steps of a block run.
+#[test]
+fn no_step_of_a_block_is_left_out() {
+    let steps = json!([{"id": "inner", "tool": "pay", "arguments": {}}]);
+    for (name, value) in [
+        ("block", json!({"steps": steps})),
+        ("block", steps.clone()),
+        ("sub_steps", steps),
+    ] {
+        for (document, dialect) in in_steps(name, &value) {
+            let text = document.to_string();
+            let found = Reader::new().read(&text).unwrap_err();
+            assert_eq!(found.len(), 1, "{found}");
+            assert_eq!(
+                (found[0].code, found[0].severity),
+                (Code::UnknownMember, Severity::Error)
+            );
+            let help = found[0].help.as_deref().unwrap();
+            let ends = "has no steps in it: only plan JSON has `block`";
+            assert!(help.contains(dialect) && help.ends_with(ends), "{help}");
+        }
+    }
+}
+
 #[test]
 fn a_plan_promises_as_its_steps_do() {
     for (mut document, _) in in_steps("intent", &json!("Pay.")) {

@@ -108,14 +108,14 @@ error[unknown-member]: unknown member `valeu` in a condition
                 r#""if": [{"then": {"value": 1, "policy": {}}}]"#,
                 "error[unknown-member]: unknown member `policy` in the `then` of a branch
   --> 3:44 in step `b`
-   = help: the `then` of a branch has `tool`, `arguments`, `value`, `if`, `for`
+   = help: the `then` of a branch has `tool`, `arguments`, `value`, `if`, `for`, `block`
 ",
             ),
             (
                 r#""if": [{"then": {}}]"#,
                 "error[missing-member]: the `then` of a branch does nothing
   --> 3:31 in step `b`
-   = help: it has a `tool` with its `arguments`, or a `value`, an `if` or a `for`
+   = help: it has a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`
 ",
             ),
             (
@@ -216,7 +216,7 @@ error[wrong-kind]: `backoff` is `200`, but must be a string
 
 error[unknown-member]: unknown member `retries` in `policy`
   --> 3:59 in step `b`
-   = help: `policy` has `attempts`, `backoff`, `max`, `jitter`, `timeout`, `deadline`, `optional`, `catch`, `fallback`, `concurrency`
+   = help: `policy` has `attempts`, `backoff`, `max`, `jitter`, `timeout`, `deadline`, `optional`, `catch`, `fallback`, `concurrency`, `at_most`, `every`, `collect`
 "#,
         ),
         (

@@ -43,7 +43,7 @@ fn limits() {
     limited(
         |limits| limits.depth = 1,
         &step(r#""for": {"pattern": "x", "list": [], "body": {"if": [{"then": {"value": 1}}]}}"#),
-        "error[limit-passed]: conditions and loops are nested more than 1 level deep
+        "error[limit-passed]: conditions, loops and blocks are nested more than 1 level deep
   --> 3:76 in step `b`
    = help: if the document is right, raise `Limits::depth`
 ",

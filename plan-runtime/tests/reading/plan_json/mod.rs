@@ -1,5 +1,6 @@
 //! All mistakes in plan JSON are reported together, each with its place.
 
+mod blocks;
 mod flow;
 mod limits;
 mod plans_and_steps;

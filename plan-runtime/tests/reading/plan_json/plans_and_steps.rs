@@ -141,7 +141,7 @@ fn members_of_steps() {
                 r#"{"id": "a"}"#,
                 "error[missing-member]: the step does nothing
   --> 2:3 in step `a`
-   = help: it has a `tool` with its `arguments`, or a `value`, an `if` or a `for`
+   = help: it has a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`
 ",
             ),
             (
@@ -197,7 +197,7 @@ fn members_of_steps() {
                 r#"{"id": "a", "tool": {"name": "t"}, "params": {}, "intnt": "x"}"#,
                 "error[unknown-member]: unknown member `params` in a step
   --> 2:38 in step `a`
-   = help: a step has `id`, `intent`, `tool`, `arguments`, `value`, `if`, `for`, `undo`, `always`, `after`, `policy`
+   = help: a step has `id`, `intent`, `tool`, `arguments`, `value`, `if`, `for`, `block`, `loop`, `undo`, `always`, `after`, `policy`
 
 error[unknown-member]: unknown member `intnt` in a step
   --> 2:52 in step `a`

@@ -397,7 +397,7 @@ impl<'t> ValueCheck<'t> {
         &self,
         item: CheckedValue<'a>,
         takes: &Type<'a>,
-        inputs: &mut Inputs<'a>,
+        inputs: &mut Inputs,
     ) -> Result<(), TooMuchWork> {
         self.spend(1 + takes.cost())?;
         match item.kind() {
@@ -407,7 +407,7 @@ impl<'t> ValueCheck<'t> {
                     && let Some(input) = known.untyped_input(reference)
                     && takes.types() != Types::ALL
                 {
-                    inputs.expect(input, takes, at, &self.place.borrow());
+                    inputs.expect(input, takes, known.place(at), &self.place.borrow());
                 }
                 Ok(())
             }

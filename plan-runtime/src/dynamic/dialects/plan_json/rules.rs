@@ -60,6 +60,7 @@ fn has_step(outline: &Outline<'_>, step: &Members<'_>) -> bool {
     const ONLY_HERE: &[&str] = &[
         names::step::IF,
         names::step::FOR,
+        names::step::BLOCK,
         names::step::VALUE,
         names::step::POLICY,
         names::step::AFTER,

@@ -2,16 +2,25 @@
 
 use super::PlanBuilder;
 use crate::Plan;
-use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::finding::{Code, Note, Notes};
+use crate::dynamic::spans::Spans;
 use crate::plan::{Role, Source, Template};
 use crate::print::short;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How many steps of a cycle are named.
 const MOST_NAMED: usize = 16;
 
-/// Says a cycle for each group of steps that wait for one another.
+/// Says a cycle for each group of steps that wait for one another, and those in blocks.
 pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
+    check_in(&builder.spans, &mut builder.notes, plan, "");
+}
+
+fn check_in(spans: &Spans, notes: &mut Notes, plan: &Plan, around: &str) {
+    spans.each_block(plan, &mut |step, block, spans| {
+        check_in(spans, notes, &block.plan, &inside(around, &step.id));
+    });
     for cycle in plan.cycles() {
         let name = |step: usize| short(&plan.steps[step].id);
         let message = match &cycle[..] {
@@ -21,21 +30,31 @@ pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
         let mut edges = (0..cycle.len()).take(MOST_NAMED).map(|at| {
             let (step, next) = (cycle[at], cycle[(at + 1) % cycle.len()]);
             let label = format!("`{}` needs `{}`", name(step), name(next));
-            (edge(builder, plan, step, next), label)
+            (edge(spans, plan, step, next), label)
         });
         let Some((place, label)) = edges.next() else {
             continue;
         };
         let mut note = Note::error(Code::Cycle, place, message)
             .label(label)
-            .step(&plan.steps[cycle[0]].id.as_str().into());
+            .step(&path(around, &plan.steps[cycle[0]].id));
         for (place, label) in edges {
             note = note.related(place, label);
         }
-        builder.notes.push(note.help(
+        notes.push(note.help(
             "remove one of these references, or use a value that does not depend on it".to_owned(),
         ));
     }
+}
+
+/// What comes before the ids of the steps of a block in this step.
+pub(super) fn inside(around: &str, id: &str) -> String {
+    format!("{around}{}.", short(id))
+}
+
+/// A step, by its id and those of the steps around it.
+pub(super) fn path(around: &str, id: &str) -> Arc<str> {
+    format!("{around}{id}").into()
 }
 
 /// `a` → `b` → `a`, without the middle of a long cycle.
@@ -58,8 +77,8 @@ fn round(cycle: &[usize], name: impl Fn(usize) -> String) -> String {
 }
 
 /// Where a step says that it needs another.
-fn edge(builder: &PlanBuilder, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
-    let Some(spans) = builder.spans.steps.get(step) else {
+fn edge(all: &Spans, plan: &Plan, step: usize, needed: usize) -> Range<usize> {
+    let Some(spans) = all.steps.get(step) else {
         return 0..0;
     };
     if let Some((_, place)) = spans.after.iter().find(|(after, _)| *after == needed) {
@@ -68,18 +87,17 @@ fn edge(builder: &PlanBuilder, plan: &Plan, step: usize, needed: usize) -> Range
     let mut templates = Vec::new();
     plan.steps[step].templates(&mut |_, template| templates.push(template));
     let source = Source::Step(needed);
-    reading(builder, templates.into_iter(), spans.templates(), source).unwrap_or_else(|| match plan
-        .steps[step]
-        .role
-    {
-        Role::Undo(undone) if undone == needed => spans.role.range(),
-        _ => spans.whole.range(),
+    reading(all, templates.into_iter(), spans.templates(), source).unwrap_or_else(|| {
+        match plan.steps[step].role {
+            Role::Undo(undone) if undone == needed => spans.role.range(),
+            _ => spans.whole.range(),
+        }
     })
 }
 
 /// Where the first of these templates that reads a source does. Their places begin with this one.
 pub(super) fn reading<'t>(
-    builder: &PlanBuilder,
+    spans: &Spans,
     templates: impl Iterator<Item = &'t Template>,
     mut at: usize,
     source: Source,
@@ -93,7 +111,7 @@ pub(super) fn reading<'t>(
                 _ => false,
             };
             if reads && found.is_none() {
-                found = builder.spans.templates.get(at);
+                found = spans.templates.get(at);
             }
             at += 1;
         });

@@ -99,6 +99,7 @@ impl PlanBuilder {
         match target {
             Target::Id(id) => {
                 self.step_of(id).is_some()
+                    || self.id_around(id).is_some()
                     || self.input_names.contains_key(id.as_str())
                     || self.expected_inputs.contains(id.as_str())
             }
@@ -117,6 +118,9 @@ impl PlanBuilder {
             }
             Target::Id(name) => match self.step_of(name) {
                 Some(step) => ("step", ReferenceTarget::Step(step, name), name),
+                None if self.id_around(name).is_some() => {
+                    ("step", ReferenceTarget::Step(usize::MAX, name), name)
+                }
                 None => ("input", ReferenceTarget::Input(name), name),
             },
             Target::Input(name) => ("input", ReferenceTarget::Input(name), name),

@@ -1,5 +1,6 @@
 //! What readers share: names, templates, and what is found on the way.
 
+mod around;
 pub(crate) mod cycle;
 #[cfg(feature = "dynamic")]
 mod foreign;
@@ -27,6 +28,7 @@ use crate::plan::{InnerPlan, Input, Template, ToolInfo};
 use crate::print::short;
 use crate::resolve::describe::counted;
 use crate::shape::Secrets;
+use around::Around;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -64,8 +66,12 @@ pub(crate) struct PlanBuilder {
     pub(crate) steps: usize,
     /// The tools that were called last under each name.
     tools: HashMap<String, Arc<ToolInfo>>,
+    /// How many steps there are so far, those in blocks included.
+    all_steps: usize,
     /// The step that is being read, with its id.
     pub(crate) current: Option<(usize, Arc<str>)>,
+    /// The plans and blocks around the block that is being read, the outermost first.
+    around: Vec<Around>,
     /// How many names were looked for among all others.
     searches: usize,
     /// Where it shows which dialect the document is in.
@@ -97,7 +103,9 @@ impl PlanBuilder {
             ids: HashMap::new(),
             steps: 0,
             tools: HashMap::new(),
+            all_steps: 0,
             current: None,
+            around: Vec::new(),
             searches: 0,
             shows: None,
             most_values: limits.values,
@@ -220,14 +228,18 @@ impl PlanBuilder {
     /// Whether there are no more steps than are read; where there are, it is an error.
     pub(crate) fn counted(&mut self, nodes: &[JsonNode<'_>]) -> bool {
         self.steps = nodes.len();
-        let most = self.limits.steps;
-        let Some(first) = nodes.get(most) else {
+        let (before, most) = (self.all_steps, self.limits.steps);
+        self.all_steps = before.saturating_add(nodes.len());
+        let Some(first) = nodes.get(most.saturating_sub(before)) else {
             return true;
         };
-        let message = format!(
-            "the plan has {} steps, and at most {most} are read",
-            nodes.len()
-        );
+        let message = if self.around.is_empty() {
+            let count = nodes.len();
+            format!("the plan has {count} steps, and at most {most} are read")
+        } else {
+            self.too_many = true;
+            format!("the plan has more than {most} steps, those in blocks included")
+        };
         let note = Note::limit("steps", first.place(), message);
         self.note(note.label("this step exceeds the limit"));
         false
@@ -294,8 +306,8 @@ impl PlanBuilder {
 
     /// Adds a note on the step that is being read.
     pub(crate) fn note(&mut self, note: Note) {
-        self.notes.push(match &self.current {
-            Some((_, id)) => note.step(id),
+        self.notes.push(match self.path() {
+            Some(path) => note.step(&path),
             None => note,
         });
     }
@@ -414,6 +426,7 @@ impl PlanBuilder {
                 .map(|(name, index)| (*index, name.to_string()))
                 .collect();
             names.sort_unstable();
+            names.extend(self.steps_around());
         }
         let meant = similar(id, names.iter().map(|(_, name)| name.as_str()));
         let help = match meant {

@@ -1,30 +1,45 @@
 //! Steps that undo others, and steps that always run.
 
 use super::PlanBuilder;
-use super::cycle::reading;
+use super::cycle::{inside, path, reading};
 use crate::Plan;
-use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::finding::{Code, Note, Notes};
+use crate::dynamic::spans::Spans;
 use crate::plan::{RolePlace, Source};
 use crate::print::short;
 
-/// Says what is wrong about the roles of steps.
+/// Says what is wrong about the roles of steps, and of those in blocks.
 pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
+    check_in(&builder.spans, &mut builder.notes, plan, "");
+}
+
+fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str) {
+    all.each_block(plan, &mut |step, block, spans| {
+        check_in(spans, notes, &block.plan, &inside(around, &step.id));
+    });
     for mistake in plan.role_mistakes() {
         let Some(index) = mistake.step else {
-            let place = match (mistake.place, builder.spans.output) {
+            let place = match (mistake.place, all.output) {
                 (RolePlace::Reads(source), Some(at)) => {
                     let output = [&plan.output.value].into_iter();
-                    reading(builder, output, at, source)
+                    reading(all, output, at, source)
                 }
                 _ => None,
             };
-            let message = format!("the output {}", mistake.message);
-            let note = Note::error(Code::Role, place.unwrap_or(0..0), message);
-            builder.note(note.help(mistake.help));
+            let (what, step) = match around.strip_suffix('.') {
+                None => ("the output", None),
+                Some(step) => ("the value of the block", Some(step.into())),
+            };
+            let message = format!("{what} {}", mistake.message);
+            let mut note = Note::error(Code::Role, place.unwrap_or(0..0), message);
+            if let Some(step) = &step {
+                note = note.step(step);
+            }
+            notes.push(note.help(mistake.help));
             continue;
         };
         let step = &plan.steps[index];
-        let Some(spans) = builder.spans.steps.get(index) else {
+        let Some(spans) = all.steps.get(index) else {
             continue;
         };
         let place = match mistake.place {
@@ -36,7 +51,7 @@ pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
             RolePlace::Reads(source) => {
                 let mut templates = Vec::new();
                 step.templates(&mut |_, template| templates.push(template));
-                let found = reading(builder, templates.into_iter(), spans.templates(), source);
+                let found = reading(all, templates.into_iter(), spans.templates(), source);
                 let is_after = |(after, _): &&(usize, _)| Source::Step(*after) == source;
                 let after = spans.after.iter().find(is_after);
                 let after = after.map(|(_, place)| place.range());
@@ -44,7 +59,7 @@ pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
             }
         };
         let message = format!("step `{}` {}", short(&step.id), mistake.message);
-        let note = Note::error(Code::Role, place, message).step(&step.id.as_str().into());
-        builder.note(note.help(mistake.help));
+        let note = Note::error(Code::Role, place, message).step(&path(around, &step.id));
+        notes.push(note.help(mistake.help));
     }
 }

@@ -31,9 +31,11 @@ enum Promise {
     Condition,
     /// That a step may run again.
     Repetition,
+    /// That other steps run in it.
+    Steps,
 }
 
-/// What a member promises by its name, in any spelling: that a step runs only sometimes, or several times. A value that takes the
+/// What a member promises by its name, in any spelling: that a step runs only sometimes or several times, or that others run in it. A value that takes the
 /// promise back, such as `"if": null`, is as no member.
 fn promise(name: &str, value: JsonNode<'_>) -> Option<Promise> {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
@@ -44,6 +46,7 @@ fn promise(name: &str, value: JsonNode<'_>) -> Option<Promise> {
         "unless" | "skipif" => (Promise::Condition, "false"),
         "foreach" | "loop" | "repeat" => (Promise::Repetition, "false"),
         "while" | "until" => (Promise::Repetition, ""),
+        "block" | "steps" | "substeps" if is_list(value) => (Promise::Steps, ""),
         _ => return None,
     };
     let is_taken_back = match value.kind() {
@@ -55,11 +58,17 @@ fn promise(name: &str, value: JsonNode<'_>) -> Option<Promise> {
     (!is_taken_back).then_some(promise)
 }
 
+/// Whether it is a list, or an object as a block of plan JSON is.
+fn is_list(value: JsonNode<'_>) -> bool {
+    matches!(value.kind(), JsonType::List | JsonType::Object)
+}
+
 /// What there is instead of a member that promises something.
 fn instead(promise: Promise, dialect: Dialect) -> String {
     let (always, of_plan) = match promise {
-        Promise::Condition => ("in any case", "if"),
-        Promise::Repetition => ("once", "for"),
+        Promise::Condition => ("runs in any case", "if"),
+        Promise::Repetition => ("runs once", "for"),
+        Promise::Steps => ("has no steps in it", "block"),
     };
     let retries = match (promise, dialect.rules().retries) {
         (Promise::Repetition, Some(retries)) => {
@@ -68,5 +77,5 @@ fn instead(promise: Promise, dialect: Dialect) -> String {
         _ => String::new(),
     };
     let dialect = dialect.rules().document;
-    format!("a step of {dialect} runs {always}{retries}: only plan JSON has `{of_plan}`")
+    format!("a step of {dialect} {always}{retries}: only plan JSON has `{of_plan}`")
 }

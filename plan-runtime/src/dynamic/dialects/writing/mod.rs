@@ -173,6 +173,8 @@ impl<'p> Writer<'p> {
             },
             Body::If(_) => "an `if`".to_owned(),
             Body::For(_) => "a `for`".to_owned(),
+            Body::Block(_) => "a block of steps".to_owned(),
+            Body::Loop(_) => "a `loop`".to_owned(),
         };
         let place = self.here();
         self.cannot_express(place, construct);

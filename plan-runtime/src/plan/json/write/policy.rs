@@ -20,6 +20,9 @@ impl Serialize for InPlan<'_, &Policy> {
             catch,
             fallback,
             concurrency,
+            at_most,
+            every,
+            collect,
             given: _,
             named: _,
         } = self.part;
@@ -48,6 +51,9 @@ impl Serialize for InPlan<'_, &Policy> {
         }
         entry(&mut map, names::FALLBACK, fallback)?;
         self.amount(&mut map, Amount::Concurrency, *concurrency)?;
+        self.amount(&mut map, Amount::AtMost, *at_most)?;
+        self.amount(&mut map, Amount::Every, every.as_ref().map(text))?;
+        entry(&mut map, names::COLLECT, collect.then_some(true))?;
         map.end()
     }
 }

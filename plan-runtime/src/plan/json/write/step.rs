@@ -2,9 +2,9 @@
 
 use super::reference::Named;
 use super::{InPlan, entry_unless_empty};
-use crate::plan::json::names::{binding, branch, each, step as members, tool};
-use crate::plan::{Body, Branch, Condition, For, Role, Source, Step};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use crate::plan::json::names::{binding, block, branch, each, looped, step as members, tool};
+use crate::plan::{Block, Body, Branch, Condition, For, Loop, Role, Source, Step, Template};
+use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 impl Serialize for InPlan<'_, &Step> {
@@ -66,6 +66,8 @@ impl<T> InPlan<'_, T> {
                 map.serialize_entry(members::IF, &branches)
             }
             Body::For(each) => map.serialize_entry(members::FOR, &self.of(&**each)),
+            Body::Block(block) => map.serialize_entry(members::BLOCK, &self.of(&**block)),
+            Body::Loop(repeat) => map.serialize_entry(members::LOOP, &self.of(&**repeat)),
         }
     }
 }
@@ -91,6 +93,67 @@ impl Serialize for InPlan<'_, &For> {
         map.serialize_entry(each::LIST, &self.of(list))?;
         map.serialize_entry(each::BODY, &self.of(body))?;
         map.end()
+    }
+}
+
+impl Serialize for InPlan<'_, &Block> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        self.write_block(&mut map, false)?;
+        map.end()
+    }
+}
+
+impl InPlan<'_, &Block> {
+    /// Writes the members of a block. Of a round, the first input is the value of the round before.
+    fn write_block<M: SerializeMap>(&self, map: &mut M, is_round: bool) -> Result<(), M::Error> {
+        let plan = &self.part.plan;
+        let Some(mut reads) = self.part.reads() else {
+            return Err(M::Error::custom(
+                "a block that is given other inputs than it has",
+            ));
+        };
+        if is_round && !reads.is_empty() {
+            reads.remove(0);
+        }
+        let inside = InPlan::new(plan, ());
+        if !reads.is_empty() {
+            let reads = Reads(reads.into_iter().map(|(name, it)| (name, self.of(it))));
+            map.serialize_entry(block::INPUTS, &reads)?;
+        }
+        let steps = self.part.named_steps().iter();
+        let steps: Vec<_> = steps.map(|step| inside.of(step)).collect();
+        map.serialize_entry(block::STEPS, &steps)?;
+        match (self.part.tail(), self.part.value()) {
+            (Some(tail), _) => map.serialize_entry(block::TAIL, &inside.of(tail)),
+            (None, Some(value)) => map.serialize_entry(block::VALUE, &inside.of(value)),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl Serialize for InPlan<'_, &Loop> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Loop { round, last, again } = self.part;
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(last) = round.plan.inputs.first().filter(|_| *last) {
+            map.serialize_entry(looped::LAST, &last.name)?;
+        }
+        self.of(round).write_block(&mut map, *last)?;
+        map.serialize_entry(looped::WHILE, &InPlan::new(&round.plan, again))?;
+        map.end()
+    }
+}
+
+/// What a block reads, by its names.
+struct Reads<I>(I);
+
+impl<'t, I> Serialize for Reads<I>
+where
+    I: Iterator<Item = (&'t str, InPlan<'t, &'t Template>)> + Clone,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.clone())
     }
 }
 

@@ -163,6 +163,8 @@ fn what(page: &Page<'_>, step: usize) -> String {
         Body::Action(_) if tool.is_empty() => "computed".into(),
         Body::Action(_) => tool,
         Body::If(_) => format!("if … {tool}"),
+        Body::Block(_) => "{ … }".into(),
+        Body::Loop(_) => "loop { … }".into(),
         Body::For(_) => {
             let calls = report.attempts.len();
             format!("for … {tool} ×{calls}")

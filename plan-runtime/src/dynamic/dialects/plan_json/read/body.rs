@@ -8,7 +8,8 @@ use crate::plan::depth::DEEPEST_BODY;
 use crate::plan::json::names::{self, binding, branch, each, step, tool};
 use crate::plan::json::{NO_CONDITIONS, many_locals};
 use crate::plan::{
-    Action, Body, Bound, Branch, Condition, For, Policy, Role, RustText, Step, Template, ToolInfo,
+    Action, Amount, Body, Bound, Branch, Condition, For, Policy, Role, RustText, Step, Template,
+    ToolInfo,
 };
 use crate::print::short;
 use crate::resolve::describe::counted;
@@ -40,11 +41,20 @@ impl PlanReader<'_> {
             .text(&members, step::INTENT, "the intent of a step")
             .into();
         step.role = self.role(&members);
-        step.body = self.body(&members, "the step", 0);
+        step.body = self.body(&members, "the step", self.depth);
         step.after = self.after(index, &members);
         if let Some(policy) = members.given(step::POLICY) {
             let is_broken = self.builder.spans.steps[index].broken;
             step.policy = self.policy(policy, &step, is_broken).into();
+        }
+        if let (Body::Loop(_), Some(repeat)) = (&step.body, members.given(step::LOOP))
+            && step.policy.at_most.is_none()
+            && step.policy.gives(Amount::AtMost).is_none()
+        {
+            let message = "this loop has no bound";
+            let note = Note::error(Code::MissingMember, repeat.place(), message);
+            let help = r#"add `"at_most": 100` to the `policy` of the step"#.to_owned();
+            self.builder.note(note.help(help));
         }
         step
     }
@@ -71,7 +81,7 @@ impl PlanReader<'_> {
         let Some(name) = self.builder.text(node, "the step to undo") else {
             return Role::Work;
         };
-        match self.step_named(&name.value, node) {
+        match self.own_step(&name.value, node) {
             Some(undone) => {
                 if let Some((index, _)) = self.builder.current {
                     self.builder.spans.steps[index].role = node.place().into();
@@ -91,7 +101,7 @@ impl PlanReader<'_> {
             let Some(name) = self.builder.text(node, "a step to wait for") else {
                 continue;
             };
-            if let Some(step) = self.step_named(&name.value, node) {
+            if let Some(step) = self.own_step(&name.value, node) {
                 let place = node.place().into();
                 places.push((step, place));
                 after.push(step);
@@ -103,7 +113,7 @@ impl PlanReader<'_> {
         after
     }
 
-    fn body(&mut self, members: &Members<'_>, what: &str, depth: usize) -> Body {
+    pub(super) fn body(&mut self, members: &Members<'_>, what: &str, depth: usize) -> Body {
         // For a value, null is one.
         let given = |member: &&Member<'_>| {
             member.name == step::VALUE || member.value.kind() != JsonType::Null
@@ -132,7 +142,7 @@ impl PlanReader<'_> {
                 let help = match arguments {
                     Some(_) => r#"name the tool: `"tool": {"name": "send"}`"#,
                     None => {
-                        "it has a `tool` with its `arguments`, or a `value`, an `if` or a `for`"
+                        "it has a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`"
                     }
                 };
                 self.builder.note(note.help(help.to_owned()));
@@ -149,7 +159,7 @@ impl PlanReader<'_> {
         }
     }
 
-    fn broken_body(&mut self) -> Body {
+    pub(super) fn broken_body(&mut self) -> Body {
         if let Some((index, _)) = self.builder.current {
             self.builder.spans.steps[index].broken = true;
         }
@@ -194,6 +204,14 @@ impl PlanReader<'_> {
                 read.shrink_to_fit();
                 Body::If(read)
             }
+            step::BLOCK => match self.block(kind.value, depth) {
+                Some(block) => Body::Block(Box::new(block)),
+                None => self.broken_body(),
+            },
+            step::LOOP => match self.repeat(kind.value, depth) {
+                Some(repeat) => Body::Loop(Box::new(repeat)),
+                None => self.broken_body(),
+            },
             _ => match self.each(kind.value, depth) {
                 Some(each) => Body::For(Box::new(each)),
                 None => self.broken_body(),
@@ -397,7 +415,7 @@ impl PlanReader<'_> {
     }
 
     /// A template that must be there and is not.
-    fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
+    pub(super) fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
         let place = node.place();
         self.builder
             .note(Note::error(Code::MissingMember, place.clone(), message));
@@ -406,19 +424,27 @@ impl PlanReader<'_> {
 
     /// A body in another one.
     fn inner(&mut self, node: JsonNode<'_>, what: &str, depth: usize) -> Body {
-        let deepest = self.builder.limits.depth.min(DEEPEST_BODY);
-        if depth >= deepest {
-            let levels = counted(deepest, "level");
-            let message = format!("conditions and loops are nested more than {levels} deep");
-            let raised = (deepest < DEEPEST_BODY).then_some("depth");
-            self.builder
-                .note(Note::limit(raised, node.place(), message));
+        if !self.depth_fits(depth, node) {
             return self.broken_body();
         }
         let Some(members) = self.object(node, what, names::BODY) else {
             return self.broken_body();
         };
         self.body(&members, what, depth + 1)
+    }
+
+    /// Whether a body may be inside as many others; where it may not, it is an error.
+    pub(super) fn depth_fits(&mut self, depth: usize, node: JsonNode<'_>) -> bool {
+        let deepest = self.builder.limits.depth.min(DEEPEST_BODY);
+        if depth < deepest {
+            return true;
+        }
+        let levels = counted(deepest, "level");
+        let message = format!("conditions, loops and blocks are nested more than {levels} deep");
+        let raised = (deepest < DEEPEST_BODY).then_some("depth");
+        let note = Note::limit(raised, node.place(), message);
+        self.builder.note(note);
+        false
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reads plan JSON, to which [`Plan`] serializes, and reports all mistakes with their places.
 
+mod around;
+mod block;
 mod body;
-
 mod pattern;
 mod policy;
 mod reference;
@@ -13,9 +14,10 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::spans::StepSpans;
 use crate::plan::json::names::{input, output, plan, step};
-use crate::plan::{Bound, Input, Output, Template};
+use crate::plan::{Bound, Input, Output, Step, Template};
 use crate::print::short;
 use crate::shape::Secrets;
+use around::{Around, BlockRead};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -29,6 +31,12 @@ pub(super) struct PlanReader<'d> {
     names: IdKind,
     /// The local values that there are where it is read.
     locals: Vec<Bound>,
+    /// The values from around the block that it has read so far.
+    reads: Vec<BlockRead>,
+    /// How many bodies are around the plan or the block.
+    depth: usize,
+    /// The plans and blocks around it, the outermost first.
+    around: Vec<Around>,
 }
 
 /// What a step has as its `id`.
@@ -50,6 +58,9 @@ impl<'d> PlanReader<'d> {
             builder,
             names,
             locals: Vec::new(),
+            reads: Vec::new(),
+            depth: 0,
+            around: Vec::new(),
         }
     }
 
@@ -67,21 +78,8 @@ impl<'d> PlanReader<'d> {
         if !self.builder.counted(&nodes) {
             return None;
         }
-        // Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
-        for (index, node) in nodes.iter().enumerate() {
-            if !self.builder.count(VALUES_OF_STEP, node.place()) {
-                break;
-            }
-            self.declare_step(index, *node);
-        }
-        let mut steps = Vec::new();
-        for (index, node) in nodes.into_iter().enumerate() {
-            if self.builder.is_over() {
-                break;
-            }
-            steps.push(self.step(index, node));
-        }
-        self.builder.current = None;
+        self.declare_steps(&nodes);
+        let steps = self.steps(&nodes);
         let output = self.output(&top);
         Some(Plan {
             name: name.unwrap_or_default(),
@@ -90,6 +88,28 @@ impl<'d> PlanReader<'d> {
             steps,
             output,
         })
+    }
+
+    /// Steps may refer to later ones, so all ids come first. They are read again with their steps, rather than kept.
+    fn declare_steps(&mut self, nodes: &[JsonNode<'_>]) {
+        for (index, node) in nodes.iter().enumerate() {
+            if !self.builder.count(VALUES_OF_STEP, node.place()) {
+                break;
+            }
+            self.declare_step(index, *node);
+        }
+    }
+
+    fn steps(&mut self, nodes: &[JsonNode<'_>]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            if self.builder.is_over() {
+                break;
+            }
+            steps.push(self.step(index, *node));
+        }
+        self.builder.current = None;
+        steps
     }
 
     fn inputs(&mut self, top: &Members<'_>) -> Vec<Input> {
@@ -163,7 +183,9 @@ impl<'d> PlanReader<'d> {
             let note = note.related(input.clone(), "the input is here");
             let help = "steps and inputs need different names: rename one of them".to_owned();
             self.builder.note(note.help(help));
+            return;
         }
+        self.is_new(&name, id.place());
     }
 
     fn output(&mut self, top: &Members<'_>) -> Output {

@@ -18,6 +18,7 @@ impl PlanReader<'_> {
             return default;
         };
         let count = "a number of attempts: 1, 2, …";
+        let rounds = "the most rounds of a loop: 1, 2, …";
         let at_once = "the number of elements to process concurrently: 1, 2, …";
         let optional = members
             .given(policy::OPTIONAL)
@@ -49,6 +50,11 @@ impl PlanReader<'_> {
                 .get(policy::FALLBACK)
                 .map(|node| self.template(node, None, 0)),
             concurrency: self.scalar(&members, policy::CONCURRENCY, at_once),
+            at_most: self.scalar(&members, policy::AT_MOST, rounds),
+            every: self.duration(&members, policy::EVERY),
+            collect: self
+                .scalar(&members, policy::COLLECT, "`true` or `false`")
+                .unwrap_or(default.collect),
             given,
             named: Vec::new(),
         };
@@ -56,7 +62,7 @@ impl PlanReader<'_> {
             let builder = &mut self.builder;
             builder.attempts_fit(policy.attempts, policy::ATTEMPTS, node.place());
         }
-        for (member, message) in meaningless(&policy, is_broken || step.body.repeats(), step.role) {
+        for (member, message) in meaningless(&policy, is_broken, &step.body, step.role) {
             if let Some(node) = members.given(member) {
                 let note = Note::error(Code::NotAllowed, node.place(), message);
                 self.builder.note(note);

@@ -1,5 +1,6 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
+use super::around::Found;
 use super::{IdKind, PlanReader};
 use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
@@ -26,9 +27,16 @@ impl PlanReader<'_> {
         };
         let said = self.text(&members, reference::WRITTEN, "the text of a reference");
         let (source, name) = source?;
-        let mut reference = Reference::new(source);
+        let mut reference = Reference::new(Source::Local(0));
         (reference.optional, reference.path) = (optional?, path?);
         reference.otherwise = otherwise?;
+        let (source, name) = match source {
+            Found::Here(source) => (source, name),
+            Found::Around { level, depth } => {
+                self.local_around(level, depth, &mut reference, node)?
+            }
+        };
+        reference.source = source;
         if let Some(node) = members.get(reference::ELSE)
             && !reference.can_end()
         {
@@ -78,10 +86,17 @@ impl PlanReader<'_> {
     /// What a computed value mentions.
     pub(super) fn read(&mut self, node: JsonNode<'_>) -> Option<Source> {
         let members = self.object(node, "what a computed value reads", source::ALL)?;
-        self.source(&members).map(|(source, _)| source)
+        match self.source(&members)?.0 {
+            Found::Here(source) => Some(source),
+            Found::Around { level, depth } => {
+                let whole = &mut Reference::new(Source::Local(depth));
+                let found = self.local_around(level, depth, whole, node)?;
+                Some(found.0)
+            }
+        }
     }
 
-    fn source(&mut self, members: &Members<'_>) -> Option<(Source, String)> {
+    fn source(&mut self, members: &Members<'_>) -> Option<(Found, String)> {
         let named = source::ALL.iter();
         let named = named.filter_map(|name| Some((*name, members.given(name)?)));
         let named: Vec<(&str, JsonNode<'_>)> = named.collect();
@@ -110,23 +125,35 @@ impl PlanReader<'_> {
                 source::STEP => Source::Step(place),
                 _ => Source::Input(place),
             };
-            return Some((source, source.name()));
+            return Some((Found::Here(source), source.name()));
         }
         let name = self.builder.text(given, &what)?.value;
         let source = match kind {
-            source::STEP => Source::Step(self.step_named(&name, given)?),
-            _ => Source::Input(self.input_named(&name, given)?),
+            source::STEP => self.step_named(&name, given)?,
+            _ => self.input_named(&name, given)?,
         };
-        Some((source, name.into_owned()))
+        Some((Found::Here(source), name.into_owned()))
     }
 
-    fn local(&mut self, node: JsonNode<'_>) -> Option<(Source, String)> {
+    fn local(&mut self, node: JsonNode<'_>) -> Option<(Found, String)> {
         let expected = "its number, from the outermost on: 0, 1, …";
         let what = "the local value of a reference";
         let depth: usize = self.builder.value(node, what, expected)?;
-        if depth >= self.locals.len() && matches!(self.names, IdKind::InPlan(_)) {
+        let name = Source::Local(depth).name();
+        let mut locals = self.locals.len();
+        if locals == 0 {
+            // Those around a block are read by the same numbers where it has none itself.
+            let level = self.around.iter().rposition(|it| !it.locals.is_empty());
+            if let Some(level) = level {
+                locals = self.around[level].locals.len();
+                if depth < locals {
+                    return Some((Found::Around { level, depth }, name));
+                }
+            }
+        }
+        if depth >= locals && matches!(self.names, IdKind::InPlan(_)) {
             let message = format!("there is no local value {depth} here");
-            let help = match self.locals.len() {
+            let help = match locals {
                 0 => "only a `for` or a `pattern` around the reference has local values".into(),
                 1 => "there is one: 0".to_owned(),
                 count => format!(
@@ -137,28 +164,60 @@ impl PlanReader<'_> {
             let note = Note::error(Code::UnknownLocal, node.place(), message);
             return self.builder.error(note.help(help));
         }
-        Some((Source::Local(depth), Source::Local(depth).name()))
+        Some((Found::Here(Source::Local(depth)), name))
     }
 
-    /// The step of this name.
-    pub(super) fn step_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<usize> {
-        let place = node.place();
+    /// The step of this name, or what a block reads of one around it.
+    fn step_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<Source> {
+        if let Some(index) = self.builder.step_of(name) {
+            return Some(Source::Step(index));
+        }
+        if let IdKind::InPlan(inputs) = &self.names
+            && let Some((input, _)) = inputs.get(name)
+        {
+            let input = Source::Input(*input);
+            return if self.is_step(input) {
+                Some(input)
+            } else {
+                self.unknown_step(name, node)
+            };
+        }
+        match self.read_around(name, true, node) {
+            Some(found) => found,
+            None => self.unknown_step(name, node),
+        }
+    }
+
+    /// The step of this name that a block has itself, or the plan.
+    pub(super) fn own_step(&mut self, name: &str, node: JsonNode<'_>) -> Option<usize> {
         if let Some(index) = self.builder.step_of(name) {
             return Some(index);
         }
-        if matches!(&self.names, IdKind::InPlan(inputs) if inputs.contains_key(name)) {
+        if self.builder.id_around(name).is_some() {
+            let message = format!("`{}` is a step outside of this block", short(name));
+            let note = Note::error(Code::UnknownStep, node.place(), message);
+            let help = "a step waits for others of its block; what is around it can be in `after` of the step that the block is in";
+            return self.builder.error(note.help(help.to_owned()));
+        }
+        self.unknown_step(name, node)
+    }
+
+    fn unknown_step<T>(&mut self, name: &str, node: JsonNode<'_>) -> Option<T> {
+        let place = node.place();
+        if self.is_input(name) {
             let message = format!("`{}` is an input, not a step", short(name));
             return self.error(Code::UnknownStep, place, message);
         }
-        self.builder.known_step(name, place)
+        self.builder.known_step(name, place);
+        None
     }
 
-    fn input_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<usize> {
+    fn input_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<Source> {
         let IdKind::InPlan(inputs) = &self.names else {
             return None;
         };
         if let Some((index, _)) = inputs.get(name) {
-            return Some(*index);
+            return Some(Source::Input(*index));
         }
         let place = node.place();
         let name_of = short(name);
@@ -166,18 +225,20 @@ impl PlanReader<'_> {
             let message = format!("`{name_of}` is a step, not an input");
             return self.error(Code::UnknownInput, place, message);
         }
-        let mut known: Vec<(usize, &str)> = Vec::new();
-        if inputs.len() <= reading::MOST_NAMES || self.builder.looks_for_similar() {
-            known = inputs
-                .iter()
-                .map(|(name, at)| (at.0, name.as_str()))
-                .collect();
-            known.sort_unstable();
+        let count = inputs.len();
+        if let Some(found) = self.read_around(name, false, node) {
+            return found;
         }
-        let help = match similar(name, known.iter().map(|(_, name)| *name)) {
+        let looks = count <= reading::MOST_NAMES || self.builder.looks_for_similar();
+        let known = if looks {
+            self.input_names()
+        } else {
+            Vec::new()
+        };
+        let help = match similar(name, known.iter().copied()) {
             Some(meant) => Some(format!("an input with a similar name exists: `{meant}`")),
-            None if inputs.is_empty() => Some("the plan has no inputs".to_owned()),
-            None => reading::names("input", known.iter().map(|(_, name)| *name)),
+            None if looks && known.is_empty() => Some("the plan has no inputs".to_owned()),
+            None => reading::names("input", known.iter().copied()),
         };
         let message = format!("there is no input `{name_of}`");
         self.builder

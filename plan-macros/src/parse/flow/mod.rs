@@ -1,4 +1,10 @@
-//! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
+//! `if … { … } else { … }` and `for … in … { … }` around the call of a tool, or around a block.
+
+mod block;
+mod repeat;
+mod step;
+
+pub(super) use step::step;
 
 use super::braced;
 use super::call;
@@ -8,10 +14,10 @@ use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
 use crate::report::Report;
 use crate::scan::tokens::Tokens;
 use crate::scan::value::end_of;
-use crate::scan::{BranchTokens, FlowTokens, ForTokens};
+use crate::scan::{BranchTokens, FlowTokens, ForTokens, has_steps};
 use plan_graph::similar;
 use proc_macro2::{Group, Ident, Spacing, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
@@ -28,6 +34,30 @@ pub(super) fn body(
     let body = match FlowTokens::new(tokens) {
         FlowTokens::If(branches, after) => conditional(branches, after, name, report),
         FlowTokens::For(repeat) => repeated(repeat, name, report),
+        FlowTokens::Loop(repeat) if until == "`}`" => {
+            if let Some(keyword) = repeat.keyword {
+                report.error(
+                    keyword,
+                    "a loop is all that a step does, since its attributes are about the loop\n\
+                     help: write `step name = loop { … } while …;` in the braces, then `name`",
+                );
+            }
+            None
+        }
+        FlowTokens::Loop(repeat) => repeat::repeat(repeat, end, name, report),
+        FlowTokens::Block(group, after) if block::is_block(&group) => {
+            if !after.is_empty() {
+                report.error(after, "expected `;` before this");
+            }
+            Some(block::block(&group, name, report))
+        }
+        FlowTokens::Block(group, after) if after.is_empty() && block::is_call(&group) => {
+            Some(inner(&group, name, report))
+        }
+        FlowTokens::Block(group, after) => {
+            let value = quote!(#group #after);
+            Some(call::call(value, end, until, name, report))
+        }
         FlowTokens::Call(call) => Some(call::call(call, end, until, name, report)),
     };
     body.unwrap_or(Body::Broken(None))
@@ -45,16 +75,10 @@ fn inner_after(before: usize, group: &Group, name: &Ident, report: &mut Report) 
 
 /// Reads the content of the braces of an `if` or a `for`.
 fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
-    let mut tokens = Tokens::new(group.stream());
-    if let (Some(keyword), Some(_)) = (tokens.peek_ident(0), tokens.peek_ident(1))
-        && (keyword == "step" || keyword == "let")
-    {
-        report.error(
-            keyword,
-            "the braces contain exactly one call, whose output is their value: `{ Tool { … } }`",
-        );
-        return Body::Broken(None);
+    if has_steps(group) {
+        return block::block(group, name, report);
     }
+    let mut tokens = Tokens::new(group.stream());
     let mut taken = TokenStream::new();
     while let Some(tree) = tokens.next() {
         if let TokenTree::Punct(punct) = &tree

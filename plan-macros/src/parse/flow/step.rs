@@ -1,6 +1,6 @@
 //! `step name = …;` and `step name: Type = …;`.
 
-use super::{braced, flow, policy, types, value};
+use super::super::{braced, policy, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
 use crate::scan;
@@ -10,7 +10,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Pat, Type};
 
 /// Reads a step. If it has no semicolon, its value is all up to `end`. The names that are written in place of one name are `broken`.
-pub(super) fn step(
+pub(in crate::parse) fn step(
     attrs: TokenStream,
     source: scan::StepTokens,
     semicolon: bool,
@@ -33,7 +33,7 @@ pub(super) fn step(
         let parser = |input: ParseStream<'_>| {
             let pat = Pat::parse_single(input)?;
             value::drain(input);
-            Ok(flow::names_in(&pat))
+            Ok(super::names_in(&pat))
         };
         broken.extend(parser.parse2(source.extra).into_iter().flatten());
         return None;
@@ -63,7 +63,7 @@ pub(super) fn step(
             );
             Body::Broken(None)
         } else if !has_type {
-            flow::body(value, end, "`;`", &name, report)
+            super::body(value, end, "`;`", &name, report)
         } else {
             let value = value::all(value, end, "`;`", report);
             match ty {
@@ -97,6 +97,8 @@ pub(super) fn step(
         ty: ty.filter(|_| !unclear),
         body,
         mentions: Vec::new(),
+        number: 0,
+        is_tail: false,
     };
     if unclear {
         step.body = Body::Broken(None);

@@ -1,0 +1,233 @@
+//! `{ steps tail }`: steps inside a step.
+
+use super::super::{call, is_source_name, value};
+use super::step;
+use crate::ast::{Block, BlockTail, Body, Policy, Role, Step};
+use crate::report::Report;
+use crate::scan::{self, Statement, StatementKind};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use syn::Path;
+use syn::spanned::Spanned;
+
+/// Whether braces in the place of a step's work are a block, rather than a Rust expression.
+pub(super) fn is_block(group: &Group) -> bool {
+    let mut statements = scan::block(group.stream()).into_iter();
+    statements.any(|statement| {
+        let step = statement.step();
+        let keyword = step.and_then(|step| step.keyword.as_ref());
+        keyword.is_some_and(|keyword| keyword == "step")
+    })
+}
+
+/// Whether braces contain what a step may do.
+pub(super) fn is_call(group: &Group) -> bool {
+    is_work(&group.stream())
+}
+
+/// Whether tokens are a call, an `if` or a `for`.
+fn is_work(tokens: &TokenStream) -> bool {
+    let first = tokens.clone().into_iter().next();
+    if let Some(TokenTree::Ident(word)) = &first
+        && (word == "if" || word == "for")
+    {
+        return true;
+    }
+    let path = |input: syn::parse::ParseStream<'_>| {
+        let path: Path = input.call(Path::parse_mod_style)?;
+        value::drain(input);
+        Ok(path)
+    };
+    let path = syn::parse::Parser::parse2(path, tokens.clone());
+    let last = path.ok().and_then(|path| {
+        let last = path.segments.last()?;
+        Some(last.ident.to_string())
+    });
+    last.is_some_and(|name| name.starts_with(char::is_uppercase))
+}
+
+/// Reads what the braces of a loop contain: a block, or one call.
+pub(super) fn round(group: &Group, name: &Ident, report: &mut Report) -> Block {
+    if scan::has_steps(group) || ends_by_word(group) {
+        return steps(group, name, report);
+    }
+    let body = super::inner(group, name, report);
+    let mut block = empty(group);
+    block.end_with(body, group.span());
+    block
+}
+
+/// Whether something in braces is meant to end a loop.
+fn ends_by_word(group: &Group) -> bool {
+    let mut trees = group.stream().into_iter();
+    trees.any(|tree| matches!(tree, TokenTree::Ident(word) if is_ending(&word)))
+}
+
+fn is_ending(word: &Ident) -> bool {
+    word == "break" || word == "continue" || word == "return"
+}
+
+/// Reads the steps of a block, and its tail. The name is that of the step around it.
+pub(super) fn block(group: &Group, name: &Ident, report: &mut Report) -> Body {
+    Body::Block(Box::new(steps(group, name, report)))
+}
+
+fn empty(group: &Group) -> Block {
+    Block {
+        end: group.span_close(),
+        steps: Vec::new(),
+        tail: BlockTail::None,
+        broken: Vec::new(),
+        scope: 0,
+        captures: Vec::new(),
+    }
+}
+
+fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
+    let mut block = empty(group);
+    let statements = scan::block(group.stream());
+    let count = statements.len();
+    for (place, statement) in statements.into_iter().enumerate() {
+        let Statement {
+            attrs,
+            kind,
+            semicolon,
+            end,
+        } = statement;
+        match kind {
+            StatementKind::Step(step) => {
+                let read = step::step(attrs, step, semicolon, end, &mut block.broken, report);
+                block.steps.extend(read);
+            }
+            StatementKind::Other(tokens) => {
+                let is_last = place + 1 == count;
+                let tail = Tail {
+                    attrs,
+                    tokens,
+                    semicolon,
+                    is_last,
+                    end: group.span_close(),
+                };
+                tail.read(name, &mut block, report);
+            }
+        }
+    }
+    block
+}
+
+impl Block {
+    /// Makes what a step may do the last expression.
+    fn end_with(&mut self, body: Body, at: Span) {
+        self.tail = if matches!(body, Body::Broken(None)) {
+            BlockTail::Broken
+        } else {
+            BlockTail::Step
+        };
+        self.steps.push(Step {
+            intent: String::new(),
+            role: Role::Work,
+            after: Vec::new(),
+            policy: Policy::default(),
+            name: Ident::new("_", at),
+            ty: None,
+            body,
+            mentions: Vec::new(),
+            number: 0,
+            is_tail: true,
+        });
+    }
+}
+
+/// What is not a step, in a block.
+struct Tail {
+    attrs: TokenStream,
+    tokens: TokenStream,
+    semicolon: bool,
+    is_last: bool,
+    end: Span,
+}
+
+impl Tail {
+    fn read(self, around: &Ident, block: &mut Block, report: &mut Report) {
+        let Self {
+            attrs,
+            tokens,
+            semicolon,
+            is_last,
+            end,
+        } = self;
+        block.tail = BlockTail::Broken;
+        if !attrs.is_empty() {
+            report.error(
+                attrs,
+                "only steps have attributes and doc comments; expected `step name = …;` after this",
+            );
+            return;
+        }
+        if tokens.is_empty() {
+            return;
+        }
+        let first = tokens.clone().into_iter().next();
+        if let Some(TokenTree::Ident(word)) = first
+            && is_ending(&word)
+        {
+            let message = if word == "return" {
+                "a block has no `return`: its last expression is its value\nhelp: write the name of a step at its end".to_owned()
+            } else {
+                format!(
+                    "a loop has no `{word}`: it ends by its condition\nhelp: write it after `while`: `loop {{ … }} while condition`"
+                )
+            };
+            report.error(word, message);
+            return;
+        }
+        if !is_last || semicolon {
+            let help = if is_last && is_value(&tokens) {
+                "help: remove the `;` to make this the block's value".to_owned()
+            } else {
+                call::as_step(&tokens)
+            };
+            report.error(
+                tokens,
+                format!("a block consists of steps, and of a last expression without `;` that is its value\n{help}"),
+            );
+            return;
+        }
+        if let Some(TokenTree::Ident(none)) = alone(&tokens)
+            && none == "None"
+        {
+            report.error(
+                none,
+                "`None` is not a tool\nhelp: write `step value: Type = None;`, then `value`",
+            );
+            return;
+        }
+        if is_work(&tokens) {
+            let at = tokens.clone().span();
+            let body = super::body(tokens, end, "`}`", around, report);
+            block.end_with(body, at);
+            return;
+        }
+        match alone(&tokens) {
+            Some(TokenTree::Ident(name)) if is_source_name(&name) => {
+                block.tail = BlockTail::Name(name);
+            }
+            _ => report.error(
+                tokens,
+                "a block ends with a call, an `if`, a `for`, or the name of one of its steps\n\
+                 help: write `step value: Type = …;`, then `value`",
+            ),
+        }
+    }
+}
+
+/// Whether tokens may be the value of a block.
+fn is_value(tokens: &TokenStream) -> bool {
+    is_work(tokens) || alone(tokens).is_some()
+}
+
+/// The token that is all there is.
+fn alone(tokens: &TokenStream) -> Option<TokenTree> {
+    let mut trees = tokens.clone().into_iter();
+    let first = trees.next()?;
+    trees.next().is_none().then_some(first)
+}

@@ -1,0 +1,277 @@
+//! The values from around a block that it reads.
+
+use super::{IdKind, PlanReader, VALUES_OF_STEP};
+use crate::dynamic::finding::{Code, Note};
+use crate::dynamic::json_node::JsonNode;
+use crate::dynamic::spans::Spans;
+use crate::plan::{Block, Bound, Reference, Source, Template, seen};
+use crate::print::short;
+use std::collections::HashMap;
+use std::mem::{replace, take};
+use std::ops::Range;
+
+/// Something that a block reads: an input of its plan.
+pub(super) struct BlockRead {
+    /// The name that it has inside.
+    pub(super) name: String,
+    /// Its value outside.
+    pub(super) template: Template,
+    /// Where the block says so, or first refers to it.
+    pub(super) place: Range<usize>,
+    /// Whether it is the whole output of a step.
+    pub(super) is_step: bool,
+}
+
+/// A plan or a block, while a block in it is read.
+pub(super) struct Around {
+    names: HashMap<String, (usize, Range<usize>)>,
+    pub(super) locals: Vec<Bound>,
+    reads: Vec<BlockRead>,
+    depth: usize,
+}
+
+/// What a reference in plan JSON reads.
+pub(super) enum Found {
+    /// Something of the plan or of the block that the reference is in.
+    Here(Source),
+    /// The local value of this number in one of the plans and blocks around the block.
+    Around { level: usize, depth: usize },
+}
+
+impl PlanReader<'_> {
+    /// Begins a block inside this number of bodies, of which this is known to be read.
+    pub(super) fn enter(&mut self, depth: usize, reads: Vec<BlockRead>) {
+        let names = reads.iter().enumerate();
+        let names = names.map(|(index, read)| (read.name.clone(), (index, read.place.clone())));
+        let names = IdKind::InPlan(names.collect());
+        self.around.push(Around {
+            names: match replace(&mut self.names, names) {
+                IdKind::InPlan(names) => names,
+                IdKind::Places => HashMap::new(),
+            },
+            locals: take(&mut self.locals),
+            reads: replace(&mut self.reads, reads),
+            depth: replace(&mut self.depth, depth),
+        });
+        self.builder.enter();
+    }
+
+    /// Ends a block, and gives all that it reads, and its places.
+    pub(super) fn leave(&mut self) -> (Vec<BlockRead>, Spans) {
+        let spans = self.builder.leave();
+        let Some(around) = self.around.pop() else {
+            return (Vec::new(), spans);
+        };
+        self.names = IdKind::InPlan(around.names);
+        self.locals = around.locals;
+        self.depth = around.depth;
+        (replace(&mut self.reads, around.reads), spans)
+    }
+
+    /// Whether this is what a step gives, here or outside.
+    pub(super) fn is_step(&self, source: Source) -> bool {
+        match source {
+            Source::Step(_) => true,
+            Source::Input(input) => self.reads.get(input).is_some_and(|read| read.is_step),
+            Source::Local(_) => false,
+        }
+    }
+
+    /// The inputs by their names, at a level.
+    fn names_at(&self, level: usize) -> Option<&HashMap<String, (usize, Range<usize>)>> {
+        match (self.around.get(level), &self.names) {
+            (Some(around), _) => Some(&around.names),
+            (None, IdKind::InPlan(names)) => Some(names),
+            (None, IdKind::Places) => None,
+        }
+    }
+
+    fn reads_at(&mut self, level: usize) -> &mut Vec<BlockRead> {
+        match self.around.get_mut(level) {
+            Some(around) => &mut around.reads,
+            None => &mut self.reads,
+        }
+    }
+
+    /// The input of the block by which it reads what has this name around it, which may have to be a step; `None` if there is
+    /// nothing of this name.
+    pub(super) fn read_around(
+        &mut self,
+        name: &str,
+        of_step: bool,
+        node: JsonNode<'_>,
+    ) -> Option<Option<Source>> {
+        let mut levels = (0..self.around.len()).rev();
+        let named = |level| Some((level, self.named_at(level, name, of_step)?));
+        let (level, reference) = levels.find_map(named)?;
+        Some(self.bring_in(level, reference, name, node))
+    }
+
+    /// What a name means at one level.
+    fn named_at(&self, level: usize, name: &str, of_step: bool) -> Option<Reference> {
+        let around = &self.around[level];
+        if !of_step && let Some(local) = local_named(&around.locals, name) {
+            return Some(local);
+        }
+        if let Some(step) = self.builder.step_at(level, name) {
+            return Some(Reference::new(Source::Step(step)));
+        }
+        let (input, _) = around.names.get(name)?;
+        let is_step = around.reads.get(*input).is_some_and(|read| read.is_step);
+        (is_step || !of_step).then(|| Reference::new(Source::Input(*input)))
+    }
+
+    /// Whether a name is one of an input here, or of anything but a step around the block.
+    pub(super) fn is_input(&self, name: &str) -> bool {
+        let levels = 0..=self.around.len();
+        let mut names = levels.filter_map(|level| self.names_at(level));
+        names.any(|names| names.contains_key(name))
+    }
+
+    /// All names by which a block may refer to inputs, those around it included.
+    pub(super) fn input_names(&self) -> Vec<&str> {
+        let mut all = Vec::new();
+        for level in (0..=self.around.len()).rev() {
+            let names = self.names_at(level).into_iter().flatten();
+            let mut names: Vec<_> = names.map(|(name, at)| (at.0, name.as_str())).collect();
+            names.sort_unstable();
+            all.extend(names.into_iter().map(|(_, name)| name));
+        }
+        let mut seen = std::collections::HashSet::new();
+        all.retain(|name| seen.insert(*name));
+        all
+    }
+
+    /// The local value around the block that a reference in it begins with. Its path is that in what the block reads from then on.
+    pub(super) fn local_around(
+        &mut self,
+        level: usize,
+        depth: usize,
+        reference: &mut Reference,
+        node: JsonNode<'_>,
+    ) -> Option<(Source, String)> {
+        let source = Source::Local(depth);
+        let own = source.name();
+        let locals = &self.around[level].locals;
+        if let Some(mistake) = locals[depth].unnamed(reference.path()) {
+            let note = Note::error(Code::UnknownLocal, node.place(), format!("this {mistake}"));
+            let help = "the pattern `x` names the whole value, and `(a, b)` the parts of a pair";
+            return self.builder.error(note.help(help.to_owned()));
+        }
+        let Some((name, rest)) = seen(source, &own, reference.path(), locals) else {
+            let message = format!("this reads `{own}`, but a pattern around it binds `{own}`");
+            let note = Note::error(Code::DuplicateId, node.place(), message);
+            let help = "a reference could mean either, so rename one of them";
+            return self.builder.error(note.help(help.to_owned()));
+        };
+        let (name, optional) = (name.to_owned(), rest.optional);
+        let rest = rest.segments.len();
+        let mut outside = Reference::new(source);
+        let first = reference.path.len() - rest;
+        outside.path = reference.path.drain(..first).collect();
+        for segment in &mut outside.path {
+            segment.optional = false;
+        }
+        reference.optional = optional;
+        reference.source = self.bring_in(level, outside, &name, node)?;
+        Some((reference.source, name))
+    }
+
+    /// Makes what there is at a level an input of all blocks from there to this one.
+    fn bring_in(
+        &mut self,
+        level: usize,
+        reference: Reference,
+        name: &str,
+        node: JsonNode<'_>,
+    ) -> Option<Source> {
+        let mut is_step = match reference.source {
+            Source::Step(_) => true,
+            Source::Input(input) => {
+                let read = self.around[level].reads.get(input);
+                read.is_some_and(|read| read.is_step)
+            }
+            Source::Local(_) => false,
+        };
+        is_step &= reference.is_whole();
+        let mut template = Template::from(reference.said(name, Some(name)));
+        let mut found = None;
+        for level in level + 1..=self.around.len() {
+            let index = match self.names_at(level).and_then(|names| names.get(name)) {
+                Some((index, _)) => {
+                    let index = *index;
+                    if self.reads_at(level)[index].template != template {
+                        return self.taken("an input of the block", name, node);
+                    }
+                    index
+                }
+                None if self.builder.step_at(level, name).is_some() => {
+                    return self.taken("a step of the block", name, node);
+                }
+                None => {
+                    let place = node.place();
+                    self.builder.count(VALUES_OF_STEP, place.clone());
+                    let reads = self.reads_at(level);
+                    let index = reads.len();
+                    reads.push(BlockRead {
+                        name: name.to_owned(),
+                        template,
+                        place: place.clone(),
+                        is_step,
+                    });
+                    self.name_at(level, name, index, place);
+                    index
+                }
+            };
+            let inside = Reference::new(Source::Input(index));
+            template = inside.said(name, Some(name)).into();
+            found = Some(Source::Input(index));
+        }
+        found
+    }
+
+    fn name_at(&mut self, level: usize, name: &str, index: usize, place: Range<usize>) {
+        let names = match (self.around.get_mut(level), &mut self.names) {
+            (Some(around), _) => &mut around.names,
+            (None, IdKind::InPlan(names)) => names,
+            (None, IdKind::Places) => return,
+        };
+        names.insert(name.to_owned(), (index, place));
+    }
+
+    fn taken<T>(&mut self, what: &str, name: &str, node: JsonNode<'_>) -> Option<T> {
+        let name = short(name);
+        let message = format!("this reads `{name}` around the block, but {what} has that name");
+        let note = Note::error(Code::DuplicateId, node.place(), message);
+        let help = "a reference could mean either, so rename one of them";
+        self.builder.error(note.help(help.to_owned()))
+    }
+
+    /// Refuses the id of a step in a block that somebody could take for something around it.
+    pub(super) fn is_new(&mut self, id: &str, place: Range<usize>) {
+        if self.around.is_empty() || id == Block::TAIL {
+            return;
+        }
+        let mut around = self.around.iter().rev();
+        let input = around.find_map(|around| Some(around.names.get(id)?.1.clone()));
+        let Some(first) = self.builder.id_around(id).or(input) else {
+            return;
+        };
+        let id = short(id);
+        let message = format!("the step `{id}` has the name of something around its block");
+        let note = Note::error(Code::DuplicateId, place, message);
+        let note = note.related(first, format!("the other `{id}` is here"));
+        let help = "a reference could mean either, so rename one of them".to_owned();
+        self.builder.note(note.help(help));
+    }
+}
+
+/// The local value, or a part of it, to which a pattern gives this name.
+fn local_named(locals: &[Bound], name: &str) -> Option<Reference> {
+    let depth = locals.iter().rposition(|bound| bound.binds(name))?;
+    let whole = Reference::new(Source::Local(depth));
+    Some(match locals[depth].part(name)? {
+        Some(part) => whole.index(part),
+        None => whole,
+    })
+}

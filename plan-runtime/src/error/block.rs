@@ -1,0 +1,130 @@
+//! The errors of blocks: what failed inside is named by the plan around it.
+
+use super::Error;
+use super::path::StepPath;
+use super::run::{Cause, Elements, Failure, Interrupt, RunError, StepError, Undoing};
+use crate::plan::Role;
+use crate::print::MessageName;
+use std::sync::Arc;
+
+/// Where a block is in the plan around it: the step, the element, and which attempt it is.
+pub(crate) struct BlockPlace {
+    pub(crate) step: String,
+    pub(crate) element: Vec<usize>,
+    pub(crate) attempt: u32,
+}
+
+impl BlockPlace {
+    /// The path of what has this name in the block.
+    fn path(&self, inner: &StepPath) -> StepPath {
+        let (step, element) = (MessageName(&self.step), Elements(&self.element));
+        StepPath {
+            path: format!("{}{element}.{}", self.step, inner.path),
+            written: Some(format!("{step}{element}.{inner}")),
+        }
+    }
+
+    fn paths(&self, inner: &[StepPath]) -> Vec<StepPath> {
+        inner.iter().map(|path| self.path(path)).collect()
+    }
+
+    /// The same failures, of the plan around the block.
+    pub(crate) fn failures(&self, inner: &[Failure]) -> impl Iterator<Item = Failure> {
+        inner.iter().map(|failure| Failure {
+            step: self.path(&failure.step),
+            blocked: self.paths(&failure.blocked),
+            ..failure.clone()
+        })
+    }
+
+    pub(crate) fn undoing(&self, inner: &Undoing) -> Undoing {
+        Undoing {
+            undone: self.paths(&inner.undone),
+            not_undone: self.paths(&inner.not_undone),
+        }
+    }
+
+    /// The failure of the block itself, rather than of a step in it.
+    fn failure(&self, error: StepError) -> Failure {
+        Failure {
+            step: StepPath::name(&self.step),
+            element: self.element.clone(),
+            tool: None,
+            error,
+            attempts: self.attempt,
+            blocked: Vec::new(),
+            role: Role::Work,
+        }
+    }
+}
+
+impl StepError {
+    /// Why a block failed: `instead`, if it was ended for that.
+    pub(crate) fn of_block(run: RunError, instead: Option<Self>, place: &BlockPlace) -> Self {
+        let own = instead.or_else(|| match run.cause() {
+            Cause::Steps | Cause::Interrupted(Interrupt::Limit(_) | Interrupt::Block) => None,
+            Cause::Output(error) | Cause::Panicked(error) => Some(error.clone()),
+            _ => Some(Self::tool(Error::permanent(run.to_string()))),
+        });
+        let failures: Vec<Failure> = place.failures(run.failures()).collect();
+        let undoing = place.undoing(run.undoing_of());
+        match own {
+            Some(error) if failures.is_empty() && undoing.is_empty() => error,
+            own => {
+                let own = own.map(|error| place.failure(error));
+                let failures = own.into_iter().chain(failures).collect();
+                Self::block(run.plan().to_owned(), failures, undoing)
+            }
+        }
+    }
+
+    /// The same where the block, or an element beside it, left something that was not undone.
+    pub(crate) fn leaving(self, left: Left, plan: &str, place: &BlockPlace) -> Self {
+        let Left { failures, undoing } = left;
+        if undoing.not_undone.is_empty() {
+            return self;
+        }
+        let (mut all, mut undone) = match &self {
+            Self::Block(run) => (run.failures().to_vec(), run.undoing_of().clone()),
+            _ => (vec![place.failure(self)], Undoing::default()),
+        };
+        all.extend(failures);
+        undone.add(undoing);
+        Self::block(plan.to_owned(), all, undone)
+    }
+
+    fn block(plan: String, failures: Vec<Failure>, undoing: Undoing) -> Self {
+        let run = RunError::of(plan, Cause::Steps, failures);
+        Self::Block(Arc::new(run.undoing(undoing)))
+    }
+}
+
+/// What became of the undo steps of blocks that had succeeded, in the plan around them.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// The undo steps that failed.
+    pub(crate) failures: Vec<Failure>,
+    pub(crate) undoing: Undoing,
+}
+
+impl Left {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.failures.extend(other.failures);
+        self.undoing.add(other.undoing);
+    }
+
+    pub(crate) fn leaves_work(&self) -> bool {
+        !self.undoing.not_undone.is_empty()
+    }
+}
+
+impl Undoing {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.undone.is_empty() && self.not_undone.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.undone.extend(other.undone);
+        self.not_undone.extend(other.not_undone);
+    }
+}

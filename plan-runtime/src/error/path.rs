@@ -1,0 +1,30 @@
+//! The names of steps in errors.
+
+use crate::print::MessageName;
+use std::fmt;
+
+/// The name of a step, or the path of one in a block.
+#[derive(Clone, Debug)]
+pub(crate) struct StepPath {
+    pub(crate) path: String,
+    /// How it is printed, if it is a path: each name in it is escaped by itself.
+    pub(super) written: Option<String>,
+}
+
+impl StepPath {
+    pub(crate) fn name(name: &str) -> Self {
+        Self {
+            path: name.to_owned(),
+            written: None,
+        }
+    }
+}
+
+impl fmt::Display for StepPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.written {
+            Some(written) => f.write_str(written),
+            None => write!(f, "{}", MessageName(&self.path)),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The parts of a block: its steps, its value and its inputs.
+
+use super::json::View;
+use super::{Block, Body, Entry, Key, Role, Source, Step, Template};
+
+impl Block {
+    /// The id of the step that is the last expression of a block.
+    pub(crate) const TAIL: &str = "_";
+
+    /// The call, the `if` or the `for` that is the block's last expression: its last step, if that says nothing else and the
+    /// block's value is the whole of its output.
+    pub(crate) fn tail(&self) -> Option<&Body> {
+        let last = self.plan.steps.len().checked_sub(1)?;
+        let step = &self.plan.steps[last];
+        let View::Reference(value) = self.plan.output.value.view() else {
+            return None;
+        };
+        let is_tail = step.id == Self::TAIL
+            && step.intent.is_empty()
+            && step.role == Role::Work
+            && step.after.is_empty()
+            && step.policy.is_default()
+            && value.source == Source::Step(last)
+            && value.is_whole();
+        let is_value = matches!(&step.body, Body::Action(action) if action.tool.is_none());
+        (is_tail && !is_value).then_some(&step.body)
+    }
+
+    /// Its steps without its [tail](Self::tail).
+    pub(crate) fn named_steps(&self) -> &[Step] {
+        let steps = &self.plan.steps[..];
+        let count = steps.len() - usize::from(self.tail().is_some());
+        &steps[..count]
+    }
+
+    /// Whether a value or a call is all that is in it. Without its braces it would be just that.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.named_steps().is_empty() && self.value().is_some()
+    }
+
+    /// Its value, if it is not always null.
+    pub(crate) fn value(&self) -> Option<&Template> {
+        let value = &self.plan.output.value;
+        (!matches!(value.view(), View::Null)).then_some(value)
+    }
+
+    /// The values from around it that it reads, each with the name that it has inside; `None` if these are not its inputs.
+    pub(crate) fn reads(&self) -> Option<Vec<(&str, &Template)>> {
+        let entries: &[Entry] = match &self.inputs {
+            Template::Object(entries) => entries,
+            _ => return None,
+        };
+        let named = entries.iter().map(|entry| match &entry.key {
+            Key::Name(name) => Some((name.as_str(), &entry.value)),
+            Key::Flattened | Key::Inner => None,
+        });
+        let named: Vec<_> = named.collect::<Option<_>>()?;
+        let names = named.iter().map(|(name, _)| *name);
+        let inputs = self.plan.inputs.iter().map(|input| &*input.name);
+        names.eq(inputs).then_some(named)
+    }
+}

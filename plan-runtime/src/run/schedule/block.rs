@@ -1,0 +1,423 @@
+//! Blocks: plans inside steps, which the schedule around them polls.
+//!
+//! A block that succeeds is kept if steps in it may have to be undone, until the scope around it has succeeded, too.
+
+use super::super::StepError;
+use super::super::catch::catch;
+use super::super::options::Options;
+use super::super::start::StepResult;
+use super::super::timer::Sleep;
+use super::super::trace::Span;
+use super::block_run::BlockRun;
+use super::body_state::{BodyState, Failed, Work, note};
+use super::ending::Ending;
+use super::interrupts::Interrupts;
+use super::task::CallState;
+use super::{Around, Schedule, StepState};
+use crate::error::{BlockPlace, Interrupt, Left};
+use crate::plan::{self, Block, Body, Role, Template};
+use crate::resolve::{Meter, StoredValue, resolve};
+use serde_json::{Map, Value};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The number of a task that undoes a block, in the place of a job's.
+const UNDO: usize = usize::MAX;
+
+/// What a block counts besides its values.
+fn size(block: &Block) -> usize {
+    let steps = block.plan.steps.len();
+    size_of::<Schedule<'_>>().saturating_add(steps.saturating_mul(128))
+}
+
+impl<'x> Schedule<'x> {
+    /// Starts an attempt of a job that is a block.
+    pub(super) fn start_block(
+        &mut self,
+        step: usize,
+        job: usize,
+        block: &'x Block,
+        span: Span,
+        limit: Option<(Sleep, StepError)>,
+        until: Option<Duration>,
+    ) {
+        let at = &self.flow(step).jobs[job];
+        let (place, frame, number, attempt) = (at.place, at.frame, at.number, at.attempts);
+        let log = at.log;
+        let late = Cell::new(false);
+        let (made, bytes) = {
+            let stop = || {
+                late.set(until.is_some_and(|until| until <= self.clock.now()));
+                self.interrupts.look(&self.clock) || late.get()
+            };
+            let meter = Meter::new(self.room(), Some(&stop));
+            let flow = self.steps.flow(step);
+            let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
+            let scope = self.scope().with_locals(&locals).metered(&meter);
+            let make = || {
+                let inputs: Map<String, Value> = resolve(&block.inputs, &scope)?;
+                scope.check_arguments()?;
+                Ok(inputs)
+            };
+            (catch(|| span.in_scope(make)), meter.spent())
+        };
+        let made = made.and_then(|made| made.map_err(StepError::arguments));
+        let mut inputs = match made {
+            Ok(inputs) => inputs,
+            Err(_) if self.interrupts.happened().is_some() => return,
+            Err(error) => {
+                let late = limit.filter(|_| late.get()).map(|(_, late)| late);
+                return self.tried(step, job, Err(late.unwrap_or(error)), Some(&span));
+            }
+        };
+        if !self.has_room(bytes.saturating_add(size(block))) {
+            let error = StepError::arguments(self.full());
+            return self.tried(step, job, Err(error), Some(&span));
+        }
+        if self.options.capture
+            && let Some(log) = log
+        {
+            let mut captured = Value::Object(inputs.clone());
+            if let Some(secrecy) = &self.secrecy {
+                secrecy.arguments(number).mask_in(&mut captured);
+            }
+            self.held.add(bytes);
+            if let Some(attempt) = self.logged(step, Some(log)) {
+                attempt.arguments = Some(captured);
+            }
+        }
+        let names = block.plan.inputs.iter();
+        let inputs = names.map(|input| inputs.remove(&input.name).unwrap_or_default());
+        let mut inputs: Vec<StoredValue> = inputs.map(StoredValue::json).collect();
+        let flow = self.flow(step);
+        let mut again = None;
+        if let Work::Round(repeat) = flow.jobs[job].work {
+            again = Some(&repeat.again);
+            if let (true, Some(input), Some(rounds)) =
+                (repeat.last, inputs.first_mut(), &flow.rounds)
+            {
+                *input = StoredValue::json(rounds.last.clone());
+            }
+        }
+        let element = self.flow(step).elements(place);
+        let context = self.context((step, job), element.clone(), attempt, until, Some(number));
+        let graph = self.graph.blocks.as_ref();
+        let Some(graph) = graph.and_then(|blocks| blocks.get(&plan::number(number))) else {
+            return self.tried(step, job, Err(StepError::Unknown), Some(&span));
+        };
+        let around = Around {
+            allowance: Arc::clone(&self.allowance),
+            secrecy: self
+                .secrecy
+                .as_ref()
+                .and_then(|secrecy| secrecy.block(number).cloned()),
+            depth: self.depth,
+            block_of: Some(self.name),
+        };
+        let options = Options {
+            outer: Some(context),
+            ..Options::default()
+        };
+        let begin = || {
+            let graph = Arc::clone(graph);
+            let mut schedule = Schedule::begin(&block.plan, graph, inputs, around, options);
+            schedule.look_who_watches();
+            schedule.watch_plan_start();
+            schedule
+        };
+        let schedule = match catch(|| span.in_scope(begin)) {
+            Ok(schedule) => Box::new(schedule),
+            Err(panic) => return self.tried(step, job, Err(panic), Some(&span)),
+        };
+        let bytes = bytes + size(block);
+        self.held.add(bytes);
+        let run = Box::new(BlockRun {
+            schedule,
+            first: number + 1,
+            place: BlockPlace {
+                step: self.plan.steps[step].id.clone(),
+                element,
+                attempt,
+            },
+            limit: limit.as_ref().map(|(_, error)| error.clone()),
+            again,
+            has_succeeded: false,
+            is_cut: false,
+            left: None,
+            bytes,
+        });
+        self.share_permits();
+        self.flow(step).active += 1;
+        self.has_opened = true;
+        let state = CallState::block(run, span, limit);
+        self.running.push_block((step, job), state);
+    }
+
+    /// A block has ended, or was undone.
+    #[cold]
+    pub(super) fn block_ended(
+        &mut self,
+        step: usize,
+        job: usize,
+        block: BlockRun<'x>,
+        result: StepResult,
+        span: &Span,
+    ) {
+        if job == UNDO {
+            return self.block_undone(step, block);
+        }
+        let bytes = block.bytes;
+        let Some(flow) = self.steps.flow_mut(step) else {
+            return self.held.remove(bytes);
+        };
+        flow.active -= 1;
+        if let Err(error) = &result
+            && block.is_cut
+        {
+            if error.leaves_work() {
+                let at = &flow.jobs[job];
+                let failed = Failed {
+                    element: flow.elements(at.place),
+                    error: error.clone(),
+                    attempts: at.attempts,
+                };
+                note(&mut flow.failed, failed);
+            } else {
+                self.left.undoing.add(block.left().undoing);
+            }
+            self.held.remove(bytes);
+            return self.settle(step);
+        }
+        let is_work = self.plan.steps[step].role == Role::Work;
+        if block.has_succeeded && is_work && block.schedule.has_to_undo() {
+            self.kept += 1;
+            self.steps.more(step).kept.push(block);
+        } else {
+            self.held.remove(bytes);
+        }
+        self.tried(step, job, result, Some(span));
+        self.settle(step);
+    }
+
+    /// Whether something of a plan that has succeeded has to be undone if what is around it fails.
+    fn has_to_undo(&self) -> bool {
+        let mut steps = 0..self.plan.steps.len();
+        self.kept > 0
+            || steps.any(|step| self.undone_by(step).is_some() && self.has_completed(step))
+    }
+
+    /// Whether there is another round of a loop after this one.
+    pub(super) fn goes_on(&mut self, again: &Template) -> Result<Value, StepError> {
+        if let Some(outputs) = self.given.take() {
+            self.outputs = outputs;
+        }
+        let (again, _) = self.metered(|scope| resolve::<bool>(again, scope))?;
+        let again = again.map_err(|error| {
+            let error = StepError::arguments(error.of_part("its condition (`while`)"));
+            self.hushed_output(error)
+        });
+        again.map(Value::Bool)
+    }
+
+    /// Undoes what a plan did that has succeeded.
+    fn begin_undo(&mut self) {
+        if let Some(outputs) = self.given.take() {
+            self.outputs = outputs;
+        }
+        std::mem::replace(&mut self.interrupts, Interrupts::new(None, None, None)).close();
+        self.ended = None;
+        self.ending = Some(Box::new(Ending::of_undo()));
+        self.begin_unwind();
+    }
+
+    /// Starts to undo blocks of a step that have succeeded, as many as the step may do at one time. `false` if none is left.
+    pub(super) fn undo_blocks(&mut self, step: usize) -> bool {
+        // Rounds are undone from the last to the first.
+        let limit = match self.plan.steps[step].body {
+            Body::Loop(_) => 1,
+            _ => self.policy(step).concurrency.unwrap_or(usize::MAX).max(1),
+        };
+        let (mut kept, mut active) = match self.steps.more_mut(step) {
+            Some(more) => (std::mem::take(&mut more.kept), more.undoing),
+            None => return false,
+        };
+        while active < limit
+            && let Some(mut block) = kept.pop()
+        {
+            active += 1;
+            self.kept -= 1;
+            block.left = Some(Left::default());
+            block.schedule.begin_undo();
+            let state = CallState::block(Box::new(block), Span::none(), None);
+            self.running.push_block((step, UNDO), state);
+        }
+        let more = self.steps.more(step);
+        more.kept = kept;
+        more.undoing = active;
+        active > 0
+    }
+
+    /// A block of a step was undone, as far as that was possible.
+    fn block_undone(&mut self, step: usize, block: BlockRun<'x>) {
+        self.held.remove(block.bytes);
+        let left = block.left.unwrap_or_default();
+        self.steps.more(step).undoing -= 1;
+        if let Some(flow) = self.steps.flow_mut(step) {
+            flow.left.add(left);
+            return self.settle(step);
+        }
+        self.left.add(left);
+        if !self.undo_blocks(step) {
+            self.open -= 1;
+            self.blocks_undone(step);
+        }
+    }
+
+    /// Whether a step that has failed, or does not go on, first has to undo its elements that are blocks.
+    pub(super) fn undoes_elements(&mut self, step: usize) -> bool {
+        let Some(flow) = self.steps.flow(step) else {
+            return false;
+        };
+        if matches!(
+            self.interrupts.happened(),
+            Some(Interrupt::Limit(_) | Interrupt::Nested(_) | Interrupt::Outer)
+        ) {
+            return false;
+        }
+        let is_over =
+            (flow.failed.is_some() || flow.cut && flow.output.is_none()) && flow.active == 0;
+        if !is_over {
+            return false;
+        }
+        if self.undo_blocks(step) {
+            return true;
+        }
+        let name = self.name;
+        let id = &self.plan.steps[step].id;
+        let flow = self.flow(step);
+        let left = std::mem::take(&mut flow.left);
+        match flow.failed.take() {
+            Some(failed) if left.leaves_work() => {
+                let place = BlockPlace {
+                    step: id.clone(),
+                    element: failed.element.clone(),
+                    attempt: failed.attempts,
+                };
+                let error = failed.error.leaving(left, name, &place);
+                self.flow(step).failed = Some(Failed { error, ..failed });
+            }
+            failed => {
+                flow.failed = failed;
+                self.left.add(left);
+            }
+        }
+        false
+    }
+
+    /// Drops the calls that run, and has the blocks among them end.
+    pub(super) fn cancel_calls(&mut self) {
+        if self.graph.blocks.is_none() {
+            return self.cancel();
+        }
+        for step in 0..self.plan.steps.len() {
+            if self.steps.states[step] != StepState::Running {
+                continue;
+            }
+            if self.steps.flow(step).is_some() {
+                self.drop_questions(step, None);
+            }
+            let blocks = self.end_blocks(step, true);
+            let more = self.steps.more_of(step);
+            let has_kept = more.is_some_and(|more| !more.kept.is_empty() || more.undoing > 0);
+            if blocks == 0 && !has_kept {
+                self.drop_flow(step);
+                self.drop_step(step);
+                continue;
+            }
+            let flow = self.flow(step);
+            flow.active = blocks;
+            flow.failed = None;
+            flow.stop();
+            self.settle(step);
+        }
+    }
+
+    /// Drops the calls of a step. Its blocks with undo steps or always steps are to end, unless all is over. Returns how many of them still run.
+    pub(super) fn end_blocks(&mut self, step: usize, may_end: bool) -> usize {
+        let has_blocks = may_end && self.graph.blocks.is_some();
+        if has_blocks {
+            let has_ending = |block: &BlockRun<'_>| block.schedule.graph.has_last();
+            self.abandon(|task| task.step == step && !task.block().is_some_and(has_ending));
+        } else {
+            self.leave_blocks(Some(step));
+            self.abandon(|task| task.step == step);
+            self.steps.more(step).undoing = 0;
+        }
+        let mut blocks = 0;
+        if has_blocks {
+            self.running.blocks(|of, job, block| {
+                if of == step && job != UNDO {
+                    block.cut();
+                    blocks += 1;
+                }
+            });
+        }
+        blocks
+    }
+
+    /// Notes what blocks have not undone that are about to be dropped.
+    pub(super) fn leave_blocks(&mut self, step: Option<usize>) {
+        if self.graph.blocks.is_none() {
+            return;
+        }
+        let left = &mut self.left;
+        self.running.blocks(|of, _, block| {
+            if step.is_none_or(|step| of == step) {
+                left.add(block.left());
+            }
+        });
+    }
+
+    /// Waits for the blocks to end, since the run was cancelled or passed its deadline. `false` if none runs, or that was so already.
+    #[cold]
+    pub(super) fn wind_down(&mut self) -> bool {
+        let interrupt = match self.interrupts.happened() {
+            Some(Interrupt::Cancelled | Interrupt::Deadline(_) | Interrupt::Block)
+                if self.graph.blocks.is_some()
+                    && self.ending.is_none()
+                    && self.winding.is_none() =>
+            {
+                self.interrupts.happened().cloned()
+            }
+            _ => return false,
+        };
+        self.cancel_calls();
+        if self.open == 0 {
+            return false;
+        }
+        self.limit_grace();
+        self.winding = interrupt;
+        true
+    }
+
+    /// From now on, calls need permits: those of blocks run beside the others.
+    pub(super) fn share_permits(&mut self) {
+        if !self.is_shared {
+            // None of them has a context.
+            self.run.permits.count(self.calls);
+            self.is_shared = true;
+            self.has_permit = self.run.permits.try_take();
+        }
+    }
+}
+
+impl BodyState<'_> {
+    /// Nothing more of it is to start, and its output is of no interest.
+    fn stop(&mut self) {
+        for job in self.cut() {
+            self.jobs[job].waits = None;
+        }
+        self.cut = true;
+    }
+}

@@ -1,0 +1,118 @@
+//! The run of a block, which the schedule around it polls.
+
+use super::super::StepError;
+use super::super::nesting::{DEEPEST, Nested};
+use super::super::start::StepResult;
+use super::{Schedule, Start};
+use crate::error::{BlockPlace, Interrupt, Left};
+use crate::plan::Template;
+use crate::resolve::StoredValue;
+use serde_json::Value;
+use std::task::{Context, Poll, ready};
+
+/// A block that runs, or has succeeded and may have to be undone.
+pub(super) struct BlockRun<'x> {
+    pub(super) schedule: Box<Schedule<'x>>,
+    /// The number of its first action in the plan around it.
+    pub(super) first: usize,
+    pub(super) place: BlockPlace,
+    /// Its error if its time is over before it ends.
+    pub(super) limit: Option<StepError>,
+    /// The condition of the loop whose round it is. Its result is a pair then: its value, and whether there is another round.
+    pub(super) again: Option<&'x Template>,
+    /// Whether its work has succeeded, although that condition may have failed.
+    pub(super) has_succeeded: bool,
+    /// Whether it was ended because of something around it, so that its error is of no interest.
+    pub(super) is_cut: bool,
+    /// What became of its undo steps, once they have run after it had succeeded.
+    pub(super) left: Option<Left>,
+    /// The bytes that its inputs count.
+    pub(super) bytes: usize,
+}
+
+impl<'x> BlockRun<'x> {
+    /// Is ready once nothing of it runs.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<StepResult> {
+        let nested = Nested::enter();
+        if nested.is_none() {
+            self.schedule.interrupt(Interrupt::Nested(DEEPEST));
+        }
+        let first = self.first;
+        loop {
+            ready!(
+                self.schedule
+                    .poll(cx, &mut |number, request| start(first + number, request))
+            );
+            if !self.schedule.is_before_ending() {
+                return Poll::Ready(self.result());
+            }
+            self.schedule.begin_ending::<Value>();
+        }
+    }
+
+    fn result(&mut self) -> StepResult {
+        let run = match self.schedule.output::<Value>() {
+            Ok(output) => {
+                self.has_succeeded = true;
+                let room = self.schedule.room().of_one();
+                let output = match self.again {
+                    Some(again) => Value::Array(vec![output, self.schedule.goes_on(again)?]),
+                    None => output,
+                };
+                return StoredValue::made(output, room).map_err(StepError::output);
+            }
+            Err(run) => run,
+        };
+        if let Some(left) = &mut self.left {
+            let failures = self.place.failures(run.failures());
+            left.failures = failures.filter(|it| it.is_of_undo()).collect();
+            left.undoing = self.place.undoing(run.undoing_of());
+            return Ok(StoredValue::json(Value::Null));
+        }
+        let mut instead = None;
+        if run.is_ended_block() && !self.is_cut {
+            instead = self.limit.take();
+            // The time of something around it is over, which will be found out there.
+            self.is_cut = instead.is_none();
+        }
+        Err(StepError::of_block(run, instead, &self.place))
+    }
+
+    /// Something outside the steps of the block has panicked.
+    pub(super) fn panicked(&mut self, panic: StepError) -> StepResult {
+        let run = self.schedule.panicked(panic);
+        Err(StepError::of_block(run, None, &self.place))
+    }
+
+    /// What it counts besides its values.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Drops its calls, since its time is over. Its undo steps and always steps run then.
+    pub(super) fn end(&self) {
+        if !self.is_ending() {
+            self.schedule.interrupt(Interrupt::Block);
+        }
+    }
+
+    /// Whether its work is over, or about to be: that it is to end changes nothing.
+    fn is_ending(&self) -> bool {
+        self.schedule.ending.is_some() || self.schedule.winding.is_some()
+    }
+
+    /// The same, since the step does not go on, whatever becomes of the block.
+    pub(super) fn cut(&mut self) {
+        self.is_cut |= !self.is_ending();
+        self.end();
+    }
+
+    /// What was undone in it so far, and what was not.
+    pub(super) fn left(&self) -> Left {
+        let undoing = self.schedule.all_undoing();
+        Left {
+            failures: Vec::new(),
+            undoing: self.place.undoing(&undoing),
+        }
+    }
+}
