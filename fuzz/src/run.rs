@@ -10,8 +10,7 @@ use plan_runtime::run::{
 use plan_runtime::{Error, RunError, tool};
 use serde_json::{Map, Value, json};
 use std::cell::Cell;
-use std::future::Future;
-use std::iter::successors;
+use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Once};
@@ -162,6 +161,7 @@ struct Calls {
 
 impl Calls {
     fn reset(&self) {
+        DEPTH.set(0);
         for count in [&self.made, &self.most_open, &self.refused, &self.depth] {
             count.store(0, Ordering::Relaxed);
         }
@@ -211,13 +211,25 @@ impl Gate for Desk {
     }
 }
 
+thread_local! {
+    /// In how many others the plan runs that is being polled. The contexts around a call would not tell: blocks have them, too.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
 /// Runs the plan inside of itself.
 #[tool(crate = plan_runtime)]
 async fn nest(world: &World, #[context] context: CallContext) -> plan_runtime::Result<Value> {
-    let depth = successors(context.outer(), |call| call.outer()).count();
+    let depth = DEPTH.get();
     world.calls.depth.fetch_max(depth, Ordering::Relaxed);
     let nested = world.toolbox.run(&world.plan, &world.inputs, world);
-    Ok(nested.inside(&context).await?)
+    let mut nested = pin!(nested.inside(&context).into_future());
+    let inside = poll_fn(|cx| {
+        DEPTH.set(depth + 1);
+        let output = nested.as_mut().poll(cx);
+        DEPTH.set(depth);
+        output
+    });
+    Ok(inside.await?)
 }
 
 /// Tools that do whatever tools can do.
