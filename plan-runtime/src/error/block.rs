@@ -15,7 +15,7 @@ pub(crate) struct BlockPlace {
 }
 
 impl BlockPlace {
-    /// The path of what has this name in the block.
+    /// The path of the step that has this name in the block.
     fn path(&self, inner: &StepPath) -> StepPath {
         let (step, element) = (MessageName(&self.step), Elements(&self.element));
         StepPath {

@@ -251,7 +251,7 @@ pub(crate) fn some_of<T: AsRef<str>>(names: &[T]) -> String {
     some_shown(&names.collect::<Vec<_>>())
 }
 
-/// The same of what is safe to print.
+/// The same for names that are safe to print.
 pub(crate) fn some_shown<T: Display>(names: &[T]) -> String {
     const NAMED: usize = 3;
     let quoted = |name: &T| format!("`{name}`");

@@ -384,7 +384,7 @@ fn an_element_fails_by_itself() {
     }
 }
 
-/// A block whose `held` is undone by `released`, and which ends with a call of `key`.
+/// A block whose `held` is undone by `released`, and which ends with a call to `key`.
 pub(crate) fn holding(key: &str) -> Vec<Step> {
     vec![
         call("held", "hold", &[]),

@@ -25,7 +25,7 @@ fn deep(levels: usize, key: &str) -> Body {
 #[test]
 fn blocks_are_deep_in_each_other() {
     let plan = outer(vec![step("trip", deep(60, "a"), &[])]);
-    // A block is no plan inside the plan.
+    // A block does not count as a plan inside the plan.
     let limits = Limits::DEFAULT.depth(0);
     let (output, _) = played_with(&Stage::default(), &plan, |run| run.limits(limits));
     assert_eq!(output.unwrap(), "a");

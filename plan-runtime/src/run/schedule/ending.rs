@@ -60,7 +60,7 @@ impl Ending {
         }
     }
 
-    /// That of a block which had succeeded, and is undone because of what is around it.
+    /// That of a block which had succeeded, and is undone because something around it fails.
     pub(super) fn of_undo() -> Self {
         Self {
             in_grace: true,
