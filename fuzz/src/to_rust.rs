@@ -85,6 +85,7 @@ fn is_foreign_body(body: &Body) -> bool {
         Body::For(each) => {
             !is_name(&each.pattern) || has_code(&each.list) || is_foreign_body(&each.body)
         }
+        Body::Await(wait) => !is_name(&wait.type_name),
         Body::Block(block) => has_code(&block.inputs) || is_foreign_work(&block.plan),
         other => panic!("{other:?}"),
     }
@@ -140,6 +141,7 @@ fn without_texts_in(body: &mut Body) {
             replace(&mut each.list, true);
             without_texts_in(&mut each.body);
         }
+        Body::Await(_) => {}
         // What a block reads has no texts: it goes by its names.
         Body::Block(block) => without_texts_of_steps(&mut block.plan),
         other => panic!("{other:?}"),

@@ -91,7 +91,7 @@ pub(crate) struct Step {
     pub(crate) after: Vec<Ident>,
     pub(crate) policy: Policy,
     pub(crate) name: Ident,
-    /// A step with a type is a computed value.
+    /// A step with a type is a computed value, or one from outside.
     pub(crate) ty: Option<Type>,
     pub(crate) body: Body,
     /// What its values mention, in order, once names are resolved, and the blocks in it, as far as it is outside of them.
@@ -154,6 +154,8 @@ pub(crate) enum Body {
     Block(Box<Block>),
     /// `loop |last| { … } while condition`
     Loop(Box<Loop>),
+    /// `await`, at this place: a value from outside, whose type is `Step::ty`.
+    Await(Span),
     /// What could not be read, and was reported; the tool's path if that much is known.
     Broken(Option<Path>),
 }
@@ -166,7 +168,7 @@ impl Body {
             Self::Loop(repeat) => f(&repeat.round),
             Self::If(branches) => branches.iter().for_each(|branch| branch.body.blocks(f)),
             Self::For(repeat) => repeat.body.blocks(f),
-            Self::Call(_) | Self::Compute(_) | Self::Broken(_) => {}
+            Self::Call(_) | Self::Compute(_) | Self::Await(_) | Self::Broken(_) => {}
         }
     }
 }
@@ -277,6 +279,8 @@ pub(crate) enum List {
 pub(crate) struct Policy {
     /// One of the attributes that are about attempts.
     pub(crate) tries: Option<Span>,
+    /// `retry` itself.
+    pub(crate) retry: Option<Span>,
     pub(crate) attempts: Option<u32>,
     pub(crate) backoff: Option<Duration>,
     pub(crate) max: Option<Duration>,

@@ -48,6 +48,7 @@ pub struct Failure {
     /// | `PANIC` | a tool or Rust code among the values panicked |
     /// | `TIMEOUT`, `DEADLINE` | it took too long |
     /// | `TOO_MANY_ROUNDS` | the condition of a `loop` still held after the most rounds |
+    /// | `NO_SIGNALS` | nobody could send the [value](crate::run::Signals) that it waited for |
     /// | `REFUSED` | a [gate](crate::run::Gate) refused the call |
     /// | `CANCELLED` | the run was cancelled |
     pub code: String,

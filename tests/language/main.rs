@@ -25,6 +25,8 @@ mod printed;
 mod references;
 mod repeated;
 mod saga;
+mod signals;
+mod signals_in_blocks;
 mod statics;
 mod texts;
 mod throttle;

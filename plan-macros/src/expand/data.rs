@@ -12,7 +12,7 @@
 //! | plan | name, description (texts), list of inputs, list of the steps' ids (texts), steps, output's type (text), output (template) |
 //! | input | name, type, description (texts) |
 //! | step | intent (text), `after` (a list of numbers), nothing or `U` number: undoes that step, or `A`: always runs, body, policy |
-//! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body · `B` block · `L` whether the first input is the value of the round before (`0` or `1`) block condition (template) |
+//! | body | `T` constant template: a call · `V` template: a value · `I` list of branches · `F` pattern (text) list (template) body · `B` block · `L` whether the first input is the value of the round before (`0` or `1`) block condition (template) · `W` type (text) constant: a value from outside |
 //! | block | list of inputs (name, template), list of the steps' ids (texts), steps, value (template) |
 //! | branch | list of conditions, body |
 //! | condition | `h` template: holds · `b` pattern (text) template: `let` |

@@ -6,8 +6,10 @@ use super::reference::path;
 use super::value::{Builder, ends, it};
 use super::{Context, step};
 use crate::ast::{Body, Branch, Condition, For, List, Literal, Step};
-use crate::parse::pattern_text;
-use proc_macro2::{Ident, TokenStream};
+use crate::json;
+use crate::names::Source;
+use crate::parse::{pattern_text, tidy};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
 impl Builder<'_> {
@@ -31,11 +33,25 @@ impl Builder<'_> {
             }
             Body::For(repeat) => self.repeat(repeat, step, tools),
             Body::Block(block) => self.block(block),
+            Body::Await(at) => self.wait(step, *at),
             Body::Loop(repeat) => self.looped(repeat),
             Body::Broken(_) => {
                 self.data.tag('V').tag('n');
             }
         }
+    }
+
+    /// A value from outside, which has to be of the step's type.
+    fn wait(&mut self, step: &Step, at: Span) {
+        let Some(ty) = &step.ty else {
+            self.data.tag('V').tag('n');
+            return;
+        };
+        self.data.tag('W').text(&tidy(&ty.to_token_stream()));
+        let (_, ty) = json::checked_alias(ty, &self.cx.type_of(Source::Step(step.number)));
+        let receive = quote_spanned!(at=> __plan::received::<#ty>);
+        let constant = self.constant(quote!(__plan::Constant::Receive(#receive)));
+        self.data.number(constant);
     }
 
     fn call(&mut self, literal: &Literal, step: &Step, tools: &mut Tools) {
@@ -174,6 +190,7 @@ pub(super) fn actions(body: &Body) -> Vec<Option<&syn::Path>> {
     match body {
         Body::Call(literal) => vec![Some(&literal.path)],
         Body::Compute(_) | Body::Broken(_) => vec![None],
+        Body::Await(_) => Vec::new(),
         Body::If(branches) => branches
             .iter()
             .flat_map(|branch| actions(&branch.body))

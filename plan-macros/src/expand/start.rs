@@ -82,6 +82,7 @@ fn leaves_in<'a>(body: &'a Body, step: &'a Step, tools: &mut usize, f: &mut impl
             f(Leaf { step, path });
         }
         Body::Compute(_) | Body::Broken(_) => f(Leaf { step, path: None }),
+        Body::Await(_) => {}
         Body::If(branches) => branches
             .iter()
             .for_each(|branch| leaves_in(&branch.body, step, tools, f)),

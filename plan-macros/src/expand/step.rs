@@ -29,7 +29,7 @@ pub(super) fn name(index: usize, cx: &Context<'_>) -> Ident {
 pub(super) fn place(step: &Step) -> Span {
     match (&step.body, &step.ty) {
         (_, Some(ty)) => ty.span(),
-        (Body::Broken(None) | Body::Compute(_), None) => step.name.span(),
+        (Body::Broken(None) | Body::Compute(_) | Body::Await(_), None) => step.name.span(),
         (body, None) => types::place(body),
     }
 }

@@ -49,7 +49,7 @@ impl Types {
                 let at = ends(path).0;
                 Some(quote_spanned!(at=> <#path as __plan::IsTool>::Output))
             }
-            Body::Compute(_) | Body::Broken(None) => None,
+            Body::Compute(_) | Body::Await(_) | Body::Broken(None) => None,
             Body::Block(block) => type_of_block(block),
             Body::Loop(repeat) => {
                 let round = type_of_round(repeat)?;
@@ -160,6 +160,7 @@ pub(super) fn place(body: &Body) -> Span {
             let value = repeat.round.value();
             value.map_or(repeat.keyword, super::step::place)
         }
+        Body::Await(at) => *at,
         Body::Compute(_) | Body::Broken(None) => Span::call_site(),
     }
 }

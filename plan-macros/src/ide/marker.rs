@@ -20,6 +20,8 @@ pub(super) const PLAN: &str = r#"
             text: if count > 3 { "many" } else { "few" }.to_owned(),
         };
         step count: u64 = inbox.data.iter().map(|mail| mail.size).sum::<u64>() + { let x = 1; x };
+        #[timeout("1h")]
+        step reply: String = await;
         step maybe = if count > 3 { Note { text: sender } } else if let Some(x) = &limit { Note { text: x } };
         #[fallback(vec![])]
         step all = for mail in inbox.data { if mail.ok { Note { text: mail.id } } };
@@ -86,8 +88,8 @@ impl Cursor {
                 }
                 // At the end of the name.
                 TokenTree::Ident(name) if self.arrives() => {
-                    self.sensible =
-                        !["step", "pub", "if", "for", "in", "else"].contains(&&*name.to_string());
+                    self.sensible = !["step", "pub", "if", "for", "in", "else", "await"]
+                        .contains(&&*name.to_string());
                     let end = if marker { MARKER } else { "" };
                     TokenTree::Ident(Ident::new(&format!("{name}{end}"), name.span()))
                 }

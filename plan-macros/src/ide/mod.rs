@@ -25,7 +25,7 @@ use crate::parse;
 use crate::report::Report;
 use crate::scan::tokens::placed;
 use crate::scan::{FlowTokens, HeadTokens, PlanTokens, Statement, StatementKind, StepTokens};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -223,15 +223,20 @@ impl IdeExpansion {
         value: &TokenStream,
         policy: attribute::IdePolicy,
     ) -> TokenStream {
+        let editor = &self.editor;
         // What is referred to before it is declared is an item.
         let name = match &step.name {
             Some(name) if !self.ahead.contains(&text_of(name)) => quote!(#name),
             _ => quote!(_),
         };
         match &step.ty {
+            Some((_, ty)) if is_await(value) => {
+                let ty = policy.whole.ty(editor, ty.clone());
+                quote!(let #name: #ty = #editor::any();)
+            }
             Some((_, ty)) if policy.whole != attribute::Wrap::Nothing => {
                 let value = self.argument(value.clone());
-                let ty = policy.whole.ty(&self.editor, ty.clone());
+                let ty = policy.whole.ty(editor, ty.clone());
                 quote!(let #name: #ty = #value;)
             }
             Some((_, ty)) => {
@@ -250,6 +255,13 @@ impl IdeExpansion {
             }
         }
     }
+}
+
+/// Whether a value is `await`, which is not a Rust expression.
+fn is_await(value: &TokenStream) -> bool {
+    let mut trees = value.clone().into_iter();
+    let is_keyword = |tree| matches!(tree, TokenTree::Ident(word) if word == "await");
+    trees.next().is_some_and(is_keyword) && trees.next().is_none()
 }
 
 /// The names that patterns bind in the steps, and those of the steps in blocks.

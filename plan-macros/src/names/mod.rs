@@ -220,7 +220,7 @@ impl Names {
                     ..Scope::default()
                 });
             }
-            Body::Call(_) | Body::Compute(_) | Body::Broken(_) => {}
+            Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(_) => {}
         }
         bound.truncate(around);
     }
@@ -395,7 +395,7 @@ impl Names {
 /// Whether nothing says what a body gives.
 fn is_untyped(body: &Body) -> bool {
     match body {
-        Body::Call(_) | Body::Compute(_) | Body::Broken(Some(_)) => false,
+        Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Broken(Some(_)) => false,
         Body::Broken(None) => true,
         Body::If(branches) => branches
             .first()

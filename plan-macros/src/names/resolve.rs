@@ -327,7 +327,7 @@ impl Resolver<'_> {
                 self.body(&mut repeat.body);
                 self.leave(&repeat.pat);
             }
-            Body::Broken(_) => {}
+            Body::Await(_) | Body::Broken(_) => {}
         }
     }
 

@@ -228,7 +228,7 @@ fn cannot_be_undone(steps: &[Step], place: usize, undone: usize) -> Option<Strin
     match (&step.role, &step.body) {
         (Role::Undo(_), _) => Some(format!("`{name}` is an undo step itself\n{help}")),
         (Role::Always, _) => Some(format!("`{name}` always runs, and is not undone\n{help}")),
-        (Role::Work, Body::Compute(_)) => Some(format!(
+        (Role::Work, Body::Compute(_) | Body::Await(_)) => Some(format!(
             "`{name}` is a value: there is nothing to undo\n{help}"
         )),
         (Role::Work, body) if repeats(body) => Some(format!(
@@ -244,6 +244,8 @@ fn repeats(body: &Body) -> bool {
         Body::For(_) | Body::Loop(_) => true,
         Body::If(branches) => branches.iter().any(|branch| repeats(&branch.body)),
         // A block is all or nothing.
-        Body::Call(_) | Body::Compute(_) | Body::Block(_) | Body::Broken(_) => false,
+        Body::Call(_) | Body::Compute(_) | Body::Await(_) | Body::Block(_) | Body::Broken(_) => {
+            false
+        }
     }
 }

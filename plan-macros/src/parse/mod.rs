@@ -1,6 +1,7 @@
 //! From tokens to [`ast`](crate::ast). Every stage of it records what is wrong and goes on with what follows.
 
 mod attribute;
+mod awaited;
 mod call;
 mod flow;
 mod format;

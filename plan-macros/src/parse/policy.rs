@@ -1,6 +1,7 @@
 //! The attributes of a step.
 
 use super::attribute::attributes;
+use super::awaited;
 use super::token_text::path_text;
 use super::value;
 use crate::ast::{Amount, Body, Catch, Optional, Policy, Role, Value};
@@ -136,6 +137,7 @@ fn one(
         },
         "retry" => {
             policy.tries = Some(attr.path().span());
+            policy.retry = policy.tries;
             read.attempts = retry(attr, policy, report)?;
         }
         "timeout" => {
@@ -228,6 +230,17 @@ pub(super) fn check_body(policy: &Policy, role: &Role, body: &Body, report: &mut
         report.error(
             undone,
             "a step with a type is a value, which undoes nothing\nhelp: call a tool: `step name = Tool { … };`",
+        );
+    }
+    match role {
+        Role::Work => {}
+        Role::Undo(_) => awaited::late(body, "an undo step", report),
+        Role::Always => awaited::late(body, "an always step", report),
+    }
+    if let (Body::Await(_), Some(at)) = (body, policy.retry) {
+        report.error_at(
+            at,
+            "a wait has no attempts\nhelp: limit it with `#[timeout]`",
         );
     }
     check_rounds(policy, body, report);

@@ -1,6 +1,6 @@
 //! Any value: of an argument, of a computed step, of the output.
 
-use super::{format, json, literal, reference};
+use super::{awaited, format, json, literal, reference};
 use crate::ast::{Computed, Scalar, Value};
 use crate::docs::last_name;
 use crate::report::Report;
@@ -81,6 +81,11 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
             "an object of untyped JSON is written in `json!`: `json!({ … })`",
         );
         return;
+    }
+    if let Some(TokenTree::Ident(first)) = trees.first()
+        && first == "await"
+    {
+        return awaited::inside(first.span(), report);
     }
     let dot = trees.windows(2).find_map(|pair| match pair {
         [TokenTree::Punct(dot), next] if dot.as_char() == '.' => {

@@ -5,10 +5,10 @@ use super::segment;
 use crate::Shape;
 use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
-    Absent, Action, Amount, Block, Body, Branch, Catch, Code, Compiled, CompiledNames, Computed,
-    Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue, Loop,
-    Number, Optional, Output, Part, Plan, Policy, Reference, Role, RustText, Source, Step,
-    Template, ToolInfo, root_name,
+    Absent, Action, Amount, Await, Block, Body, Branch, Catch, Code, Compiled, CompiledNames,
+    Computed, Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue,
+    Loop, Number, Optional, Output, Part, Plan, Policy, ReceiveFn, Reference, Role, RustText,
+    Source, Step, Template, ToolInfo, root_name,
 };
 use crate::shape::Secrets;
 use crate::shape::inside::{Inside, secrets, secrets_inside};
@@ -54,6 +54,8 @@ pub enum Constant {
     Count(fn() -> usize),
     /// A time of a policy.
     Time(fn() -> Duration),
+    /// What checks a value from outside.
+    Receive(ReceiveFn),
 }
 
 /// Makes a plan of its text and the parts of its table of constants.
@@ -269,6 +271,13 @@ impl Decoder {
                 let (round, again) = it.block(Self::template);
                 Body::Loop(Box::new(Loop { round, last, again }))
             }
+            b'W' => match (it.str(), it.constant()) {
+                (ty, Constant::Receive(receive)) => {
+                    let wait = Await::new(RustText::of_program(ty));
+                    Body::Await(wait.compiled(ty, receive))
+                }
+                _ => it.bug(),
+            },
             _ => it.bug(),
         })
     }

@@ -35,7 +35,7 @@ pub use literal::{
 };
 pub use run::{
     CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
-    called, called_in, input, kept_input,
+    called, called_in, input, kept_input, received,
 };
 pub use segment::{Flattened, written};
 

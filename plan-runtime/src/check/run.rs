@@ -3,11 +3,12 @@
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
-use crate::resolve::{ResolveError, StoredValue};
+use crate::resolve::{ResolveError, StoredValue, receive};
 use crate::run::CallContext;
 use crate::{Call, Plan, Result, Run, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::future::Future;
 use std::marker::PhantomData;
 
@@ -167,6 +168,15 @@ impl<O, S> std::fmt::Display for Inline<O, S> {
 /// Where JSON cannot hold it.
 pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<StoredValue, ResolveError> {
     StoredValue::of(value).map_err(|error| error.of_input(name))
+}
+
+/// The JSON of a value from outside, as a type writes it.
+///
+/// # Errors
+///
+/// Where the JSON that was sent is not that of the type.
+pub fn received<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String> {
+    receive::<T>(value).map_err(|error| error.to_string())
 }
 
 /// Holds the JSON of an input, and the input itself for computed values.

@@ -252,7 +252,7 @@ impl Contracts {
         Self::default()
     }
 
-    /// The plan, which says of each tool what is secret of its arguments and of its output.
+    /// The plan, which says of each tool what is secret of its arguments and of its output, and which plan it is, if it is one.
     pub(super) fn mark_secrets(&self, mut plan: Plan) -> Plan {
         if self.may_have_secrets {
             let mut marked = HashMap::new();
@@ -275,6 +275,9 @@ impl Contracts {
                     let mut tool = ToolInfo::clone(tool);
                     tool.secret_arguments.add(contract.secret_arguments.clone());
                     tool.secret_output.add(contract.secret_output.clone());
+                    if !tool.plan.is_some() {
+                        tool.plan = contract.plan;
+                    }
                     Arc::new(tool)
                 };
                 let shared = marked.entry(Arc::as_ptr(tool)).or_insert_with(mark);
@@ -295,6 +298,7 @@ impl Contracts {
                     self.mark_body(&mut step.body, marked);
                 }
             }
+            Body::Await(_) => {}
         }
     }
 

@@ -74,6 +74,7 @@ fn code_of(error: &StepError) -> &str {
         StepError::Limit(_) => "LIMIT",
         StepError::Block(_) => "FAILED",
         StepError::TooManyRounds(_) => "TOO_MANY_ROUNDS",
+        StepError::NoSignals => "NO_SIGNALS",
         StepError::Unknown => "UNKNOWN",
     }
 }

@@ -39,6 +39,8 @@ pub enum StepError {
     Block(Arc<RunError>),
     /// The condition of a loop still held after this many rounds, which are the most.
     TooManyRounds(u32),
+    /// It waits for a value from outside, and nobody can send it any more.
+    NoSignals,
     /// Nothing here runs this step.
     Unknown,
 }
@@ -86,13 +88,15 @@ impl StepError {
         }
     }
 
-    /// Whether a plan failed whose steps were not all undone: nobody knows what state is left, so that nothing makes up for it.
+    /// Whether a plan failed whose steps were not all undone: nobody knows what state is left, so that nothing makes up for it. Nor does
+    /// anything for a plan that could not start for lack of signals.
     pub(crate) fn leaves_work(&self) -> bool {
+        let leaves_work = |run: &RunError| {
+            run.not_undone().len() > 0 || matches!(run.0.cause, Cause::NoSignals(_))
+        };
         match self {
-            Self::Tool(error) => error
-                .downcast_ref::<RunError>()
-                .is_some_and(|run| run.not_undone().len() > 0),
-            Self::Block(run) => run.not_undone().len() > 0,
+            Self::Tool(error) => error.downcast_ref().is_some_and(leaves_work),
+            Self::Block(run) => leaves_work(run),
             _ => false,
         }
     }
@@ -143,6 +147,7 @@ impl StepError {
                 .first()
                 .map_or("EXECUTION_FAILED", |failure| failure.error.code()),
             Self::TooManyRounds(_) => "TOO_MANY_ROUNDS",
+            Self::NoSignals => "NO_SIGNALS",
             Self::Unknown => "UNKNOWN_STEP",
         }
     }
@@ -172,6 +177,7 @@ impl StepError {
             | Self::Refused(_)
             | Self::Failed(_)
             | Self::TooManyRounds(_)
+            | Self::NoSignals
             | Self::Unknown => false,
         }
     }
@@ -202,6 +208,7 @@ impl fmt::Display for StepError {
                 f,
                 "its condition still holds after {most} rounds, which are the most (`at_most`)"
             ),
+            Self::NoSignals => f.write_str("no value can come: nobody has the run's `Signals`"),
             Self::Unknown => f.write_str("the program has no code that runs this step"),
         }
     }
@@ -222,6 +229,7 @@ impl StdError for StepError {
             | Self::Deadline(_)
             | Self::Refused(_)
             | Self::TooManyRounds(_)
+            | Self::NoSignals
             | Self::Unknown => None,
         }
     }
@@ -380,6 +388,8 @@ pub(crate) enum Cause {
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
     Unfit(Vec<String>),
+    /// Steps wait for values that nobody can send.
+    NoSignals(String),
     Output(StepError),
     Plan(Arc<str>),
 }
@@ -481,7 +491,7 @@ impl RunError {
                 | Interrupt::Limit(_),
             ) => false,
             Cause::Output(error) | Cause::Panicked(error) => error.is_transient(),
-            Cause::Inputs(_) | Cause::Unfit(_) | Cause::Plan(_) => false,
+            Cause::Inputs(_) | Cause::Unfit(_) | Cause::NoSignals(_) | Cause::Plan(_) => false,
         }
     }
 
@@ -514,6 +524,7 @@ impl fmt::Display for ErrorText<'_> {
         write!(f, "plan `{plan}` ")?;
         match &error.0.cause {
             Cause::Inputs(inputs) => write!(f, "cannot start: {inputs}")?,
+            Cause::NoSignals(why) => write!(f, "cannot start: {}", Line(why))?,
             Cause::Unfit(mistakes) => write!(f, "cannot start: {}", Line(mistakes.join("; ")))?,
             Cause::Plan(message) => write!(f, "cannot run: {}", Line(message))?,
             Cause::Output(output) => write!(f, "failed: its output: {output}")?,
@@ -604,7 +615,7 @@ impl StdError for RunError {
             }
             Cause::Inputs(error) => Some(error),
             Cause::Output(error) => Some(error),
-            Cause::Unfit(_) | Cause::Plan(_) => None,
+            Cause::Unfit(_) | Cause::NoSignals(_) | Cause::Plan(_) => None,
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What a step does: calls, conditions, loops.
 
-use super::{Plan, RustText, Step, Template, ToolInfo};
+use super::{Await, Plan, RustText, Step, Template, ToolInfo};
 use std::sync::Arc;
 
-/// The work of a step: an action, or a choice between bodies, or a body for each element of a list.
+/// The work of a step: an action, or a choice between bodies, or a body for each element of a list, or a wait.
 ///
 /// ```
 /// use plan_runtime::plan::{Action, Body, For, Reference, Source};
@@ -26,6 +26,8 @@ pub enum Body {
     Block(Box<Block>),
     /// Steps that run again and again; the output is that of the last round, or with [`Policy::collect`](super::Policy::collect) the list of all.
     Loop(Box<Loop>),
+    /// A value that comes from outside of the run, which is the output.
+    Await(Await),
 }
 
 /// A block that runs again while a condition holds, one round after the other.
@@ -180,7 +182,22 @@ impl Body {
         match self {
             Self::Block(block) => Some(block),
             Self::Loop(repeat) => Some(&mut repeat.round),
-            Self::Action(_) | Self::If(_) | Self::For(_) => None,
+            Self::Action(_) | Self::If(_) | Self::For(_) | Self::Await(_) => None,
+        }
+    }
+
+    /// Whether it waits for a value, or a step in a block of it does.
+    pub(crate) fn waits(&self) -> bool {
+        match self {
+            Self::Await(_) => true,
+            Self::Action(_) => false,
+            Self::If(branches) => branches.iter().any(|branch| branch.body.waits()),
+            Self::For(each) => each.body.waits(),
+            Self::Block(block) => block.plan.steps.iter().any(|step| step.body.waits()),
+            Self::Loop(repeat) => {
+                let mut steps = repeat.round.plan.steps.iter();
+                steps.any(|step| step.body.waits())
+            }
         }
     }
 
@@ -209,6 +226,7 @@ impl Body {
                 f(BodyPart::List(&each.list));
                 each.body.visit(f);
             }
+            Self::Await(_) => {}
         }
     }
 }
@@ -247,11 +265,11 @@ impl Step {
         self.body.actions()
     }
 
-    /// The action; `None` if the step is an `if`, a `for`, a block or a loop.
+    /// The action; `None` if the step is an `if`, a `for`, a block or a loop, or waits for a value.
     pub fn action(&self) -> Option<&Action> {
         match &self.body {
             Body::Action(action) => Some(action),
-            Body::If(_) | Body::For(_) | Body::Block(_) | Body::Loop(_) => None,
+            Body::If(_) | Body::For(_) | Body::Block(_) | Body::Loop(_) | Body::Await(_) => None,
         }
     }
 

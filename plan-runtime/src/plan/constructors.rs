@@ -1,9 +1,9 @@
 //! Plans that are built in Rust: a constructor of each part takes what the part requires.
 
 use super::{
-    Action, Block, Body, Branch, Computed, Condition, Entry, For, FormatSpec, InnerPlan, Input,
-    Key, Loop, Number, Output, Part, Plan, Policy, Reference, Role, RustText, Step, Template,
-    ToolInfo,
+    Action, Await, Block, Body, Branch, Computed, Condition, Entry, For, FormatSpec, InnerPlan,
+    Input, Key, Loop, Number, Output, Part, Plan, Policy, Reference, Role, RustText, Step,
+    Template, ToolInfo,
 };
 use crate::shape::Secrets;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Output {
 }
 
 impl Step {
-    /// A step that does this: an [`Action`], a [`For`], a [`Block`], or the [`Branch`]es of an `if`.
+    /// A step that does this: an [`Action`], a [`For`], a [`Block`], an [`Await`], or the [`Branch`]es of an `if`.
     pub fn new(id: impl Into<String>, body: impl Into<Body>) -> Self {
         Self {
             id: id.into(),
@@ -199,6 +199,7 @@ conversions! {
     For => |each| Self::For(Box::new(each)),
     Block => |block| Self::Block(Box::new(block)),
     Loop => |repeat| Self::Loop(Box::new(repeat)),
+    Await => Self::Await,
 }
 
 conversions! {

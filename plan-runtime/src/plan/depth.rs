@@ -83,6 +83,7 @@ fn is_deep_body(body: &Body, depth: usize) -> bool {
         Body::For(each) => each.list.is_deep() || is_deep_body(&each.body, depth + 1),
         Body::Block(block) => is_deep_block(block, depth),
         Body::Loop(repeat) => repeat.again.is_deep() || is_deep_block(&repeat.round, depth),
+        Body::Await(_) => false,
     }
 }
 

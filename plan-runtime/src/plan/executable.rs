@@ -97,6 +97,10 @@ pub(crate) struct Graph {
     /// Whether something that only `plan!` can give code to has none.
     #[cfg(feature = "dynamic")]
     pub(crate) lacks_code: bool,
+    /// Whether a step waits for a value from outside.
+    pub(crate) has_waits: bool,
+    /// The paths of such steps, with those of the plans inside, once they were looked for.
+    pub(crate) awaited: OnceLock<Box<[String]>>,
     /// What is secret, if anything.
     pub(crate) secrecy: Option<Arc<Secrecy>>,
     /// The blocks of its steps, by their numbers, if there are any.
@@ -231,6 +235,8 @@ impl Graph {
         {
             graph.lacks_code = check.lacks_code;
         }
+        let mut steps = plan.steps.iter();
+        graph.has_waits = steps.any(|step| matches!(step.body, Body::Await(_)));
         graph.count = check.actions;
         if !check.blocks.is_empty() {
             graph.blocks = Some(check.blocks);
@@ -474,6 +480,10 @@ impl<'p> Check<'p> {
                 }
                 self.block(&repeat.round, depth, Some(&repeat.again))
             }
+            Body::Await(_) if depth > self.depth => {
+                Err("waits for a value in an `if` or a `for`".to_owned())
+            }
+            Body::Await(_) => Ok(()),
         }
     }
 

@@ -46,6 +46,7 @@
 //! assert_eq!(Reserve::PLAN.blocked_by("room")[0].id, "label");
 //! ```
 
+mod awaited;
 mod block;
 mod body;
 mod computed;
@@ -69,6 +70,8 @@ mod template;
 mod uses;
 mod written;
 
+pub use awaited::Await;
+pub(crate) use awaited::ReceiveFn;
 pub(crate) use body::BodyPart;
 pub use body::{Action, Block, Body, Branch, Condition, For, Loop};
 pub use computed::{Code, Computed, FormatSpec};
@@ -126,6 +129,7 @@ use std::sync::Arc;
 /// | a step that undoes another, or always runs | `"undo": "paid"`, or `"always": true` in the step |
 /// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for what it reads |
 /// | a call at the end of a block | `"tail": {"tool": …}` in the block, in place of `"value"` |
+/// | a step that waits for a value | `"await": "Reply"` in the step, with the type of the value |
 /// | a branch with several conditions | `{"all": [template, {"pattern": "Some(x)", "value": template}], "then": …}` |
 ///
 /// The `inputs` of a block may be left out: a reference in it to a step, an input or a local value around it makes that an input.

@@ -123,6 +123,14 @@ impl<'p> Search<'p> {
     }
 
     fn step(&mut self, place: usize, step: &'p Step) {
+        if step.role != Role::Work && step.body.waits() {
+            let kind = match step.role {
+                Role::Always => "an always step",
+                Role::Undo(_) | Role::Work => "an undo step",
+            };
+            let message = format!("waits for a value, but {kind} cannot wait for one");
+            self.note(place, RolePlace::Role, message, "wait in a step before");
+        }
         if let Role::Undo(undone) = step.role {
             return self.undo(place, step, undone);
         }

@@ -39,7 +39,6 @@ impl InnerPlan {
     }
 
     /// Whether the tool is a plan, which is not made for this.
-    #[cfg(feature = "dynamic")]
     pub(crate) fn is_some(self) -> bool {
         self.0.is_some()
     }
@@ -325,6 +324,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
             }
             Body::Block(block) => self.block(block),
             Body::Loop(repeat) => self.repeat(repeat, self.collects),
+            Body::Await(_) => Secrets::NONE,
         }
     }
 
@@ -515,6 +515,7 @@ fn hide_in(body: &mut Body) {
                 .flat_map(|it| &mut it.plan.steps);
             steps.for_each(|step| hide_in(&mut step.body));
         }
+        Body::Await(_) => {}
     }
 }
 

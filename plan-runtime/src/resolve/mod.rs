@@ -89,6 +89,14 @@ pub(crate) fn read<T: DeserializeOwned>(value: &serde_json::Value) -> Result<T, 
     T::deserialize(value::InValue::whole(value, None)).map_err(ResolveError::bare)
 }
 
+/// The JSON of a value from outside, as its type writes it.
+pub(crate) fn receive<T: serde::Serialize + DeserializeOwned>(
+    value: &serde_json::Value,
+) -> Result<serde_json::Value, ResolveError> {
+    let read = T::deserialize(value::InValue::whole(value, None));
+    encode(&read.map_err(ResolveError::in_value)?)
+}
+
 /// Whether a type is one that serde_json alone knows: a number of any precision, or raw JSON. It says so by the name.
 fn is_of_serde_json(name: &str) -> bool {
     name.starts_with("$serde_json::private::")

@@ -16,6 +16,7 @@
 //! | [`ExecutionResults`] | the same in the form of the step blueprint |
 //! | [`Limits`] | how much a run does and holds |
 //! | [`Gate`] | is asked before each call |
+//! | [`Signals`] | values for steps that wait for one |
 //! | [`Throttle`] | how often tools may be called, by all runs together |
 //! | [`Observer`] | is notified of events as they happen |
 //! | [`Timer`] | where waits and time limits take the time from |
@@ -34,6 +35,7 @@ mod progress;
 mod report;
 mod schedule;
 mod shared;
+mod signals;
 pub(crate) mod start;
 mod throttle;
 mod timer;
@@ -52,6 +54,7 @@ pub use report::{
     Attempt, ErrorDetails, ExecutionMetadata, ExecutionResults, Report, Status, StepReport,
     ToolMetadata, ToolResult, Totals,
 };
+pub use signals::{SignalError, Signals};
 pub use throttle::Throttle;
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 
@@ -373,7 +376,13 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
     pub fn inside(self, call: &CallContext) -> Self {
-        self.configure(|options| options.outer = call.run().map(|_| call.clone()))
+        self.configure(|options| {
+            options.outer = call.run().map(|_| call.clone());
+            if options.outer.is_some() {
+                // Nobody would read what is sent to this one.
+                options.signals.take();
+            }
+        })
     }
 
     /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
@@ -396,6 +405,15 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 }
 
+/// The limits that a plan has by default.
+fn limits_of(executable: &Executable<'_>) -> Limits {
+    if executable.is_source {
+        Limits::DEFAULT
+    } else {
+        Limits::UNTRUSTED
+    }
+}
+
 impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
     fn poll_run(
         &mut self,
@@ -410,14 +428,7 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
             && let Stage::New(executable, inputs, options) =
                 std::mem::replace(&mut self.stage, Stage::Ended)
         {
-            let Executable {
-                plan, is_source, ..
-            } = executable;
-            let limits = if is_source {
-                Limits::DEFAULT
-            } else {
-                Limits::UNTRUSTED
-            };
+            let (plan, limits) = (executable.plan, limits_of(&executable));
             let schedule = match nested {
                 Some(_) => executable
                     .graph

@@ -6,12 +6,13 @@ use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::shared::{SharedOptions, SharedRun};
+use super::signals::Receiver;
 use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
 use crate::plan::Secrecy;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How many calls of a run are made concurrently, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
@@ -43,6 +44,8 @@ pub(super) struct Options<'a> {
     pub(super) id: Option<String>,
     /// What is secret, where more is known than the plan says.
     pub(super) secrecy: Option<Arc<Secrecy>>,
+    /// What is sent to its steps, if somebody can send something.
+    pub(super) signals: OnceLock<Receiver>,
     /// The call that the run is inside of.
     pub(super) outer: Option<CallContext>,
 }
@@ -67,6 +70,7 @@ impl Default for Options<'_> {
             seed: None,
             id: None,
             secrecy: None,
+            signals: OnceLock::new(),
             outer: None,
         }
     }
@@ -82,6 +86,7 @@ impl Options<'_> {
             on_failure: self.on_failure,
             concurrency: self.concurrency,
             observers: std::mem::take(&mut self.observers),
+            inbox: self.signals.get().map(Receiver::inbox),
         })
     }
 }

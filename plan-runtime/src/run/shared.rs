@@ -4,6 +4,7 @@ use super::catch::catch;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::permits::Permits;
+use super::signals::Inbox;
 use super::timer::{ThreadTimer, Timer};
 use crate::resolve::drop_quietly;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +19,8 @@ pub(super) struct SharedOptions {
     /// How many calls run at one time.
     pub(super) concurrency: usize,
     pub(super) observers: Vec<Arc<dyn Observer>>,
+    /// What is sent to its steps, if somebody can send something.
+    pub(super) inbox: Option<Arc<Inbox>>,
 }
 
 /// What a run has in common with the plans inside it, however deep.

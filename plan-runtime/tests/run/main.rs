@@ -16,6 +16,7 @@ mod outputs;
 mod policies;
 mod reports;
 mod runtimes;
+mod signals;
 mod stage;
 mod starting;
 mod support;

@@ -30,6 +30,11 @@ fn body(does: &Body, step: &Step, parts: &mut Vec<String>) {
             let ty = step.ty.as_ref().map(|ty| tidy(&quote!(#ty)));
             parts.extend(ty.map(|ty| code(&ty)));
         }
+        Body::Await(_) => {
+            parts.push("awaits".to_owned());
+            let ty = step.ty.as_ref().map(|ty| tidy(&quote!(#ty)));
+            parts.extend(ty.map(|ty| code(&ty)));
+        }
         Body::If(branches) => {
             for (number, branch) in branches.iter().enumerate() {
                 if branch.conditions.is_empty() {
@@ -101,6 +106,7 @@ pub(super) fn action_in_short(step: &Step) -> String {
         match body {
             Body::Call(literal) => words.push(path_text(&literal.path)),
             Body::Compute(_) => words.push("computed".to_owned()),
+            Body::Await(_) => words.push("await".to_owned()),
             Body::If(branches) => {
                 for (number, branch) in branches.iter().enumerate() {
                     words.push(if number == 0 { "if …" } else { "else" }.to_owned());

@@ -6,7 +6,7 @@ use crate::ast::{Block, BlockTail, Body, Policy, Role, Step};
 use crate::report::Report;
 use crate::scan::{self, Statement, StatementKind};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use syn::Path;
+use syn::ExprPath;
 use syn::spanned::Spanned;
 
 /// Whether braces in the place of a step's work are a block, rather than a Rust expression.
@@ -33,13 +33,13 @@ fn is_work(tokens: &TokenStream) -> bool {
         return true;
     }
     let path = |input: syn::parse::ParseStream<'_>| {
-        let path: Path = input.call(Path::parse_mod_style)?;
+        let path: ExprPath = input.parse()?;
         value::drain(input);
         Ok(path)
     };
     let path = syn::parse::Parser::parse2(path, tokens.clone());
-    let last = path.ok().and_then(|path| {
-        let last = path.segments.last()?;
+    let last = path.ok().and_then(|it| {
+        let last = it.path.segments.last()?;
         Some(last.ident.to_string())
     });
     last.is_some_and(|name| name.starts_with(char::is_uppercase))

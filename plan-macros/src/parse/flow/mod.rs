@@ -6,6 +6,7 @@ mod step;
 
 pub(super) use step::step;
 
+use super::awaited;
 use super::braced;
 use super::call;
 use super::token_text::{tidy, value_text};
@@ -31,6 +32,9 @@ pub(super) fn body(
     name: &Ident,
     report: &mut Report,
 ) -> Body {
+    if awaited::untyped(&tokens, name, report) {
+        return Body::Broken(None);
+    }
     let body = match FlowTokens::new(tokens) {
         FlowTokens::If(branches, after) => conditional(branches, after, name, report),
         FlowTokens::For(repeat) => repeated(repeat, name, report),

@@ -1,6 +1,6 @@
 //! `step name = …;` and `step name: Type = …;`.
 
-use super::super::{braced, policy, types, value};
+use super::super::{awaited, braced, policy, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
 use crate::scan;
@@ -64,6 +64,11 @@ pub(in crate::parse) fn step(
             Body::Broken(None)
         } else if !has_type {
             super::body(value, end, "`;`", &name, report)
+        } else if let Some(body) = awaited::typed(&value, &name, report) {
+            match ty {
+                Some(_) => body,
+                None => Body::Broken(None),
+            }
         } else {
             let value = value::all(value, end, "`;`", report);
             match ty {

@@ -46,7 +46,7 @@ fn computes(body: &Body) -> bool {
     match body {
         Body::Action(action) => action.tool.is_none(),
         Body::Block(_) => true,
-        Body::Loop(_) => false,
+        Body::Loop(_) | Body::Await(_) => false,
         Body::If(branches) => branches.iter().any(|branch| computes(&branch.body)),
         Body::For(each) => computes(&each.body),
     }
@@ -287,7 +287,7 @@ impl<'a> Outputs<'a, '_> {
                 };
                 inside.of_template(&block.plan.output.value)
             }
-            Body::Loop(_) => Given::any(),
+            Body::Loop(_) | Body::Await(_) => Given::any(),
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
                 for branch in branches {

@@ -145,6 +145,10 @@ impl<'p> SourceWriter<'p> {
                 self.cannot_express(self.here(), what);
                 return lines;
             }
+            Body::Await(wait) => {
+                let ty = self.type_name(self.here(), &wait.type_name);
+                (format!(": {ty}"), self.body(&step.body))
+            }
             body => (String::new(), self.body(body)),
         };
         let start = Tree::Text(format!("step {name}{ty} = "));
@@ -163,6 +167,7 @@ impl<'p> SourceWriter<'p> {
                 self.cannot_express(self.here(), "a `loop`".to_owned());
                 Tree::text("")
             }
+            Body::Await(_) => Tree::text("await"),
             Body::If(branches) => {
                 let mut parts = Vec::new();
                 let style = match branches.len() {

@@ -29,7 +29,13 @@ impl InPlan<'_, &Step> {
         for attribute in role.into_iter().chain(policy) {
             writeln!(f, "{:indent$}#[{attribute}]", "")?;
         }
-        write!(f, "{:indent$}step {} = ", "", Name(&step.id))?;
+        write!(f, "{:indent$}step {}", "", Name(&step.id))?;
+        if let Body::Await(wait) = &step.body
+            && !wait.type_name.is_empty()
+        {
+            write!(f, ": {}", Code(&wait.type_name))?;
+        }
+        f.write_str(" = ")?;
         self.of(&step.body).write(f, indent, &step.intent)?;
         self.write_needs(f, indent + 2)
     }
@@ -57,6 +63,10 @@ impl InPlan<'_, &Body> {
                 writeln!(f, "{:indent$}}}", "")
             }
             Body::Loop(repeat) => self.of(&**repeat).write(f, indent, comment),
+            Body::Await(_) => {
+                f.write_str("await")?;
+                write_beside(f, comment, inside)
+            }
             Body::If(branches) if branches.is_empty() => {
                 f.write_str("null")?;
                 write_beside(f, comment, inside)

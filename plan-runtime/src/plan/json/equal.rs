@@ -83,6 +83,7 @@ impl Pair<'_> {
                     && inside.work(&a.round.plan, &b.round.plan)
                     && inside.templates(&a.again, &b.again)
             }
+            (Body::Await(a), Body::Await(b)) => a == b,
             _ => false,
         }
     }

@@ -51,6 +51,7 @@ objects! {
         FOR = "for",
         BLOCK = "block",
         LOOP = "loop",
+        AWAIT = "await",
         UNDO = "undo",
         ALWAYS = "always",
         AFTER = "after",
@@ -201,13 +202,14 @@ objects! {
 }
 
 /// What a body is one of.
-pub(crate) const BODIES: [&str; 6] = [
+pub(crate) const BODIES: [&str; 7] = [
     step::TOOL,
     step::VALUE,
     step::IF,
     step::FOR,
     step::BLOCK,
     step::LOOP,
+    step::AWAIT,
 ];
 
 /// A body in another one.

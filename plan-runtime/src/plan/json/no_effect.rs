@@ -46,6 +46,11 @@ pub(crate) fn meaningless(
     if policy.attempts == 0 && policy.gives(Amount::Attempts).is_none() {
         found.push((names::ATTEMPTS, "a step is tried at least once"));
     }
+    if matches!(body, Body::Await(_))
+        && (policy.attempts > 1 || policy.gives(Amount::Attempts).is_some())
+    {
+        found.push((names::ATTEMPTS, "a wait has no attempts"));
+    }
     if policy.concurrency == Some(0) {
         found.push((
             names::CONCURRENCY,

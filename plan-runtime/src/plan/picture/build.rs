@@ -186,6 +186,11 @@ impl<'p> Builder<'p> {
                 lines.insert(0, name);
                 self.action(drawing, action, lines, id.clone(), &place)
             }
+            Body::Await(wait) => {
+                let name = typed(&step.id, &wait.type_name);
+                lines.insert(0, format!("{name} = await"));
+                End::Node(self.node(id.clone(), NodeKind::Await, lines, group, place.optional))
+            }
             body => {
                 lines.insert(0, Name(&step.id).to_string());
                 let frame = self.group(id.clone(), lines, group, place.optional);
@@ -292,6 +297,10 @@ impl<'p> Builder<'p> {
                     place,
                 );
                 End::Group(frame)
+            }
+            Body::Await(_) => {
+                let line = vec!["await".to_owned()];
+                End::Node(self.node(inner("await"), NodeKind::Await, line, place.group, false))
             }
             Body::Block(_) | Body::If(_) => {
                 let line = vec!["null".to_owned()];

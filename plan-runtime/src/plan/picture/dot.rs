@@ -47,6 +47,7 @@ fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
     let shape = match node.kind {
         NodeKind::Input => "parallelogram",
         NodeKind::Call | NodeKind::Computed => "",
+        NodeKind::Await => "cds",
         NodeKind::Condition => "diamond",
         NodeKind::Loop => "hexagon",
         NodeKind::Output => "oval",

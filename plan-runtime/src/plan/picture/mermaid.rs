@@ -43,6 +43,7 @@ fn write_node(f: &mut Formatter<'_>, node: &PictureNode) -> Result {
         NodeKind::Input => ("[/", "/]"),
         NodeKind::Call => ("[", "]"),
         NodeKind::Computed => ("(", ")"),
+        NodeKind::Await => (">", "]"),
         NodeKind::Condition => ("{", "}"),
         NodeKind::Loop => ("{{", "}}"),
         NodeKind::Output => ("([", "])"),

@@ -18,6 +18,7 @@ use std::fmt::{Display, Formatter, Result};
 /// | an input | a parallelogram |
 /// | a step that calls a tool | a rectangle: its name and the tool's, the intent, the policies |
 /// | a computed step | a rectangle with round corners, which has the expression |
+/// | a step that waits for a value | a box that is open on one side |
 /// | a step with an `if` or a `for` | a frame, with diamonds for conditions, hexagons for loops, and thick arrows between them |
 /// | a reference | an arrow with its path; several from one step to another share one |
 /// | `#[after(…)]` | a dotted or dashed arrow |

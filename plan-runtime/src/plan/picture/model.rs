@@ -28,6 +28,8 @@ pub(super) enum NodeKind {
     Call,
     /// A value that is computed.
     Computed,
+    /// A value from outside.
+    Await,
     /// The condition of a branch.
     Condition,
     /// The head of a loop.

@@ -403,6 +403,16 @@ impl ResolveError {
         Self::of(self.0.what)
     }
 
+    /// The error was in a value that nobody has called an argument.
+    pub(super) fn in_value(self) -> Self {
+        let pointer = self.prefix(0);
+        let what = self.bare();
+        match pointer.as_str() {
+            "" => what,
+            pointer => Self::new(format!("at `{}`: {what}", describe::pointer(pointer))),
+        }
+    }
+
     /// Whether it is known where in a value the error was.
     pub(super) fn is_placed(&self) -> bool {
         !self.0.argument.is_empty() || !self.0.pointer.is_empty()

@@ -84,6 +84,11 @@ impl Allowance {
         successors(Some(self), |it| it.around.as_deref())
     }
 
+    /// The limits that were set for it.
+    pub(in crate::run) fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Who is asked before a call, the outermost first.
     pub(in crate::run) fn gates(&self) -> Vec<Arc<dyn AnyGate>> {
         let mut gates: Vec<_> = self.chain().filter_map(|it| it.gate.clone()).collect();

@@ -8,6 +8,7 @@ pub(super) use gate::{AnyGate, Question};
 pub use gate::{Decision, Gate, GatedCall};
 
 use super::shared::SharedRun;
+use super::signals::Signals;
 use super::throttle::Turn;
 use crate::error::Elements;
 use crate::print::MessageName;
@@ -80,6 +81,8 @@ pub(super) struct CallPlace {
     pub(super) deadline: Option<Instant>,
     /// Whether what is called is a plan, whose calls count in its place.
     pub(super) is_plan: bool,
+    /// Whether it is made once the work has ended, of its plan or of one around it.
+    pub(super) is_last: bool,
     /// If it is a plan, what is secret of its arguments.
     pub(super) secrets: Secrets,
     /// Whether the call counts toward those that the run makes at one time.
@@ -190,6 +193,32 @@ impl CallContext {
     /// What the run has in common with the plans inside it.
     pub(super) fn run(&self) -> Option<&Arc<SharedRun>> {
         Some(&self.0.as_ref()?.run)
+    }
+
+    /// The path of the call, with names as they are.
+    pub(super) fn path(&self) -> String {
+        let Some(place) = &self.0 else {
+            return String::new();
+        };
+        let mut path = place.outer.as_ref().map_or_else(String::new, Self::path);
+        if !path.is_empty() {
+            path.push('.');
+        }
+        path + &place.step + &Elements(&place.element).to_string()
+    }
+
+    /// Whether it is made once the work has ended, of its plan or of one around it.
+    pub(super) fn is_last(&self) -> bool {
+        self.0.as_ref().is_some_and(|place| place.is_last)
+    }
+
+    /// What sends to the steps of a plan that is called here.
+    pub(super) fn signals(&self) -> Signals {
+        let inbox = self.run().and_then(|run| run.options.inbox.as_ref());
+        match inbox {
+            Some(inbox) => Signals::new(Arc::clone(inbox), Some(self.path())),
+            None => Signals::to_nobody(false),
+        }
     }
 
     /// What is secret of the inputs of the plan that is called, if anything.

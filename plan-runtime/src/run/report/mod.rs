@@ -131,7 +131,7 @@ pub struct StepReport {
     pub(super) output: Option<Value>,
 }
 
-/// One try of a call to a tool, or of the computation of a value, for one element of a `for`.
+/// One try of a call to a tool, or of the computation of a value, or the wait for one, for one element of a `for`.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     element: Vec<usize>,
@@ -364,6 +364,19 @@ impl Attempt {
         }
     }
 
+    /// A wait for a value.
+    pub(super) fn of_value(element: Vec<usize>, started: Duration) -> Self {
+        Self {
+            element,
+            number: 1,
+            tool: None,
+            started,
+            ended: None,
+            error: None,
+            arguments: None,
+        }
+    }
+
     pub(super) fn end(&mut self, at: Duration, error: Option<&StepError>) {
         self.ended = Some(at);
         self.error = error.cloned();
@@ -379,7 +392,7 @@ impl Attempt {
         self.number
     }
 
-    /// The name of the tool; `None` where a value is computed.
+    /// The name of the tool; `None` where a value is computed or comes from outside.
     pub fn tool(&self) -> Option<&str> {
         Some(&self.tool.as_ref()?.name)
     }

@@ -107,6 +107,7 @@ impl<'x> Schedule<'x> {
             return self.tried(step, job, Err(StepError::Unknown), Some(&span));
         };
         let around = Around {
+            run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
             secrecy: self
                 .secrecy

@@ -2,6 +2,7 @@
 
 use super::super::StepError;
 use super::super::context::Question;
+use super::super::signals::Sent;
 use super::super::throttle::Turn;
 use crate::error::Left;
 use crate::plan::{Action, Block, For, Loop, ToolInfo};
@@ -11,6 +12,19 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// How a wait ends, once it has.
+pub(super) type WaitOutcome = Arc<Mutex<Option<Result<Arc<Sent>, StepError>>>>;
+
+/// A wait for a value.
+pub(super) struct ValueWait {
+    pub(super) place: OutputSlot,
+    pub(super) frame: Option<usize>,
+    /// Its place in the log.
+    pub(super) log: Option<usize>,
+    pub(super) outcome: WaitOutcome,
+    pub(super) is_over: bool,
+}
 
 /// The state of a step with branches, elements or attempts.
 #[derive(Default)]
@@ -23,6 +37,8 @@ pub(super) struct BodyState<'x> {
     frames: Vec<Option<Frame>>,
     free: Vec<usize>,
     pub(super) jobs: Vec<Job<'x>>,
+    /// The values that it waits for.
+    pub(super) waits: Vec<ValueWait>,
     /// The jobs whose wait is over. The one that started first is first.
     pub(super) again: BinaryHeap<Reverse<usize>>,
     /// The calls that run, and those that a gate decides about.

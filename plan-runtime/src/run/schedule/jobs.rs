@@ -58,6 +58,7 @@ impl<'x> Schedule<'x> {
                     return self.begin_job(step, work, number, place, frame, start);
                 }
                 Body::Loop(repeat) => return self.start_loop(step, repeat, number, start),
+                Body::Await(wait) => return self.wait_for_value(step, wait, place, frame),
                 Body::If(branches) => match self.choose(step, branches, &mut frame) {
                     Err(_) if self.interrupts.happened().is_some() => return,
                     Ok(Some(chosen)) => {
@@ -543,7 +544,8 @@ impl<'x> Schedule<'x> {
             }
         }
         let has_questions = !self.drop_questions(step, None).is_empty();
-        self.flow(step).cut |= has_questions;
+        let has_waits = self.drop_waits(step);
+        self.flow(step).cut |= has_questions || has_waits;
         self.settle(step);
     }
 

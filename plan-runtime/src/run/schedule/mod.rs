@@ -17,6 +17,7 @@ mod state;
 mod step_state;
 mod task;
 mod tasks;
+mod waiting;
 mod watch;
 
 pub(super) use outcome::unstarted;
@@ -48,6 +49,7 @@ use interrupts::Interrupts;
 use ready::Ready;
 use serde_json::Value;
 use state::StepStates;
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -55,6 +57,7 @@ use std::time::{Duration, Instant};
 use step_state::StepState;
 use task::{CallState, Task};
 use tasks::{Happened, Tasks};
+use waiting::waits_for_value;
 
 /// Decides which call starts when, and polls those that run. What starting an action means is up to whoever polls.
 pub(super) struct Schedule<'x> {
@@ -91,6 +94,8 @@ pub(super) struct Schedule<'x> {
     outputs: Vec<Option<StoredValue>>,
     /// The steps that may start something: themselves, an element, or an attempt.
     ready: Ready,
+    /// The steps that may start to wait for a value.
+    next_waits: BTreeSet<usize>,
     running: Tasks<'x>,
     /// How many of those that run are calls.
     calls: usize,
@@ -141,6 +146,7 @@ type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
 
 /// What a plan has from what is around it.
 struct Around<'x> {
+    run: Arc<SharedRun>,
     allowance: Arc<Allowance>,
     secrecy: Option<Arc<Secrecy>>,
     depth: usize,
@@ -167,7 +173,11 @@ impl<'x> Schedule<'x> {
             Some(given) => Secrecy::of(plan, given, &|_| None),
             None => options.secrecy.take().or_else(|| graph.secrecy.clone()),
         };
+        let run = outer.as_ref().and_then(CallContext::run).cloned();
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        waiting::may_start(plan, &graph, &run, outer.as_ref(), allowance.limits())?;
         let around = Around {
+            run,
             allowance,
             secrecy,
             depth,
@@ -196,9 +206,8 @@ impl<'x> Schedule<'x> {
     ) -> Self {
         let count = plan.steps.len();
         let outer = options.outer.take();
-        let run = outer.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(options.share()));
         let Around {
+            run,
             allowance,
             secrecy,
             depth,
@@ -209,10 +218,14 @@ impl<'x> Schedule<'x> {
             Some(outer) => seed ^ outer.hash(),
             None => seed,
         });
-        let mut ready = Ready::new(count);
+        let (mut ready, mut next_waits) = (Ready::new(count), BTreeSet::new());
         for (step, waits) in graph.waits.iter().enumerate() {
             if *waits == 0 {
-                ready.insert(step);
+                if graph.has_waits && waits_for_value(plan, step) {
+                    next_waits.insert(step);
+                } else {
+                    ready.insert(step);
+                }
             }
         }
         let schedule = Self {
@@ -222,6 +235,7 @@ impl<'x> Schedule<'x> {
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
             ready,
+            next_waits,
             waits: graph.waits.clone(),
             readers: graph.readers.clone(),
             graph,
@@ -295,6 +309,7 @@ impl<'x> Schedule<'x> {
                 self.cancel();
                 break;
             }
+            self.start_waits(start);
             // A block has its turn before more is started, since a call in it comes first.
             let mut has_opened = false;
             let mut is_waiting = false;
@@ -322,7 +337,7 @@ impl<'x> Schedule<'x> {
             if self.is_shared && !is_waiting {
                 self.give_back();
             }
-            if self.interrupts.happened().is_some() {
+            if self.interrupts.happened().is_some() || self.has_waits_to_start() {
                 continue;
             }
             if self.open == 0 && !is_waiting {
@@ -536,6 +551,9 @@ impl<'x> Schedule<'x> {
                     None => self.single_ended(step, result, span),
                 }
             }
+            None if more.as_deref().is_some_and(|more| more.receives) => {
+                self.received(step, job, span);
+            }
             None if more.is_some_and(|more| more.asks) => self.answered(step, job),
             None => self.waited(step, job),
         }
@@ -609,7 +627,11 @@ impl<'x> Schedule<'x> {
             let dependent = dependent as usize;
             self.waits[dependent] -= 1;
             if self.waits[dependent] == 0 {
-                self.ready.insert(dependent);
+                if self.graph.has_waits && waits_for_value(self.plan, dependent) {
+                    self.next_waits.insert(dependent);
+                } else {
+                    self.ready.insert(dependent);
+                }
                 let plan = self.plan;
                 let outer = self.outer();
                 self.run
@@ -790,6 +812,7 @@ impl<'x> Schedule<'x> {
             attempt,
             deadline,
             is_plan: calls_plan.is_some(),
+            is_last: self.ending.is_some() || self.outer.as_ref().is_some_and(CallContext::is_last),
             secrets: match (calls_plan, &self.secrecy) {
                 (Some(action), Some(secrecy)) => secrecy.arguments(action).clone(),
                 _ => Secrets::NONE,

@@ -34,6 +34,8 @@ pub(super) struct CallState<'x> {
     limit: Option<TimeLimit>,
     /// Whether it waits for a gate.
     pub(super) asks: bool,
+    /// Whether it waits for a value from outside.
+    pub(super) receives: bool,
 }
 
 /// How long a call may take, and its error when that is over; or how long to wait.
@@ -69,6 +71,7 @@ impl<'x> CallState<'x> {
             context,
             limit,
             asks: false,
+            receives: false,
         }))
     }
 
@@ -86,6 +89,7 @@ impl<'x> CallState<'x> {
                 error: Some(error),
             }),
             asks: false,
+            receives: false,
         })
     }
 
@@ -97,6 +101,7 @@ impl<'x> CallState<'x> {
             context: None,
             limit: Some(TimeLimit { sleep, error }),
             asks: false,
+            receives: false,
         })
     }
 
@@ -104,6 +109,16 @@ impl<'x> CallState<'x> {
     pub(super) fn asking(answer: Sleep) -> Box<Self> {
         let mut wait = Self::wait(answer);
         wait.asks = true;
+        wait
+    }
+}
+
+impl CallState<'_> {
+    /// A wait for a value, which ends with this.
+    pub(super) fn receiving(span: Span, ending: Sleep) -> Box<Self> {
+        let mut wait = Self::wait(ending);
+        wait.span = span;
+        wait.receives = true;
         wait
     }
 }
@@ -117,6 +132,11 @@ impl<'x> Task<'x> {
     /// Whether it waits for a gate.
     pub(super) fn asks(&self) -> bool {
         self.more.as_ref().is_some_and(|more| more.asks)
+    }
+
+    /// Whether it waits for a value from outside.
+    pub(super) fn receives(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| more.receives)
     }
 
     /// The block, if it is one.

@@ -197,7 +197,7 @@ fn members_of_steps() {
                 r#"{"id": "a", "tool": {"name": "t"}, "params": {}, "intnt": "x"}"#,
                 "error[unknown-member]: unknown member `params` in a step
   --> 2:38 in step `a`
-   = help: a step has `id`, `intent`, `tool`, `arguments`, `value`, `if`, `for`, `block`, `loop`, `undo`, `always`, `after`, `policy`
+   = help: a step has `id`, `intent`, `tool`, `arguments`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
 
 error[unknown-member]: unknown member `intnt` in a step
   --> 2:52 in step `a`

@@ -61,6 +61,7 @@ fn has_step(outline: &Outline<'_>, step: &Members<'_>) -> bool {
         names::step::IF,
         names::step::FOR,
         names::step::BLOCK,
+        names::step::AWAIT,
         names::step::VALUE,
         names::step::POLICY,
         names::step::AFTER,

@@ -175,6 +175,7 @@ impl<'p> Writer<'p> {
             Body::For(_) => "a `for`".to_owned(),
             Body::Block(_) => "a block of steps".to_owned(),
             Body::Loop(_) => "a `loop`".to_owned(),
+            Body::Await(_) => "that it waits for a value from outside (`await`)".to_owned(),
         };
         let place = self.here();
         self.cannot_express(place, construct);

@@ -68,6 +68,7 @@ impl<T> InPlan<'_, T> {
             Body::For(each) => map.serialize_entry(members::FOR, &self.of(&**each)),
             Body::Block(block) => map.serialize_entry(members::BLOCK, &self.of(&**block)),
             Body::Loop(repeat) => map.serialize_entry(members::LOOP, &self.of(&**repeat)),
+            Body::Await(wait) => map.serialize_entry(members::AWAIT, &wait.type_name),
         }
     }
 }

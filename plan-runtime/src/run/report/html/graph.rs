@@ -165,6 +165,7 @@ fn what(page: &Page<'_>, step: usize) -> String {
         Body::If(_) => format!("if … {tool}"),
         Body::Block(_) => "{ … }".into(),
         Body::Loop(_) => "loop { … }".into(),
+        Body::Await(_) => "await".into(),
         Body::For(_) => {
             let calls = report.attempts.len();
             format!("for … {tool} ×{calls}")

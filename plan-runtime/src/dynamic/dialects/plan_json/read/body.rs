@@ -8,8 +8,8 @@ use crate::plan::depth::DEEPEST_BODY;
 use crate::plan::json::names::{self, binding, branch, each, step, tool};
 use crate::plan::json::{NO_CONDITIONS, many_locals};
 use crate::plan::{
-    Action, Amount, Body, Bound, Branch, Condition, For, Policy, Role, RustText, Step, Template,
-    ToolInfo,
+    Action, Amount, Await, Body, Bound, Branch, Condition, For, Policy, Role, RustText, Step,
+    Template, ToolInfo,
 };
 use crate::print::short;
 use crate::resolve::describe::counted;
@@ -212,10 +212,23 @@ impl PlanReader<'_> {
                 Some(repeat) => Body::Loop(Box::new(repeat)),
                 None => self.broken_body(),
             },
+            step::AWAIT => self.wait(kind, depth),
             _ => match self.each(kind.value, depth) {
                 Some(each) => Body::For(Box::new(each)),
                 None => self.broken_body(),
             },
+        }
+    }
+
+    /// A wait for a value of this type.
+    fn wait(&mut self, kind: &Member<'_>, depth: usize) -> Body {
+        // A part of a step has no such member, which was said.
+        if depth > self.depth {
+            return self.broken_body();
+        }
+        match self.builder.text(kind.value, "the type of the value") {
+            Some(text) => Body::Await(Await::new(text.value.into_owned())),
+            None => self.broken_body(),
         }
     }
 

@@ -1,0 +1,76 @@
+//! `step reply: Reply = await;`, and what is easily written instead.
+
+use super::token_text::value_text;
+use crate::ast::{Body, Role};
+use crate::report::Report;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+
+/// The `await` that a value begins with.
+pub(super) fn keyword(tokens: &TokenStream) -> Option<Ident> {
+    match tokens.clone().into_iter().next() {
+        Some(TokenTree::Ident(word)) if word == "await" => Some(word),
+        _ => None,
+    }
+}
+
+/// Reads the value of a step with a type, if it begins with `await`.
+pub(super) fn typed(tokens: &TokenStream, name: &Ident, report: &mut Report) -> Option<Body> {
+    let keyword = keyword(tokens)?;
+    let Some(extra) = tokens.clone().into_iter().nth(1) else {
+        return Some(Body::Await(keyword.span()));
+    };
+    report.error(
+        extra,
+        format!(
+            "`await` is written alone: the value comes from outside of the run\nhelp: write `step {name}: Type = await;`"
+        ),
+    );
+    Some(Body::Broken(None))
+}
+
+/// Reports an `await` where a step without a type calls a tool.
+pub(super) fn untyped(tokens: &TokenStream, name: &Ident, report: &mut Report) -> bool {
+    let Some(keyword) = keyword(tokens) else {
+        return false;
+    };
+    let call: TokenStream = tokens.clone().into_iter().skip(1).collect();
+    if !call.is_empty() {
+        let call = value_text(&call);
+        report.error(
+            keyword,
+            format!(
+                "a step calls its tool without `await`: the run awaits the tool, and fails if the tool fails\nhelp: write `step {name} = {call};`"
+            ),
+        );
+    } else {
+        report.error(
+            keyword,
+            format!("a value from outside needs a type\nhelp: write `step {name}: Type = await;`"),
+        );
+    }
+    true
+}
+
+/// Reports each wait in what a step of this kind does, which comes after the work.
+pub(super) fn late(body: &Body, kind: &str, report: &mut Report) {
+    if let Body::Await(at) = body {
+        let message = format!("{kind} cannot wait for a value\nhelp: wait in a step before");
+        report.error_at(*at, message);
+    }
+    body.blocks(&mut |block| {
+        // The others were looked at already.
+        let work = block
+            .steps
+            .iter()
+            .filter(|step| matches!(step.role, Role::Work));
+        work.for_each(|step| late(&step.body, kind, report));
+    });
+}
+
+/// Reports an `await` in a value that is not all that a step does.
+pub(super) fn inside(at: Span, report: &mut Report) {
+    report.error_at(
+        at,
+        "only a step waits for a value\nhelp: write `step reply: Type = await;`, and refer to `reply`",
+    );
+}

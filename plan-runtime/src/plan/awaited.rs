@@ -1,0 +1,77 @@
+//! Values that come from outside of a run.
+
+use super::RustText;
+use serde_json::Value;
+use std::fmt;
+
+/// A value that comes from outside of the run: [`Run::signals`](crate::Run::signals) sends it. In `plan!`, it is `step reply: Reply = await;`.
+///
+/// ```
+/// use plan_runtime::plan::{Await, Plan, Reference, Source, Step};
+///
+/// let mut plan = Plan::new("ask");
+/// plan.steps = vec![Step::new("reply", Await::new("String"))];
+/// plan.output.value = Reference::new(Source::Step(0)).into();
+///
+/// let run = plan_runtime::dynamic::Toolbox::<()>::new();
+/// let run = run.run(&plan, (), &());
+/// run.signals().send("reply", "yes")?;
+/// assert_eq!(smol::block_on(run).unwrap(), "yes");
+/// # Ok::<(), plan_runtime::run::SignalError>(())
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Await {
+    /// The type of the value, as written in Rust. A run checks it where the plan is that of a `plan!`. In others, any value fits.
+    pub type_name: RustText,
+    receive: Option<Receive>,
+}
+
+/// The code of a `plan!` for the values of a type.
+#[derive(Clone, Copy)]
+struct Receive {
+    type_name: &'static str,
+    code: ReceiveFn,
+}
+
+/// Makes the JSON of a value of a type out of JSON that was sent, or says what does not fit.
+pub(crate) type ReceiveFn = fn(&Value) -> Result<Value, String>;
+
+impl Await {
+    /// A value of a type, as written in Rust.
+    pub fn new(type_name: impl Into<RustText>) -> Self {
+        Self {
+            type_name: type_name.into(),
+            receive: None,
+        }
+    }
+
+    /// The same with the code for the type of this name.
+    pub(crate) fn compiled(self, type_name: &'static str, code: ReceiveFn) -> Self {
+        let receive = Some(Receive { type_name, code });
+        Self { receive, ..self }
+    }
+
+    /// The JSON of a value of the type, if there is code for it.
+    pub(crate) fn receive(&self, value: &Value) -> Option<Result<Value, String>> {
+        let receive = self.receive?;
+        // The code is that of another type if somebody has changed the plan.
+        let is_same = *receive.type_name == *self.type_name;
+        is_same.then(|| (receive.code)(value))
+    }
+}
+
+impl fmt::Debug for Await {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Await").field(&self.type_name).finish()
+    }
+}
+
+/// Two are equal if they are written the same, as all parts of plans are.
+impl PartialEq for Await {
+    fn eq(&self, other: &Self) -> bool {
+        self.type_name == other.type_name
+    }
+}
+
+impl Eq for Await {}

@@ -1,0 +1,256 @@
+//! Values that are sent into a run from outside.
+//!
+//! | | |
+//! |---|---|
+//! | `inbox.rs` | the values of a run, and who waits for them |
+//! | `path.rs` | which steps wait for a value, by their paths |
+
+mod inbox;
+mod path;
+
+pub(super) use inbox::{Inbox, Receiver, Sent, Waiting};
+
+use super::{Run, Stage, limits_of};
+use crate::plan::{Graph, Plan};
+use crate::print::{Cut, Line, MOST};
+use crate::resolve::ResolveError;
+use path::awaited;
+use serde::Serialize;
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+impl<App: ?Sized, O> Run<'_, App, O> {
+    /// What sends values to the steps that wait for one: `step reply: Reply = await;`.
+    ///
+    /// A plan with such a step runs only if this was called before the run is first polled. The values may be sent from another thread, and before the run
+    /// starts. If the run is [inside](Self::inside) another, they are sent to the outermost one, which must have been asked for its signals.
+    ///
+    /// ```
+    /// use plan_runtime::plan;
+    ///
+    /// plan! {
+    ///     Greet(greeting: String) -> String {
+    ///         step name: String = await;
+    ///         format!("{greeting}, {name}!")
+    ///     }
+    /// }
+    ///
+    /// let run = Greet { greeting: "Hello".into() }.run(&());
+    /// let signals = run.signals();
+    /// std::thread::spawn(move || signals.send("name", "Ada"));
+    /// assert_eq!(smol::block_on(run)?, "Hello, Ada!");
+    ///
+    /// let error = smol::block_on(Greet { greeting: "Hello".into() }.run(&())).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "plan `greet` cannot start: step `name` waits for a value, and nobody can send it: call `Run::signals` before the run starts"
+    /// );
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    pub fn signals(&self) -> Signals {
+        match &self.stage {
+            Stage::New(executable, _, options) => match &options.outer {
+                Some(outer) => outer.signals(),
+                None => {
+                    let graph = executable.graph.as_ref();
+                    let plan = || graph.ok().map(|graph| graph.shared(executable.plan));
+                    let receiver = options.signals.get_or_init(|| Receiver::new(plan()));
+                    let inbox = receiver.inbox();
+                    inbox.limit(options.limits.unwrap_or(limits_of(executable)));
+                    Signals::new(inbox, None)
+                }
+            },
+            Stage::Running(schedule) => schedule.signals(),
+            Stage::Ended => Signals::to_nobody(true),
+        }
+    }
+}
+
+/// What sends values into a run: to its steps that wait for one, `step reply: Reply = await;`. [`Run::signals`](super::Run::signals) gives it.
+///
+/// It may be cloned, and be moved to another thread or task. A run that waits sleeps, and a value wakes it.
+///
+/// When the last one is dropped, no more values can come: a wait with a `#[timeout]` or a `#[deadline]` goes on to that limit, and one without fails with the
+/// code `NO_SIGNALS`.
+///
+/// ```
+/// use plan_runtime::{plan, run::SignalError};
+///
+/// plan! {
+///     Confirm(what: String) -> String {
+///         step sure: bool = await;
+///         format!("{what}: {sure}")
+///     }
+/// }
+///
+/// let run = Confirm { what: "delete all".into() }.run(&());
+/// let signals = run.signals();
+/// let error = signals.send("sure", "perhaps").unwrap_err();
+/// assert_eq!(error.to_string(), "the value for `sure` is not a `bool`: invalid type: string \"perhaps\", expected a boolean");
+/// signals.send("sure", true)?;
+/// assert_eq!(smol::block_on(run).unwrap(), "delete all: true");
+///
+/// assert!(matches!(signals.send("sure", true), Err(SignalError::Ended)));
+/// # Ok::<(), SignalError>(())
+/// ```
+pub struct Signals {
+    inbox: Arc<Inbox>,
+    /// The path of the call that the run is inside of, with a dot.
+    prefix: String,
+}
+
+impl Signals {
+    /// What sends to the steps of the plan that is called at this path, if it is not the outermost.
+    pub(super) fn new(inbox: Arc<Inbox>, outer: Option<String>) -> Self {
+        inbox.add_sender();
+        Self {
+            inbox,
+            prefix: outer.map_or_else(String::new, |outer| outer + "."),
+        }
+    }
+
+    /// What sends to no step: that of a run that has ended, or of one that was begun without signals.
+    pub(super) fn to_nobody(is_over: bool) -> Self {
+        let inbox = Receiver::new(None).inbox();
+        if !is_over {
+            inbox.reopen();
+        }
+        Self::new(inbox, None)
+    }
+
+    /// Sends the value of a step. It may come before the step waits for it, and even before the run starts: it is kept until then.
+    ///
+    /// The path is the name of the step. In a plan that is a step of another, that one's name and a dot come before it, with the index of the element
+    /// if it is in a `for`: `orders[3].reply`. That is how a [`CallContext`](super::CallContext) prints.
+    ///
+    /// Where a tool runs a plan that the outer plan does not know, its steps are known only once they wait.
+    ///
+    /// # Errors
+    ///
+    /// The value is not kept if no step waits for one at this path, if that step has one already, if the value is not of the step's type, if it exceeds a
+    /// [limit](super::Limits) of the run, or if the run has ended.
+    pub fn send(&self, path: &str, value: impl Serialize) -> Result<(), SignalError> {
+        let Self { inbox, prefix } = self;
+        inbox.send(format!("{prefix}{path}"), &value)
+    }
+}
+
+impl Clone for Signals {
+    fn clone(&self) -> Self {
+        self.inbox.add_sender();
+        Self {
+            inbox: Arc::clone(&self.inbox),
+            prefix: self.prefix.clone(),
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.inbox.remove_sender();
+    }
+}
+
+impl fmt::Debug for Signals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signals").finish_non_exhaustive()
+    }
+}
+
+/// Why a value was not sent. [`Signals::send`] gives it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SignalError {
+    /// No step of the run waits for a value at this path.
+    #[non_exhaustive]
+    Unknown {
+        /// The path.
+        path: String,
+        /// A path that is similar.
+        similar: Option<String>,
+    },
+    /// The step has its value already.
+    #[non_exhaustive]
+    Second {
+        /// The path of the step.
+        path: String,
+    },
+    /// The value is not of the step's type.
+    #[non_exhaustive]
+    Type {
+        /// The path of the step.
+        path: String,
+        /// The type, as written in the plan.
+        type_name: String,
+        /// What does not fit.
+        message: String,
+    },
+    /// JSON cannot hold the value, or it exceeds a [limit](super::Limits) of the run.
+    #[non_exhaustive]
+    Value {
+        /// The path of the step.
+        path: String,
+        /// Why.
+        error: Arc<ResolveError>,
+    },
+    /// The run has ended.
+    Ended,
+}
+
+impl fmt::Display for SignalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { path, similar } => {
+                let path = Text(path);
+                write!(f, "no step of the run waits for a value at `{path}`")?;
+                match similar {
+                    Some(similar) => write!(f, " (`{}` is similar)", Text(similar)),
+                    None => Ok(()),
+                }
+            }
+            Self::Second { path } => {
+                write!(f, "step `{}` has its value already", Text(path))
+            }
+            Self::Type {
+                path,
+                type_name,
+                message,
+            } => {
+                let (path, type_name) = (Text(path), Text(type_name));
+                write!(
+                    f,
+                    "the value for `{path}` is not a `{type_name}`: {message}"
+                )
+            }
+            Self::Value { path, error } => {
+                let path = Text(path);
+                write!(f, "the value for `{path}` cannot be sent: {error}")
+            }
+            Self::Ended => f.write_str("the run has ended"),
+        }
+    }
+}
+
+/// A text of somebody else, on one line.
+struct Text<'t>(&'t str);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Cut(Line(self.0), MOST).fmt(f)
+    }
+}
+
+impl StdError for SignalError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Value { error, .. } => Some(&**error),
+            Self::Type { .. } | Self::Unknown { .. } | Self::Second { .. } | Self::Ended => None,
+        }
+    }
+}
+
+/// The plan's steps that wait for values, with those of the plans inside it; found once.
+pub(super) fn awaited_in<'g>(graph: &'g Graph, plan: &Plan) -> &'g [String] {
+    graph.awaited.get_or_init(|| awaited(plan).into())
+}

@@ -1,0 +1,143 @@
+//! Which steps wait for a value, by their paths: `reply`, `orders[3].reply`.
+
+use super::super::catch::catch;
+use super::super::nesting::DEEPEST;
+use crate::plan::{Await, Body, InnerPlan, Plan, Role, Step};
+
+/// At most this many paths are named.
+const MOST_PATHS: usize = 100;
+
+/// The step at this path, if it waits for a value. Of a step that calls a plan, the path goes on in that plan.
+pub(super) fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Await> {
+    find_in(plan, path, 0)
+}
+
+fn find_in<'p>(plan: &'p Plan, path: &str, depth: usize) -> Option<&'p Await> {
+    if depth > DEEPEST {
+        return None;
+    }
+    // A name may contain a dot, so that several steps may be meant.
+    steps(plan).find_map(|step| {
+        let rest = path.strip_prefix(&*step.id)?;
+        let (element, rest) = elements(rest)?;
+        match (rest.strip_prefix('.'), &step.body) {
+            (None, Body::Await(wait)) if rest.is_empty() && element == 0 => Some(wait),
+            (Some(rest), body) => find_inside(body, element, rest, depth),
+            _ => None,
+        }
+    })
+}
+
+/// The same in a body around which there are as many lists as the path names elements of.
+fn find_inside<'p>(body: &'p Body, elements: usize, path: &str, depth: usize) -> Option<&'p Await> {
+    match body {
+        Body::Action(action) if elements == 0 => {
+            let plan = inner(action.tool.as_ref()?.plan)?;
+            find_in(plan, path, depth + 1)
+        }
+        Body::Block(block) if elements == 0 => find_in(&block.plan, path, depth + 1),
+        // Its rounds are counted, too.
+        Body::Loop(repeat) if elements == 1 => find_in(&repeat.round.plan, path, depth + 1),
+        Body::If(branches) => branches
+            .iter()
+            .find_map(|branch| find_inside(&branch.body, elements, path, depth)),
+        Body::For(each) => find_inside(&each.body, elements.checked_sub(1)?, path, depth),
+        Body::Action(_) | Body::Block(_) | Body::Loop(_) | Body::Await(_) => None,
+    }
+}
+
+/// How many indices a text begins with, and the rest of it. `None` if one is not written as paths have it.
+fn elements(mut text: &str) -> Option<(usize, &str)> {
+    let mut count = 0;
+    while let Some(rest) = text.strip_prefix('[') {
+        let (index, rest) = rest.split_once(']')?;
+        let is_first = index.parse::<usize>().ok()?.to_string() == index;
+        text = is_first.then_some(rest)?;
+        count += 1;
+    }
+    Some((count, text))
+}
+
+/// The plan that a tool is. Making it calls functions of the program, which may panic.
+fn inner(plan: InnerPlan) -> Option<&'static Plan> {
+    if !plan.is_some() {
+        return None;
+    }
+    catch(|| plan.plan()).ok().flatten()
+}
+
+/// The steps of the work: nothing can be sent to those that undo others, or always run.
+fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
+    plan.steps.iter().filter(|step| step.role == Role::Work)
+}
+
+/// The steps of a plan that wait for values, with those of the plans inside it; `[..]` is any element.
+pub(in crate::run) fn awaited(plan: &Plan) -> Vec<String> {
+    let mut search = Search::default();
+    search.plan(plan);
+    search.found
+}
+
+#[derive(Default)]
+struct Search {
+    found: Vec<String>,
+    /// The path to this place.
+    path: String,
+    /// The plans around this place, of which one may call itself through others.
+    around: Vec<*const Plan>,
+}
+
+impl Search {
+    fn plan(&mut self, plan: &Plan) {
+        let itself = std::ptr::from_ref(plan);
+        if self.around.len() > DEEPEST || self.around.contains(&itself) {
+            return;
+        }
+        self.around.push(itself);
+        for step in steps(plan) {
+            self.inside(&step.id, |it| it.body(&step.body));
+        }
+        self.around.pop();
+    }
+
+    fn body(&mut self, body: &Body) {
+        if self.found.len() >= MOST_PATHS {
+            return;
+        }
+        match body {
+            Body::Await(_) => self.found.push(self.path.clone()),
+            Body::Action(action) => {
+                let tool = action.tool.as_ref();
+                if let Some(plan) = tool.and_then(|tool| inner(tool.plan)) {
+                    self.inside(".", |it| it.plan(plan));
+                }
+            }
+            Body::Block(block) => self.inside(".", |it| it.plan(&block.plan)),
+            Body::Loop(repeat) => self.inside("[..].", |it| it.plan(&repeat.round.plan)),
+            Body::If(branches) => branches.iter().for_each(|branch| self.body(&branch.body)),
+            Body::For(each) => self.inside("[..]", |it| it.body(&each.body)),
+        }
+    }
+
+    /// Searches where the path goes on with this.
+    fn inside(&mut self, part: &str, search: impl FnOnce(&mut Self)) {
+        let before = self.path.len();
+        self.path.push_str(part);
+        search(self);
+        self.path.truncate(before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elements;
+
+    #[test]
+    fn an_index_is_written_in_one_way() {
+        assert_eq!(elements("[0][12].x"), Some((2, ".x")));
+        assert_eq!(elements(".x"), Some((0, ".x")));
+        for wrong in ["[01]", "[+1]", "[]", "[x]", "[1", "[-1]"] {
+            assert_eq!(elements(wrong), None, "{wrong}");
+        }
+    }
+}
