@@ -24,6 +24,7 @@ mod plans;
 mod printed;
 mod references;
 mod repeated;
+mod reports;
 mod saga;
 mod signals;
 mod signals_in_blocks;

@@ -322,6 +322,18 @@ impl fmt::Display for Elements<'_> {
     }
 }
 
+/// The elements that a text begins with as [`Elements`] writes them, and the rest of it. `None` if one is written in another way.
+pub(crate) fn elements(mut text: &str) -> Option<(Vec<usize>, &str)> {
+    let mut elements = Vec::new();
+    while let Some(rest) = text.strip_prefix('[') {
+        let (index, rest) = rest.split_once(']')?;
+        let element = index.parse().ok()?;
+        elements.push(element);
+        text = (index == usize::to_string(&element)).then_some(rest)?;
+    }
+    Some((elements, text))
+}
+
 /// Why a run was over before its time.
 #[derive(Clone, Debug)]
 pub(crate) enum Interrupt {
@@ -616,6 +628,20 @@ impl StdError for RunError {
             Cause::Inputs(error) => Some(error),
             Cause::Output(error) => Some(error),
             Cause::Unfit(_) | Cause::NoSignals(_) | Cause::Plan(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elements;
+
+    #[test]
+    fn an_index_is_written_in_one_way() {
+        assert_eq!(elements("[0][12].x"), Some((vec![0, 12], ".x")));
+        assert_eq!(elements(".x"), Some((vec![], ".x")));
+        for wrong in ["[01]", "[+1]", "[]", "[x]", "[1", "[-1]"] {
+            assert_eq!(elements(wrong), None, "{wrong}");
         }
     }
 }

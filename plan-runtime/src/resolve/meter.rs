@@ -182,6 +182,14 @@ impl fmt::Debug for Meter<'_> {
     }
 }
 
+/// What a value counts toward the limits of a run.
+pub(crate) fn bytes_of(value: &Value) -> usize {
+    let meter = Meter::new(MemoryBudget::UNLIMITED, None);
+    // One that is too deep counts as far as it was looked at.
+    let _ = meter.charge_value(value);
+    meter.spent()
+}
+
 /// The depth of the parts of a value at this depth.
 #[inline]
 pub(super) fn deeper(depth: u16) -> Result<u16, ResolveError> {

@@ -33,7 +33,7 @@ pub use encode::encode;
 pub(crate) use encode::encode_within;
 pub(crate) use error::Limit;
 pub use error::{ErrorKind, ResolveError};
-pub(crate) use meter::{MemoryBudget, Meter};
+pub(crate) use meter::{MemoryBudget, Meter, bytes_of};
 pub(crate) use scope::drop_quietly;
 pub use scope::{Scope, StoredValue};
 

@@ -2,10 +2,12 @@
 
 mod allowance;
 mod gate;
+mod inside;
 
 pub(super) use allowance::{Allowance, Held};
 pub(super) use gate::{AnyGate, Question};
 pub use gate::{Decision, Gate, GatedCall};
+pub(super) use inside::Inside;
 
 use super::shared::SharedRun;
 use super::signals::Signals;
@@ -85,6 +87,8 @@ pub(super) struct CallPlace {
     pub(super) is_last: bool,
     /// If it is a plan, what is secret of its arguments.
     pub(super) secrets: Secrets,
+    /// Where the reports of the plans inside it go, if the run has one.
+    pub(super) inside: Option<Arc<Inside>>,
     /// Whether the call counts toward those that the run makes at one time.
     pub(super) counts: AtomicBool,
     pub(super) dropped: Mutex<Dropped>,
@@ -210,6 +214,11 @@ impl CallContext {
     /// Whether it is made once the work has ended, of its plan or of one around it.
     pub(super) fn is_last(&self) -> bool {
         self.0.as_ref().is_some_and(|place| place.is_last)
+    }
+
+    /// Where the reports of the plans inside it go.
+    pub(super) fn inside(&self) -> Option<&Arc<Inside>> {
+        self.0.as_ref()?.inside.as_ref()
     }
 
     /// What sends to the steps of a plan that is called here.

@@ -1,5 +1,6 @@
 //! Reports as text.
 
+use super::collapsed::{self, Rows};
 use super::{Report, Status, StepReport, Totals};
 use crate::error::Elements;
 use crate::print::{MessageName, width};
@@ -42,12 +43,11 @@ impl fmt::Display for Report {
             "plan `{plan}`: {count} step{plural} in {duration}: {totals}"
         )?;
 
-        let rows: Vec<Row<'_>> = self.steps.iter().map(|step| self.row(step)).collect();
-        let widest =
-            |text: &dyn Fn(&Row<'_>) -> usize| rows.iter().map(text).max().unwrap_or_default();
+        let rows: Vec<Row> = self.steps.iter().flat_map(|step| self.rows(step)).collect();
+        let widest = |text: &dyn Fn(&Row) -> usize| rows.iter().map(text).max().unwrap_or_default();
         let id = widest(&|row| width(&row.id));
         let tool = widest(&|row| width(&row.tool));
-        let status = widest(&|row| row.step.status.name().len());
+        let status = widest(&|row| row.status.len());
         let started = widest(&|row| row.started.len());
         let took = widest(&|row| row.took.len());
         let bar = widest(&|row| row.bar.chars().count());
@@ -57,15 +57,7 @@ impl fmt::Display for Report {
             let (after_id, after_tool) = (id - width(&row.id), tool - width(&row.tool));
             let line = format!(
                 "  {}{:after_id$}  {}{:after_tool$}  {:status$}  {:>started$} {plus} {:>took$}  {:bar$}  {}",
-                row.id,
-                "",
-                row.tool,
-                "",
-                row.step.status.name(),
-                row.started,
-                row.took,
-                row.bar,
-                row.note,
+                row.id, "", row.tool, "", row.status, row.started, row.took, row.bar, row.note,
             );
             write!(f, "\n{}", line.trim_end())?;
         }
@@ -81,10 +73,11 @@ impl fmt::Display for Report {
     }
 }
 
-struct Row<'r> {
-    step: &'r StepReport,
+#[derive(Default)]
+struct Row {
     id: String,
     tool: String,
+    status: String,
     started: String,
     took: String,
     bar: String,
@@ -92,26 +85,53 @@ struct Row<'r> {
 }
 
 impl Report {
-    fn row<'r>(&self, step: &'r StepReport) -> Row<'r> {
+    /// The row of a step, and those of the steps inside it.
+    fn rows(&self, step: &StepReport) -> Vec<Row> {
+        let mut rows = vec![Row {
+            status: step.status.name().to_owned(),
+            note: step.note(),
+            ..self.row(0, step, (step.started, step.ended))
+        }];
+        let inside = Rows::of(step);
+        rows.extend(inside.rows.iter().map(|inner| Row {
+            status: inner.status(),
+            note: inner.note(),
+            ..self.row(inner.depth, inner.step, (inner.started, inner.ended))
+        }));
+        if inside.more > 0 {
+            rows.push(Row {
+                id: format!("  … and {} more", inside.more),
+                ..Row::default()
+            });
+        }
+        rows
+    }
+
+    fn row(
+        &self,
+        depth: usize,
+        step: &StepReport,
+        times: (Option<Duration>, Option<Duration>),
+    ) -> Row {
         let time = |time: Option<Duration>| {
             time.map(|time| Millis(time).to_string())
                 .unwrap_or_default()
         };
+        let (started, ended) = times;
+        let took = ended.zip(started);
+        let tool = step.tool().map(|tool| MessageName(tool).to_string());
         Row {
-            step,
-            id: MessageName(&step.id).to_string(),
-            tool: step
-                .tool()
-                .map_or_else(String::new, |tool| MessageName(tool).to_string()),
-            started: time(step.started),
-            took: time(step.duration()),
-            bar: self.bar(step).unwrap_or_default(),
-            note: step.note(),
+            id: format!("{:1$}{2}", "", depth * 2, MessageName(&step.id)),
+            tool: tool.unwrap_or_default(),
+            started: time(started),
+            took: time(took.map(|(ended, started)| ended.saturating_sub(started))),
+            bar: self.bar(times).unwrap_or_default(),
+            ..Row::default()
         }
     }
 
-    /// When the step ran, as a part of the run.
-    fn bar(&self, step: &StepReport) -> Option<String> {
+    /// When something ran, as a part of the run.
+    fn bar(&self, (started, ended): (Option<Duration>, Option<Duration>)) -> Option<String> {
         let whole = self.duration.as_secs_f64();
         let cell = |time: Duration| {
             if whole > 0.0 {
@@ -120,32 +140,51 @@ impl Report {
                 0
             }
         };
-        let start = cell(step.started?).min(BAR - 1);
-        let length = cell(step.ended?).min(BAR).saturating_sub(start).max(1);
+        let start = cell(started?).min(BAR - 1);
+        let length = cell(ended?).min(BAR).saturating_sub(start).max(1);
         Some(" ".repeat(start) + &"█".repeat(length))
+    }
+}
+
+/// Why it ended so, and where: an element, or a path.
+fn why(at: &str, status: &Status) -> String {
+    match status {
+        Status::Failed(error) | Status::Recovered(error) => {
+            let colon = if at.is_empty() { "" } else { ": " };
+            format!("{at}{colon}{error}")
+        }
+        Status::Blocked { by } => format!("by `{}`", MessageName(by)),
+        Status::Completed | Status::Skipped | Status::Cancelled | Status::NotStarted => {
+            String::new()
+        }
+    }
+}
+
+impl collapsed::Row<'_> {
+    fn note(&self) -> String {
+        if self.is_one() {
+            return self.step.note();
+        }
+        let failed = self.failed.as_ref();
+        let note = failed.map_or_else(String::new, |(at, status)| why(at, status));
+        with_calls(note, self.calls, "calls")
+    }
+}
+
+fn with_calls(note: String, calls: usize, what: &str) -> String {
+    match calls {
+        0 | 1 => note,
+        _ if note.is_empty() => format!("({calls} {what})"),
+        _ => format!("{note} ({calls} {what})"),
     }
 }
 
 impl StepReport {
     fn note(&self) -> String {
-        let mut note = match &self.status {
-            Status::Failed(error) | Status::Recovered(error) => {
-                let colon = if self.element.is_empty() { "" } else { ": " };
-                format!("{}{colon}{error}", Elements(&self.element))
-            }
-            Status::Blocked { by } => format!("by `{}`", MessageName(by)),
-            Status::Completed | Status::Skipped | Status::Cancelled | Status::NotStarted => {
-                String::new()
-            }
-        };
-        let calls = self.attempts.len();
-        if calls > 1 {
-            let in_list = self.attempts.iter().any(|it| !it.element.is_empty());
-            let what = if in_list { "calls" } else { "attempts" };
-            let gap = if note.is_empty() { "" } else { " " };
-            note.push_str(&format!("{gap}({calls} {what})"));
-        }
-        note
+        let note = why(&Elements(&self.element).to_string(), &self.status);
+        let in_list = self.attempts.iter().any(|it| !it.element.is_empty());
+        let what = if in_list { "calls" } else { "attempts" };
+        with_calls(note, self.attempts.len(), what)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reports of runs: the steps, their attempts and their times.
 
+mod collapsed;
 mod display;
 #[cfg(feature = "html")]
 mod html;
@@ -9,7 +10,9 @@ mod serialize;
 pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadata, ToolResult};
 
 use super::StepError;
+use crate::error::elements;
 use crate::plan::{Plan, Step, ToolInfo};
+use crate::resolve::bytes_of;
 use serde_json::Value;
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -26,6 +29,9 @@ use std::time::{Duration, SystemTime};
 ///   sent   reply_email   blocked                                            by `inbox`
 ///   critical path: inbox, 12.2 ms
 /// ```
+///
+/// What ran inside a step, the steps of its block or those of a plan that it calls, is in the reports [inside](Attempt::inside) its attempts. As text, these are
+/// collapsed: each step of them is one row below the step, for all elements.
 ///
 /// A step's times are when it started, counted from the run's start, and how long it took. A report implements `Serialize`,
 /// with times in milliseconds. With the feature `html`, `Report::to_html` makes a page of it.
@@ -141,6 +147,7 @@ pub struct Attempt {
     ended: Option<Duration>,
     error: Option<StepError>,
     pub(super) arguments: Option<Value>,
+    inside: Vec<Report>,
 }
 
 /// How a step ended. [`name`](Self::name) is a word for it, and `{}` writes it with its cause: `failed: mailbox is locked`.
@@ -213,9 +220,39 @@ impl Report {
         &self.steps
     }
 
-    /// The step of this name.
-    pub fn step(&self, id: &str) -> Option<&StepReport> {
-        self.steps.iter().find(|step| step.id == id)
+    /// The step of this name, or of this path: `pages[3].chunked` is in the block of `pages`, or in the plan that it calls. Of several attempts, it is in the last.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! {
+    ///     step all = for number in [1, 2] {
+    ///         step twice = Double { number };
+    ///         Double { number: twice }
+    ///     };
+    ///     all
+    /// };
+    /// let (_, report) = smol::block_on(plan.run(&()).capture_outputs(true).with_report());
+    /// assert_eq!(report.step("all[1].twice").unwrap().output(), Some(&4.into()));
+    /// ```
+    pub fn step(&self, path: &str) -> Option<&StepReport> {
+        let named = self.steps.iter().find(|step| step.id == path);
+        // A name may contain a dot, so that several steps may be meant.
+        named.or_else(|| {
+            self.steps.iter().find_map(|step| {
+                let (element, rest) = elements(path.strip_prefix(&*step.id)?)?;
+                let rest = rest.strip_prefix('.')?;
+                let mut attempts = step.attempts.iter().rev();
+                let attempt = attempts.find(|it| it.element == element && !it.inside.is_empty())?;
+                attempt.inside.iter().find_map(|report| report.step(rest))
+            })
+        })
+    }
+
+    /// What it counts toward the limit on what a run holds.
+    pub(super) fn bytes(&self) -> usize {
+        let steps = self.steps.iter().map(StepReport::bytes);
+        size_of::<Self>() + steps.sum::<usize>()
     }
 
     /// How many steps ended in which way.
@@ -283,6 +320,23 @@ impl StepReport {
                 ..Attempt::new(Vec::new(), 1, started, action.tool.clone())
             }];
         }
+    }
+
+    /// What ran inside an attempt.
+    pub(super) fn add_inside(&mut self, attempt: usize, reports: Vec<Report>) {
+        if let Some(attempt) = self.attempts.get_mut(attempt) {
+            attempt.inside = reports;
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let attempts = self.attempts.iter().map(|attempt| {
+            let arguments = attempt.arguments.as_ref().map_or(0, bytes_of);
+            let inside = attempt.inside.iter().map(Report::bytes);
+            size_of::<Attempt>() + arguments + inside.sum::<usize>()
+        });
+        let output = self.output.as_ref().map_or(0, bytes_of);
+        size_of::<Self>() + self.id.len() + output + attempts.sum::<usize>()
     }
 
     /// The step's name.
@@ -361,20 +415,13 @@ impl Attempt {
             ended: None,
             error: None,
             arguments: None,
+            inside: Vec::new(),
         }
     }
 
     /// A wait for a value.
     pub(super) fn of_value(element: Vec<usize>, started: Duration) -> Self {
-        Self {
-            element,
-            number: 1,
-            tool: None,
-            started,
-            ended: None,
-            error: None,
-            arguments: None,
-        }
+        Self::new(element, 1, started, None)
     }
 
     pub(super) fn end(&mut self, at: Duration, error: Option<&StepError>) {
@@ -415,6 +462,27 @@ impl Attempt {
     /// The tool's arguments, where [`Run::capture_arguments`](super::Run::capture_arguments) asks for them and they could be resolved.
     pub fn arguments(&self) -> Option<&Value> {
         self.arguments.as_ref()
+    }
+
+    /// What ran inside it: of a block, or of a plan that was called, its report, and of a tool the reports of all plans that it ran [inside](super::Run::inside) the call. Their
+    /// times are counted from their own start.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// let plan = plan! {
+    ///     step eight = { step four = Double { number: 2 }; Double { number: four } };
+    ///     eight
+    /// };
+    /// let (_, report) = smol::block_on(plan.run(&()).with_report());
+    /// let [block] = report.step("eight").unwrap().attempts()[0].inside() else {
+    ///     panic!("a block is one plan");
+    /// };
+    /// assert_eq!(block.totals().completed, 2);
+    /// assert_eq!(block.steps()[0].id(), "four");
+    /// ```
+    pub fn inside(&self) -> &[Report] {
+        &self.inside
     }
 }
 

@@ -65,6 +65,9 @@ impl Serialize for Attempt {
             self.error.as_ref().map(ToString::to_string),
         )?;
         entry::<_, &Value>(&mut map, "arguments", self.arguments.as_ref())?;
+        if !self.inside.is_empty() {
+            map.serialize_entry("inside", &self.inside)?;
+        }
         map.end()
     }
 }

@@ -149,6 +149,9 @@ impl<'x> Schedule<'x> {
             bytes,
         });
         self.share_permits();
+        if let Some(context) = run.schedule.outer.clone() {
+            self.keep_inside((step, job), &context);
+        }
         self.flow(step).active += 1;
         self.has_opened = true;
         let state = CallState::block(run, span, limit);

@@ -24,7 +24,7 @@ pub(super) use outcome::unstarted;
 
 use super::catch::catch;
 use super::context::AnyGate;
-use super::context::{Allowance, Held};
+use super::context::{Allowance, Held, Inside};
 use super::context::{CallContext, CallPlace};
 use super::limits::Limits;
 use super::nesting::{Turn, may_start};
@@ -126,6 +126,10 @@ pub(super) struct Schedule<'x> {
     random: fastrand::Rng,
     clock: Clock,
     ended: Option<Duration>,
+    /// What runs inside the calls of steps, by step and attempt; empty unless there is to be a report.
+    inside: Vec<(usize, usize, Arc<Inside>)>,
+    /// Whether the run around it has its report.
+    has_reported: bool,
     /// Whether anyone watches. Where nobody does, nothing is made for them.
     watched: bool,
     #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
@@ -140,6 +144,9 @@ pub(super) struct Schedule<'x> {
 
 /// At most this many calls wait for gates and throttles at one time.
 const MOST_QUESTIONS: usize = 64;
+
+/// What it counts that the report of a call is kept.
+const INSIDE: usize = size_of::<(usize, usize, Arc<Inside>)>() + size_of::<Inside>();
 
 /// Starts the action of a number.
 type Start<'s, 'x> = &'s mut dyn FnMut(usize, Request<'_>) -> Started<'x>;
@@ -213,6 +220,11 @@ impl<'x> Schedule<'x> {
             depth,
             block_of,
         } = around;
+        if let Some(inside) = outer.as_ref().and_then(CallContext::inside) {
+            options.record = true;
+            options.capture |= inside.capture;
+            options.capture_outputs |= inside.capture_outputs;
+        }
         let clock = Clock::start(Arc::clone(&run));
         let seed = run.options.seed.map(|seed| match &outer {
             Some(outer) => seed ^ outer.hash(),
@@ -274,6 +286,8 @@ impl<'x> Schedule<'x> {
             options,
             clock,
             ended: None,
+            inside: Vec::new(),
+            has_reported: false,
             watched: false,
             span: Span::none(),
             turn: Turn::default(),
@@ -817,6 +831,10 @@ impl<'x> Schedule<'x> {
                 (Some(action), Some(secrecy)) => secrecy.arguments(action).clone(),
                 _ => Secrets::NONE,
             },
+            inside: self.options.record.then(|| {
+                let (arguments, outputs) = (self.options.capture, self.options.capture_outputs);
+                Arc::new(Inside::new(&self.allowance, arguments, outputs))
+            }),
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
             turn: Mutex::default(),
@@ -839,8 +857,19 @@ impl<'x> Schedule<'x> {
             self.has_permit = false;
         }
         self.calls += 1;
+        self.keep_inside(place, &context);
         let more = CallState::of(span, limit, Some(context));
         self.running.push(place, Some(future), more, bytes);
+    }
+
+    /// Keeps what runs inside a call for the report.
+    fn keep_inside(&mut self, (step, job): (usize, usize), context: &CallContext) {
+        if let Some(inside) = context.inside() {
+            let log = self.steps.flow(step).and_then(|flow| flow.jobs[job].log);
+            self.held.add(INSIDE);
+            self.inside
+                .push((step, log.unwrap_or_default(), Arc::clone(inside)));
+        }
     }
 
     /// Whether there is a permit for one more call. If not, the run is woken when there is one.
@@ -895,6 +924,14 @@ impl Drop for Schedule<'_> {
     /// Drops all that is not this crate's by itself: one destructor that panics keeps no other from running, and two do not abort.
     fn drop(&mut self) {
         self.abandon_all();
+        if self
+            .outer
+            .as_ref()
+            .is_some_and(|outer| outer.inside().is_some())
+            && !self.has_reported
+        {
+            let _ = catch(|| self.report());
+        }
         for failed in self.failed.drain(..) {
             drop_quietly(failed);
         }

@@ -1,6 +1,7 @@
 //! What a run returns.
 
 use super::super::catch::catch;
+use super::super::context::CallContext;
 use super::super::report::{Report, Status, StepReport};
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError, StepPath};
@@ -155,6 +156,11 @@ impl<'x> Schedule<'x> {
 
     /// What became of each step.
     pub(in crate::run) fn report(&mut self) -> Report {
+        self.report_blocks();
+        let mut inside: Vec<(usize, usize, Vec<Report>)> = Vec::with_capacity(self.inside.len());
+        for (step, log, kept) in std::mem::take(&mut self.inside) {
+            inside.push((step, log, kept.take()));
+        }
         let steps = 0..self.plan.steps.len();
         let steps = steps.map(|place| {
             let status = self.status(place);
@@ -175,7 +181,10 @@ impl<'x> Schedule<'x> {
             }
             report
         });
-        let steps = steps.collect();
+        let mut steps: Vec<StepReport> = steps.collect();
+        for (step, log, reports) in inside {
+            steps[step].add_inside(log, reports);
+        }
         let took = self.ended.or_else(|| catch(|| self.clock.now()).ok());
         let took = took.unwrap_or_default();
         let report = Report::new(
@@ -186,7 +195,21 @@ impl<'x> Schedule<'x> {
         );
         #[cfg(feature = "html")]
         let report = report.recorded(self.options.capture, self.options.capture_outputs);
+        self.has_reported = true;
+        if let Some(inside) = self.outer.as_ref().and_then(CallContext::inside) {
+            inside.keep(report.clone());
+        }
         report
+    }
+
+    /// Has the blocks report that have succeeded and were kept, since they might have had to be undone.
+    fn report_blocks(&mut self) {
+        for step in 0..self.plan.steps.len() {
+            let more = self.steps.more_mut(step);
+            for block in more.into_iter().flat_map(|more| &mut more.kept) {
+                block.schedule.report();
+            }
+        }
     }
 }
 

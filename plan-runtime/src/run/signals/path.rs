@@ -2,6 +2,7 @@
 
 use super::super::catch::catch;
 use super::super::nesting::DEEPEST;
+use crate::error::elements;
 use crate::plan::{Await, Body, InnerPlan, Plan, Role, Step};
 
 /// At most this many paths are named.
@@ -21,8 +22,8 @@ fn find_in<'p>(plan: &'p Plan, path: &str, depth: usize) -> Option<&'p Await> {
         let rest = path.strip_prefix(&*step.id)?;
         let (element, rest) = elements(rest)?;
         match (rest.strip_prefix('.'), &step.body) {
-            (None, Body::Await(wait)) if rest.is_empty() && element == 0 => Some(wait),
-            (Some(rest), body) => find_inside(body, element, rest, depth),
+            (None, Body::Await(wait)) if rest.is_empty() && element.is_empty() => Some(wait),
+            (Some(rest), body) => find_inside(body, element.len(), rest, depth),
             _ => None,
         }
     })
@@ -44,18 +45,6 @@ fn find_inside<'p>(body: &'p Body, elements: usize, path: &str, depth: usize) ->
         Body::For(each) => find_inside(&each.body, elements.checked_sub(1)?, path, depth),
         Body::Action(_) | Body::Block(_) | Body::Loop(_) | Body::Await(_) => None,
     }
-}
-
-/// How many indices a text begins with, and the rest of it. `None` if one is not written as paths have it.
-fn elements(mut text: &str) -> Option<(usize, &str)> {
-    let mut count = 0;
-    while let Some(rest) = text.strip_prefix('[') {
-        let (index, rest) = rest.split_once(']')?;
-        let is_first = index.parse::<usize>().ok()?.to_string() == index;
-        text = is_first.then_some(rest)?;
-        count += 1;
-    }
-    Some((count, text))
 }
 
 /// The plan that a tool is. Making it calls functions of the program, which may panic.
@@ -125,19 +114,5 @@ impl Search {
         self.path.push_str(part);
         search(self);
         self.path.truncate(before);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::elements;
-
-    #[test]
-    fn an_index_is_written_in_one_way() {
-        assert_eq!(elements("[0][12].x"), Some((2, ".x")));
-        assert_eq!(elements(".x"), Some((0, ".x")));
-        for wrong in ["[01]", "[+1]", "[]", "[x]", "[1", "[-1]"] {
-            assert_eq!(elements(wrong), None, "{wrong}");
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! What there is to know about each step, in a section of its own, which is shown when the step is chosen.
 
 use super::escape::{HtmlJson, Time};
-use super::{Page, write_sign};
+use super::{Page, sign, write_sign};
 use crate::error::Elements;
 use crate::print::MessageName;
 use crate::run::report::{Attempt, Status, StepReport};
@@ -114,7 +114,15 @@ fn write_given(html: &mut Html, page: &Page<'_>, report: &StepReport) {
         );
     }
     if let ([attempt], false) = (attempts, in_list) {
-        return write_arguments(html, page, attempt);
+        write_arguments(html, page, attempt);
+        return write_inside(html, page, attempt);
+    }
+    write_attempts(html, page, attempts);
+}
+
+fn write_attempts(html: &mut Html, page: &Page<'_>, attempts: &[Attempt]) {
+    if attempts.is_empty() {
+        return;
     }
     html.tag("ol").attr("class", "attempts").inside(|list| {
         for attempt in attempts.iter().take(ATTEMPTS) {
@@ -157,7 +165,78 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt) {
             item.tag("p").attr("class", "error").text(error);
         }
         write_arguments(item, page, attempt);
+        write_inside(item, page, attempt);
     });
+}
+
+/// What ran inside an attempt, to be opened.
+fn write_inside(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {
+    for report in &attempt.inside {
+        let Some(left) = page.inside.get().checked_sub(report.steps.len()) else {
+            return write_hint(
+                html,
+                "What ran inside is left out, since there is so much of it. The report as JSON has it.",
+            );
+        };
+        page.inside.set(left);
+        html.tag("details")
+            .attr("class", "inside")
+            .inside(|details| {
+                let count = report.steps.len();
+                let plural = if count == 1 { "" } else { "s" };
+                let summary = format!("{count} step{plural} inside: {}", report.totals);
+                details.tag("summary").text(summary);
+                details.tag("ol").inside(|list| {
+                    for step in &report.steps {
+                        list.tag("li")
+                            .attr("class", step.status.name().replace(' ', "-"))
+                            .inside(|item| write_inner_step(item, page, step));
+                    }
+                });
+            });
+    }
+}
+
+fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
+    html.tag("p").inside(|p| {
+        write_sign(p, sign(step.status.name()));
+        p.text(format_args!("{} ", MessageName(&step.id)));
+        if let Some(tool) = step.tool() {
+            p.tag("code").text(MessageName(tool));
+            p.text(" ");
+        }
+        p.text(step.status.name());
+        if let (Some(started), Some(took)) = (step.started, step.duration()) {
+            p.text(format_args!(
+                ", after {}, took {}",
+                Time(started),
+                Time(took)
+            ));
+        }
+    });
+    if let Some(error) = step.error() {
+        html.tag("p").attr("class", "error").inside(|p| {
+            if !step.element.is_empty() {
+                p.text(format_args!("{}: ", Elements(&step.element)));
+            }
+            p.text(error);
+        });
+    }
+    match &step.attempts[..] {
+        [attempt] if attempt.element.is_empty() => {
+            if let Some(arguments) = &attempt.arguments {
+                html.tag("pre")
+                    .attr("tabindex", 0)
+                    .text(HtmlJson(arguments));
+            }
+            write_inside(html, page, attempt);
+        }
+        attempts => write_attempts(html, page, attempts),
+    }
+    if let Some(output) = &step.output {
+        html.tag("p").attr("class", "hint").text("gave");
+        html.tag("pre").attr("tabindex", 0).text(HtmlJson(output));
+    }
 }
 
 fn write_arguments(html: &mut Html, page: &Page<'_>, attempt: &Attempt) {

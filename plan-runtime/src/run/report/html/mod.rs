@@ -10,16 +10,19 @@ use crate::Plan;
 use crate::print::MessageName;
 use escape::{Time, escape};
 use plan_graph::Html;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::time::Duration;
 
+/// How many steps inside steps a page shows.
+const MOST_INSIDE: usize = 2_000;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 impl Report {
     /// The report as a page of HTML: the plan's graph, colored by the status of its steps, and a timeline with each step's
-    /// attempts. A click on a step shows its arguments, its output and why it failed.
+    /// attempts. A click on a step shows its arguments, its output, why it failed, and what ran inside it, as far as there is room.
     ///
     /// The page is one file, which loads nothing from anywhere. It is readable in light and dark, with a keyboard alone and without
     /// scripts. Text from tools is always text in it, never markup. Arguments and outputs are in it only if the run was to
@@ -40,6 +43,7 @@ impl Report {
             report: self,
             plan: &self.plan,
             critical: self.critical.iter().copied().collect(),
+            inside: Cell::new(MOST_INSIDE),
         };
         page.write()
     }
@@ -50,6 +54,8 @@ struct Page<'p> {
     report: &'p Report,
     plan: &'p Plan,
     critical: HashSet<usize>,
+    /// How many more steps inside steps it may show.
+    inside: Cell<usize>,
 }
 
 impl Page<'_> {

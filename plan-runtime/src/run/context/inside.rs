@@ -1,0 +1,48 @@
+//! The reports of the plans and blocks that ran inside a call.
+
+use super::super::report::Report;
+use super::allowance::{Allowance, Held};
+use super::locked;
+use std::sync::{Arc, Mutex};
+
+/// Where a call collects the reports of what runs inside it.
+pub(in crate::run) struct Inside {
+    /// Whether those have the arguments of calls, as that of the run does.
+    pub(in crate::run) capture: bool,
+    /// Whether they have outputs.
+    pub(in crate::run) capture_outputs: bool,
+    kept: Mutex<Kept>,
+}
+
+struct Kept {
+    reports: Vec<Report>,
+    held: Held,
+}
+
+impl Inside {
+    pub(in crate::run) fn new(
+        allowance: &Arc<Allowance>,
+        capture: bool,
+        capture_outputs: bool,
+    ) -> Self {
+        Self {
+            capture,
+            capture_outputs,
+            kept: Mutex::new(Kept {
+                reports: Vec::new(),
+                held: Held::new(Arc::clone(allowance), true),
+            }),
+        }
+    }
+
+    pub(in crate::run) fn keep(&self, report: Report) {
+        let mut kept = locked(&self.kept);
+        kept.held.add(report.bytes());
+        kept.reports.push(report);
+    }
+
+    /// Hands the reports over, in the order in which they were made.
+    pub(in crate::run) fn take(&self) -> Vec<Report> {
+        std::mem::take(&mut locked(&self.kept).reports)
+    }
+}

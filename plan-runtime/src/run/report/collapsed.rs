@@ -1,0 +1,142 @@
+//! What ran inside a step, for people: one row for each step there, for all elements and attempts together.
+
+use super::{Report, Status, StepReport, Totals};
+use crate::error::Elements;
+use crate::print::MessageName;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many steps inside a step of the plan have a row.
+const MOST_ROWS: usize = 50;
+/// How many different plans that one step ran are told apart.
+const MOST_PLANS: usize = 10;
+
+/// A plan that ran inside a step.
+struct Inner<'r> {
+    report: &'r Report,
+    /// When it started, counted from the start of the outermost.
+    started: Duration,
+    /// The path of its steps, up to their names.
+    path: String,
+}
+
+/// The rows below a step.
+#[derive(Default)]
+pub(super) struct Rows<'r> {
+    pub(super) rows: Vec<Row<'r>>,
+    /// How many more there are.
+    pub(super) more: usize,
+}
+
+/// All that became of a step of a plan inside a step.
+pub(super) struct Row<'r> {
+    /// How many plans are around it.
+    pub(super) depth: usize,
+    /// The step, as it is in one of them.
+    pub(super) step: &'r StepReport,
+    pub(super) totals: Totals,
+    /// When the first of them started and the last one ended.
+    pub(super) started: Option<Duration>,
+    pub(super) ended: Option<Duration>,
+    /// How many calls there were.
+    pub(super) calls: usize,
+    /// The first that failed: its path, and how it ended.
+    pub(super) failed: Option<(String, &'r Status)>,
+}
+
+impl Row<'_> {
+    /// Whether the step was in one plan alone.
+    pub(super) fn is_one(&self) -> bool {
+        let named = self.totals.named();
+        named.iter().map(|(count, _)| count).sum::<usize>() == 1
+    }
+
+    /// How they ended: in one word if it was one.
+    pub(super) fn status(&self) -> String {
+        if self.is_one() {
+            self.step.status.name().to_owned()
+        } else {
+            self.totals.to_string()
+        }
+    }
+}
+
+impl<'r> Rows<'r> {
+    /// What ran inside a step of the outermost plan.
+    pub(super) fn of(step: &'r StepReport) -> Self {
+        let mut rows = Self::default();
+        let outermost = inside(step, Duration::ZERO, &MessageName(&step.id).to_string());
+        rows.add(outermost, 1);
+        rows
+    }
+
+    fn add(&mut self, inner: Vec<Inner<'r>>, depth: usize) {
+        let mut plans: Vec<Vec<Inner<'r>>> = Vec::new();
+        for inner in inner {
+            let same = |others: &Vec<Inner<'r>>| is_same(others[0].report, inner.report);
+            match plans.iter().position(same) {
+                Some(place) => plans[place].push(inner),
+                None if plans.len() < MOST_PLANS => plans.push(vec![inner]),
+                None => self.more += inner.report.steps.len(),
+            }
+        }
+        for plan in plans {
+            for place in 0..plan[0].report.steps.len() {
+                self.add_step(&plan, place, depth);
+            }
+        }
+    }
+
+    fn add_step(&mut self, plan: &[Inner<'r>], place: usize, depth: usize) {
+        if self.rows.len() >= MOST_ROWS {
+            self.more += 1;
+            return;
+        }
+        let steps = plan.iter().map(|inner| (inner, &inner.report.steps[place]));
+        let after = |inner: &Inner<'_>, time: Option<Duration>| Some(inner.started + time?);
+        let started = steps
+            .clone()
+            .filter_map(|(inner, step)| after(inner, step.started));
+        let ended = steps
+            .clone()
+            .filter_map(|(inner, step)| after(inner, step.ended));
+        let failed = steps.clone().find_map(|(inner, step)| {
+            step.error()?;
+            let (name, element) = (MessageName(&step.id), Elements(&step.element));
+            Some((format!("{}.{name}{element}", inner.path), &step.status))
+        });
+        self.rows.push(Row {
+            depth,
+            step: &plan[0].report.steps[place],
+            totals: Totals::of(steps.clone().map(|(_, step)| &step.status)),
+            started: started.min(),
+            ended: ended.max(),
+            calls: steps.clone().map(|(_, step)| step.attempts.len()).sum(),
+            failed,
+        });
+        let inside = steps.flat_map(|(inner, step)| {
+            let path = format!("{}.{}", inner.path, MessageName(&step.id));
+            inside(step, inner.started, &path)
+        });
+        self.add(inside.collect(), depth + 1);
+    }
+}
+
+/// What ran inside a step of this path, whose plan started then.
+fn inside<'r>(step: &'r StepReport, started: Duration, path: &str) -> Vec<Inner<'r>> {
+    let attempts = step.attempts.iter().flat_map(|attempt| {
+        attempt.inside.iter().map(move |report| Inner {
+            report,
+            started: started + attempt.started,
+            path: format!("{path}{}", Elements(&attempt.element)),
+        })
+    });
+    attempts.collect()
+}
+
+/// Whether two are of one plan, as far as their rows tell.
+fn is_same<'r>(a: &'r Report, b: &'r Report) -> bool {
+    let ids = |step: &'r StepReport| &step.id;
+    Arc::ptr_eq(&a.plan, &b.plan)
+        || a.plan() == b.plan() && a.steps.iter().map(ids).eq(b.steps.iter().map(ids))
+}
