@@ -198,11 +198,11 @@ pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
         } else {
             format!("s{index}")
         };
-        let mut step = known.body(choices, 3);
+        let mut step = known.work(choices, 3);
         step["id"] = id.clone().into();
         step["intent"] = choices.text().into();
         if choices.is() {
-            step["policy"] = known.policy(choices);
+            known.policy(choices, &mut step["policy"]);
         }
         if let (true, Some(before)) = (choices.seldom(), known.steps.last()) {
             match choices.below(4) {
@@ -276,6 +276,24 @@ impl Known {
         json!({ "object": choices.object(&mut |choices| self.template(choices, depth - 1)) })
     }
 
+    /// What a step does, with the policy that it cannot do without.
+    fn work(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
+        match choices.below(12) {
+            0 => json!({ "await": choices.of(&["u8", "Vec<String>", "&str", ""]) }),
+            1 if depth > 0 => {
+                let mut policy = json!({ "at_most": 1 + choices.below(3) });
+                if choices.is() {
+                    policy["every"] = "1s".into();
+                }
+                if choices.is() {
+                    policy["collect"] = true.into();
+                }
+                json!({ "loop": self.round(choices, depth - 1), "policy": policy })
+            }
+            _ => self.body(choices, depth),
+        }
+    }
+
     fn body(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
         match choices.below(if depth == 0 { 6 } else { 11 }) {
             10 => json!({ "block": self.block(choices, depth - 1) }),
@@ -318,48 +336,82 @@ impl Known {
 
     /// Steps that refer to each other and to what is around them.
     fn block(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
-        let mut inside = Self {
-            sources: self.sources.clone(),
-            steps: Vec::new(),
-            locals: 0,
-            inside: self.inside,
-        };
-        let mut block = json!({});
-        if choices.seldom() {
-            let name = format!("given{}", inside.inside);
-            block["inputs"] = json!({});
-            block["inputs"][&name] = self.template(choices, 1);
-            inside.sources.push(json!({ "input": name }));
-        }
-        let mut steps = Vec::new();
-        for _ in 0..choices.below(3) {
-            inside.inside += 1;
-            let id = format!("in {}", inside.inside);
-            let mut step = inside.body(choices, depth);
-            step["id"] = id.clone().into();
-            if choices.seldom() {
-                step["intent"] = choices.text().into();
-                step["policy"] = inside.policy(choices);
-            }
-            if let (true, Some(before)) = (choices.seldom(), inside.steps.last()) {
-                step["after"] = json!([before]);
-            }
-            steps.push(step);
-            inside.sources.push(json!({ "step": id }));
-            inside.steps.push(id);
-        }
-        block["steps"] = steps.into();
-        match choices.below(4) {
-            0 => {}
-            1 => block["tail"] = inside.body(choices, depth),
-            _ => block["value"] = inside.template(choices, 1),
-        }
+        let mut inside = self.inner();
+        let block = inside.steps(choices, depth, self);
         self.inside = inside.inside;
         block
     }
 
-    fn policy(&self, choices: &mut Choices<'_>) -> Value {
-        let mut policy = json!({});
+    /// A block with a condition, and maybe with the value of the round before.
+    fn round(&mut self, choices: &mut Choices<'_>, depth: usize) -> Value {
+        let mut inside = self.inner();
+        let last = choices.is().then(|| format!("last{}", inside.inside));
+        if let Some(last) = &last {
+            inside.inside += 1;
+            inside.sources.push(json!({ "input": last }));
+        }
+        let mut round = inside.steps(choices, depth, self);
+        if let Some(last) = last {
+            round["last"] = last.into();
+        }
+        round["while"] = match choices.below(3) {
+            0 => choices.is().into(),
+            _ => inside.reference(choices),
+        };
+        self.inside = inside.inside;
+        round
+    }
+
+    /// What is known in a block here.
+    fn inner(&self) -> Self {
+        Self {
+            sources: self.sources.clone(),
+            steps: Vec::new(),
+            locals: 0,
+            inside: self.inside,
+        }
+    }
+
+    /// The members of a block in which this is known.
+    fn steps(&mut self, choices: &mut Choices<'_>, depth: usize, around: &Self) -> Value {
+        let mut block = json!({});
+        if choices.seldom() {
+            let name = format!("given{}", self.inside);
+            block["inputs"] = json!({});
+            block["inputs"][&name] = around.template(choices, 1);
+            self.sources.push(json!({ "input": name }));
+        }
+        let mut steps = Vec::new();
+        for _ in 0..choices.below(3) {
+            self.inside += 1;
+            let id = format!("in {}", self.inside);
+            let mut step = self.work(choices, depth);
+            step["id"] = id.clone().into();
+            if choices.seldom() {
+                step["intent"] = choices.text().into();
+                self.policy(choices, &mut step["policy"]);
+            }
+            if let (true, Some(before)) = (choices.seldom(), self.steps.last()) {
+                step["after"] = json!([before]);
+            }
+            steps.push(step);
+            self.sources.push(json!({ "step": id }));
+            self.steps.push(id);
+        }
+        block["steps"] = steps.into();
+        match choices.below(4) {
+            0 => {}
+            1 => block["tail"] = self.body(choices, depth),
+            _ => block["value"] = self.template(choices, 1),
+        }
+        block
+    }
+
+    /// Sets some members of a policy.
+    fn policy(&self, choices: &mut Choices<'_>, policy: &mut Value) {
+        if policy.is_null() {
+            *policy = json!({});
+        }
         let durations = ["1s", "0s", "2h", "30m"];
         for _ in 0..choices.below(4) {
             match choices.below(8) {
@@ -374,6 +426,5 @@ impl Known {
                 _ => policy["fallback"] = self.template(choices, 1),
             }
         }
-        policy
     }
 }

@@ -135,6 +135,13 @@ impl World {
 
     fn run(&self) -> Run<'_, Self, Value> {
         let run = self.toolbox.run(&self.plan, &self.inputs, self);
+        // Some of the steps that wait for a value get one, and nobody sends more.
+        let signals = run.signals();
+        for (number, step) in self.plan.steps.iter().enumerate() {
+            if number % 2 == 0 {
+                let _ = signals.send(&step.id, number);
+            }
+        }
         run.limits(LIMITS).timer(self.timer.clone())
     }
 

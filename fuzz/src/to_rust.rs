@@ -87,6 +87,10 @@ fn is_foreign_body(body: &Body) -> bool {
         }
         Body::Await(wait) => !is_name(&wait.type_name),
         Body::Block(block) => has_code(&block.inputs) || is_foreign_work(&block.plan),
+        Body::Loop(repeat) => {
+            let round = &repeat.round;
+            has_code(&repeat.again) || has_code(&round.inputs) || is_foreign_work(&round.plan)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -144,6 +148,10 @@ fn without_texts_in(body: &mut Body) {
         Body::Await(_) => {}
         // What a block reads has no texts: it goes by its names.
         Body::Block(block) => without_texts_of_steps(&mut block.plan),
+        Body::Loop(repeat) => {
+            replace(&mut repeat.again, true);
+            without_texts_of_steps(&mut repeat.round.plan);
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -364,7 +372,13 @@ fn steps_of(input: ParseStream<'_>) -> syn::Result<usize> {
             input.parse::<Type>()?;
         }
         input.parse::<Token![=]>()?;
-        body(input)?;
+        if input.peek(Token![await]) {
+            input.parse::<Token![await]>()?;
+        } else if input.peek(Token![loop]) {
+            repeat(input)?;
+        } else {
+            body(input)?;
+        }
         input.parse::<Token![;]>()?;
     }
 }
@@ -397,6 +411,18 @@ fn body(input: ParseStream<'_>) -> syn::Result<()> {
         }
         input.parse::<Token![else]>()?;
     }
+}
+
+fn repeat(input: ParseStream<'_>) -> syn::Result<()> {
+    input.parse::<Token![loop]>()?;
+    if input.peek(Token![|]) {
+        input.parse::<Token![|]>()?;
+        input.parse::<Ident>()?;
+        input.parse::<Token![|]>()?;
+    }
+    block(input)?;
+    input.parse::<Token![while]>()?;
+    input.parse::<Expr>().map(drop)
 }
 
 fn block(input: ParseStream<'_>) -> syn::Result<()> {

@@ -331,7 +331,7 @@ fn blocks() {
                 "arguments": {"object": {"to": {"reference": {"input": "city", "pointer": ""}}}}},
             {"id": "Flight", "undo": "flight", "tool": {"name": "cancel"},
                 "arguments": {"object": {"booking": {"reference": {"step": "flight", "pointer": "/id"}}}}}
-        ], "value": {"reference": {"step": "flight", "pointer": "/airport"}}}},
+        ], "value": {"reference": {"step": "flight", "pointer": ""}}}},
         {"id": "pages", "for": {"pattern": "url", "list": {"reference": {"input": "type", "pointer": ""}}, "body": {"block": {"steps": [
             {"id": "page", "tool": {"name": "fetch"}, "arguments": {"object": {"url": {"reference": {"local": 0, "pointer": ""}}}}}
         ], "tail": {"if": [{"condition": {"reference": {"step": "page", "pointer": "/long"}}, "then": {"block": {"steps": [
@@ -356,7 +356,7 @@ fn blocks() {
                 booking: flight.id,
                 ..
             };
-            flight.airport
+            flight
         };
 
         step pages = for url in r#type {
@@ -383,6 +383,55 @@ fn blocks() {
 }
 
 #[test]
+fn loops() {
+    let plan = r#"{"name": "issues", "inputs": [{"name": "repo"}, {"name": "most", "type": "u32"}], "steps": [
+        {"id": "pages", "loop": {"last": "last", "steps": [
+            {"id": "page", "tool": {"name": "list"}, "arguments": {"object": {
+                "repo": {"reference": {"input": "repo", "pointer": ""}},
+                "cursor": {"reference": {"input": "last", "pointer": "/next", "optional": true}}}}}
+        ], "value": {"reference": {"step": "page", "pointer": ""}}, "while": {"reference": {"step": "page", "pointer": "/more"}}},
+            "policy": {"at_most": {"reference": {"input": "most", "pointer": ""}}, "collect": true}},
+        {"id": "job", "loop": {"steps": [], "tail": {"tool": {"name": "poll"}, "arguments": {"object": {"id": "x"}}},
+            "while": {"reference": {"step": "_", "pointer": "/running"}}},
+            "policy": {"at_most": 200, "every": "3s", "attempts": 3, "deadline": "10m"}},
+        {"id": "word", "loop": {"last": "Page", "steps": [
+            {"id": "page", "tool": {"name": "list"}, "arguments": {"object": {"cursor": {"reference": {"input": "Page", "pointer": ""}}}}}
+        ], "value": {"reference": {"step": "page", "pointer": ""}}, "while": false}, "policy": {"at_most": 2}}
+    ]}"#;
+    assert_eq!(
+        source(plan),
+        r##"plan! {
+    pub Issues(repo: String, most: u32) {
+        #[at_most(most)]
+        #[collect]
+        step pages = loop |last| {
+            step page = List {
+                repo,
+                cursor: last?.next,
+                ..
+            };
+            page
+        } while page.more;
+
+        #[retry(3)]
+        #[deadline("10m")]
+        #[at_most(200, every = "3s")]
+        step job = loop {
+            Poll { id: "x", .. }
+        } while job.running;
+
+        #[at_most(2)]
+        step word = loop |page| {
+            step page_2 = List { cursor: page, .. };
+            page_2
+        } while false;
+    }
+}
+"##
+    );
+}
+
+#[test]
 fn blocks_that_only_plan_json_has() {
     let block = |members: &str| {
         let text = format!(
@@ -399,12 +448,25 @@ fn blocks_that_only_plan_json_has() {
         r##"`plan!` cannot express a part of the plan: step `b`: a block of a value alone, whose type the plan does not keep"##
     );
     assert_eq!(
+        block(
+            r#""steps": [{"id": "c", "tool": {"name": "t"}}], "value": {"reference": {"step": "c", "pointer": "/x"}}"#
+        ),
+        r##"`plan!` cannot express a part of the plan: step `b`: the value `c.x` of a block, whose type the plan does not keep"##
+    );
+    assert_eq!(
         block(r#""inputs": {"y": {"reference": {"step": "a", "pointer": "/y"}}}, "steps": []"#),
         r##"`plan!` cannot express a part of the plan: step `b`: `y` in a block for `a.y`, which has no name"##
     );
     assert_eq!(
         block(r#""inputs": {"y": 1}, "steps": []"#),
         r##"`plan!` cannot express a part of the plan: step `b`: `y` in a block for `1`, which has no name"##
+    );
+    let collected = r#"{"name": "p", "steps": [{"id": "b", "policy": {"at_most": 2, "collect": true}, "loop": {
+        "steps": [], "tail": {"tool": {"name": "t"}}, "while": {"reference": {"step": "_", "pointer": "/more"}}}}]}"#;
+    let collected: Plan = serde_json::from_str(collected).unwrap();
+    assert_eq!(
+        collected.to_rust().unwrap_err().to_string(),
+        "`plan!` cannot express a part of the plan: step `b`: a condition that refers to the call at the end of a round, whose values the loop collects"
     );
     assert_eq!(
         block(r#""steps": [{"id": "c", "block": {"steps": [{"id": "d", "value": []}]}}]"#),

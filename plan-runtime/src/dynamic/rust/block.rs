@@ -1,11 +1,12 @@
-//! Blocks: steps in braces.
+//! Blocks: steps in braces, and loops around them.
 
 use super::fragment::is_identifier;
-use super::layout::Tree;
+use super::layout::{LayoutStyle, Tree};
 use super::names::RustNames;
 use super::value::Takes;
 use super::{SourceWriter, shown};
-use crate::plan::{Block, Body, Template};
+use crate::plan::{Block, Body, Loop, Source, Template};
+use proc_macro2::Delimiter;
 use std::mem::{replace, take};
 
 impl<'p> SourceWriter<'p> {
@@ -19,14 +20,58 @@ impl<'p> SourceWriter<'p> {
 
     /// The steps of a block and its value, each on its own lines.
     pub(super) fn block(&mut self, block: &'p Block) -> Vec<Tree> {
-        let Some(inputs) = self.block_inputs(block) else {
-            return Vec::new();
+        let changes = self.taken.changes();
+        let (items, _) = self.block_then(block, None, |_| ());
+        self.taken.back_to(changes);
+        items
+    }
+
+    /// A loop. The value of a round has the name of its step.
+    pub(super) fn repeat(&mut self, repeat: &'p Loop, name: &str, collects: bool) -> Tree {
+        let round = &repeat.round;
+        let changes = self.taken.changes();
+        let last = round.plan.inputs.first().filter(|_| repeat.last);
+        let last = last.map(|last| self.taken.variable(&last.name, "last"));
+        let start = last
+            .as_ref()
+            .map_or_else(String::new, |last| format!("|{last}| "));
+        let (items, again) = self.block_then(round, last, |it| {
+            if round.tail().is_some() {
+                let own = Source::Step(round.named_steps().len());
+                if collects && repeat.again.reads().contains(&own) {
+                    let what = "a condition that refers to the call at the end of a round, whose values the loop collects";
+                    it.cannot_express(it.here(), what);
+                }
+                it.names.steps.push(name.to_owned());
+            }
+            it.value("while", &repeat.again.plain(), Takes::Anything)
+        });
+        self.taken.back_to(changes);
+        let braces = Tree::list("", Delimiter::Brace, LayoutStyle::Steps, items);
+        let start = Tree::Text(format!("loop {start}"));
+        let parts = vec![
+            start,
+            braces,
+            Tree::text(" while "),
+            again.unwrap_or_else(|| Tree::text("")),
+        ];
+        Tree::Row(parts)
+    }
+
+    /// The same with what follows it, while its names are known. Of a round, `last` is the name of the first input. The names are still taken afterwards.
+    fn block_then<T>(
+        &mut self,
+        block: &'p Block,
+        last: Option<String>,
+        then: impl FnOnce(&mut Self) -> T,
+    ) -> (Vec<Tree>, Option<T>) {
+        let Some(inputs) = self.block_inputs(block, last) else {
+            return (Vec::new(), None);
         };
         let around = self.around.clone();
         if let Some(step) = &self.step {
             self.around = format!("{step}.");
         }
-        let changes = self.taken.changes();
         let steps = block.named_steps();
         let names = RustNames::of_steps(steps, inputs, &mut self.taken);
         for name in &names.steps {
@@ -47,18 +92,27 @@ impl<'p> SourceWriter<'p> {
         self.step = step;
         match (block.tail(), block.value()) {
             (Some(tail), _) => items.push(self.body(tail)),
-            (None, Some(value)) => items.push(self.value("", &value.plain(), Takes::Anything)),
+            (None, Some(value)) => {
+                if !is_step(value) {
+                    let value = shown(&value.to_string());
+                    let what = format!(
+                        "the value `{value}` of a block, whose type the plan does not keep"
+                    );
+                    self.cannot_express(self.here(), what);
+                }
+                items.push(self.value("", &value.plain(), Takes::Anything));
+            }
             (None, None) => {}
         }
+        let then = then(self);
 
-        self.taken.back_to(changes);
         (self.names, self.plan, self.locals) = (names, plan, locals);
         self.around = around;
-        items
+        (items, Some(then))
     }
 
     /// The names of the values that a block reads, which are their names around it.
-    fn block_inputs(&mut self, block: &Block) -> Option<Vec<String>> {
+    fn block_inputs(&mut self, block: &Block, last: Option<String>) -> Option<Vec<String>> {
         let Some(reads) = block.reads() else {
             self.cannot_express(
                 self.here(),
@@ -67,7 +121,9 @@ impl<'p> SourceWriter<'p> {
             return None;
         };
         let mut names = Vec::with_capacity(reads.len());
-        for (name, template) in reads {
+        let others = usize::from(last.is_some());
+        names.extend(last);
+        for (name, template) in reads.into_iter().skip(others) {
             let outside = match template {
                 Template::Reference(reference) => self.reference(reference),
                 _ => Err("another value".to_owned()),
@@ -83,5 +139,13 @@ impl<'p> SourceWriter<'p> {
             }
         }
         Some(names)
+    }
+}
+
+/// Whether a value is that of a step, which is what a block may end with.
+fn is_step(value: &Template) -> bool {
+    match value.plain() {
+        Template::Reference(value) => matches!(value.source, Source::Step(_)) && value.is_whole(),
+        _ => false,
     }
 }

@@ -65,6 +65,11 @@ impl TakenNames {
         }
     }
 
+    /// A name for a variable, as near to this one as it can be.
+    pub(super) fn variable(&mut self, given: &str, kind: &str) -> String {
+        self.distinct(variable(given, kind))
+    }
+
     fn take(&mut self, name: String, number: usize) {
         let before = self.last.insert(name.clone(), number);
         self.changes.push((name, before));

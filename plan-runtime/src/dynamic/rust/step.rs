@@ -145,6 +145,10 @@ impl<'p> SourceWriter<'p> {
                 self.cannot_express(self.here(), what);
                 return lines;
             }
+            Body::Loop(repeat) => {
+                let body = self.repeat(repeat, &name, step.policy.collect);
+                (String::new(), body)
+            }
             Body::Await(wait) => {
                 let ty = self.type_name(self.here(), &wait.type_name);
                 (format!(": {ty}"), self.body(&step.body))
@@ -163,8 +167,9 @@ impl<'p> SourceWriter<'p> {
                 let items = self.block(block);
                 Tree::list("", Delimiter::Brace, LayoutStyle::Steps, items)
             }
+            // It is all that a step does.
             Body::Loop(_) => {
-                self.cannot_express(self.here(), "a `loop`".to_owned());
+                self.cannot_express(self.here(), "a `loop` inside something else");
                 Tree::text("")
             }
             Body::Await(_) => Tree::text("await"),
