@@ -1,4 +1,4 @@
-//! Reports of what runs inside steps: in blocks, and in plans that are called.
+//! Reports of steps that are inside others: in blocks, and in plans that are called.
 
 use super::support::Same;
 use plan_runtime::run::{CallContext, ManualTimer, OnFailure, Report};

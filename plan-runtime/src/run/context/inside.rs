@@ -5,7 +5,7 @@ use super::allowance::{Allowance, Held};
 use super::locked;
 use std::sync::{Arc, Mutex};
 
-/// Where a call collects the reports of what runs inside it.
+/// Where a call collects the reports of the plans and blocks inside it.
 pub(in crate::run) struct Inside {
     /// Whether those have the arguments of calls, as that of the run does.
     pub(in crate::run) capture: bool,

@@ -403,7 +403,9 @@ impl<'x> Schedule<'x> {
                 || self.run.options.on_failure != OnFailure::Continue && !self.failed.is_empty())
     }
 
-    fn start(&mut self, step: usize, start: Start<'_, 'x>) {
+    /// Notes that a step has started.
+    #[inline(always)]
+    fn note_start(&mut self, step: usize) {
         if let Some((started, _)) = self.times.get_mut(step) {
             *started = Some(self.clock.now());
         }
@@ -412,6 +414,11 @@ impl<'x> Schedule<'x> {
         if self.watched {
             self.watch_start(step);
         }
+    }
+
+    #[inline(always)]
+    fn start(&mut self, step: usize, start: Start<'_, 'x>) {
+        self.note_start(step);
         let body = &self.plan.steps[step].body;
         // A single call is by far the most frequent, and needs no more than this.
         let single = match body {
@@ -424,18 +431,7 @@ impl<'x> Schedule<'x> {
             _ => None,
         };
         let Some(action) = single else {
-            self.steps.more(step).flow = Some(Box::default());
-            if let Err(error) = self.take_amounts(step) {
-                if self.interrupts.happened().is_none() {
-                    self.fail(step, OutputSlot::WHOLE, None, error, 0);
-                }
-                return self.settle(step);
-            }
-            let number = self.graph.actions[step] as usize;
-            self.seeing(step, |it| {
-                it.enter(step, body, number, OutputSlot::WHOLE, None, start);
-            });
-            return self.settle(step);
+            return self.start_flow(step, start);
         };
         if self.watched {
             let span = self.watch_attempt(step, 0);
@@ -443,6 +439,24 @@ impl<'x> Schedule<'x> {
         } else {
             self.start_single(step, action, None, start);
         }
+    }
+
+    /// Starts what is more than a single call.
+    #[inline(never)]
+    fn start_flow(&mut self, step: usize, start: Start<'_, 'x>) {
+        self.steps.more(step).flow = Some(Box::default());
+        if let Err(error) = self.take_amounts(step) {
+            if self.interrupts.happened().is_none() {
+                self.fail(step, OutputSlot::WHOLE, None, error, 0);
+            }
+            return self.settle(step);
+        }
+        let body = &self.plan.steps[step].body;
+        let number = self.graph.actions[step] as usize;
+        self.seeing(step, |it| {
+            it.enter(step, body, number, OutputSlot::WHOLE, None, start);
+        });
+        self.settle(step);
     }
 
     /// Starts a single call, in a span if somebody watches.

@@ -95,6 +95,7 @@ impl<'x> Tasks<'x> {
 
     /// The next task of which something has happened, with its result if it is a call; `None` where there are no tasks. What wakes
     /// itself again and again waits for the next turn, so that others on the thread have theirs.
+    #[inline(always)]
     pub(super) fn poll_next(
         &mut self,
         cx: &mut Context<'_>,

@@ -78,7 +78,8 @@ impl<'x> Schedule<'x> {
         while self.has_waits_to_start()
             && let Some(step) = self.next_waits.pop_first()
         {
-            self.start(step, start);
+            self.note_start(step);
+            self.start_flow(step, start);
         }
     }
 
