@@ -487,6 +487,6 @@ fn a_step_that_fails_inside_says_so() {
     };
     assert_eq!(
         error.to_string(),
-        "plan `plan` failed: step `both` (both): plan `both` failed: step `bad` (maybe): no"
+        "plan `plan` failed: step `both.bad` (maybe): no"
     );
 }

@@ -196,7 +196,7 @@ fn plans_in_plans() {
         }
         .run(&()),
     );
-    assert!(error.contains("`three`"), "{error}");
+    assert!(error.contains("step `three."), "{error}");
 }
 
 plan! {

@@ -19,6 +19,10 @@ pub(super) fn call(
     name: &Ident,
     report: &mut Report,
 ) -> Body {
+    if let Some((at, message)) = block_of_others(&rest, name) {
+        report.error_at(at, message);
+        return Body::Broken(None);
+    }
     let (rest, after) = without_waiting(rest);
     let tokens = rest.clone();
     if !after.is_empty() && function(tokens.clone()).is_none() {
@@ -96,6 +100,27 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
             format!("a computed step needs a type: `step {name}: Type = …;`\nhelp: a step without a type calls a tool: `step {name} = Tool {{ … }};`"),
         );
     }
+}
+
+/// What other languages begin a block with, and what a plan has instead.
+fn block_of_others(tokens: &TokenStream, name: &Ident) -> Option<(Span, String)> {
+    let mut trees = tokens.clone().into_iter();
+    let (Some(TokenTree::Ident(word)), Some(TokenTree::Group(block))) =
+        (trees.next(), trees.next())
+    else {
+        return None;
+    };
+    let is_block = block.delimiter() == Delimiter::Brace;
+    let message = match word.to_string().as_str() {
+        "do" if is_block => format!(
+            "a loop begins with `loop`\nhelp: write `#[at_most(100)] step {name} = loop {{ Tool {{ … }} }} while condition;`"
+        ),
+        "try" if is_block && trees.next().is_some() => format!(
+            "a step has no `try`: the run fails if the step fails\nhelp: write `#[catch] step {name} = Tool {{ … }};`, and the failure is a value"
+        ),
+        _ => return None,
+    };
+    Some((word.span(), message))
 }
 
 /// What Rust has for control flow, and what a plan has instead.

@@ -8,6 +8,7 @@ mod format;
 mod head;
 mod json;
 mod literal;
+mod other_words;
 mod policy;
 mod reference;
 mod tail;

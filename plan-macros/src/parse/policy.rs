@@ -2,6 +2,7 @@
 
 use super::attribute::attributes;
 use super::awaited;
+use super::other_words::meant;
 use super::token_text::path_text;
 use super::value;
 use crate::ast::{Amount, Body, Catch, Optional, Policy, Role, Value};
@@ -126,15 +127,15 @@ fn one(
             ));
         }
         "undo" => read.role = Role::Undo(undone(attr, step)?),
-        "always" => match &attr.meta {
-            Meta::Path(_) => read.role = Role::Always,
-            meta => {
+        "always" => {
+            read.role = Role::Always;
+            if !matches!(attr.meta, Meta::Path(_)) {
                 return Err(syn::Error::new_spanned(
-                    meta,
-                    "`#[always]` takes no arguments",
+                    &attr.meta,
+                    "`#[always]` takes no arguments\nhelp: write `#[after(…)]` for always steps that it waits for",
                 ));
             }
-        },
+        }
         "retry" => {
             policy.tries = Some(attr.path().span());
             policy.retry = policy.tries;
@@ -197,7 +198,14 @@ fn one(
             }
         }
         _ => {
+            let meant = meant(name);
+            match meant {
+                Some(("always", _)) => read.role = Role::Always,
+                Some(("at_most", _)) => policy.rounds = Some(attr.path().span()),
+                _ => {}
+            }
             let help = match similar(name, KNOWN) {
+                _ if meant.is_some() => meant.map_or_else(String::new, |(_, help)| format!("help: {help}")),
                 Some(known @ ("optional" | "collect" | "always" | "catch")) => {
                     format!("help: an attribute with a similar name exists: `#[{known}]`")
                 }

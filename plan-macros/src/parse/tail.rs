@@ -1,9 +1,10 @@
 //! The last expression of a plan, its output.
 
-use super::{braced, value};
+use super::{braced, other_words, value};
 use crate::ast::{Tail, Value};
 use crate::report::Report;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use crate::scan::has_steps;
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use syn::{Expr, ExprIf};
 
 /// Reads the final expression.
@@ -31,10 +32,17 @@ pub(super) fn tail(
     if tokens.is_empty() {
         return None;
     }
-    if let Some((keyword, usage)) = statement(&tokens, semicolon) {
-        report.error(
-            &keyword,
-            format!("`{keyword}` is a part of a step: `step name = {usage};`"),
+    if let Some((keyword, message)) = statement(&tokens, semicolon) {
+        report.error(keyword, message);
+        return None;
+    }
+    if let Some(TokenTree::Group(group)) = tokens.clone().into_iter().next()
+        && group.delimiter() == Delimiter::Brace
+        && has_steps(&group)
+    {
+        report.error_at(
+            group.span_open(),
+            "a block is what a step does\nhelp: write `step name = { … };`",
         );
         return None;
     }
@@ -89,25 +97,26 @@ fn called_macro(tokens: &TokenStream) -> Option<Ident> {
     Some(call.path.segments.last()?.ident.clone())
 }
 
-/// The keyword of an `if` or a loop in place of a step, and how a step has one.
-fn statement(tokens: &TokenStream, semicolon: bool) -> Option<(Ident, &'static str)> {
-    let first = tokens.clone().into_iter().next();
-    let Some(TokenTree::Ident(keyword)) = first else {
+/// The keyword of an `if`, a loop or the like in place of a step, and what a plan has instead.
+fn statement(tokens: &TokenStream, semicolon: bool) -> Option<(Ident, String)> {
+    let mut trees = tokens.clone().into_iter();
+    let Some(TokenTree::Ident(keyword)) = trees.next() else {
         return None;
     };
     let usage = match keyword.to_string().as_str() {
-        "for" | "while" | "loop" => "for x in list { Tool { … } }",
+        "for" => "step name = for x in list { Tool { … } };",
         "if" => {
             let is_value = !semicolon && syn::parse2::<Expr>(tokens.clone()).is_ok();
             let ends_with_braces = braced(&tokens.clone().into_iter().last()?).is_some();
             if is_value && !(ends_with_braces && has_no_else(tokens)) {
                 return None;
             }
-            "if ready { Tool { … } } else { … }"
+            "step name = if ready { Tool { … } } else { … };"
         }
-        _ => return None,
+        _ => return other_words::statement(tokens),
     };
-    Some((keyword, usage))
+    let message = format!("`{keyword}` is a part of a step: `{usage}`");
+    Some((keyword, message))
 }
 
 /// An `if` without `else` has no value, so it cannot be the output of a plan.

@@ -1,5 +1,6 @@
 //! The steps of a plan, and its last expression.
 
+use super::flow::has_steps;
 use super::tokens::Tokens;
 use super::value::{end_of, split};
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
@@ -180,7 +181,10 @@ fn ends(tokens: &Tokens) -> bool {
     let is_early = match tokens.peek(1) {
         Some(TokenTree::Group(group)) => match group.delimiter() {
             Delimiter::Brace => {
-                tokens.peek(2).is_some() && !tokens.is_punct(2, '.') && !tokens.is_punct(2, '?')
+                !has_steps(group)
+                    && tokens.peek(2).is_some()
+                    && !tokens.is_punct(2, '.')
+                    && !tokens.is_punct(2, '?')
             }
             Delimiter::Parenthesis => starts_step(tokens, 2),
             _ => false,
@@ -289,7 +293,7 @@ fn step(tokens: &mut Tokens) -> StepTokens {
 
 /// The tokens up to braces, and the rest, if a name follows them that begins another expression.
 fn after_braces(tokens: TokenStream) -> (TokenStream, TokenStream) {
-    const GO_ON: &[&str] = &["else", "as", "in", "while"];
+    const GO_ON: &[&str] = &["else", "as", "in", "while", "catch", "finally"];
     let mut closed = false;
     let mut tokens = Tokens::new(tokens);
     let first = tokens.take_until(|tokens| {

@@ -1,4 +1,4 @@
-//! The errors of blocks: what failed inside is named by the plan around it.
+//! The errors of blocks, and of plans that are called: what failed inside is named by the plan around it.
 
 use super::Error;
 use super::path::StepPath;
@@ -75,6 +75,27 @@ impl StepError {
                 let failures = own.into_iter().chain(failures).collect();
                 Self::block(run.plan().to_owned(), failures, undoing)
             }
+        }
+    }
+
+    /// The same, where a call ran a plan whose steps failed: the plan around it names them, as it does the steps of a block.
+    pub(crate) fn of_call(self, place: impl FnOnce() -> BlockPlace) -> Self {
+        let Self::Tool(error) = &self else {
+            return self;
+        };
+        match error.downcast_ref::<RunError>() {
+            // Whoever says more than that of the failure is believed.
+            Some(run)
+                if matches!(run.cause(), Cause::Steps)
+                    && error.code().is_none()
+                    && error.is_transient() == run.is_transient() =>
+            {
+                let place = place();
+                let failures = place.failures(run.failures()).collect();
+                let undoing = place.undoing(run.undoing_of());
+                Self::block(run.plan().to_owned(), failures, undoing)
+            }
+            _ => self,
         }
     }
 

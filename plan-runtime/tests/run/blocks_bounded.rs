@@ -95,7 +95,8 @@ fn values_inside_count() {
     let many = with(step("many", many, &[]), Policy::DEFAULT.concurrency(1));
     let plan = outer(vec![step("text", value(string(&text)), &[]), many]);
     let (output, _) = played_with(&Stage::default(), &plan, |run| {
-        run.limits(Limits::DEFAULT.total(200_000))
+        // The report keeps something of each.
+        run.limits(Limits::DEFAULT.total(500_000))
     });
     assert!(output.is_ok(), "{output:?}");
 }

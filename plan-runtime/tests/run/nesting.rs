@@ -100,14 +100,20 @@ fn an_error_says_the_whole_way_to_what_failed() {
     let error = Driven::new(Outer {}.run(&lab)).ended().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `outer` failed: step `second` (inner): \
-         plan `test` failed: step `two` (work): no two today"
+        "plan `outer` failed: step `second.two` (work): no two today"
     );
     assert!(error.is_transient());
-    let inner = error.failures()[0].error().as_tool().unwrap();
-    let inner = inner.downcast_ref::<plan_runtime::RunError>().unwrap();
-    assert_eq!(inner.plan(), "test");
-    assert_eq!(inner.failures()[0].step(), "two");
+    let [failure] = error.failures() else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        (failure.step(), failure.tool()),
+        ("second.two", Some("work"))
+    );
+    assert_eq!(
+        failure.error().as_tool().unwrap().to_string(),
+        "no two today"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `{ steps tail }`: steps inside a step.
 
-use super::super::{call, is_source_name, value};
+use super::super::{call, is_source_name, other_words, value};
 use super::step;
 use crate::ast::{Block, BlockTail, Body, Policy, Role, Step};
 use crate::report::Report;
@@ -178,6 +178,10 @@ impl Tail {
                 )
             };
             report.error(word, message);
+            return;
+        }
+        if let Some((keyword, message)) = other_words::statement(&tokens) {
+            report.error(keyword, message);
             return;
         }
         if !is_last || semicolon {

@@ -136,11 +136,7 @@ impl<'x> Schedule<'x> {
         let run = Box::new(BlockRun {
             schedule,
             first: number + 1,
-            place: BlockPlace {
-                step: self.plan.steps[step].id.clone(),
-                element,
-                attempt,
-            },
+            place: self.block_place(step, element, attempt),
             limit: limit.as_ref().map(|(_, error)| error.clone()),
             again,
             has_succeeded: false,
@@ -156,6 +152,15 @@ impl<'x> Schedule<'x> {
         self.has_opened = true;
         let state = CallState::block(run, span, limit);
         self.running.push_block((step, job), state);
+    }
+
+    /// Where a block is, or a plan that is called.
+    pub(super) fn block_place(&self, step: usize, element: Vec<usize>, attempt: u32) -> BlockPlace {
+        BlockPlace {
+            step: self.plan.steps[step].id.clone(),
+            element,
+            attempt,
+        }
     }
 
     /// A block has ended, or was undone.
@@ -298,16 +303,11 @@ impl<'x> Schedule<'x> {
             return true;
         }
         let name = self.name;
-        let id = &self.plan.steps[step].id;
         let flow = self.flow(step);
         let left = std::mem::take(&mut flow.left);
         match flow.failed.take() {
             Some(failed) if left.leaves_work() => {
-                let place = BlockPlace {
-                    step: id.clone(),
-                    element: failed.element.clone(),
-                    attempt: failed.attempts,
-                };
+                let place = self.block_place(step, failed.element.clone(), failed.attempts);
                 let error = failed.error.leaving(left, name, &place);
                 self.flow(step).failed = Some(Failed { error, ..failed });
             }

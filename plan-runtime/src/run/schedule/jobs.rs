@@ -372,7 +372,15 @@ impl<'x> Schedule<'x> {
         span: Option<&Span>,
     ) {
         let now = self.clock.now();
-        let result = result.map_err(|error| self.hushed(step, error));
+        let result = result.map_err(|error| {
+            let error = error.of_call(|| {
+                let at = &self.flow(step).jobs[job];
+                let (place, attempt) = (at.place, at.attempts);
+                let element = self.flow(step).elements(place);
+                self.block_place(step, element, attempt)
+            });
+            self.hushed(step, error)
+        });
         self.watch_tried(step, job, result.as_ref().err(), span);
         let at = &self.flow(step).jobs[job];
         let (place, frame, attempts, started) = (at.place, at.frame, at.attempts, at.started);

@@ -543,6 +543,7 @@ impl<'x> Schedule<'x> {
                 }
             }
             Err(error) => {
+                let error = error.of_call(|| self.block_place(step, Vec::new(), 1));
                 let error = self.hushed(step, error);
                 if self.watched {
                     self.watch_tried(step, 0, Some(&error), span);

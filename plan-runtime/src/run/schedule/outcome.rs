@@ -52,11 +52,7 @@ impl<'x> Schedule<'x> {
     /// Why there is no output.
     fn error(&self, cause: Cause) -> RunError {
         let error = RunError::new(self.plan, cause, self.failures());
-        if self.graph.last.is_some() || self.graph.blocks.is_some() {
-            error.undoing(self.all_undoing())
-        } else {
-            error
-        }
+        error.undoing(self.all_undoing())
     }
 
     /// Why the output could not be made, without the values that were found if one of them may be secret.
