@@ -324,6 +324,13 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         fn call_in(self, __app: &__App, __context: __plan::CallContext) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
             __plan::called_in(self.run(__app), __context)
         }
+
+        fn plan_on<'__x>(self, __app: &'__x __App) -> ::core::result::Result<__plan::CalledPlan<'__x>, Self>
+        where
+            Self: '__x,
+        {
+            ::core::result::Result::Ok(__plan::plan_of(self.run(__app)))
+        }
     };
     // Where an application lacks a tool of a plan inside another, the header is shown.
     let call = quote_spanned! {name.span()=>

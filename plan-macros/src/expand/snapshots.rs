@@ -182,6 +182,15 @@ fn a_reference() {
                     > + ::core::marker::Send {
                         __plan::called_in(self.run(__app), __context)
                     }
+                    fn plan_on<'__x>(
+                        self,
+                        __app: &'__x __App,
+                    ) -> ::core::result::Result<__plan::CalledPlan<'__x>, Self>
+                    where
+                        Self: '__x,
+                    {
+                        ::core::result::Result::Ok(__plan::plan_of(self.run(__app)))
+                    }
                 }
                 impl LatestThread {
                     ///The plan of [`LatestThread`] as data.

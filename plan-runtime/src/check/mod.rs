@@ -35,13 +35,13 @@ pub use literal::{
 };
 pub use run::{
     CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
-    called, called_in, input, kept_input, received,
+    called, called_in, input, kept_input, plan_of, received,
 };
 pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
-pub use crate::run::CallContext;
+pub use crate::run::{CallContext, CalledPlan};
 pub use crate::shape::inside::{Inside, NotInside, of};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};

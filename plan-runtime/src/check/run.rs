@@ -4,7 +4,7 @@ pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue, receive};
-use crate::run::CallContext;
+use crate::run::{CallContext, CalledPlan};
 use crate::{Call, Plan, Result, Run, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -108,6 +108,20 @@ where
     O: DeserializeOwned,
 {
     called(run.inside(&context))
+}
+
+/// A run as that of a plan that a step calls.
+///
+/// # Panics
+///
+/// If the run was polled.
+#[must_use]
+pub fn plan_of<A, O>(run: Run<'_, A, O>) -> CalledPlan<'_>
+where
+    A: ?Sized + Sync,
+    O: Serialize + DeserializeOwned + Send + 'static,
+{
+    run.called().expect("a run that is new")
 }
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.

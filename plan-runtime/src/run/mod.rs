@@ -71,7 +71,10 @@ use catch::catch;
 use nesting::{DEEPEST, Nested};
 use options::Options;
 use schedule::{Schedule, unstarted};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
+#[doc(hidden)]
+pub use start::CalledPlan;
 use start::{StartFn, Starter};
 use std::fmt;
 use std::future::Future;
@@ -352,7 +355,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// [on failure](Self::on_failure), observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
     /// effect. [Limits](Self::limits), a [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::only) and a deadline of its own hold besides those of the call.
     ///
-    /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose:
+    /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose. Once such a plan has succeeded, it is not
+    /// undone: if the call is dropped while it runs, its undo steps do not run.
     ///
     /// ```
     /// use plan_runtime::run::CallContext;
@@ -414,6 +418,25 @@ fn limits_of(executable: &Executable<'_>) -> Limits {
     }
 }
 
+impl<'a, App, O> Run<'a, App, O>
+where
+    App: ?Sized + Sync,
+    O: Serialize + DeserializeOwned + Send + 'static,
+{
+    /// The plan, to be called by a step, if it has not started. What was configured is not: it is as around it.
+    pub(crate) fn called(self) -> Option<CalledPlan<'a>> {
+        let Stage::New(executable, inputs, _) = self.stage else {
+            return None;
+        };
+        let (starter, app) = (self.starter, self.app);
+        let start = Box::new(move |number: usize, request: start::Request<'_>| {
+            starter.start(number, request, app)
+        });
+        let limits = limits_of(&executable);
+        Some(CalledPlan::new::<O>(executable, inputs, limits, start))
+    }
+}
+
 impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
     fn poll_run(
         &mut self,
@@ -430,26 +453,8 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
         {
             let (plan, limits) = (executable.plan, limits_of(&executable));
             let schedule = match nested {
-                Some(_) => executable
-                    .graph
-                    .map_err(Cause::Plan)
-                    .and_then(|graph| {
-                        let outer = options.outer.as_ref();
-                        let has_secrets = graph.secrecy.is_some()
-                            || options.secrecy.is_some()
-                            || outer.is_some_and(|outer| outer.secrets().is_some());
-                        let inputs = inputs.map_err(|cause| match cause {
-                            Cause::Inputs(error) if has_secrets => {
-                                Cause::Inputs(error.without_values())
-                            }
-                            cause => cause,
-                        });
-                        Ok((graph, inputs?))
-                    })
-                    .and_then(|(graph, inputs)| {
-                        catch(|| Schedule::new(plan, graph, inputs, limits, *options))
-                            .map_err(Cause::Panicked)?
-                    }),
+                Some(_) => catch(|| Schedule::of(executable, inputs, limits, *options, false))
+                    .unwrap_or_else(|panic| Err(Cause::Panicked(panic))),
                 None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST))),
             };
             match schedule {

@@ -3,8 +3,13 @@
 use super::StepError;
 use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
-use crate::plan::Action;
-use crate::resolve::{ErrorKind, Meter, ResolveError, Scope, StoredValue, encode_within, resolve};
+use super::limits::Limits;
+use crate::error::Cause;
+use crate::plan::{Action, Executable};
+use crate::resolve::{
+    ErrorKind, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly, encode_within,
+    resolve,
+};
 use crate::{Call, Result};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -61,6 +66,8 @@ pub enum Started<'x> {
     Running(StepFuture<'x>),
     /// It runs, and knows where it is.
     InContext(StepFuture<'x>, CallContext),
+    /// It is a plan, which runs as a part of the one around it.
+    Plan(Box<CalledPlan<'x>>, CallContext),
     /// Gates are to be asked about it first, unless it is a plan, whose calls they are asked about.
     Asks(Option<Box<GatedCall>>),
 }
@@ -131,7 +138,7 @@ impl<'s> Request<'s> {
     }
 
     /// What gates are asked about this call to a tool.
-    fn question(self, tool: &str, description: &str, is_read_only: bool) -> Started<'static> {
+    fn question<'x>(self, tool: &str, description: &str, is_read_only: bool) -> Started<'x> {
         let call = self.arguments().map(|arguments| GatedCall {
             context: self
                 .context
@@ -184,6 +191,15 @@ impl<'s> Request<'s> {
                 arguments => captured.set(arguments.ok()),
             }
         }
+        let tool = match tool.plan_on(app) {
+            Ok(plan) => {
+                let context = self
+                    .context
+                    .map_or_else(CallContext::default, |make| make(true));
+                return Started::Plan(plan.keeping(keep), context);
+            }
+            Err(tool) => tool,
+        };
         let room = self.scope.room();
         let store = move |output: Result<T::Output>| {
             let output = output.map_err(StepError::tool)?;
@@ -244,7 +260,7 @@ impl<'s> Request<'s> {
     }
 
     /// Computes a value; no tool is called.
-    pub fn compute<T>(self, keep: bool) -> Started<'static>
+    pub fn compute<'x, T>(self, keep: bool) -> Started<'x>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
@@ -260,7 +276,7 @@ impl<'s> Request<'s> {
     }
 
     /// There is nothing that runs this step.
-    pub fn unknown(self) -> Started<'static> {
+    pub fn unknown<'x>(self) -> Started<'x> {
         Started::Ended(Err(StepError::Unknown))
     }
 }
@@ -268,4 +284,74 @@ impl<'s> Request<'s> {
 /// Whether an error means that nothing more is to be made.
 fn stops(error: &ResolveError) -> bool {
     matches!(error.kind(), ErrorKind::Limit | ErrorKind::Interrupted)
+}
+
+/// A plan that a step calls, before it starts. It runs as a block does: what is around it may end it, and undo it after it has succeeded.
+pub struct CalledPlan<'x> {
+    pub(super) executable: Executable<'x>,
+    pub(super) inputs: Result<Vec<StoredValue>, Cause>,
+    pub(super) limits: Limits,
+    pub(super) own: OwnStart<'x>,
+}
+
+type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
+
+/// What starts the actions of a plan that is called, and knows the type of its output.
+pub(super) struct OwnStart<'x> {
+    pub(super) start: Box<StartAction<'x>>,
+    fits: fn(&Value) -> Result<(), serde_json::Error>,
+    store: fn(Value, bool, MemoryBudget) -> Result<StepResult, serde_json::Error>,
+    keep: bool,
+}
+
+impl OwnStart<'_> {
+    /// Whether JSON is an output of the plan's type.
+    pub(super) fn fits(&self, output: &Value) -> Result<(), serde_json::Error> {
+        (self.fits)(output)
+    }
+
+    /// The output as that of a call, which may keep its Rust value.
+    pub(super) fn store(
+        &self,
+        output: Value,
+        room: MemoryBudget,
+    ) -> Result<StepResult, serde_json::Error> {
+        (self.store)(output, self.keep, room)
+    }
+}
+
+impl<'x> CalledPlan<'x> {
+    /// A plan whose output is of a type.
+    pub(super) fn new<O>(
+        executable: Executable<'x>,
+        inputs: Result<Vec<StoredValue>, Cause>,
+        limits: Limits,
+        start: Box<StartAction<'x>>,
+    ) -> Self
+    where
+        O: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let own = OwnStart {
+            start,
+            fits: |value| O::deserialize(value).map(drop_quietly),
+            store: |value, keep, room| {
+                let output = O::deserialize(value)?;
+                let meter = Meter::new(room, None);
+                Ok(StoredValue::metered(output, keep, &meter).map_err(StepError::output))
+            },
+            keep: false,
+        };
+        Self {
+            executable,
+            inputs,
+            limits,
+            own,
+        }
+    }
+
+    /// The same, whose output is also kept as a Rust value.
+    pub(super) fn keeping(mut self, keep: bool) -> Box<Self> {
+        self.own.keep = keep;
+        Box::new(self)
+    }
 }

@@ -1,6 +1,6 @@
 //! Tools, and applications that can call them.
 
-use super::CallContext;
+use super::{CallContext, CalledPlan};
 use crate::plan::LazyPlan;
 use crate::shape::inside::Inside;
 use crate::{Result, Shape};
@@ -167,6 +167,20 @@ pub trait Call<App: ?Sized>: Tool {
     ) -> impl Future<Output = Result<Self::Output>> + Send {
         drop(context);
         self.call(app)
+    }
+
+    /// The plan that the tool is, to be run on an application; itself if it is not a plan. Not for users: `plan!` implements it.
+    ///
+    /// # Errors
+    ///
+    /// The tool, if it is not a plan.
+    #[doc(hidden)]
+    fn plan_on<'x>(self, app: &'x App) -> Result<CalledPlan<'x>, Self>
+    where
+        Self: Sized + 'x,
+    {
+        let _ = app;
+        Err(self)
     }
 
     /// Whether a run makes a context for the tool. If not, it makes its calls with [`call`](Self::call) alone, which takes less time. `#[tool]` says so of

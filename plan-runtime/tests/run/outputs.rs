@@ -135,7 +135,7 @@ fn computed(compute: &'static Formula) -> Template {
         .value
 }
 
-fn compute(_: usize, request: Request<'_>, (): &()) -> Started<'static> {
+fn compute<'x>(_: usize, request: Request<'_>, (): &'x ()) -> Started<'x> {
     request.compute::<u64>(true)
 }
 

@@ -119,7 +119,12 @@ impl<'x> Schedule<'x> {
             Ok(Started::Asks(None)) => return false,
             Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
             Ok(Started::Ended(Err(error))) | Err(error) => self.fail(step, place, frame, error, 0),
-            Ok(Started::Ended(Ok(_)) | Started::Running(_) | Started::InContext(..)) => {
+            Ok(
+                Started::Ended(Ok(_))
+                | Started::Running(_)
+                | Started::InContext(..)
+                | Started::Plan(..),
+            ) => {
                 self.fail(step, place, frame, StepError::Unknown, 0);
             }
         }

@@ -1,22 +1,24 @@
-//! Blocks: plans inside steps, which the schedule around them polls.
+//! Blocks, and plans that steps call: the schedule around them polls them.
 //!
 //! A block that succeeds is kept if steps in it may have to be undone, until the scope around it has succeeded, too.
 
 use super::super::StepError;
 use super::super::catch::catch;
+use super::super::context::CallContext;
 use super::super::options::Options;
-use super::super::start::StepResult;
+use super::super::start::{CalledPlan, StepResult};
 use super::super::timer::Sleep;
 use super::super::trace::Span;
-use super::block_run::BlockRun;
+use super::block_run::{BlockRun, Starts};
 use super::body_state::{BodyState, Failed, Work, note};
 use super::ending::Ending;
 use super::interrupts::Interrupts;
 use super::task::CallState;
 use super::{Around, Schedule, StepState};
 use crate::error::{BlockPlace, Interrupt, Left};
-use crate::plan::{self, Block, Body, Role, Template};
+use crate::plan::{self, Block, Body, Plan, Role, Template};
 use crate::resolve::{Meter, StoredValue, resolve};
+use crate::{Error, RunError};
 use serde_json::{Map, Value};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -26,8 +28,8 @@ use std::time::Duration;
 const UNDO: usize = usize::MAX;
 
 /// What a block counts besides its values.
-fn size(block: &Block) -> usize {
-    let steps = block.plan.steps.len();
+fn size(plan: &Plan) -> usize {
+    let steps = plan.steps.len();
     size_of::<Schedule<'_>>().saturating_add(steps.saturating_mul(128))
 }
 
@@ -71,7 +73,7 @@ impl<'x> Schedule<'x> {
                 return self.tried(step, job, Err(late.unwrap_or(error)), Some(&span));
             }
         };
-        if !self.has_room(bytes.saturating_add(size(block))) {
+        if !self.has_room(bytes.saturating_add(size(&block.plan))) {
             let error = StepError::arguments(self.full());
             return self.tried(step, job, Err(error), Some(&span));
         }
@@ -115,6 +117,7 @@ impl<'x> Schedule<'x> {
                 .and_then(|secrecy| secrecy.block(number).cloned()),
             depth: self.depth,
             block_of: Some(self.name),
+            is_inner: true,
         };
         let options = Options {
             outer: Some(context),
@@ -131,27 +134,103 @@ impl<'x> Schedule<'x> {
             Ok(schedule) => Box::new(schedule),
             Err(panic) => return self.tried(step, job, Err(panic), Some(&span)),
         };
-        let bytes = bytes + size(block);
-        self.held.add(bytes);
-        let run = Box::new(BlockRun {
+        let bytes = bytes + size(&block.plan);
+        let run = BlockRun {
             schedule,
-            first: number + 1,
+            by: Starts::Around(number + 1),
             place: self.block_place(step, element, attempt),
-            limit: limit.as_ref().map(|(_, error)| error.clone()),
+            limit: None,
             again,
             has_succeeded: false,
             is_cut: false,
             left: None,
             bytes,
-        });
+        };
+        self.push_inner((step, job), run, span, limit);
+    }
+
+    /// Starts an attempt of a job that is a plan.
+    pub(super) fn start_plan(
+        &mut self,
+        (step, job): (usize, usize),
+        plan: CalledPlan<'x>,
+        context: CallContext,
+        span: Span,
+        limit: Option<(Sleep, StepError)>,
+        bytes: usize,
+    ) {
+        let at = &mut self.flow(step).jobs[job];
+        let (place, attempt) = (at.place, at.attempts);
+        context.keep(at.turn.take());
+        let element = self.flow(step).elements(place);
+        let place = self.block_place(step, element, attempt);
+        let called = plan.executable.plan;
+        let bytes = bytes + size(called);
+        if !self.has_room(bytes) {
+            let error = StepError::arguments(self.full());
+            return self.tried(step, job, Err(error), Some(&span));
+        }
+        let CalledPlan {
+            executable,
+            inputs,
+            limits,
+            own,
+        } = plan;
+        let options = Options {
+            outer: Some(context),
+            ..Options::default()
+        };
+        let begin = || Self::of(executable, inputs, limits, options, true);
+        let schedule = match catch(|| span.in_scope(begin)) {
+            Ok(Ok(schedule)) => Box::new(schedule),
+            Ok(Err(cause)) => {
+                let error = Error::new(RunError::new(called, cause, Vec::new()));
+                return self.tried(step, job, Err(StepError::tool(error)), Some(&span));
+            }
+            Err(panic) => return self.tried(step, job, Err(panic), Some(&span)),
+        };
+        self.has_called = true;
+        let run = BlockRun {
+            schedule,
+            by: Starts::Own(own),
+            place,
+            limit: None,
+            again: None,
+            has_succeeded: false,
+            is_cut: false,
+            left: None,
+            bytes,
+        };
+        self.push_inner((step, job), run, span, limit);
+    }
+
+    fn push_inner(
+        &mut self,
+        (step, job): (usize, usize),
+        mut run: BlockRun<'x>,
+        span: Span,
+        limit: Option<(Sleep, StepError)>,
+    ) {
+        self.held.add(run.bytes);
+        run.limit = limit.as_ref().map(|(_, error)| error.clone());
         self.share_permits();
         if let Some(context) = run.schedule.outer.clone() {
             self.keep_inside((step, job), &context);
         }
         self.flow(step).active += 1;
         self.has_opened = true;
-        let state = CallState::block(run, span, limit);
+        let state = CallState::block(Box::new(run), span, limit);
         self.running.push_block((step, job), state);
+    }
+
+    /// Whether something may have to run once it is over before its time: undo steps or always steps, also in blocks and plans inside it.
+    pub(super) fn has_ending(&self) -> bool {
+        self.graph.has_last() || self.kept > 0 || self.running.any_block(BlockRun::has_ending)
+    }
+
+    /// Whether blocks may run in it, or plans that steps call.
+    pub(super) fn has_inner(&self) -> bool {
+        self.has_called || self.graph.blocks.is_some()
     }
 
     /// Where a block is, or a plan that is called.
@@ -321,7 +400,7 @@ impl<'x> Schedule<'x> {
 
     /// Drops the calls that run, and has the blocks among them end.
     pub(super) fn cancel_calls(&mut self) {
-        if self.graph.blocks.is_none() {
+        if !self.has_inner() {
             return self.cancel();
         }
         for step in 0..self.plan.steps.len() {
@@ -349,10 +428,11 @@ impl<'x> Schedule<'x> {
 
     /// Drops the calls of a step. Its blocks with undo steps or always steps are to end, unless all is over. Returns how many of them still run.
     pub(super) fn end_blocks(&mut self, step: usize, may_end: bool) -> usize {
-        let has_blocks = may_end && self.graph.blocks.is_some();
+        let has_blocks = may_end && self.has_inner();
         if has_blocks {
-            let has_ending = |block: &BlockRun<'_>| block.schedule.graph.has_last();
-            self.abandon(|task| task.step == step && !task.block().is_some_and(has_ending));
+            self.abandon(|task| {
+                task.step == step && !task.block().is_some_and(BlockRun::has_ending)
+            });
         } else {
             self.leave_blocks(Some(step));
             self.abandon(|task| task.step == step);
@@ -372,7 +452,7 @@ impl<'x> Schedule<'x> {
 
     /// Notes what blocks have not undone that are about to be dropped.
     pub(super) fn leave_blocks(&mut self, step: Option<usize>) {
-        if self.graph.blocks.is_none() {
+        if !self.has_inner() {
             return;
         }
         let left = &mut self.left;
@@ -388,9 +468,7 @@ impl<'x> Schedule<'x> {
     pub(super) fn wind_down(&mut self) -> bool {
         let interrupt = match self.interrupts.happened() {
             Some(Interrupt::Cancelled | Interrupt::Deadline(_) | Interrupt::Block)
-                if self.graph.blocks.is_some()
-                    && self.ending.is_none()
-                    && self.winding.is_none() =>
+                if self.has_inner() && self.ending.is_none() && self.winding.is_none() =>
             {
                 self.interrupts.happened().cloned()
             }

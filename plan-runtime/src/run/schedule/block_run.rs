@@ -2,8 +2,9 @@
 
 use super::super::StepError;
 use super::super::nesting::{DEEPEST, Nested};
-use super::super::start::StepResult;
+use super::super::start::{OwnStart, StepResult};
 use super::{Schedule, Start};
+use crate::Error;
 use crate::error::{BlockPlace, Interrupt, Left};
 use crate::plan::Template;
 use crate::resolve::StoredValue;
@@ -13,8 +14,7 @@ use std::task::{Context, Poll, ready};
 /// A block that runs, or has succeeded and may have to be undone.
 pub(super) struct BlockRun<'x> {
     pub(super) schedule: Box<Schedule<'x>>,
-    /// The number of its first action in the plan around it.
-    pub(super) first: usize,
+    pub(super) by: Starts<'x>,
     pub(super) place: BlockPlace,
     /// Its error if its time is over before it ends.
     pub(super) limit: Option<StepError>,
@@ -30,6 +30,14 @@ pub(super) struct BlockRun<'x> {
     pub(super) bytes: usize,
 }
 
+/// What starts its actions.
+pub(super) enum Starts<'x> {
+    /// What starts those around it. Of those, this is the number of its first.
+    Around(usize),
+    /// That of the plan that is called.
+    Own(OwnStart<'x>),
+}
+
 impl<'x> BlockRun<'x> {
     /// Is ready once nothing of it runs.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<StepResult> {
@@ -37,21 +45,41 @@ impl<'x> BlockRun<'x> {
         if nested.is_none() {
             self.schedule.interrupt(Interrupt::Nested(DEEPEST));
         }
-        let first = self.first;
         loop {
-            ready!(
-                self.schedule
-                    .poll(cx, &mut |number, request| start(first + number, request))
-            );
-            if !self.schedule.is_before_ending() {
+            let schedule = &mut self.schedule;
+            ready!(match &mut self.by {
+                Starts::Around(first) => {
+                    schedule.poll(cx, &mut |number, request| start(*first + number, request))
+                }
+                Starts::Own(own) => schedule.poll(cx, &mut *own.start),
+            });
+            if !schedule.is_before_ending() {
                 return Poll::Ready(self.result());
             }
-            self.schedule.begin_ending::<Value>();
+            match &self.by {
+                Starts::Around(_) => schedule.begin_ending::<Value>(),
+                Starts::Own(own) => schedule.begin_ending_with(|output| own.fits(output)),
+            }
         }
     }
 
     fn result(&mut self) -> StepResult {
-        let run = match self.schedule.output::<Value>() {
+        let output = match &self.by {
+            Starts::Own(own) if self.left.is_none() => {
+                match self
+                    .schedule
+                    .output_with(|output, room| own.store(output, room))
+                {
+                    Ok(output) => {
+                        self.has_succeeded = output.is_ok();
+                        return output;
+                    }
+                    Err(run) => Err(run),
+                }
+            }
+            Starts::Around(_) | Starts::Own(_) => self.schedule.output::<Value>(),
+        };
+        let run = match output {
             Ok(output) => {
                 self.has_succeeded = true;
                 let room = self.schedule.room().of_one();
@@ -75,7 +103,16 @@ impl<'x> BlockRun<'x> {
             // The time of something around it is over, which will be found out there.
             self.is_cut = instead.is_none();
         }
-        Err(StepError::of_block(run, instead, &self.place))
+        match self.by {
+            // What it says is what a call says.
+            Starts::Own(_) if !run.is_ended_block() => Err(StepError::tool(Error::new(run))),
+            _ => Err(StepError::of_block(run, instead, &self.place)),
+        }
+    }
+
+    /// Whether something in it may have to run once its time is over.
+    pub(super) fn has_ending(&self) -> bool {
+        self.schedule.has_ending()
     }
 
     /// Something outside the steps of the block has panicked.

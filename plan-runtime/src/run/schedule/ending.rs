@@ -87,14 +87,21 @@ impl Schedule<'_> {
 
     /// Begins the ending: the work is over, and its output is made.
     pub(in crate::run) fn begin_ending<O: DeserializeOwned>(&mut self) {
+        self.begin_ending_with(|value| O::deserialize(value).map(drop_quietly));
+    }
+
+    /// The same, for an output of which this says whether it fits.
+    pub(super) fn begin_ending_with(
+        &mut self,
+        fits: impl FnOnce(&Value) -> Result<(), serde_json::Error>,
+    ) {
         // The value is made once, since its code may have effects.
         let result = self.outcome::<Value>().and_then(|value| {
-            match O::deserialize(&value) {
-                // What it is has to be known before anything is undone.
-                Ok(output) => drop_quietly(output),
-                Err(error) => return Err(self.bad_output(&error)),
+            // What it is has to be known before anything is undone.
+            match fits(&value) {
+                Ok(()) => Ok(value),
+                Err(error) => Err(self.bad_output(&error)),
             }
-            Ok(value)
         });
         let (failed, interrupt) = (result.is_err(), self.interrupts.happened().cloned());
         let stage = match interrupt {
@@ -134,7 +141,7 @@ impl Schedule<'_> {
     }
 
     /// Why the output does not have the type that the run returns.
-    fn bad_output(&self, error: &serde_json::Error) -> Cause {
+    pub(super) fn bad_output(&self, error: &serde_json::Error) -> Cause {
         let error = serde::de::Error::custom(error);
         Cause::Output(self.hushed_output(StepError::arguments(error)))
     }
@@ -167,7 +174,7 @@ impl Schedule<'_> {
 
     /// Limits the time for what comes after an interruption. What a block does then is limited by what is around it.
     pub(super) fn limit_grace(&mut self) {
-        let limited = if self.is_block {
+        let limited = if self.is_inner {
             Interrupts::new(None, None, None)
         } else {
             let grace = self.options.grace;
@@ -313,7 +320,7 @@ impl Schedule<'_> {
             }
         }
         let outputs = std::mem::replace(&mut self.outputs, seen);
-        self.given = (self.is_block && is_success).then_some(outputs);
+        self.given = (self.is_inner && is_success).then_some(outputs);
         for (step, waits) in &last.always {
             if waits.is_empty() {
                 self.make_ready(*step as usize);
@@ -439,7 +446,7 @@ impl Schedule<'_> {
         for step in 0..self.plan.steps.len() {
             if let Role::Undo(undone) = self.plan.steps[step].role
                 && self.steps.states[step] == StepState::Waiting
-                && !((failed || self.is_block) && self.has_completed(undone))
+                && !((failed || self.is_inner) && self.has_completed(undone))
             {
                 self.steps.states[step] = StepState::Completed;
                 self.steps.more(step).skipped = true;

@@ -16,8 +16,8 @@ pub(super) struct Interrupts<'x> {
     /// When the call that the run is inside of is over: it is dropped then.
     outer: Option<Instant>,
     cancel: RefCell<Option<Cancel<'x>>>,
-    /// Whether the run is a block, whose calls alone are dropped then.
-    is_block: bool,
+    /// Whether it is a block or a plan that is called, whose calls alone are dropped then.
+    is_inner: bool,
     /// What has happened.
     happened: OnceCell<Interrupt>,
 }
@@ -44,14 +44,14 @@ impl<'x> Interrupts<'x> {
             deadline,
             outer,
             cancel: RefCell::new(cancel),
-            is_block: false,
+            is_inner: false,
             happened: OnceCell::new(),
         }
     }
 
-    /// The same, of a block.
-    pub(super) fn of_block(self, is_block: bool) -> Self {
-        Self { is_block, ..self }
+    /// The same, of a block or a plan that is called.
+    pub(super) fn of_inner(self, is_inner: bool) -> Self {
+        Self { is_inner, ..self }
     }
 
     /// What has ended the run.
@@ -108,7 +108,7 @@ impl<'x> Interrupts<'x> {
         {
             self.happen(Interrupt::Cancelled);
         } else if self.outer.is_some_and(|outer| clock.is_past(outer)) {
-            self.happen(if self.is_block {
+            self.happen(if self.is_inner {
                 Interrupt::Block
             } else {
                 Interrupt::Outer

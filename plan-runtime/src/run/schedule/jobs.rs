@@ -328,6 +328,9 @@ impl<'x> Schedule<'x> {
                 context.keep(self.flow(step).jobs[job].turn.take());
                 self.push_in_context((step, job), future, span, limit, context, bytes);
             }
+            Ok(Started::Plan(plan, context)) => {
+                self.start_plan((step, job), *plan, context, span, limit, bytes);
+            }
             Ok(Started::Running(future)) => {
                 self.calls += 1;
                 self.has_permit = false;
@@ -559,7 +562,7 @@ impl<'x> Schedule<'x> {
 
     /// Ends a step that has its output or will have none; else, lines it up if there is something to start.
     pub(super) fn settle(&mut self, step: usize) {
-        if self.graph.blocks.is_some() && self.undoes_elements(step) {
+        if self.has_inner() && self.undoes_elements(step) {
             return;
         }
         let limit = self.policy(step).concurrency;

@@ -38,11 +38,11 @@ use super::throttle::Throttle;
 use super::timer::Sleep;
 use super::trace::Span;
 use crate::error::{Cause, Interrupt, Left, StepError};
-use crate::plan::{Action, Body, Catch, Graph, Optional, Plan, Secrecy, number};
+use crate::plan::{Action, Body, Catch, Executable, Graph, Optional, Plan, Secrecy, number};
 use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
 use crate::shape::Secrets;
 use block_run::BlockRun;
-use body_state::{BodyState, Failed, OutputSlot};
+use body_state::{BodyState, Failed, OutputSlot, Work};
 use clock::Clock;
 use ending::Ending;
 use interrupts::Interrupts;
@@ -64,7 +64,7 @@ pub(super) struct Schedule<'x> {
     plan: &'x Plan,
     /// What the plan is called; a block has the name of the plan around it.
     name: &'x str,
-    is_block: bool,
+    is_inner: bool,
     /// What the run has in common with the plans around it and inside it.
     run: Arc<SharedRun>,
     /// The call that the run is inside of.
@@ -116,6 +116,8 @@ pub(super) struct Schedule<'x> {
     ending: Option<Box<Ending>>,
     /// Of a block, the outputs that its undo steps see, after its always steps have run.
     given: Option<Vec<Option<StoredValue>>>,
+    /// Whether a plan has run as a step of it.
+    has_called: bool,
     /// How many blocks have succeeded that may have to be undone.
     kept: usize,
     /// What became of the undo steps of such blocks.
@@ -159,15 +161,45 @@ struct Around<'x> {
     depth: usize,
     /// If it is a block, the name of the plan around it.
     block_of: Option<&'x str>,
+    /// Whether it is a block, or a plan that a step calls.
+    is_inner: bool,
 }
 
 impl<'x> Schedule<'x> {
-    pub(super) fn new(
+    /// The schedule of a plan with these inputs. It is inner if a step calls the plan.
+    pub(super) fn of(
+        executable: Executable<'x>,
+        inputs: Result<Vec<StoredValue>, Cause>,
+        by_default: Limits,
+        options: Options<'x>,
+        is_inner: bool,
+    ) -> Result<Self, Cause> {
+        let graph = executable.graph.map_err(Cause::Plan)?;
+        let outer = options.outer.as_ref();
+        let has_secrets = graph.secrecy.is_some()
+            || options.secrecy.is_some()
+            || outer.is_some_and(|outer| outer.secrets().is_some());
+        let inputs = inputs.map_err(|cause| match cause {
+            Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
+            cause => cause,
+        });
+        Self::new(
+            executable.plan,
+            graph,
+            inputs?,
+            by_default,
+            options,
+            is_inner,
+        )
+    }
+
+    fn new(
         plan: &'x Plan,
         graph: Arc<Graph>,
         inputs: Vec<StoredValue>,
         by_default: Limits,
         mut options: Options<'x>,
+        is_inner: bool,
     ) -> Result<Self, Cause> {
         let outer = options.outer.clone();
         let depth = outer.as_ref().map_or(0, CallContext::depth_inside);
@@ -189,6 +221,7 @@ impl<'x> Schedule<'x> {
             secrecy,
             depth,
             block_of: None,
+            is_inner,
         };
         let mut schedule = Self::begin(plan, graph, inputs, around, options);
         if let Err(error) = schedule.allowance.enter(depth)
@@ -219,6 +252,7 @@ impl<'x> Schedule<'x> {
             secrecy,
             depth,
             block_of,
+            is_inner,
         } = around;
         if let Some(inside) = outer.as_ref().and_then(CallContext::inside) {
             options.record = true;
@@ -243,7 +277,7 @@ impl<'x> Schedule<'x> {
         let schedule = Self {
             plan,
             name: block_of.unwrap_or(&plan.name),
-            is_block: block_of.is_some(),
+            is_inner,
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
             ready,
@@ -268,10 +302,11 @@ impl<'x> Schedule<'x> {
                 outer.as_ref().and_then(CallContext::deadline),
                 options.cancel.take(),
             )
-            .of_block(block_of.is_some()),
+            .of_inner(is_inner),
             winding: None,
             ending: None,
             given: None,
+            has_called: false,
             kept: 0,
             left: Left::default(),
             has_opened: false,
@@ -499,6 +534,16 @@ impl<'x> Schedule<'x> {
             // It stays a step that runs, which the run drops when it ends.
             Ok(Started::Ended(Err(_))) if self.interrupts.happened().is_some() => {}
             Ok(Started::Ended(result)) => self.ended_at_once(step, result, span.as_ref()),
+            Ok(Started::Plan(plan, context)) => {
+                // It may be undone, as only what is more than a single call.
+                let mut flow = Box::<BodyState<'_>>::default();
+                let work = Work::Action(action);
+                let job = flow.push_job(work, number, OutputSlot::WHOLE, None);
+                flow.jobs[job].attempts = 1;
+                self.steps.more(step).flow = Some(flow);
+                let span = span.unwrap_or_else(Span::none);
+                self.start_plan((step, job), *plan, context, span, None, bytes);
+            }
             Ok(Started::Asks(_)) => {
                 self.ended_at_once(step, Err(StepError::Unknown), span.as_ref());
             }
@@ -826,7 +871,7 @@ impl<'x> Schedule<'x> {
         let own = [until, run].into_iter().flatten().min();
         let outer = self.outer.as_ref().and_then(CallContext::deadline);
         // What comes after the work of a block does not count in the time limits of its step.
-        let outer = outer.filter(|_| !(self.is_block && self.ending.is_some()));
+        let outer = outer.filter(|_| !(self.is_inner && self.ending.is_some()));
         let own = own.and_then(|elapsed| self.clock.at(elapsed));
         let deadline: Option<Instant> = [own, outer].into_iter().flatten().min();
         CallContext::new(CallPlace {

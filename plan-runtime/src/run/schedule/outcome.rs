@@ -6,8 +6,9 @@ use super::super::report::{Report, Status, StepReport};
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError, StepPath};
 use crate::plan::{Plan, Role, number};
-use crate::resolve::{StoredValue, resolve};
+use crate::resolve::{MemoryBudget, StoredValue, resolve};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -24,6 +25,15 @@ impl<'x> Schedule<'x> {
             None => self.outcome(),
         };
         result.map_err(|cause| self.error(cause))
+    }
+
+    /// What the run returns, made of its JSON.
+    pub(super) fn output_with<T>(
+        &mut self,
+        make: impl FnOnce(Value, MemoryBudget) -> Result<T, serde_json::Error>,
+    ) -> Result<T, RunError> {
+        let output = self.output::<Value>()?;
+        make(output, self.room().of_one()).map_err(|error| self.error(self.bad_output(&error)))
     }
 
     /// What the work gave.

@@ -187,6 +187,12 @@ impl<'x> Tasks<'x> {
         }
     }
 
+    /// Whether one of the blocks that run is so.
+    pub(super) fn any_block(&self, is_so: impl Fn(&BlockRun<'x>) -> bool) -> bool {
+        let mut blocks = self.slots.iter().filter_map(|slot| slot.task.block());
+        blocks.any(is_so)
+    }
+
     /// Drops the tasks that fit.
     pub(super) fn abandon(&mut self, mut which: impl FnMut(&Task<'x>) -> bool) {
         for (slot, TaskSlot { task, .. }) in self.slots.iter_mut().enumerate() {
