@@ -67,6 +67,20 @@ pub(super) fn late(body: &Body, kind: &str, report: &mut Report) {
     });
 }
 
+/// The first `await` that is not after a dot.
+pub(super) fn alone(trees: &[TokenTree]) -> Option<Span> {
+    let mut is_after_dot = false;
+    trees.iter().find_map(|tree| {
+        let was_after_dot = is_after_dot;
+        is_after_dot = matches!(tree, TokenTree::Punct(dot) if dot.as_char() == '.');
+        match tree {
+            TokenTree::Ident(word) if word == "await" && !was_after_dot => Some(word.span()),
+            TokenTree::Group(group) => alone(&group.stream().into_iter().collect::<Vec<_>>()),
+            _ => None,
+        }
+    })
+}
+
 /// Reports an `await` in a value that is not all that a step does.
 pub(super) fn inside(at: Span, report: &mut Report) {
     report.error_at(

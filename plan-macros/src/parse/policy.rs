@@ -529,15 +529,19 @@ fn retry(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Res
 /// `#[at_most(100)]`, `#[at_most(100, every = "3s")]`
 fn at_most(attr: &Attribute, policy: &mut Policy, report: &mut Report) -> syn::Result<()> {
     const USAGE: &str = "`#[at_most(…)]` takes the most rounds of a loop: `#[at_most(100)]` or `#[at_most(100, every = \"3s\")]`";
+    const NUMBER: &str = "the most rounds are an integer of at least 1: `#[at_most(100)]`";
     let tokens = arguments(attr, USAGE)?;
     let mut count = None;
     let before = report.len();
     let parser = |input: ParseStream<'_>| {
-        if input.peek(Lit) || input.peek(Token![-]) {
-            let number: LitInt = input
-                .parse()
-                .map_err(|_| input.error("the most rounds are an integer of at least 1"))?;
-            count = Some(Given::Literal(number.span(), number.base10_parse::<u32>()?));
+        if input.peek(LitInt) {
+            let number: LitInt = input.parse()?;
+            let most = number.base10_parse::<u32>();
+            let most = most.map_err(|_| syn::Error::new(number.span(), NUMBER))?;
+            count = Some(Given::Literal(number.span(), most));
+        } else if input.peek(Lit) || input.peek(Token![-]) {
+            let found: TokenStream = input.parse()?;
+            return Err(syn::Error::new_spanned(found, NUMBER));
         } else if !input.peek2(Token![=]) || input.peek2(Token![==]) {
             let value = value::value(input, attr.path().span(), report);
             count = Some(Given::Value(Box::new(value)));

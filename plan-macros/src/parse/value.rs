@@ -82,10 +82,8 @@ fn broken(tokens: TokenStream, error: syn::Error, end: Span, report: &mut Report
         );
         return;
     }
-    if let Some(TokenTree::Ident(first)) = trees.first()
-        && first == "await"
-    {
-        return awaited::inside(first.span(), report);
+    if let Some(at) = awaited::alone(&trees) {
+        return awaited::inside(at, report);
     }
     let dot = trees.windows(2).find_map(|pair| match pair {
         [TokenTree::Punct(dot), next] if dot.as_char() == '.' => {

@@ -1,5 +1,6 @@
 //! `{ steps tail }`: steps inside a step.
 
+use super::super::token_text::value_text;
 use super::super::{call, is_source_name, other_words, value};
 use super::step;
 use crate::ast::{Block, BlockTail, Body, Policy, Role, Step};
@@ -13,9 +14,11 @@ use syn::spanned::Spanned;
 pub(super) fn is_block(group: &Group) -> bool {
     let mut statements = scan::block(group.stream()).into_iter();
     statements.any(|statement| {
-        let step = statement.step();
-        let keyword = step.and_then(|step| step.keyword.as_ref());
-        keyword.is_some_and(|keyword| keyword == "step")
+        let Some(step) = statement.step() else {
+            return false;
+        };
+        let keyword = step.keyword.as_ref();
+        keyword.is_some_and(|keyword| keyword == "step" || keyword == "let" && is_work(&step.value))
     })
 }
 
@@ -215,11 +218,16 @@ impl Tail {
             Some(TokenTree::Ident(name)) if is_source_name(&name) => {
                 block.tail = BlockTail::Name(name);
             }
-            _ => report.error(
-                tokens,
-                "a block ends with a call, an `if`, a `for`, or the name of one of its steps\n\
-                 help: write `step value: Type = …;`, then `value`",
-            ),
+            _ => {
+                let value = value_text(&tokens);
+                report.error(
+                    tokens,
+                    format!(
+                        "a block ends with a call, an `if`, a `for`, or the name of one of its steps\n\
+                         help: write `step value: Type = {value};`, then `value`"
+                    ),
+                );
+            }
         }
     }
 }
