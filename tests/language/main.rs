@@ -20,6 +20,7 @@ mod flow;
 mod gate;
 mod limits;
 mod literals;
+mod meets;
 mod plans;
 mod printed;
 mod references;
