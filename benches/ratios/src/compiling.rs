@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-const TYPES: &str = r#"
+pub(crate) const TYPES: &str = r#"
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, SHAPE)]
@@ -136,7 +136,7 @@ fn used(command: &mut Command) -> Used {
     }
 }
 
-fn cargo(folder: &Path, target: &Path) -> Command {
+pub(crate) fn cargo(folder: &Path, target: &Path) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     command
         .current_dir(folder)
@@ -146,7 +146,7 @@ fn cargo(folder: &Path, target: &Path) -> Command {
     command
 }
 
-fn write(path: PathBuf, text: &str) {
+pub(crate) fn write(path: PathBuf, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }

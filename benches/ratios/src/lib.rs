@@ -4,6 +4,7 @@
 #[path = "../../../plan-runtime/benches/cases/mod.rs"]
 pub mod cases;
 pub mod compiling;
+pub mod constructs;
 pub mod counting;
 pub mod engines;
 pub mod measure;

@@ -1,4 +1,4 @@
-//! `plan-ratios resolving|running|instructions|scale|compiling [smoke]`: prints a table. `benches/run` calls it.
+//! `plan-ratios resolving|running|instructions|scale|compiling|constructs [smoke]`: prints a table. `benches/run` calls it.
 
 use plan_ratios::cases::resolving::{Ready, Reply, Split};
 use plan_ratios::cases::running::{ByHand, block_on, closures, dynamic, plan, reported, typed};
@@ -6,7 +6,7 @@ use plan_ratios::cases::shapes::{SHAPES, shape};
 use plan_ratios::engines::{Bars, Jinja, Text};
 use plan_ratios::measure::{Case, Times, measure};
 use plan_ratios::table::{Target, ns, number, row, target, times, title};
-use plan_ratios::{compiling, counting, plans};
+use plan_ratios::{compiling, constructs, counting, plans};
 use serde_json::Value;
 use std::env;
 use std::process::Command;
@@ -22,6 +22,7 @@ fn main() {
         ["instructions", ..] => instructions(smoke),
         ["scale", ..] => scale(smoke),
         ["compiling", ..] => compiling::print(smoke),
+        ["constructs"] => constructs::print(),
         ["times", case, rounds] => repeat(case, rounds.parse().unwrap()),
         _ => panic!("what is to be measured?"),
     }
