@@ -230,6 +230,30 @@ fn an_application_behind_a_trait() {
 }
 
 #[test]
+fn what_a_block_or_a_loop_lacks_is_said_before_anything_runs() {
+    let code = |written: &str| json!({"computed": {"written": written, "reads": []}});
+    let plan = read(json!({
+        "name": "p",
+        "steps": [
+            {"id": "a", "policy": {"at_most": 3}, "loop": {
+                "steps": [{"id": "b", "tool": {"name": "weld"}}],
+                "value": {"reference": {"step": "b", "pointer": ""}},
+                "while": code("1 > 2"),
+            }},
+            {"id": "c", "block": {"steps": [{"id": "d", "value": code("1 + 1")}], "value": code("2 + 2")}},
+        ],
+    }));
+    let failed = smol::block_on(toolbox().run(&plan, (), &Shop::default())).unwrap_err();
+    assert_eq!(
+        failed.to_string(),
+        "plan `p` cannot start: the toolbox has no tool `weld`, which step `a.b` calls; \
+        step `a`: the plan was read from JSON, so there is no code to compute `1 > 2`; \
+        step `c.d`: the plan was read from JSON, so there is no code to compute `1 + 1`; \
+        step `c`: the plan was read from JSON, so there is no code to compute `2 + 2`"
+    );
+}
+
+#[test]
 fn everything_that_is_wrong_is_said_at_once() {
     let plan = read(json!({
         "name": "p",

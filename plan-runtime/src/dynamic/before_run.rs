@@ -1,7 +1,7 @@
 //! What is wrong with a run before it starts.
 
 use super::Contracts;
-use crate::plan::{BodyPart, Part, Plan, Template};
+use crate::plan::{Body, BodyPart, Part, Plan, Template};
 use crate::print::some_of;
 use crate::resolve::describe::{self, short};
 use crate::resolve::{StoredValue, encode};
@@ -83,27 +83,44 @@ fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     similar(wrong, names).map_or_else(String::new, |name| format!(" (`{name}` is similar)"))
 }
 
+/// A tool that the toolbox lacks, with the paths of the steps that call it.
+type Lacking<'p> = (&'p str, Vec<String>);
+
 /// Each tool that the plan calls and the toolbox lacks, with the steps that call it.
 fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
-    let mut unsupported: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut unsupported: Vec<Lacking<'_>> = Vec::new();
+    let mut places = HashMap::new();
+    calls(plan, "", &mut |name, path| {
+        if contracts.get(name).is_some() {
+            return;
+        }
+        let place = *places.entry(name).or_insert(unsupported.len());
+        match unsupported.get_mut(place) {
+            Some((_, steps)) if steps.last() == Some(path) => {}
+            Some((_, steps)) => steps.push(path.clone()),
+            None => unsupported.push((name, vec![path.clone()])),
+        }
+    });
+    lacks(unsupported, contracts, mistakes);
+}
+
+/// Hands over the name of the tool of each call, and the path of its step.
+fn calls<'p>(plan: &'p Plan, around: &str, f: &mut dyn FnMut(&'p str, &String)) {
     for step in &plan.steps {
-        step.body.visit_all(&mut |part| {
-            let BodyPart::Action(action) = part else {
-                return;
-            };
-            let Some(tool) = &action.tool else { return };
-            if contracts.get(&tool.name).is_some() {
-                return;
+        let path = format!("{around}{}", step.id);
+        step.body.visit(&mut |part| match part {
+            BodyPart::Action(action) => {
+                if let Some(tool) = &action.tool {
+                    f(&tool.name, &path);
+                }
             }
-            let place = *places.entry(&tool.name).or_insert(unsupported.len());
-            match unsupported.get_mut(place) {
-                Some((_, steps)) if steps.last() == Some(&&*step.id) => {}
-                Some((_, steps)) => steps.push(&step.id),
-                None => unsupported.push((&tool.name, vec![&step.id])),
-            }
+            BodyPart::Block(block) => calls(&block.plan, &format!("{path}."), f),
+            BodyPart::Condition(_) | BodyPart::List(_) => {}
         });
     }
+}
+
+fn lacks(unsupported: Vec<Lacking<'_>>, contracts: &Contracts, mistakes: &mut Vec<String>) {
     for (name, steps) in unsupported {
         let meant = meant(name, contracts.names());
         let (name, callers) = (short(name), some_of(&steps));
@@ -140,6 +157,9 @@ fn work_code(plan: &Plan, around: &str, find: &mut dyn FnMut(&str, &Template)) {
                 find(&place, &block.plan.output.value);
             }
         });
+        if let Body::Loop(repeat) = &step.body {
+            find(&place, &repeat.again);
+        }
     }
 }
 
