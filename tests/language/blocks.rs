@@ -1,5 +1,6 @@
 //! Blocks: steps inside a step, a branch or an element.
 
+use super::support::{Same, failed};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::CallContext;
 use plan_runtime::{Error, Failure, Result, Shape, plan, tool};
@@ -310,4 +311,16 @@ fn a_toolbox_runs_blocks() {
     let output = done(tools.run(&**Ingest::PLAN, inputs, &log)).unwrap();
     assert_eq!(output[0], json!({"Ok": 9}));
     assert_eq!(output[1]["Err"]["step"], json!("pages[1].page"));
+}
+
+#[test]
+fn a_call_in_a_block_that_is_not_allowed_is_named_by_its_path() {
+    let plan = plan! {
+        step outer = { step inner = { step one = Same::<u64> { value: 1 }; one }; inner };
+        outer
+    };
+    assert_eq!(
+        failed(plan.run(&()).only(["read.*"])),
+        "plan `plan` cannot start: the run may not call `same`, which step `outer.inner.one` calls; it may call `read.*`"
+    );
 }

@@ -90,34 +90,18 @@ type Lacking<'p> = (&'p str, Vec<String>);
 fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
     let mut unsupported: Vec<Lacking<'_>> = Vec::new();
     let mut places = HashMap::new();
-    calls(plan, "", &mut |name, path| {
-        if contracts.get(name).is_some() {
+    plan.calls(&mut |tool, path| {
+        if contracts.get(&tool.name).is_some() {
             return;
         }
-        let place = *places.entry(name).or_insert(unsupported.len());
+        let place = *places.entry(&tool.name).or_insert(unsupported.len());
         match unsupported.get_mut(place) {
-            Some((_, steps)) if steps.last() == Some(path) => {}
-            Some((_, steps)) => steps.push(path.clone()),
-            None => unsupported.push((name, vec![path.clone()])),
+            Some((_, steps)) if steps.last().is_some_and(|last| last == path) => {}
+            Some((_, steps)) => steps.push(path.to_owned()),
+            None => unsupported.push((&tool.name, vec![path.to_owned()])),
         }
     });
     lacks(unsupported, contracts, mistakes);
-}
-
-/// Hands over the name of the tool of each call, and the path of its step.
-fn calls<'p>(plan: &'p Plan, around: &str, f: &mut dyn FnMut(&'p str, &String)) {
-    for step in &plan.steps {
-        let path = format!("{around}{}", step.id);
-        step.body.visit(&mut |part| match part {
-            BodyPart::Action(action) => {
-                if let Some(tool) = &action.tool {
-                    f(&tool.name, &path);
-                }
-            }
-            BodyPart::Block(block) => calls(&block.plan, &format!("{path}."), f),
-            BodyPart::Condition(_) | BodyPart::List(_) => {}
-        });
-    }
 }
 
 fn lacks(unsupported: Vec<Lacking<'_>>, contracts: &Contracts, mistakes: &mut Vec<String>) {

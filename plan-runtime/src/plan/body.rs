@@ -259,6 +259,28 @@ impl<'a> BodyPart<'a> {
     }
 }
 
+impl Plan {
+    /// Hands over the tool of each call, with the path of its step, also of those in blocks.
+    pub(crate) fn calls<'p>(&'p self, f: &mut dyn FnMut(&'p ToolInfo, &str)) {
+        self.calls_below("", f);
+    }
+
+    fn calls_below<'p>(&'p self, around: &str, f: &mut dyn FnMut(&'p ToolInfo, &str)) {
+        for step in &self.steps {
+            let path = format!("{around}{}", step.id);
+            step.body.visit(&mut |part| match part {
+                BodyPart::Action(action) => {
+                    if let Some(tool) = &action.tool {
+                        f(tool, &path);
+                    }
+                }
+                BodyPart::Block(block) => block.plan.calls_below(&format!("{path}."), f),
+                BodyPart::Condition(_) | BodyPart::List(_) => {}
+            });
+        }
+    }
+}
+
 impl Step {
     /// The tools that the step may call and the values that it may compute, in the order in which they are written.
     pub fn actions(&self) -> Vec<&Action> {

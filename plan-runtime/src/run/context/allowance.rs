@@ -5,7 +5,7 @@ use super::super::names::allows;
 use super::super::throttle::Throttle;
 use super::gate::AnyGate;
 use crate::error::Cause;
-use crate::plan::{Action, BodyPart, Plan};
+use crate::plan::Plan;
 use crate::print::{MessageName, some_of};
 use crate::resolve::{Limit, MemoryBudget, ResolveError};
 use std::cell::Cell;
@@ -104,28 +104,20 @@ impl Allowance {
 
     /// Why a plan may not run: the tools that it calls and may not.
     pub(in crate::run) fn refuses(&self, plan: &Plan) -> Option<Cause> {
-        let mut refused: BTreeMap<(&str, usize), Vec<&str>> = BTreeMap::new();
+        let mut refused: BTreeMap<(&str, usize), Vec<String>> = BTreeMap::new();
         let lists: Vec<&[String]> = self.chain().filter_map(|it| it.only.as_deref()).collect();
         if lists.is_empty() {
             return None;
         }
-        for step in &plan.steps {
-            step.body.visit_all(&mut |part| {
-                let BodyPart::Action(Action {
-                    tool: Some(tool), ..
-                }) = part
-                else {
-                    return;
-                };
-                let mut lists = lists.iter();
-                if let Some(list) = lists.position(|list| !allows(list, &tool.name)) {
-                    let steps = refused.entry((&tool.name, list)).or_default();
-                    if steps.last() != Some(&&*step.id) {
-                        steps.push(&step.id);
-                    }
+        plan.calls(&mut |tool, path| {
+            let mut lists = lists.iter();
+            if let Some(list) = lists.position(|list| !allows(list, &tool.name)) {
+                let steps = refused.entry((&tool.name, list)).or_default();
+                if steps.last().is_none_or(|last| last != path) {
+                    steps.push(path.to_owned());
                 }
-            });
-        }
+            }
+        });
         let refused = refused.into_iter().map(|((tool, list), steps)| {
             let tool = MessageName(tool);
             let calls = match steps.len() {
