@@ -165,7 +165,7 @@ fn what_completed_is_undone_in_the_reverse_order() {
         (
             "ship refund",
             "reserve a+b, charge c 50, ship 7 9, refund 9, release 7, notify false cannot ship",
-            "plan `place_order` failed: step `refunded` (refund): cannot refund; step `shipped` (ship): cannot ship; undone: `held`; not undone: `paid`",
+            "plan `place_order` failed: step `shipped` (ship): cannot ship; step `refunded` (refund): cannot refund; undone: `held`; not undone: `paid`",
         ),
         (
             "notify",
@@ -199,6 +199,23 @@ fn undo_steps_have_attempts() {
     // What is left must be looked after, so that another try does not help.
     assert!(result.unwrap_err().is_permanent());
     assert_eq!(report.step("released").unwrap().attempts().len(), 5);
+}
+
+#[test]
+fn the_critical_path_of_a_failed_run_leads_through_its_undo_steps() {
+    let shop = Shop::new("reserve? charge? ship? ship refund? release? notify?");
+    let (_, report) = shop.plays(order().run(&shop));
+    let path: Vec<&str> = report.critical_path().map(|step| step.id()).collect();
+    assert_eq!(
+        path,
+        ["held", "paid", "shipped", "refunded", "released", "told"]
+    );
+    assert_eq!(report.critical_duration(), report.duration());
+
+    // Where nothing takes time, no step is on the path twice.
+    let shop = Shop::new("ship");
+    let (_, report) = shop.plays(order().run(&shop));
+    assert!(report.critical_path().len() <= 6);
 }
 
 #[test]
@@ -510,12 +527,12 @@ fn what_a_plan_inside_leaves_undone_is_not_absorbed() {
     assert_eq!(
         failed,
         [
-            "optional.released",
             "optional.shipped",
-            "replaced.released",
             "replaced.shipped",
+            "each[0].shipped",
+            "optional.released",
+            "replaced.released",
             "each[0].released",
-            "each[0].shipped"
         ]
     );
     let not_undone: Vec<&str> = error.not_undone().collect();

@@ -236,7 +236,7 @@ impl StdError for StepError {
 }
 
 /// A step that failed: its name, its tool, the element of a `for`, the reason, and what could not run because of it.
-/// [`RunError::failures`] has them, in the plan's order.
+/// [`RunError::failures`] has them.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub(crate) step: StepPath,
@@ -377,7 +377,7 @@ pub struct RunError(Box<Inner>);
 struct Inner {
     plan: String,
     cause: Cause,
-    /// In the plan's order.
+    /// In the plan's order: the work, then undo steps, then always steps.
     failures: Vec<Failure>,
     undoing: Undoing,
     text: OnceLock<String>,
@@ -445,7 +445,7 @@ impl RunError {
         &self.0.plan
     }
 
-    /// The steps that failed, in the plan's order. The list is empty if the plan could not start, or if every
+    /// The steps that failed, in the plan's order: those of the work, then undo steps, then always steps. The list is empty if the plan could not start, or if every
     /// step completed and the plan's own output could not be made of theirs.
     pub fn failures(&self) -> &[Failure] {
         &self.0.failures

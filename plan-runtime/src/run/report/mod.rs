@@ -11,7 +11,7 @@ pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadat
 
 use super::StepError;
 use crate::error::elements;
-use crate::plan::{Plan, Step, ToolInfo};
+use crate::plan::{Plan, Role, Step, ToolInfo};
 use crate::resolve::bytes_of;
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -280,10 +280,19 @@ fn critical(plan: &Plan, steps: &[StepReport]) -> Vec<usize> {
         ended.max().map(|(_, std::cmp::Reverse(step))| step)
     };
     let mut path = Vec::new();
+    let mut is_later = vec![false; steps.len()];
     let mut at = last(&mut (0..steps.len()));
     while let Some(step) = at {
         path.push(step);
-        at = last(&mut plan.steps[step].needs().into_iter());
+        is_later[step] = true;
+        at = match plan.steps[step].role {
+            Role::Work => last(&mut plan.steps[step].needs().into_iter()),
+            // They wait for all other work, whether or not they need it.
+            Role::Undo(_) | Role::Always => last(
+                &mut (0..steps.len())
+                    .filter(|it| !is_later[*it] && steps[*it].ended <= steps[step].started),
+            ),
+        };
     }
     path.reverse();
     path

@@ -86,7 +86,8 @@ impl<'x> Schedule<'x> {
         self.error(Cause::Panicked(panic))
     }
 
-    /// The failures, in the plan's order, with what each blocked. Which came about first is a matter of time.
+    /// The failures, with what each blocked: those of the work first, since the others are what came of them. Each in the plan's order: which
+    /// came about first is a matter of time.
     fn failures(&self) -> Vec<Failure> {
         let mut failures: BTreeMap<u32, Vec<Failure>> = BTreeMap::new();
         for (place, failed) in &self.failed {
@@ -123,7 +124,13 @@ impl<'x> Schedule<'x> {
             }
         }
         let left = self.left.failures.iter().cloned();
-        failures.into_values().flatten().chain(left).collect()
+        let mut failures: Vec<Failure> = failures.into_values().flatten().chain(left).collect();
+        failures.sort_by_key(|failure| match failure.role {
+            Role::Work => 0,
+            Role::Undo(_) => 1,
+            Role::Always => 2,
+        });
+        failures
     }
 
     /// Keeps an output for the report, if there is to be one.
