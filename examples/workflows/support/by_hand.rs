@@ -1,0 +1,92 @@
+//! What the versions by hand share, beside tokio, futures and backon: attempts, and undoing what was done.
+
+use backon::ExponentialBuilder;
+use futures_util::future::{BoxFuture, join_all};
+use plan_runtime::{Error, Result};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Mutex;
+use std::time::Duration;
+use tokio::time::timeout;
+
+const GRACE: Duration = Duration::from_secs(30);
+
+/// At most this number of attempts, with waits that double from 100 ms up to 30 s. A part of each wait is random.
+pub fn attempts(number: usize) -> ExponentialBuilder {
+    ExponentialBuilder::default()
+        .with_min_delay(Duration::from_millis(100))
+        .with_max_delay(Duration::from_secs(30))
+        .with_max_times(number - 1)
+        .with_jitter()
+}
+
+/// How to undo what has been done so far. Actions of the same level may run at the same time.
+#[derive(Default)]
+pub struct Undo<'a>(Mutex<BTreeMap<u32, Vec<Action<'a>>>>);
+
+type Action<'a> = (&'static str, BoxFuture<'a, Result<()>>);
+
+impl<'a> Undo<'a> {
+    /// Adds an action for something that has been done. Those of higher levels run first.
+    pub fn push<F>(&self, level: u32, what: &'static str, action: F)
+    where
+        F: Future<Output = Result<()>> + Send + 'a,
+    {
+        let mut levels = self.0.lock().expect("no panic inside");
+        let level = levels.entry(level).or_default();
+        level.push((what, Box::pin(action)));
+    }
+
+    /// Runs all actions, and returns what could not be undone.
+    async fn run(self) -> Vec<&'static str> {
+        let mut failed = Vec::new();
+        for level in self
+            .0
+            .into_inner()
+            .expect("no panic inside")
+            .into_values()
+            .rev()
+        {
+            let actions = level.into_iter();
+            let results =
+                join_all(actions.map(async |(what, action)| action.await.map_err(|_| what))).await;
+            failed.extend(results.into_iter().filter_map(Result::err));
+        }
+        failed
+    }
+}
+
+/// Does the work, until it is stopped. If it fails or is stopped, undoes what it has done. In the end it does what is always done.
+///
+/// After a stop, there is limited time to undo and to end. An error says what was not undone.
+pub async fn all_or_nothing<'a, T>(
+    stopped: impl Future<Output = Error>,
+    work: impl AsyncFnOnce(&Undo<'a>) -> Result<T>,
+    always: impl AsyncFnOnce(&Result<T>),
+) -> Result<T> {
+    let undo = Undo::default();
+    let (result, grace) = tokio::select! {
+        biased;
+        error = stopped => (Err(error), GRACE),
+        result = work(&undo) => (result, Duration::MAX),
+    };
+    let failed = result.is_err();
+    let mut not_undone = Vec::new();
+    let ending = async {
+        if failed {
+            not_undone = undo.run().await;
+        }
+        always(&result).await;
+    };
+    let in_time = timeout(grace, ending).await.is_ok();
+    result.map_err(|error| match &*not_undone {
+        _ if !in_time => Error::permanent(format!("{error}; no time to undo and to end")),
+        [] => error,
+        what => Error::permanent(format!("{error}; not undone: {}", what.join(", "))),
+    })
+}
+
+/// The error of a run that is cancelled.
+pub fn cancelled() -> Error {
+    Error::permanent("the run was cancelled").with_code("CANCELLED")
+}

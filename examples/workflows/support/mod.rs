@@ -1,0 +1,224 @@
+//! What the workflows share: a world outside that does what a scenario says, and a comparison of both versions in it.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each workflow uses a part of this"
+)]
+
+pub mod by_hand;
+
+use plan_runtime::run::{Sleep, Timer};
+use plan_runtime::{Error, Failure, Report, Result, RunError};
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// The world outside, on which the tools work. It notes each call. A call takes a second and succeeds, unless the scenario has a fault for it.
+#[derive(Default)]
+pub struct World {
+    calls: Mutex<Vec<(Instant, String)>>,
+    faults: Mutex<Vec<Fault>>,
+    open: AtomicUsize,
+    most_open: AtomicUsize,
+}
+
+/// What becomes of the next calls whose text starts with `call`.
+struct Fault {
+    call: &'static str,
+    times: usize,
+    effect: Effect,
+}
+
+#[derive(Clone)]
+enum Effect {
+    Breaks(&'static str),
+    IsBusy,
+    Takes(Duration),
+}
+
+impl World {
+    /// All these calls fail, permanently.
+    pub fn breaks(self, call: &'static str, reason: &'static str) -> Self {
+        self.fault(call, usize::MAX, Effect::Breaks(reason))
+    }
+
+    /// The first of these calls fail, and another try may succeed.
+    pub fn is_busy(self, call: &'static str, times: usize) -> Self {
+        self.fault(call, times, Effect::IsBusy)
+    }
+
+    /// All these calls take longer.
+    pub fn takes(self, call: &'static str, seconds: u64) -> Self {
+        let effect = Effect::Takes(Duration::from_secs(seconds));
+        self.fault(call, usize::MAX, effect)
+    }
+
+    fn fault(self, call: &'static str, times: usize, effect: Effect) -> Self {
+        let fault = Fault {
+            call,
+            times,
+            effect,
+        };
+        locked(&self.faults).push(fault);
+        self
+    }
+
+    /// What every tool does first.
+    pub async fn call(&self, call: impl Into<String>) -> Result<()> {
+        let call = call.into();
+        let effect = self.effect(&call);
+        locked(&self.calls).push((TokioTimer.now(), call));
+
+        let _open = Open::new(self);
+        match effect {
+            Some(Effect::Takes(duration)) => tokio::time::sleep(duration).await,
+            _ => tokio::time::sleep(Duration::from_secs(1)).await,
+        }
+        match effect {
+            Some(Effect::Breaks(reason)) => Err(Error::permanent(reason)),
+            Some(Effect::IsBusy) => Err(Error::msg("busy")),
+            _ => Ok(()),
+        }
+    }
+
+    fn effect(&self, call: &str) -> Option<Effect> {
+        let mut faults = locked(&self.faults);
+        let mut matching = faults.iter_mut().filter(|fault| fault.times > 0);
+        let fault = matching.find(|fault| call.starts_with(fault.call))?;
+        fault.times -= 1;
+        Some(fault.effect.clone())
+    }
+
+    /// All calls so far: those that started at the same time in the order of their texts.
+    pub fn calls(&self) -> Vec<String> {
+        let mut calls = locked(&self.calls).clone();
+        calls.sort();
+        calls.into_iter().map(|(_, call)| call).collect()
+    }
+
+    /// How many calls ran at the same time, at most.
+    pub fn most_open(&self) -> usize {
+        self.most_open.load(Ordering::Relaxed)
+    }
+}
+
+/// A call that runs, until it ends or is dropped.
+struct Open<'a>(&'a World);
+
+impl<'a> Open<'a> {
+    fn new(world: &'a World) -> Self {
+        let open = world.open.fetch_add(1, Ordering::Relaxed) + 1;
+        world.most_open.fetch_max(open, Ordering::Relaxed);
+        Self(world)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("nothing panics that has the lock")
+}
+
+/// The clock of tokio, for plans. It is paused in all workflows, so that waits take no time, and the same time in each run.
+pub struct TokioTimer;
+
+impl Timer for TokioTimer {
+    fn now(&self) -> Instant {
+        tokio::time::Instant::now().into_std()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+/// Prints how both versions ended, and the report of the plan's run.
+pub fn show<T: Debug>(
+    title: &str,
+    (plan, report): (Result<T, RunError>, Report),
+    by_hand: impl Debug,
+) {
+    println!("\n== {title}");
+    match plan {
+        Ok(output) => println!("as a plan: {output:?}"),
+        Err(error) => println!("as a plan: {error}"),
+    }
+    println!("by hand:   {by_hand:?}");
+    println!("{report}");
+}
+
+/// What a workflow did: its output or the reason of its failure, and its calls.
+#[derive(Debug, PartialEq)]
+pub struct Done<T> {
+    pub output: Result<T, String>,
+    pub calls: Vec<String>,
+    pub most_open: usize,
+    pub took: Duration,
+}
+
+impl<T> Done<T> {
+    /// Runs a workflow in a new world.
+    pub async fn of(world: World, run: impl AsyncFnOnce(&World) -> Result<T>) -> Self {
+        let start = TokioTimer.now();
+        let output = run(&world).await.map_err(|error| reason(&error));
+        Self {
+            output,
+            calls: world.calls(),
+            most_open: world.most_open(),
+            took: TokioTimer.now() - start,
+        }
+    }
+}
+
+/// Runs both versions, each in a world of its own, and returns what both did.
+///
+/// # Panics
+///
+/// If they did not do the same.
+pub async fn both<T: Debug + PartialEq>(
+    world: impl Fn() -> World,
+    plan: impl AsyncFnOnce(&World) -> Result<T>,
+    by_hand: impl AsyncFnOnce(&World) -> Result<T>,
+) -> Done<T> {
+    let plan = Done::of(world(), plan).await;
+    let mut by_hand = Done::of(world(), by_hand).await;
+    let is_random = locked(&world().faults)
+        .iter()
+        .any(|fault| matches!(fault.effect, Effect::IsBusy));
+    if is_random {
+        by_hand.took = plan.took; // a part of each wait before the next attempt is random
+    }
+    assert_eq!(plan, by_hand, "as a plan, and by hand");
+    plan
+}
+
+/// Why a version failed: the code of its failure, or else the message, without the name of the plan and of the step, which only a plan's error
+/// has.
+fn reason(error: &Error) -> String {
+    let Some(run) = error.downcast_ref::<RunError>() else {
+        return error.code().map_or(error.to_string(), Into::into);
+    };
+    let reason = match run.failures() {
+        _ if run.is_cancelled() => "CANCELLED".into(),
+        _ if run.is_deadline() => "DEADLINE".into(),
+        // Only the output could not be made.
+        [] => error
+            .chain()
+            .last()
+            .map_or_else(String::new, ToString::to_string),
+        [first, ..] => match Failure::from(first) {
+            failure if failure.code == "FAILED" => failure.message,
+            failure => failure.code,
+        },
+    };
+    let not_undone: Vec<&str> = run.not_undone().collect();
+    match &*not_undone {
+        [] => reason,
+        steps => format!("{reason}; not undone: {}", steps.join(", ")),
+    }
+}
