@@ -54,12 +54,10 @@ impl Turn {
 async fn ask_model(world: &World, question: String, history: Option<Vec<String>>) -> Result<Reply> {
     let heard = history.unwrap_or_default();
     world.call(format!("ask {question} {heard:?}")).await?;
-    let calls = match heard.is_empty() || question.contains("moon") {
-        true => ["Leiden", "Delft"]
-            .map(|name| ToolCall { name: name.into() })
-            .into(),
-        false => Vec::new(),
-    };
+    let knows = !heard.is_empty() && !question.contains("moon");
+    let cities: &[&str] = if knows { &[] } else { &["Leiden", "Delft"] };
+    let calls = cities.iter().map(|&name| ToolCall { name: name.into() });
+    let calls: Vec<ToolCall> = calls.collect();
     let text = match calls.len() {
         0 => format!("it is {}", heard[1..].join(" and ")),
         _ => "I look it up".into(),

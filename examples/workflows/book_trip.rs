@@ -147,7 +147,7 @@ mod by_hand {
                 let id = booked.as_ref()?.id.clone();
                 let cancel = move || cancel_booking(world, id.clone());
                 let cancel = cancel.retry(attempts(5)).when(Error::is_transient);
-                undo.push(0, what, async { cancel.await });
+                undo.push(0, what, cancel);
                 booked
             }
             Err(error) => {
@@ -237,7 +237,7 @@ mod tests {
         let world = || {
             World::default()
                 .breaks("book a hotel", "no room")
-                .is_busy("book a car", 1)
+                .busy("book a car", 1)
         };
         let done = outcome(world).await;
         assert_eq!(done.output, Err("no room".into()));

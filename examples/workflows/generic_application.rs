@@ -174,7 +174,7 @@ mod tests {
     async fn only_the_message_may_fail() {
         let done = outcome(|| World::default().breaks("to", "the network is down")).await;
         assert_eq!(done.output, Ok(11));
-        let done = outcome(|| World::default().is_busy("print", 2)).await;
+        let done = outcome(|| World::default().busy("print", 2)).await;
         assert_eq!(done.output, Ok(11));
         let done = outcome(|| World::default().breaks("print", "no paper")).await;
         assert_eq!(done.output, Err("no paper".into()));

@@ -148,9 +148,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_busy_page_is_fetched_again() {
-        let done = outcome(|| World::default().is_busy("fetch b", 2)).await;
+        let done = outcome(|| World::default().busy("fetch b", 2)).await;
         assert_eq!(done.output, Ok(vec![Ok(2); 5]));
-        let done = outcome(|| World::default().is_busy("fetch b", 3)).await;
+        let done = outcome(|| World::default().busy("fetch b", 3)).await;
         assert_eq!(done.output.unwrap()[1], Err("busy".into()));
     }
 }

@@ -192,11 +192,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn services_that_are_busy_are_asked_again() {
-        let done = outcome(|| World::default().is_busy("look up table", 2)).await;
+        let done = outcome(|| World::default().busy("look up table", 2)).await;
         assert_eq!(done.output.unwrap().loaded, 3);
-        let done = outcome(|| World::default().is_busy("look up table", 3)).await;
+        let done = outcome(|| World::default().busy("look up table", 3)).await;
         assert_eq!(done.output.unwrap().loaded, 2);
-        let done = outcome(|| World::default().is_busy("load", 3)).await;
+        let done = outcome(|| World::default().busy("load", 3)).await;
         assert_eq!(done.output, Err("busy".into()));
     }
 

@@ -219,7 +219,7 @@ mod tests {
         let world = || {
             World::default()
                 .breaks("ship", "the post is closed")
-                .is_busy("release", 2)
+                .busy("release", 2)
         };
         let done = outcome(world, 60).await;
         assert_eq!(done.output, Err("the post is closed".into()));

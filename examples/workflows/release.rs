@@ -299,7 +299,7 @@ mod tests {
         let world = || {
             World::default()
                 .breaks("build c0ffee-linux-beta", "no such feature")
-                .is_busy("build c0ffee-mac-beta", 1)
+                .busy("build c0ffee-mac-beta", 1)
                 .takes("test c0ffee-linux-stable", 5)
         };
         let done = outcome(world, Some(true), 9 * DAY).await;

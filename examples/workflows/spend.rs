@@ -230,7 +230,7 @@ mod tests {
         let world = || {
             World::default()
                 .breaks("pay", "the bank is closed")
-                .is_busy("tell", 2)
+                .busy("tell", 2)
         };
         let done = outcome(world, Some(true), 9 * HOUR).await;
         assert_eq!(done.output, Err("the bank is closed".into()));

@@ -35,20 +35,14 @@ async fn start_job(world: &World, video: String) -> Result<Started> {
 async fn poll_job(world: &World, id: u32) -> Result<Job> {
     world.call(format!("poll job {id}")).await?;
     let calls = world.calls();
-    let is_done = calls.len() > 4 && !calls[0].contains("endless");
-    Ok(match is_done {
-        true if calls[0].contains("silent") => Job {
-            state: State::Done,
-            url: None,
-        },
-        true => Job {
-            state: State::Done,
-            url: Some("https://example.org/3".into()),
-        },
-        false => Job {
-            state: State::Running,
-            url: None,
-        },
+    let is = |kind: &str| calls[0].contains(kind);
+    if calls.len() < 5 || is("endless") {
+        let state = State::Running;
+        return Ok(Job { state, url: None });
+    }
+    Ok(Job {
+        state: State::Done,
+        url: (!is("silent")).then(|| "https://example.org/3".into()),
     })
 }
 
@@ -150,9 +144,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_question_that_is_not_answered_is_asked_again() {
-        let done = outcome(|| World::default().is_busy("poll", 2), "holiday.mov").await;
+        let done = outcome(|| World::default().busy("poll", 2), "holiday.mov").await;
         assert_eq!(done.calls.len(), 5);
-        let done = outcome(|| World::default().is_busy("poll", 3), "holiday.mov").await;
+        let done = outcome(|| World::default().busy("poll", 3), "holiday.mov").await;
         assert_eq!(done.output, Err("busy".into()));
     }
 

@@ -123,7 +123,7 @@ mod by_hand {
         let hold = async {
             let seat = hold_seat(world, show).await?;
             let free = (move || free_seat(world, seat.id)).retry(attempts(5));
-            undo.push(0, "seat", async { free.when(Error::is_transient).await });
+            undo.push(0, "seat", free.when(Error::is_transient));
             Ok::<_, Error>(seat)
         };
         // Not `try_join!`, which would drop the seat while it is being held.

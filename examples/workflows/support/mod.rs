@@ -33,7 +33,7 @@ struct Fault {
 #[derive(Clone)]
 enum Effect {
     Breaks(&'static str),
-    IsBusy,
+    Busy,
     Takes(Duration),
 }
 
@@ -44,8 +44,8 @@ impl World {
     }
 
     /// The first of these calls fail, and another try may succeed.
-    pub fn is_busy(self, call: &'static str, times: usize) -> Self {
-        self.fault(call, times, Effect::IsBusy)
+    pub fn busy(self, call: &'static str, times: usize) -> Self {
+        self.fault(call, times, Effect::Busy)
     }
 
     /// All these calls take longer.
@@ -77,7 +77,7 @@ impl World {
         }
         match effect {
             Some(Effect::Breaks(reason)) => Err(Error::permanent(reason)),
-            Some(Effect::IsBusy) => Err(Error::msg("busy")),
+            Some(Effect::Busy) => Err(Error::msg("busy")),
             _ => Ok(()),
         }
     }
