@@ -38,6 +38,22 @@
 //! | `llm_plan` | a plan that a language model wrote: checked, printed, run; add `-- examples/plans/faulty.json` for one with mistakes |
 //! | `promote` | a plan in JSON, written as the source of a `plan!` |
 //! | `failures` | everything that can go wrong in a run, and the messages |
+//!
+//! The [workflows](compared#workflows-written-twice) are written twice, as a plan and in plain async Rust, with tests that both do the same:
+//!
+//! | example | shows |
+//! |---|---|
+//! | `place_order` | `#[undo]` and `#[always]`: items are held, paid and shipped, or nothing is |
+//! | `ingest` | a block for each element, `#[concurrency]` and `#[catch(each)]` |
+//! | `transcode` | a `loop` that asks for a result until it is there, and a time limit |
+//! | `all_issues` | a `loop` that follows pages, and `#[collect]` |
+//! | `answer` | an agent: a model and its tools, for a limited number of rounds |
+//! | `spend` | `await`: a manager answers, or does not |
+//! | `book_trip` | independent bookings, all or nothing |
+//! | `load_rows` | rows that cannot be converted go aside, with the reason |
+//! | `release` | builds and tests of all systems, an approval, a release |
+//! | `web_service` | a plan for each request, with a time limit, until the client hangs up |
+//! | `generic_application` | a plan on any application with a capability, and a double of it |
 
 #[doc = include_str!("first_plan.md")]
 ///
