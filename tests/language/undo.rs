@@ -205,7 +205,10 @@ fn undo_steps_have_attempts() {
 fn the_critical_path_of_a_failed_run_leads_through_its_undo_steps() {
     let shop = Shop::new("reserve? charge? ship? ship refund? release? notify?");
     let (_, report) = shop.plays(order().run(&shop));
-    let path: Vec<&str> = report.critical_path().map(|step| step.id()).collect();
+    let path: Vec<&str> = report
+        .critical_path()
+        .map(plan_runtime::run::StepReport::id)
+        .collect();
     assert_eq!(
         path,
         ["held", "paid", "shipped", "refunded", "released", "told"]
