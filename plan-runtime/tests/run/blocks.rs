@@ -434,7 +434,7 @@ fn nothing_makes_up_for_what_a_block_did_not_undo() {
     assert!(error.is_permanent());
     assert_eq!(
         error.to_string(),
-        "plan `test` failed: step `trip.released` (act): hold is busy; step `trip._` (act): b is busy; not undone: `trip.held`"
+        "plan `test` failed: step `trip._` (act): b is busy; step `trip.released` (act): hold is busy; not undone: `trip.held`"
     );
     let plan = outer(vec![with(
         step("trip", block(holding("b")), &[]),
