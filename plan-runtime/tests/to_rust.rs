@@ -282,14 +282,21 @@ fn what_has_no_effect_in_a_policy_is_not_written() {
             "attempts or time limits of a computed value",
         ),
         (
+            value,
+            r#""attempts": {"reference": {"input": "n", "pointer": ""}}"#,
+            "#[retry(n)]",
+            "attempts or time limits of a computed value",
+        ),
+        (
             call,
             r#""optional": "whole", "fallback": 0"#,
             "#[optional]",
             "that it is optional, beside a fallback",
         ),
     ] {
-        let text =
-            format!(r#"{{"name": "p", "steps": [{{"id": "s", {body}, "policy": {{{policy}}}}}]}}"#);
+        let text = format!(
+            r#"{{"name": "p", "inputs": [{{"name": "n", "type": "u32"}}], "steps": [{{"id": "s", {body}, "policy": {{{policy}}}}}]}}"#
+        );
         let plan = Reader::new().read(&text).unwrap().into_plan();
         assert!(plan.to_string().contains(attribute), "{plan}");
         let said = plan.to_rust().unwrap_err().to_string();

@@ -22,6 +22,14 @@ fn pointless(step: &Step) -> Vec<&'static str> {
     let has_waits = (policy.backoff, policy.max, policy.jitter)
         != (default.backoff, default.max, default.jitter);
     let has_limits = policy.timeout.is_some() || policy.deadline.is_some();
+    let of_tries = [
+        Amount::Attempts,
+        Amount::Backoff,
+        Amount::Max,
+        Amount::Timeout,
+        Amount::Deadline,
+    ];
+    let gives_tries = of_tries.iter().any(|it| policy.gives(*it).is_some());
     let is_longer = |(timeout, deadline)| timeout > deadline;
     // Of more attempts than these, `plan!` does not ask.
     let retries = 1..policy.attempts.min(1001);
@@ -50,7 +58,7 @@ fn pointless(step: &Step) -> Vec<&'static str> {
             "attempts that the deadline leaves no time for",
         ),
         (
-            is_computed && (policy.attempts > 1 || has_limits),
+            is_computed && (policy.attempts > 1 || has_limits || gives_tries),
             "attempts or time limits of a computed value",
         ),
         (
