@@ -361,6 +361,7 @@ pub(crate) enum Value {
 }
 
 /// A Rust literal, with its sign.
+#[derive(Clone)]
 pub(crate) struct Scalar {
     pub(crate) minus: Option<Token![-]>,
     pub(crate) lit: Lit,
@@ -421,6 +422,7 @@ pub(crate) enum FormatPart {
 }
 
 /// A path from a step or an input: `inbox.data[0].thread_id`.
+#[derive(Clone)]
 pub(crate) struct Reference {
     pub(crate) root: Ident,
     /// Where the root is bound, if a `for` or an `if let` binds it.
@@ -457,6 +459,7 @@ impl Reference {
     }
 }
 
+#[derive(Clone)]
 pub(crate) enum Hop {
     /// `.thread_id`, `.0`
     Field(Token![.], Member),
@@ -500,6 +503,47 @@ pub(crate) struct Computed {
     pub(crate) locals: Vec<(Ident, Local)>,
     /// Whether a `?` in it may fail the step.
     pub(crate) asks: bool,
+    /// The same as data, if it has the form of a test.
+    pub(crate) test: Option<Box<Test>>,
+}
+
+/// A Rust expression that a run may evaluate as data, or what is in one.
+#[derive(Clone)]
+pub(crate) enum Test {
+    /// `a && b`
+    All(Vec<Test>),
+    /// `a || b`
+    Any(Vec<Test>),
+    /// `!a`
+    Not(Box<Test>),
+    /// `a < b`, with the place of the sign among those of the runtime, and whether it asks for an order.
+    Compare(usize, bool, Box<[Test; 2]>),
+    /// `a.is_some()`, with the place of the method among those of the runtime.
+    Ask(usize, Reference),
+    /// What `if let Some(x) = a` takes `x` out of.
+    Some(Reference),
+    /// What `if let Ok(x) = a` and `if let Err(x) = a` take `x` out of.
+    Outcome(Reference),
+    Reference(Reference),
+    Scalar(Scalar),
+    /// A constant, or an enum's variant without fields.
+    Constant(Path),
+}
+
+impl Test {
+    /// Hands over all references in it.
+    pub(crate) fn references(&mut self, f: &mut impl FnMut(&mut Reference)) {
+        match self {
+            Self::All(tests) | Self::Any(tests) => tests.iter_mut().for_each(|it| it.references(f)),
+            Self::Not(test) => test.references(f),
+            Self::Compare(_, _, both) => both.iter_mut().for_each(|it| it.references(f)),
+            Self::Ask(_, reference)
+            | Self::Some(reference)
+            | Self::Outcome(reference)
+            | Self::Reference(reference) => f(reference),
+            Self::Scalar(_) | Self::Constant(_) => {}
+        }
+    }
 }
 
 impl Computed {
@@ -512,6 +556,7 @@ impl Computed {
             fields: Vec::new(),
             locals: Vec::new(),
             asks: false,
+            test: None,
         }
     }
 }

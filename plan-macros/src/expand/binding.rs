@@ -8,6 +8,17 @@ use crate::ast::Computed;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
+/// What a header binds.
+#[derive(Clone, Copy)]
+pub(super) enum Binds {
+    /// The names of a `for`, of each element.
+    Each,
+    /// The names of a pattern, together.
+    Together,
+    /// The one name of `Some(…)`, `Ok(…)` or `Err(…)`, as the whole of what is bound.
+    One,
+}
+
 /// What `for` or `if let` binds while what is inside it is expanded.
 pub(super) struct LocalFrame {
     /// The binding of its place.
@@ -41,7 +52,7 @@ impl LocalFrame {
 }
 
 /// One of `count` names that are bound together.
-fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
+pub(super) fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
     let holes = (0..count).map(|other| {
         if other == part {
             quote!(__x)
@@ -98,8 +109,9 @@ impl Builder<'_> {
         computed: &Computed,
         header: impl Fn(&TokenStream) -> TokenStream,
         bound: &[Ident],
-        many: bool,
+        kind: Binds,
     ) {
+        let many = matches!(kind, Binds::Each);
         let place = self.fresh("f");
         let sources = self.sources(computed);
         let values = sources.iter().map(|(source, name)| {
@@ -178,12 +190,22 @@ impl Builder<'_> {
             quote!(#[allow(unused_variables)] let #name = #place;)
         });
         self.bindings.extend(quote!(#(#parts)*));
+        self.test(computed);
         self.computed_data(computed, &sources, &binding);
         self.written_fields(computed);
+        let (place, together) = match (kind, bound) {
+            (Binds::One, [name]) => {
+                let one = self.fresh_at("f", name.span());
+                self.bindings
+                    .extend(quote!(#[allow(unused_variables)] let #one = #name;));
+                (one, false)
+            }
+            _ => (place, true),
+        };
         self.frames.push(LocalFrame {
             place,
             names: bound.to_vec(),
-            together: true,
+            together,
         });
     }
 }

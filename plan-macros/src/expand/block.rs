@@ -218,16 +218,22 @@ impl Builder<'_> {
 
     /// Writes where a local value is, and the way to it.
     pub(super) fn local_data(&mut self, local: Local, written: &str) {
+        if let Some(part) = self.source_data(local, written) {
+            self.data.tag('#').number(part).tag('!');
+        }
+    }
+
+    /// Writes where a local value is, and gives the part of what is there that it is, if it is not all.
+    pub(super) fn source_data(&mut self, local: Local, written: &str) -> Option<usize> {
         match self.place_of_local(local) {
             LocalPlace::Frame(frame) => {
                 self.data.local(frame).text(written);
-                if let Some(part) = local.part {
-                    self.data.tag('#').number(part).tag('!');
-                }
+                local.part
             }
             // The block is given the part alone.
             LocalPlace::Input(input) => {
                 self.data.source(input).text(written);
+                None
             }
         }
     }

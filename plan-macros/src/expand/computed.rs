@@ -14,6 +14,7 @@ impl Builder<'_> {
     /// Binds a computed value's slot.
     pub(super) fn computed(&mut self, computed: &Computed) -> Ident {
         let expr = &computed.expr;
+        self.test(computed);
         self.compute(computed, quote!(#expr))
     }
 

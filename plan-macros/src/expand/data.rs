@@ -17,7 +17,9 @@
 //! | branch | list of conditions, body |
 //! | condition | `h` template: holds · `b` pattern (text) template: `let` |
 //! | policy | any of `a` attempts (number), `b` backoff, `m` max, `t` timeout, `d` deadline (durations), `j` and `0` or `1`: jitter, `w`: optional, `e`: optional(each), `C`: catch, `E`: catch(each), `f` fallback (template), `c` concurrency (number), `l` at_most (number), `y` every (duration), `k`: collect, `N` amount (number) written (text) constant: a constant, `G` amount (number) template: what gives it, then `;` |
-//! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant |
+//! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant · `q` constant form template: a computed value, and what it is as data if the constant says so |
+//! | form | `&` list of forms · `|` list of forms · `!` form · `=` sign (number) form form · `?` method (number) form · `v`: a constant · `r` source written (text) steps `;` · a scalar, as a template: `1`, `u`, `s` … |
+//! | step | `.` Rust name (text): a field · `#` number · `k` text |
 //! | member | key (text), template |
 //! | field | Rust name (text), template |
 //! | part | `s` text · `v` format spec (text), then `-` template constant: shown by Rust, or `=` template: a text of that format |
@@ -89,6 +91,22 @@ impl Data {
 
     pub(super) fn local(&mut self, frame: usize) -> &mut Self {
         self.tag('l').number(frame)
+    }
+
+    /// Begins a text that is not a part of the plan yet; what there is of that is handed over.
+    pub(super) fn begin_aside(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+
+    /// The text since then.
+    pub(super) fn end_aside(&mut self, before: String) -> String {
+        std::mem::replace(&mut self.text, before)
+    }
+
+    /// Adds such a text.
+    pub(super) fn aside(&mut self, text: &str) -> &mut Self {
+        self.text.push_str(text);
+        self
     }
 
     /// The number of a part of the plan that begins.

@@ -1,6 +1,6 @@
 //! What a step does, as data: the call of a tool, and `if` and `for` around it.
 
-use super::binding::LocalFrame;
+use super::binding::{Binds, LocalFrame};
 use super::literal::Fielded;
 use super::reference::path;
 use super::value::{Builder, ends, it};
@@ -8,7 +8,7 @@ use super::{Context, step};
 use crate::ast::{Body, Branch, Condition, For, List, Literal, Step};
 use crate::json;
 use crate::names::Source;
-use crate::parse::{pattern_text, tidy};
+use crate::parse::{binds_one, pattern_text, tidy};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
@@ -99,7 +99,12 @@ impl Builder<'_> {
                 Condition::Let(pattern, computed, names) => {
                     self.data.tag('b').text(&pattern_text(pattern));
                     let header = |expr: &TokenStream| quote!(#allow if #expr);
-                    self.bind(computed, header, names, false);
+                    let kind = if binds_one(pattern) {
+                        Binds::One
+                    } else {
+                        Binds::Together
+                    };
+                    self.bind(computed, header, names, kind);
                 }
                 // Nothing refers to what it would bind.
                 Condition::Broken(_) => {
@@ -137,7 +142,7 @@ impl Builder<'_> {
             List::Computed(computed, bound) => {
                 let pat = &repeat.pat;
                 let header = |expr: &TokenStream| quote!(for #pat in #expr);
-                self.bind(computed, header, bound, true);
+                self.bind(computed, header, bound, Binds::Each);
             }
             // Nothing in the braces refers to what it binds.
             List::Broken => {

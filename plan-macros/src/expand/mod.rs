@@ -18,6 +18,7 @@ mod reference;
 mod snapshots;
 mod start;
 mod step;
+mod test;
 mod tokens;
 mod types;
 mod value;

@@ -248,11 +248,27 @@ fn a_computed_value_and_a_text() {
         plan,
         &expect![[r#"
             const check_of_step_late: &[__plan::Constant] = {
-                let __k0 = __plan::slot();
-                let _ = || -> bool { __k0.value() };
+                let __q0 = __plan::asked(
+                    &|| {
+                        #[allow(unused_variables)]
+                        let days: &__PlanInput1 = __plan::any();
+                        (__plan::of_order(days),)
+                    },
+                );
+                let __k1 = __plan::slot();
+                let _ = || -> bool { __k1.value() };
                 &[
+                    __plan::Constant::Test(
+                        &__q0
+                            .plan_answers(|__q0| {
+                                #[allow(unused_imports)]
+                                use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
+                                let _ = __q0;
+                                __plan::vec![__plan::part(__q0, | (__x,) | __x).plan_answer()]
+                            }),
+                    ),
                     __plan::Constant::Compute(
-                        &__k0
+                        &__k1
                             .with(
                                 |__scope0| {
                                     __scope0
@@ -305,7 +321,7 @@ fn a_computed_value_and_a_text() {
                 ]
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
-                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late4 sent0 0 Vc1 i1 8 days > 30 ;0 0 T1 a1 4 Send2 7 subjectx4 s5 Dear v0 -ri0 4 name;2 s2 : v2 >4=c1 i1 8 days + 13 6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
+                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late4 sent0 0 Vq0 =4 ri1 4 days;u3 c1 i1 8 days > 31 ;0 0 T2 a2 4 Send2 7 subjectx4 s5 Dear v0 -ri0 4 name;3 s2 : v2 >4=c1 i1 8 days + 14 6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
                 &[check_of_step_late, check_of_step_sent],
             ));
         "#]],

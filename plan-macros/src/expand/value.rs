@@ -360,7 +360,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn scalar_data(&mut self, scalar: &Scalar) {
+    pub(super) fn scalar_data(&mut self, scalar: &Scalar) {
         let negative = scalar.minus.is_some();
         let data = &mut *self.data;
         match &scalar.lit {

@@ -340,6 +340,10 @@ impl Resolver<'_> {
         }
         let (names, broken) = match condition {
             Condition::Holds(value) => return self.value(value),
+            Condition::Let(pat, _, names) if parse::binds_one(pat) => {
+                let whole = names.iter().map(|name| (text_of(name), None));
+                (whole.collect(), false)
+            }
             Condition::Let(_, _, names) => (parts(names), false),
             Condition::Broken(names) => (parts(names), true),
         };
@@ -527,6 +531,19 @@ impl Resolver<'_> {
         if let Some((at, message)) = self.caught.mistake_in(computed, &sources, role) {
             self.report.error_at(at, message);
             return false;
+        }
+        if let Some(test) = &mut computed.test {
+            let mut is_known = ok;
+            test.references(
+                &mut |reference| match self.names.find(&reference.root, &self.frames) {
+                    Meaning::Local(local) => reference.local = Some(local),
+                    Meaning::Source => {}
+                    Meaning::Broken | Meaning::Unknown => is_known = false,
+                },
+            );
+            if !is_known {
+                computed.test = None;
+            }
         }
         if ok {
             let mentions = sources.into_iter().map(|(name, source)| Mention {

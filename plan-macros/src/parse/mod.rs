@@ -12,12 +12,14 @@ mod other_words;
 mod policy;
 mod reference;
 mod tail;
+mod test;
 mod token_text;
 mod types;
 mod value;
 
 pub(crate) use flow::{fields_in, names_in, pattern_text};
 pub(crate) use head::krate;
+pub(crate) use test::binds_one;
 pub(crate) use token_text::{path_text, tidy, value_text};
 
 use crate::ast::{Header, Plan, Step, Tail, Value};

@@ -1,6 +1,6 @@
 //! Any value: of an argument, of a computed step, of the output.
 
-use super::{awaited, format, json, literal, reference};
+use super::{awaited, format, json, literal, reference, test};
 use crate::ast::{Computed, Scalar, Value};
 use crate::docs::last_name;
 use crate::report::Report;
@@ -272,5 +272,7 @@ fn scalar(minus: Option<Token![-]>, lit: Lit) -> Value {
 
 /// Any expression; its names are found in the next stage.
 pub(super) fn computed(expr: Expr) -> Value {
-    Value::Computed(Computed::new(expr.to_token_stream(), expr))
+    let test = test::test(&expr);
+    let computed = Computed::new(expr.to_token_stream(), expr);
+    Value::Computed(Computed { test, ..computed })
 }

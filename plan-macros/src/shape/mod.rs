@@ -25,8 +25,26 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
 
     let ident = &input.ident;
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    let closed = is_of_units(input).then(|| {
+        quote! {
+            #[automatically_derived]
+            #[allow(deprecated)]
+            impl #impl_generics #krate::check::Closed for #ident #type_generics #where_clause {
+                fn is_closed() -> ::core::primitive::bool {
+                    #[allow(unused_imports)]
+                    use #krate::check::NotProbed as _;
+                    #krate::check::Probe::<Self>::is_closed_enum()
+                }
+            }
+
+            #[automatically_derived]
+            #[allow(deprecated)]
+            impl #impl_generics #krate::check::NeverNull for #ident #type_generics #where_clause {}
+        }
+    });
     quote! {
         #errors
+        #closed
 
         #[automatically_derived]
         #[allow(deprecated)]
@@ -37,6 +55,17 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
                 #shape
             };
         }
+    }
+}
+
+/// Whether this is an enum without fields, whose values JSON may tell apart.
+fn is_of_units(input: &DeriveInput) -> bool {
+    match &input.data {
+        syn::Data::Enum(data) => {
+            let mut variants = data.variants.iter();
+            !data.variants.is_empty() && variants.all(|it| it.fields.is_empty())
+        }
+        _ => false,
     }
 }
 

@@ -3,6 +3,7 @@
 mod argument;
 mod asked;
 mod called;
+mod closed;
 mod cursor;
 mod decode;
 pub mod editor;
@@ -19,6 +20,11 @@ pub use argument::{
 };
 pub use asked::{Asked, FailsStep, checked};
 pub use called::Called;
+pub(crate) use closed::is_closed_enum;
+pub use closed::{
+    Answer, Answers, Closed, NeverNull, NotClosed, ToldByShape, WithoutJson, asked, constant,
+    of_equal, of_fields, of_items, of_keys, of_length, of_order, of_outcome, of_presence, of_truth,
+};
 pub use cursor::{
     AtArray, AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape,
     IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,

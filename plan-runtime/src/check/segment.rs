@@ -23,6 +23,17 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str) -> &'static Fi
     }
 }
 
+/// The field of an output, if a test can read it.
+pub(super) fn readable(shape: TypeShape, ident: &str) -> Option<&'static Field> {
+    let TypeShape::Struct(fields) = shape else {
+        return None;
+    };
+    find(fields, ident).filter(|field| {
+        let is_there = !matches!(field.output, FieldPlace::LeftOut(_));
+        is_there && !field.opaque && !matches!(field.omitted, Omitted::Required)
+    })
+}
+
 /// Checks that a reference can lead to a field of an output, and returns where that is; `last` says that it ends there.
 #[track_caller]
 pub(super) const fn check(shape: TypeShape, ident: &'static str, last: bool) -> FieldPlace {

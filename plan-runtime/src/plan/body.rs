@@ -217,7 +217,7 @@ impl Body {
             Self::If(branches) => {
                 for branch in branches {
                     for condition in &branch.conditions {
-                        f(BodyPart::Condition(condition.template()));
+                        f(BodyPart::Condition(condition));
                     }
                     branch.body.visit(f);
                 }
@@ -236,7 +236,7 @@ impl Body {
 pub(crate) enum BodyPart<'a> {
     Action(&'a Action),
     Block(&'a Block),
-    Condition(&'a Template),
+    Condition(&'a Condition),
     List(&'a Template),
 }
 
@@ -245,7 +245,8 @@ impl<'a> BodyPart<'a> {
         match self {
             Self::Action(action) => &action.args,
             Self::Block(block) => &block.inputs,
-            Self::Condition(template) | Self::List(template) => template,
+            Self::Condition(condition) => condition.template(),
+            Self::List(template) => template,
         }
     }
 

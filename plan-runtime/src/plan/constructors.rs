@@ -3,7 +3,7 @@
 use super::{
     Action, Await, Block, Body, Branch, Computed, Condition, Entry, For, FormatSpec, InnerPlan,
     Input, Key, Loop, Number, Output, Part, Plan, Policy, Reference, Role, RustText, Step,
-    Template, ToolInfo,
+    Template, Test, ToolInfo,
 };
 use crate::shape::Secrets;
 use std::sync::Arc;
@@ -210,5 +210,6 @@ conversions! {
     String => Self::String,
     Vec<Self> => Self::List,
     Reference => Self::Reference,
+    Test => |test| Self::Test(Box::new(test)),
     Computed => Self::Computed,
 }

@@ -4,7 +4,7 @@ use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
     Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan,
-    Role, Secrecy, Source, Step, Template, pattern_mistake,
+    Role, Secrecy, Source, Step, Template, Test, pattern_mistake,
 };
 use crate::shape::Secrets;
 use plan_graph::Graph as Edges;
@@ -570,6 +570,13 @@ impl<'p> Check<'p> {
                 mistake.map_or(Ok(()), Err)?;
             }
             Template::Object(entries) => self.members_differ(entries)?,
+            Template::Test(test) => {
+                if let Test::All(operands) | Test::Any(operands) = &**test
+                    && operands.len() < 2
+                {
+                    return Err("has a test that joins fewer than two others".to_owned());
+                }
+            }
             Template::Number(Number::Float(value)) if !value.is_finite() => {
                 return Err(format!(
                     "has the number {value}, which JSON cannot represent"

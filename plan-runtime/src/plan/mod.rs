@@ -67,6 +67,7 @@ mod role;
 mod rust_text;
 mod secrecy;
 mod template;
+mod test;
 mod uses;
 mod written;
 
@@ -91,12 +92,15 @@ pub use rust_text::RustText;
 pub(crate) use secrecy::KnownTool;
 pub(crate) use secrecy::{InnerPlan, Secrecy};
 pub use template::{Entry, Key, Number, Part, Tag, Template};
+#[cfg(feature = "rust")]
+pub(crate) use test::Binding;
+pub use test::{Comparison, Question, Test};
 
 pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
 pub(crate) use display::attributes;
 pub use json::InPlan;
-pub(crate) use pattern::{Bound, pattern_mistake, seen};
+pub(crate) use pattern::{Bound, bound_by_let, outcome_of, pattern_mistake, seen};
 pub(crate) use reference::{ERR, OK, Path, index};
 pub use uses::Use;
 pub(crate) use uses::push_key;
@@ -125,6 +129,9 @@ use std::sync::Arc;
 /// | `?` after a part or the source | `"optional": true` in the part, or in the reference |
 /// | what replaces a reference that has ended | `"else": value` in the reference |
 /// | `format!` | `{"text": ["Re: ", {"value": template}]}` |
+/// | `a && b`, `a \|\| b`, `!a` | `{"all": [template]}`, `{"any": [template]}`, `{"not": template}` |
+/// | `a < b` | `{"compare": [template, "<", template]}`, with `==`, `!=`, `<`, `<=`, `>` or `>=` |
+/// | `a.is_some()`, `a.len()` | `{"is_some": template}`, `{"len": template}`, and so with `is_none`, `is_ok`, `is_err`, `is_empty` |
 /// | a computed value | `{"computed": {"written": "a + b", "reads": [{"step": "a"}, {"input": "b"}]}}` |
 /// | a step that undoes another, or always runs | `"undo": "paid"`, or `"always": true` in the step |
 /// | a block of steps | `{"steps": [step], "value": template}`, with `"inputs": {"name": template}` for what it reads |

@@ -1,8 +1,10 @@
 //! Patterns: the variables that they bind, as far as their text shows them, and what data is compared with.
 
-use super::{Absent, Path, Selector, Source, Template};
+use super::{Absent, ERR, OK, Path, Selector, Source, Template};
 use crate::print::is_part_of_name;
 use crate::print::{is_code, literal, short, some_of, word};
+use crate::resolve::describe;
+use serde_json::Value;
 use std::collections::HashSet;
 
 /// How long a pattern is at most that is looked at, in bytes.
@@ -66,6 +68,9 @@ impl Bound {
         }
         let tokens = tokens(pattern);
         let (mut names, parts, is_data) = match (value, OfData::of(pattern)) {
+            (Template::Computed(_), Some(of_data)) if of_data.is_one() => {
+                (of_data.names, false, false)
+            }
             (Template::Computed(_), _) => (together(&tokens), true, false),
             (_, Some(OfData { names, parts, .. })) => (names, parts, true),
             (_, None) => (Vec::new(), false, false),
@@ -173,10 +178,19 @@ fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
     names
 }
 
+/// What is around the names of a pattern that a run can compare with data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Around {
+    Nothing,
+    /// `Some(…)`
+    Some,
+    /// `Ok(…)` or `Err(…)`: the member of this name, and not of the other.
+    Outcome(&'static str, &'static str),
+}
+
 /// A pattern that a run can compare with data.
 struct OfData<'t> {
-    /// Whether it is in `Some(…)`.
-    is_some: bool,
+    around: Around,
     /// The names, with `None` for `_`. No two are the same.
     names: Vec<Option<&'t str>>,
     /// Whether it is a tuple of those, and not one of them for the whole value.
@@ -187,8 +201,14 @@ impl<'t> OfData<'t> {
     /// A name, `_`, or a tuple of these.
     fn of(pattern: &'t str) -> Option<Self> {
         let pattern = pattern.trim();
-        let some = inside(pattern, "Some(");
-        let pattern = some.unwrap_or(pattern);
+        let wrappers = [
+            ("Some(", Around::Some),
+            ("Ok(", Around::Outcome(OK, ERR)),
+            ("Err(", Around::Outcome(ERR, OK)),
+        ];
+        let mut wrappers = wrappers.into_iter();
+        let wrapped = wrappers.find_map(|(open, around)| Some((inside(pattern, open)?, around)));
+        let (pattern, around) = wrapped.unwrap_or((pattern, Around::Nothing));
         let tuple = inside(pattern, "(").unwrap_or(pattern);
         let list = tuple.strip_suffix(',').filter(|_| tuple != pattern);
         let elements = list.unwrap_or(tuple).split(',').map(str::trim);
@@ -201,10 +221,68 @@ impl<'t> OfData<'t> {
         let differ = names.iter().flatten().all(|name| seen.insert(*name));
         let parts = names.len() > 1 || list.is_some();
         (differ && (tuple != pattern || !parts)).then_some(Self {
-            is_some: some.is_some(),
+            around,
             names,
             parts,
         })
+    }
+
+    /// Whether it is one name in `Some(…)` or its like.
+    fn is_one(&self) -> bool {
+        self.around != Around::Nothing && !self.parts && self.names.iter().all(Option::is_some)
+    }
+}
+
+/// What a `let` binds of the value that its code, or the plan, gives; `None` if that does not match.
+///
+/// # Errors
+///
+/// In words, where the value is not what the pattern is for.
+pub(crate) fn bound_by_let(
+    pattern: &str,
+    template: &Template,
+    value: Value,
+) -> Result<Option<Value>, String> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    if let Template::Computed(_) = template {
+        // Its code gives a list of what each variable is.
+        let is_one = OfData::of(pattern).is_some_and(|it| it.is_one());
+        return Ok(match value {
+            Value::Array(mut parts) if is_one => parts.pop(),
+            value => Some(value),
+        });
+    }
+    if pattern.trim_start().starts_with("Some") {
+        return Ok(Some(value));
+    }
+    let Some(OfData {
+        around: Around::Outcome(side, other),
+        ..
+    }) = OfData::of(pattern)
+    else {
+        return Ok(Some(value));
+    };
+    match value {
+        Value::Object(mut members) if members.len() == 1 && members.contains_key(side) => {
+            Ok(members.remove(side))
+        }
+        Value::Object(members) if members.len() == 1 && members.contains_key(other) => Ok(None),
+        other => Err(format!(
+            "the pattern `{}` needs a `Result`, but found {}",
+            short(pattern),
+            describe::value(&other)
+        )),
+    }
+}
+
+/// The member that a pattern over data looks into: that of `Ok(…)` or `Err(…)`.
+pub(crate) fn outcome_of(pattern: &str, value: &Template) -> Option<&'static str> {
+    match (value, OfData::of(pattern)?.around) {
+        (Template::Computed(_), _) => None,
+        (_, Around::Outcome(side, _)) => Some(side),
+        (_, Around::Nothing | Around::Some) => None,
     }
 }
 
@@ -223,7 +301,9 @@ pub(crate) fn pattern_mistake(
 ) -> Option<(String, String)> {
     let of_data = OfData::of(pattern);
     // What always matches is skipped where there is null.
-    let fits = of_data.as_ref().is_some_and(|it| it.is_some == in_if);
+    let fits = of_data
+        .as_ref()
+        .is_some_and(|it| (it.around != Around::Nothing) == in_if);
     if matches!(value, Template::Computed(_)) || fits {
         return None;
     }
@@ -235,7 +315,7 @@ pub(crate) fn pattern_mistake(
         ));
     }
     let help = if in_if {
-        "over data, a pattern is `Some(…)` with a name, `_`, or a tuple of them in it"
+        "over data, a pattern is `Some(…)`, `Ok(…)` or `Err(…)` with a name, `_`, or a tuple of them in it"
     } else {
         "over data, a pattern is a name, `_`, or a tuple of them"
     };
@@ -376,11 +456,24 @@ mod tests {
             "( a , b )",
         ] {
             let of_data = OfData::of(pattern);
-            assert!(of_data.is_some_and(|it| !it.is_some), "{pattern}");
+            assert!(
+                of_data.is_some_and(|it| it.around == Around::Nothing),
+                "{pattern}"
+            );
         }
-        for pattern in ["Some(x)", "Some((a, b))", "Some(_)", "Some( x )"] {
+        for pattern in [
+            "Some(x)",
+            "Some((a, b))",
+            "Some(_)",
+            "Some( x )",
+            "Ok(x)",
+            "Err((_, b))",
+        ] {
             let of_data = OfData::of(pattern);
-            assert!(of_data.is_some_and(|it| it.is_some), "{pattern}");
+            assert!(
+                of_data.is_some_and(|it| it.around != Around::Nothing),
+                "{pattern}"
+            );
         }
         for pattern in [
             "",
@@ -390,8 +483,7 @@ mod tests {
             "5",
             "\"x\"",
             "Some(\"x\")",
-            "Err(x)",
-            "Ok(x)",
+            "Some(Ok(x))",
             "(a, a)",
             "(r#a, a)",
             "(a, (b, c))",

@@ -25,6 +25,7 @@ impl Template {
                 };
                 Self::Text(parts.into_iter().map(part).collect())
             }
+            View::Test(test) => test.map(Self::plain).into(),
             View::Computed(computed) => Self::Computed(computed.clone()),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Action, Block, Body, BodyPart, Catch, Condition, Entry, Key, Loop, OK, Part, Plan, Reference,
-    Role, Selector, Source, Step, Tag, Template, ToolInfo,
+    Role, Selector, Source, Step, Tag, Template, ToolInfo, outcome_of,
 };
 use crate::shape::{MASK, Secrets};
 use std::collections::HashMap;
@@ -298,9 +298,12 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
                     for condition in &branch.conditions {
                         match condition {
                             Condition::Holds(test) => drop(self.template(test)),
-                            Condition::Let { value, .. } => {
+                            Condition::Let { pattern, value } => {
                                 let bound = self.template(value);
-                                self.locals.push(bound);
+                                self.locals.push(match outcome_of(pattern, value) {
+                                    Some(side) => bound.at(side),
+                                    None => bound,
+                                });
                             }
                         }
                     }
@@ -427,7 +430,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
                 all
             }
             Template::Tagged(Tag::None, Some(content)) => self.template(content),
-            Template::Tagged(..) | Template::Text(_) => {
+            Template::Tagged(..) | Template::Text(_) | Template::Test(_) => {
                 let mut all = Secrets::NONE;
                 for part in template.parts() {
                     all.add(self.template(part).as_one());

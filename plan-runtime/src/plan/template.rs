@@ -1,6 +1,6 @@
 //! Templates: JSON with references in it.
 
-use super::{Computed, FormatSpec, LocalValue, Reference};
+use super::{Computed, FormatSpec, LocalValue, Reference, Test};
 use crate::shape::Tagging;
 
 /// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
@@ -45,6 +45,8 @@ pub enum Template {
     Reference(Reference),
     /// A string with values in it: `format!`.
     Text(Vec<Part>),
+    /// A test of values: `size > 5 && !done`.
+    Test(Box<Test>),
     /// A Rust expression over outputs and inputs.
     Computed(Computed),
 }

@@ -111,7 +111,9 @@ impl Template {
     pub(crate) fn each<'a>(&'a self, f: &mut impl FnMut(&'a Self)) {
         f(self);
         // Nearly all templates have no parts, and each run of a document looks at all of them.
-        if let Self::List(_) | Self::Object(_) | Self::Tagged(..) | Self::Text(_) = self {
+        if let Self::List(_) | Self::Object(_) | Self::Tagged(..) | Self::Text(_) | Self::Test(_) =
+            self
+        {
             self.parts().for_each(|part| part.each(f));
         }
     }
@@ -134,6 +136,7 @@ impl Template {
             Self::Object(entries) => (&[], entries, None, &[]),
             Self::Tagged(_, content) => (&[], &[], content.as_deref(), &[]),
             Self::Text(parts) => (&[], &[], None, parts),
+            Self::Test(test) => (test.operands(), &[], None, &[]),
             Self::Null
             | Self::Bool(_)
             | Self::Number(_)

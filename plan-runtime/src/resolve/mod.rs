@@ -22,6 +22,7 @@ mod node;
 mod parts;
 mod scope;
 mod template;
+mod test;
 mod text;
 mod value;
 mod walk;

@@ -9,7 +9,7 @@ use super::meter::{charge, deeper};
 use super::template::InTemplate;
 use super::value::InValue;
 use super::walk::{TemplateNode, tokens, walk};
-use super::{Scope, text};
+use super::{Scope, test, text};
 use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template, root_name};
 use crate::shape::Tagging;
 use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
@@ -76,6 +76,9 @@ impl<'a> NodeDeserializer<'a> {
                 }
                 Template::Text(parts) => {
                     TemplateNode::Made(text::write(parts, self.scope, self.depth)?.into())
+                }
+                Template::Test(test) => {
+                    TemplateNode::Made(test::evaluate(test, template, self.scope, self.depth)?)
                 }
                 Template::Computed(computed) => {
                     self.origin = Some(template);
@@ -185,9 +188,10 @@ impl<'a> NodeDeserializer<'a> {
                     None => visitor.visit_map(Members::of(self.deeper()?, template)?),
                 }
             }
-            Template::Reference(_) | Template::Text(_) | Template::Computed(_) => {
-                Err(ResolveError::custom("a template was not settled"))
-            }
+            Template::Reference(_)
+            | Template::Text(_)
+            | Template::Test(_)
+            | Template::Computed(_) => Err(ResolveError::custom("a template was not settled")),
         }
     }
 

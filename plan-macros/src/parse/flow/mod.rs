@@ -9,6 +9,7 @@ pub(super) use step::step;
 use super::awaited;
 use super::braced;
 use super::call;
+use super::test;
 use super::token_text::{tidy, value_text};
 use super::value;
 use crate::ast::{Body, Branch, Computed, Condition, For, List, Value};
@@ -315,7 +316,11 @@ fn split(condition: Expr, keyword: Span, report: &mut Report, conditions: &mut V
             let names = names_in(&binding.pat);
             let pattern = binding.pat.clone();
             let written = binding.expr.to_token_stream();
-            let computed = Computed::new(written, Expr::Let(borrowed(binding)));
+            let test = test::bound(&binding.pat, &binding.expr);
+            let computed = Computed {
+                test,
+                ..Computed::new(written, Expr::Let(borrowed(binding)))
+            };
             conditions.push(Condition::Let(pattern, computed, names));
         }
         test => {

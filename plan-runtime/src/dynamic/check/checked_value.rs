@@ -7,7 +7,7 @@ use crate::dynamic::dialects::references::Style;
 use crate::dynamic::finding::Note;
 use crate::dynamic::schema::{TooMuchWork, Types, Work, same};
 use crate::dynamic::spans::Span;
-use crate::plan::{Entry, Key, Number, Reference, Template};
+use crate::plan::{Entry, Key, Number, Reference, Template, Test};
 use crate::resolve::describe;
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -36,6 +36,7 @@ pub(super) enum ValueKind<'a> {
     /// Text with values in it.
     Text,
     Reference(&'a Reference, Box<Given<'a>>),
+    Test(&'a Test),
     /// It could not be read, or only a run shows what it is.
     Unknown,
 }
@@ -51,6 +52,8 @@ impl ValueKind<'_> {
             Self::String(_) | Self::Text => Types::STRING,
             Self::List(_) => Types::LIST,
             Self::Object { .. } => Types::OBJECT,
+            Self::Test(test) if test.is_bool() => Types::BOOL,
+            Self::Test(_) => Types::INTEGER,
             Self::Reference(..) | Self::Unknown => Types::ALL,
         }
     }
@@ -126,6 +129,7 @@ impl<'a> CheckedValue<'a> {
                     open: has(entries, &Key::Flattened),
                 },
                 Template::Text(_) => ValueKind::Text,
+                Template::Test(test) => ValueKind::Test(test),
                 Template::Reference(reference) => match known.found(reference) {
                     Ok(found) => ValueKind::Reference(reference, Box::new(found)),
                     // That it leads nowhere was said.
@@ -215,6 +219,7 @@ impl<'a> CheckedValue<'a> {
         work.spend(1)?;
         match (self.kind(), value) {
             (ValueKind::Unknown | ValueKind::Reference(..), _)
+            | (ValueKind::Test(_), Value::Bool(_) | Value::Number(_))
             | (ValueKind::Text, Value::String(_))
             | (ValueKind::Object { open: true }, Value::Object(_)) => Ok(true),
             (ValueKind::List(count), Value::Array(values)) if count == values.len() => {
@@ -250,6 +255,8 @@ impl<'a> CheckedValue<'a> {
             ValueKind::Object { .. } => "an object".to_owned(),
             ValueKind::Text => "text".to_owned(),
             ValueKind::Reference(_, found) => found.ty.words(),
+            ValueKind::Test(test) if test.is_bool() => "`true` or `false`".to_owned(),
+            ValueKind::Test(_) => "a number".to_owned(),
             ValueKind::Unknown => "a value".to_owned(),
             _ => self
                 .scalar()

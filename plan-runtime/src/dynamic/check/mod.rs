@@ -21,6 +21,7 @@ mod outputs;
 mod path;
 mod reference;
 mod replacement;
+mod test;
 mod unresolved;
 mod unused;
 mod value;
@@ -30,7 +31,7 @@ use super::finding::{Code, Note, Notes};
 use super::schema::{TooMuchWork, Type, Work};
 use super::spans::{Spans, Templates};
 use super::{Contracts, Dialect};
-use crate::plan::{Action, Block, Body, BodyPart, Plan, Role, Step, Template, ToolInfo};
+use crate::plan::{Action, Block, Body, BodyPart, Condition, Plan, Role, Step, Template, ToolInfo};
 use crate::resolve::describe::{quoted, short};
 use checked_value::CheckedValue;
 use input::Inputs;
@@ -91,10 +92,12 @@ fn check_steps(
     checker.known.reader = Role::Work;
     if let Some(at) = known.spans.output {
         let place = around.map(|around| (Arc::clone(around), 0..0));
+        checker.tests(&known.plan.output.value, at, place.as_ref());
         checker.references(&known.plan.output.value, at, place.as_ref());
     }
     if let (Some(again), Some(at)) = (again, known.spans.again) {
         let place = around.map(|around| (Arc::clone(around), 0..0));
+        checker.condition(again, at, false, place.as_ref());
         checker.references(again, at, place.as_ref());
     }
     checker.unused(again);
@@ -166,9 +169,14 @@ impl<'a> Checker<'a, '_> {
         // Its templates come one after the other, those of the policy last.
         let mut at = spans.templates();
         let templates = &self.known.spans.templates;
+        // The first condition is always asked.
+        let mut guarded = false;
         step.body.visit(&mut |part| {
             match part {
-                BodyPart::Action(action) => self.action(action, at, place),
+                BodyPart::Action(action) => {
+                    self.action(action, at, place);
+                    self.tests(&action.args, at, Some(place));
+                }
                 BodyPart::Block(block) => {
                     let again = match &step.body {
                         Body::Loop(repeat) => Some(&repeat.again),
@@ -176,7 +184,15 @@ impl<'a> Checker<'a, '_> {
                     };
                     self.block(block, again, at, &place.0);
                 }
-                BodyPart::Condition(_) | BodyPart::List(_) => {}
+                BodyPart::Condition(Condition::Holds(template)) => {
+                    self.condition(template, at, guarded, Some(place));
+                    guarded = true;
+                }
+                BodyPart::Condition(Condition::Let { value, .. }) => {
+                    self.tests(value, at, Some(place));
+                    guarded = true;
+                }
+                BodyPart::List(list) => self.tests(list, at, Some(place)),
             }
             self.references(part.template(), at, Some(place));
             at = templates.after(at);
@@ -186,6 +202,7 @@ impl<'a> Checker<'a, '_> {
             at = templates.after(at);
         }
         if let Some(fallback) = &step.policy.fallback {
+            self.tests(fallback, at, Some(place));
             self.references(fallback, at, Some(place));
         }
     }

@@ -376,6 +376,7 @@ pub(super) fn type_of(template: &Template) -> Option<&'static str> {
         Template::Number(Number::Signed(_)) => Some("i64"),
         Template::Number(Number::Float(_)) => Some("f64"),
         Template::String(_) | Template::Text(_) => Some("String"),
+        Template::Test(test) => Some(if test.is_bool() { "bool" } else { "usize" }),
         _ => None,
     }
 }

@@ -4,8 +4,8 @@ use super::fragment::{self, FragmentError};
 use super::layout::{LayoutStyle, Tree};
 use super::{SourceWriter, names, shown};
 use crate::plan::{
-    Absent, Computed, Entry, Key, Number, Part, Path, Reference, Selector, Source as From,
-    Template, outcome, written,
+    Absent, Binding, Computed, Entry, Key, Number, Part, Path, Reference, Segment, Selector,
+    Source as From, Template, Test, outcome, written,
 };
 use crate::print::Quoted;
 use proc_macro2::Delimiter;
@@ -107,6 +107,7 @@ impl SourceWriter<'_> {
             Template::String(text) => Ok(Tree::Text(Quoted(text).to_string())),
             Template::Reference(reference) => self.reference(reference).map(Tree::Text),
             Template::Text(parts) => self.text(path, parts),
+            Template::Test(test) => self.test(path, test, takes),
             Template::Computed(computed) => self.computed(path, computed, takes),
             Template::Null | Template::List(_) | Template::Object(_) | Template::Tagged(..) => {
                 Ok(Tree::text("None"))
@@ -116,6 +117,55 @@ impl SourceWriter<'_> {
             let place = self.at(path);
             self.cannot_express(place, construct);
             Tree::text("None")
+        })
+    }
+
+    fn test(&mut self, path: &str, test: &Test, takes: Takes) -> Result<Tree, String> {
+        let text = self.test_text(path, test)?;
+        // `if a && b` is two conditions, and this is one.
+        let is_alone = match takes {
+            Takes::Block => !matches!(test, Test::All(_)),
+            Takes::Operand => test.binding() > Binding::And,
+            Takes::Anything | Takes::Fraction => true,
+        };
+        Ok(Tree::Text(if is_alone {
+            text
+        } else {
+            format!("({text})")
+        }))
+    }
+
+    fn test_text(&mut self, path: &str, test: &Test) -> Result<String, String> {
+        let around = test.binding();
+        let mut operands = Vec::with_capacity(test.operands().len());
+        for operand in test.operands() {
+            let text = match operand {
+                Template::Test(inner) => self.test_text(path, inner)?,
+                Template::Bool(value) => value.to_string(),
+                Template::Number(number) if is_finite(*number) => {
+                    number_text(*number, Takes::Anything)
+                }
+                Template::String(text) => Quoted(text).to_string(),
+                Template::Reference(reference) if is_place(reference) => {
+                    self.reference(reference)?
+                }
+                other => {
+                    let other = shown(&other.to_string());
+                    return Err(format!("the value `{other}` in a test"));
+                }
+            };
+            operands.push(if operand.is_bracketed_in(around) {
+                format!("({text})")
+            } else {
+                text
+            });
+        }
+        Ok(match (test, &operands[..]) {
+            (Test::All(_), operands) => operands.join(" && "),
+            (Test::Any(_), operands) => operands.join(" || "),
+            (Test::Compare(_, how), [left, right]) => format!("{left} {} {right}", how.sign()),
+            (Test::Ask(question, _), [operand]) => format!("{operand}.{}()", question.name()),
+            (_, operands) => format!("!{}", operands.concat()),
         })
     }
 
@@ -330,6 +380,16 @@ fn way(name: &str, path: Path<'_>, shown: &str) -> Result<String, String> {
         }
     }
     Ok(text)
+}
+
+/// Whether the reference is the same in Rust code, where `a?` fails the step if `a` is absent, and `.get(0)` gives an `Option`.
+fn is_place(reference: &Reference) -> bool {
+    let is_place = |segment: &Segment| match &segment.selector {
+        Selector::Key(_) => outcome(segment).is_none(),
+        Selector::Index(_) => matches!(segment.absent, Absent::Error),
+        Selector::Each => false,
+    };
+    !reference.can_end() && reference.path.iter().all(is_place)
 }
 
 /// Whether a type of Rust says what this part is where it is missing: the fields of structs do, and `.get(0)` is null.

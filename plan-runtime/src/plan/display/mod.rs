@@ -7,7 +7,7 @@ mod step;
 pub(crate) use step::attributes;
 pub(super) use step::{PatternText, ToolName, bound};
 
-use super::{Bound, InPlan, Key, Number, Part, Plan, Reference, Source, Tag, Template};
+use super::{Bound, InPlan, Key, Number, Part, Plan, Reference, Source, Tag, Template, Test};
 use super::{is_word, root_name, seen, written};
 use crate::print::{Code, Line, Name, Quoted, is_expression, is_whole, width};
 use std::collections::HashSet;
@@ -228,6 +228,7 @@ impl Display for InPlan<'_, &Template> {
             }
             Template::Reference(reference) => self.of(reference).fmt(f),
             Template::Text(parts) => self.write_text(f, parts),
+            Template::Test(test) => self.write_test(f, test),
             Template::Computed(computed) => match &**computed.written() {
                 written if is_expression(written) => f.write_str(written),
                 written => write!(f, "computed({})", Quoted(written)),
@@ -241,6 +242,37 @@ impl InPlan<'_, &Template> {
         for (index, item) in items.iter().enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             write!(f, "{comma}{}", self.of(item))?;
+        }
+        Ok(())
+    }
+
+    fn write_test(&self, f: &mut Formatter<'_>, test: &Test) -> Result {
+        let binding = test.binding();
+        let operand = |f: &mut Formatter<'_>, operand: &Template| {
+            if operand.is_bracketed_in(binding) {
+                write!(f, "({})", self.of(operand))
+            } else {
+                self.of(operand).fmt(f)
+            }
+        };
+        let sign = match test {
+            Test::All(_) => "&&",
+            Test::Any(_) => "||",
+            Test::Compare(_, how) => how.sign(),
+            Test::Not(inner) => {
+                f.write_char('!')?;
+                return operand(f, inner);
+            }
+            Test::Ask(question, inner) => {
+                operand(f, inner)?;
+                return write!(f, ".{}()", question.name());
+            }
+        };
+        for (place, inner) in test.operands().iter().enumerate() {
+            if place > 0 {
+                write!(f, " {sign} ")?;
+            }
+            operand(f, inner)?;
         }
         Ok(())
     }

@@ -145,6 +145,9 @@ impl Pair<'_> {
             (View::Object(a), View::Object(b)) => all(&a, &b, |a, b| self.members(a, b)),
             (View::Reference(a), View::Reference(b)) => self.references(a, b),
             (View::Text(a), View::Text(b)) => all(&a, &b, |a, b| self.parts(a, b)),
+            (View::Test(a), View::Test(b)) => {
+                a.is_like(b) && all(a.operands(), b.operands(), |a, b| self.templates(a, b))
+            }
             (View::Computed(a), View::Computed(b)) => self.computed(a, b),
             _ => false,
         }

@@ -141,6 +141,16 @@ objects! {
         MERGE = "merge",
         REFERENCE = "reference",
         TEXT = "text",
+        EVERY = "all",
+        ANY = "any",
+        NOT = "not",
+        COMPARE = "compare",
+        IS_SOME = "is_some",
+        IS_NONE = "is_none",
+        IS_OK = "is_ok",
+        IS_ERR = "is_err",
+        IS_EMPTY = "is_empty",
+        LEN = "len",
         COMPUTED = "computed",
     }
 

@@ -1,6 +1,6 @@
 //! What templates and paths are as JSON, whatever they are in Rust.
 
-use crate::plan::{Computed, Key, Number, Part, Reference, Source, Tag, Template};
+use crate::plan::{Computed, Key, Number, Part, Reference, Source, Tag, Template, Test};
 use crate::shape::Tagging;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,6 +16,7 @@ pub(in crate::plan) enum View<'a> {
     Reference(&'a Reference),
     /// No literal is next to another.
     Text(Vec<TextPart<'a>>),
+    Test(&'a Test),
     Computed(&'a Computed),
 }
 
@@ -69,6 +70,7 @@ impl Template {
                     _ => View::Text(parts),
                 }
             }
+            Self::Test(test) => View::Test(test),
             Self::Computed(computed) => View::Computed(computed),
         }
     }

@@ -12,7 +12,7 @@ use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;
 use crate::failure::Failure;
-use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional};
+use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional, bound_by_let};
 use crate::resolve::{Meter, ResolveError, Scope, StoredValue, describe, resolve};
 use serde_json::{Map, Value};
 use std::cell::Cell;
@@ -160,8 +160,11 @@ impl<'x> Schedule<'x> {
                     let (holds, _) = self.locally(step, *frame, |scope| resolve(test, scope))?;
                     holds
                 }
-                Condition::Let { value, .. } => {
-                    let read = |scope: &Scope<'_>| resolve::<Option<Value>>(value, scope);
+                Condition::Let { pattern, value } => {
+                    let read = |scope: &Scope<'_>| {
+                        let found = resolve::<Value>(value, scope)?;
+                        bound_by_let(pattern, value, found).map_err(ResolveError::new)
+                    };
                     let (bound, bytes) = self.locally(step, *frame, read)?;
                     if let Some(value) = bound {
                         self.hold(step, bytes);

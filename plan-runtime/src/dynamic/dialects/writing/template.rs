@@ -62,6 +62,10 @@ impl<'p> Writer<'p> {
                 );
                 OutputJson::Null
             }
+            Template::Test(_) => {
+                self.cannot_express(self.at(path), format!("the test `{template}`"));
+                OutputJson::Null
+            }
             // A plain template has none.
             Template::Tagged(..) => OutputJson::Null,
         }

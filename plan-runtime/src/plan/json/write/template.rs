@@ -3,7 +3,7 @@
 use super::{InPlan, entry_unless_empty};
 use crate::plan::json::names::{computed, part, template as kinds};
 use crate::plan::json::view::{ObjectMember, TextPart, View};
-use crate::plan::{Computed, Number, Template};
+use crate::plan::{Computed, Number, Template, Test};
 use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 impl Serialize for Template {
@@ -40,6 +40,7 @@ impl Serialize for InPlan<'_, &Template> {
                 let parts: Vec<_> = parts.iter().map(|part| self.of(part)).collect();
                 one(serializer, kinds::TEXT, &parts)
             }
+            View::Test(test) => self.of(test).serialize(serializer),
             View::Computed(computed) => one(serializer, kinds::COMPUTED, &self.of(computed)),
         }
     }
@@ -92,6 +93,25 @@ impl Serialize for InPlan<'_, &TextPart<'_>> {
                 entry_unless_empty(&mut map, part::SPEC, spec)?;
                 map.end()
             }
+        }
+    }
+}
+
+impl Serialize for InPlan<'_, &Test> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let all = || -> Vec<_> {
+            let operands = self.part.operands().iter();
+            operands.map(|operand| self.of(operand)).collect()
+        };
+        match self.part {
+            Test::All(_) => one(serializer, kinds::EVERY, &all()),
+            Test::Any(_) => one(serializer, kinds::ANY, &all()),
+            Test::Not(operand) => one(serializer, kinds::NOT, &self.of(operand)),
+            Test::Compare([left, right], how) => {
+                let compared = (self.of(left), how.sign(), self.of(right));
+                one(serializer, kinds::COMPARE, &compared)
+            }
+            Test::Ask(question, operand) => one(serializer, question.name(), &self.of(operand)),
         }
     }
 }

@@ -1,0 +1,181 @@
+//! Rust expressions as tests, which a run evaluates as data where the types of all that they are about allow it.
+//!
+//! Beside the expression, the data has its form, and a constant that says what is known of each type: of those that it leads through, for the
+//! places of their fields in JSON, and of those that it is about.
+
+use super::binding::part_of;
+use super::value::Builder;
+use crate::ast::{Computed, Hop, Reference, Test};
+use crate::docs::text_of;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::Member;
+
+/// What is asked about the types and the constants of a test.
+#[derive(Default)]
+struct Asked {
+    /// Expressions that say of which types.
+    types: Vec<TokenStream>,
+    answers: Vec<AnswerOf>,
+}
+
+enum AnswerOf {
+    /// The type at this place.
+    Type(usize),
+    /// A constant, as an expression for its answer.
+    Constant(TokenStream),
+    /// What is certain.
+    Yes,
+}
+
+impl Asked {
+    /// Asks about the type of a value.
+    fn ask(&mut self, about: &str, value: &TokenStream) {
+        let about = Ident::new(about, Span::call_site());
+        self.answers.push(AnswerOf::Type(self.types.len()));
+        self.types.push(quote!(__plan::#about(#value)));
+    }
+}
+
+impl Builder<'_> {
+    /// Writes the form of a computed value that may be evaluated as data. The value itself comes next.
+    pub(super) fn test(&mut self, computed: &Computed) {
+        let Some(test) = &computed.test else { return };
+        let mut asked = Asked::default();
+        let before = self.data.begin_aside();
+        self.form(test, "of_truth", &mut asked);
+        let form = self.data.end_aside(before);
+
+        let Asked { types, answers } = asked;
+        let sources = self.sources(computed);
+        let values = sources.iter().map(|(source, name)| {
+            let ty = self.type_of(*source);
+            quote!(#[allow(unused_variables)] let #name: &#ty = __plan::any();)
+        });
+        let locals = computed.locals.iter().map(
+            |(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);),
+        );
+        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* (#(#types,)*) }));
+        let place = self.fresh("q");
+        self.bindings.extend(quote!(let #place = #binding;));
+        let answers = answers.iter().map(|answer| match answer {
+            AnswerOf::Type(number) => {
+                let part = part_of(&place, *number, types.len());
+                quote!(#part.plan_answer())
+            }
+            AnswerOf::Constant(answer) => answer.clone(),
+            AnswerOf::Yes => quote!(__plan::Answer::Closed(true)),
+        });
+        let constant = self.constant(quote! {
+            __plan::Constant::Test(&#place.plan_answers(|#place| {
+                #[allow(unused_imports)]
+                use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
+                let _ = #place;
+                __plan::vec![#(#answers),*]
+            }))
+        });
+        self.data.tag('q').number(constant).aside(&form);
+    }
+
+    /// Writes a part of a test. `about` is what is asked about the type of a value.
+    fn form(&mut self, test: &Test, about: &str, asked: &mut Asked) {
+        match test {
+            Test::All(tests) | Test::Any(tests) => {
+                let tag = if matches!(test, Test::All(_)) {
+                    '&'
+                } else {
+                    '|'
+                };
+                self.data.tag(tag).number(tests.len());
+                for test in tests {
+                    self.form(test, "of_truth", asked);
+                }
+            }
+            Test::Not(test) => {
+                self.data.tag('!');
+                self.form(test, "of_truth", asked);
+            }
+            Test::Compare(sign, is_order, both) => {
+                self.data.tag('=').number(sign);
+                let about = if *is_order { "of_order" } else { "of_equal" };
+                for test in &**both {
+                    self.form(test, about, asked);
+                }
+            }
+            Test::Ask(method, reference) => {
+                self.data.tag('?').number(method);
+                let about = match method {
+                    0 | 1 => "of_presence",
+                    2 | 3 => "of_outcome",
+                    _ => "of_length",
+                };
+                self.place_of_test(reference, about, asked);
+            }
+            Test::Some(reference) => self.place_of_test(reference, "of_presence", asked),
+            Test::Outcome(reference) => self.place_of_test(reference, "of_outcome", asked),
+            Test::Reference(reference) => self.place_of_test(reference, about, asked),
+            Test::Scalar(scalar) => self.scalar_data(scalar),
+            Test::Constant(path) => {
+                self.data.tag('v');
+                asked.ask(about, &quote!(&#path));
+                let json = quote!(__plan::constant(&#path).plan_json());
+                asked.answers.push(AnswerOf::Constant(json));
+            }
+        }
+    }
+
+    fn place_of_test(&mut self, reference: &Reference, about: &str, asked: &mut Asked) {
+        let root = &reference.root;
+        let written = reference.written();
+        self.data.tag('r');
+        match reference.local {
+            Some(local) => {
+                if let Some(part) = self.source_data(local, &written) {
+                    self.data.tag('#').number(part);
+                    asked.answers.push(AnswerOf::Yes);
+                }
+            }
+            None => {
+                if let Some(source) = self.source(root) {
+                    let place = self.place(source);
+                    self.data.source(place).text(&written);
+                }
+            }
+        }
+        // It is a reference to its value.
+        let mut value = root.to_token_stream();
+        let mut way = value.clone();
+        for hop in &reference.hops {
+            match hop {
+                Hop::Field(dot, member) => {
+                    asked.ask("of_fields", &value);
+                    let name = match member {
+                        Member::Named(name) => text_of(name),
+                        Member::Unnamed(index) => index.index.to_string(),
+                    };
+                    self.data.tag('.').text(&name);
+                    way = quote!(#way #dot #member);
+                }
+                Hop::Index(_, index) => {
+                    asked.ask("of_items", &value);
+                    let place = index.base10_parse::<usize>().unwrap_or(usize::MAX);
+                    self.data.tag('#').number(place);
+                    way = quote!(#way [#index]);
+                }
+                Hop::Key(_, key) => {
+                    asked.ask("of_keys", &value);
+                    self.data.tag('k').text(&key.value());
+                    way = quote!(#way [#key]);
+                }
+                Hop::Each(_)
+                | Hop::Optional(_)
+                | Hop::Get(..)
+                | Hop::Outcome(_)
+                | Hop::Pointer(..) => {}
+            }
+            value = quote!(&#way);
+        }
+        asked.ask(about, &value);
+        self.data.tag(';');
+    }
+}

@@ -1,0 +1,234 @@
+//! What tests of values say.
+
+use super::Scope;
+use super::describe;
+use super::error::ResolveError;
+use super::meter::{charge, deeper};
+use super::node::NodeDeserializer;
+use super::template::InTemplate;
+use super::walk::TemplateNode;
+use crate::plan::{Comparison, ERR, InPlan, OK, Question, Template, Test};
+use serde::Deserialize as _;
+use serde_json::{Number, Value};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// A test, and what it refers to.
+struct Evaluation<'a> {
+    test: &'a Test,
+    /// The test as a template.
+    whole: &'a Template,
+    scope: &'a Scope<'a>,
+    depth: u16,
+}
+
+/// Evaluates a test, which is all of the template.
+pub(super) fn evaluate<'a>(
+    test: &'a Test,
+    whole: &'a Template,
+    scope: &'a Scope<'a>,
+    depth: u16,
+) -> Result<Value, ResolveError> {
+    let depth = deeper(depth)?;
+    let it = Evaluation {
+        test,
+        whole,
+        scope,
+        depth,
+    };
+    it.value()
+}
+
+impl<'a> Evaluation<'a> {
+    fn value(&self) -> Result<Value, ResolveError> {
+        Ok(match self.test {
+            Test::All(operands) => self.join(operands, false)?.into(),
+            Test::Any(operands) => self.join(operands, true)?.into(),
+            Test::Not(operand) => (!self.holds(operand)?).into(),
+            Test::Compare([left, right], how) => {
+                let (left, right) = (self.operand(left)?, self.operand(right)?);
+                self.compare(&left, &right, *how)?.into()
+            }
+            Test::Ask(question, operand) => self.ask(*question, &*self.operand(operand)?)?,
+        })
+    }
+
+    /// Whether one of these is as `decisive`. Those after the first that is are not evaluated.
+    fn join(&self, operands: &'a [Template], decisive: bool) -> Result<bool, ResolveError> {
+        for operand in operands {
+            if self.holds(operand)? == decisive {
+                return Ok(decisive);
+            }
+        }
+        Ok(!decisive)
+    }
+
+    fn holds(&self, operand: &'a Template) -> Result<bool, ResolveError> {
+        match &*self.operand(operand)? {
+            Value::Bool(holds) => Ok(*holds),
+            other => Err(self.error(&format!(
+                "needs `true` or `false`, but `{}` is {}",
+                self.text(operand),
+                describe::value(other)
+            ))),
+        }
+    }
+
+    /// The value of an operand; null where it is absent.
+    fn operand(&self, operand: &'a Template) -> Result<Cow<'a, Value>, ResolveError> {
+        let at = NodeDeserializer::from(InTemplate {
+            template: operand,
+            scope: self.scope,
+            depth: self.depth,
+        });
+        let at = at.settle()?;
+        Ok(match at.node {
+            TemplateNode::Value(value) => Cow::Borrowed(value),
+            TemplateNode::Absent => Cow::Owned(Value::Null),
+            TemplateNode::Made(value) => Cow::Owned(value),
+            TemplateNode::Template(Template::String(text)) => {
+                charge(self.scope.meter(), text.len())?;
+                Cow::Owned(text.as_str().into())
+            }
+            _ => {
+                let (origin, scope) = (at.origin, at.scope);
+                let each = matches!(at.node, TemplateNode::Each { .. });
+                let value = Value::deserialize(at);
+                let value = value.map_err(|e| NodeDeserializer::complete(e, origin, scope, each));
+                Cow::Owned(value?)
+            }
+        })
+    }
+
+    fn compare(&self, left: &Value, right: &Value, how: Comparison) -> Result<bool, ResolveError> {
+        let order = match how {
+            Comparison::Equal => return Ok(equal(left, right)),
+            Comparison::NotEqual => return Ok(!equal(left, right)),
+            _ => order(left, right).ok_or_else(|| {
+                self.error(&format!(
+                    "compares {} with {}, which have no order",
+                    describe::value(left),
+                    describe::value(right)
+                ))
+            })?,
+        };
+        Ok(match how {
+            Comparison::Less => order.is_lt(),
+            Comparison::AtMost => order.is_le(),
+            Comparison::Greater => order.is_gt(),
+            Comparison::AtLeast => order.is_ge(),
+            Comparison::Equal | Comparison::NotEqual => order.is_eq(),
+        })
+    }
+
+    fn ask(&self, question: Question, value: &Value) -> Result<Value, ResolveError> {
+        let wrong = |expected: &str| {
+            let found = describe::value(value);
+            self.error(&format!("needs {expected}, but found {found}"))
+        };
+        let outcome = |side: &str, other: &str| match value {
+            Value::Object(members) if members.len() == 1 && members.contains_key(side) => Ok(true),
+            Value::Object(members) if members.len() == 1 && members.contains_key(other) => {
+                Ok(false)
+            }
+            _ => Err(wrong("a `Result`, an object with a member `Ok` or `Err`")),
+        };
+        let length = || match value {
+            Value::String(text) => Ok(text.len()),
+            Value::Array(items) => Ok(items.len()),
+            Value::Object(members) => Ok(members.len()),
+            _ => Err(wrong("a string, a list or an object")),
+        };
+        Ok(match question {
+            Question::IsSome => (!value.is_null()).into(),
+            Question::IsNone => value.is_null().into(),
+            Question::IsOk => outcome(OK, ERR)?.into(),
+            Question::IsErr => outcome(ERR, OK)?.into(),
+            Question::IsEmpty => (length()? == 0).into(),
+            Question::Len => length()?.into(),
+        })
+    }
+
+    fn text(&self, template: &Template) -> String {
+        let text = InPlan::new(self.scope.plan(), template).to_string();
+        describe::short(&text)
+    }
+
+    #[cold]
+    fn error(&self, what: &str) -> ResolveError {
+        ResolveError::new(format!("`{}` {what}", self.text(self.whole)))
+    }
+}
+
+/// Whether two values are equal: numbers by what they are worth, objects whatever the order of their members.
+pub(crate) fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            compare_numbers(left, right).map_or_else(|| left == right, Ordering::is_eq)
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| equal(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .all(|(name, left)| right.get(name).is_some_and(|right| equal(left, right)))
+        }
+        (left, right) => left == right,
+    }
+}
+
+/// The order of two numbers, two strings, or `false` and `true`.
+fn order(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
+        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        (Value::Number(left), Value::Number(right)) => compare_numbers(left, right),
+        _ => None,
+    }
+}
+
+/// The order of two numbers, exactly; `None` where one is beyond 64 bits.
+fn compare_numbers(left: &Number, right: &Number) -> Option<Ordering> {
+    let (left, right) = (ExactNumber::of(left)?, ExactNumber::of(right)?);
+    match (left, right) {
+        (ExactNumber::Integer(left), ExactNumber::Integer(right)) => Some(left.cmp(&right)),
+        (ExactNumber::Float(left), ExactNumber::Float(right)) => left.partial_cmp(&right),
+        (ExactNumber::Integer(left), ExactNumber::Float(right)) => compare_with_float(left, right),
+        (ExactNumber::Float(left), ExactNumber::Integer(right)) => {
+            compare_with_float(right, left).map(Ordering::reverse)
+        }
+    }
+}
+
+enum ExactNumber {
+    Integer(i128),
+    Float(f64),
+}
+
+impl ExactNumber {
+    fn of(number: &Number) -> Option<Self> {
+        let unsigned = number.as_u64().map(i128::from);
+        let integer = unsigned.or_else(|| number.as_i64().map(i128::from));
+        let float = || number.as_f64().map(Self::Float);
+        integer.map(Self::Integer).or_else(float)
+    }
+}
+
+/// The integer has at most 65 bits.
+fn compare_with_float(integer: i128, float: f64) -> Option<Ordering> {
+    if float.is_nan() {
+        return None;
+    }
+    // Beyond the range of an `i128`, which no integer of JSON comes near, this is its first or last value.
+    let whole = float.trunc();
+    Some(integer.cmp(&(whole as i128)).then_with(|| {
+        let rest = whole.partial_cmp(&float);
+        rest.unwrap_or(Ordering::Equal)
+    }))
+}

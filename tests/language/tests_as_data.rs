@@ -1,0 +1,65 @@
+//! Conditions that are data.
+
+use super::support::ended;
+use plan_runtime::plan::{Body, Template};
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, Shape)]
+enum State {
+    #[default]
+    Running,
+    #[serde(rename = "all-done")]
+    Done,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+#[serde(rename_all = "camelCase")]
+struct Job {
+    state: State,
+    file_size: u64,
+    ratio: f64,
+    name: String,
+    next: Option<String>,
+    tags: Vec<String>,
+    scores: HashMap<String, i64>,
+    ready: bool,
+}
+
+const LIMIT: u64 = 10;
+
+/// Gives a job.
+#[tool]
+async fn find_job(size: u64) -> Result<Job> {
+    Ok(Job {
+        state: State::Done,
+        file_size: size,
+        ratio: 0.5,
+        name: "x".into(),
+        next: None,
+        tags: vec!["a".into()],
+        scores: HashMap::from([("a".into(), 3)]),
+        ready: true,
+    })
+}
+
+#[test]
+fn they_are_data() {
+    let plan = plan! {
+        step job = FindJob { size: 5 };
+        step a: bool = job.file_size > 3 && job.state == State::Done || !job.ready;
+        step b: bool = job.next.is_none() && job.tags.len() >= 1 && job.tags[0] == "a";
+        step c: bool = job.file_size < LIMIT && job.scores["a"] == 3 && job.ratio <= 0.5;
+        step d: usize = job.name.len();
+        step e = if job.file_size != 5 { FindJob { size: 1 } } else if let Some(x) = &job.next { FindJob { size: x.len() as u64 } };
+        (a, b, c, d, e.is_none())
+    };
+    for step in &plan.plan().steps[1..5] {
+        let Body::Action(action) = &step.body else { panic!() };
+        assert!(matches!(action.args, Template::Test(_)), "{step:?}");
+    }
+    println!("{}", plan.plan());
+    println!("{}", serde_json::to_string_pretty(plan.plan()).unwrap());
+    assert_eq!(ended(plan.run(&())).unwrap(), (true, true, true, 1, true));
+}
