@@ -1,0 +1,99 @@
+//! What a run says of undo steps that were cut off, and of failures that end nowhere.
+
+use super::hand::{End, Event, Hand, Outcome};
+use super::tree::{Node, Recovers, Work, plans};
+use plan_runtime::plan::{Executable, Role};
+use plan_runtime::run::OnFailure;
+
+fn call() -> Node {
+    Node::new(Work::Call)
+}
+
+/// A step that is done, and undone; and one that does what comes then.
+fn held() -> Vec<Node> {
+    let undo = Node {
+        role: Role::Undo(0),
+        ..call()
+    };
+    let then = Node {
+        after: vec![0],
+        ..call()
+    };
+    vec![call(), then, undo]
+}
+
+fn recovering(work: Work, recovers: Recovers) -> Node {
+    Node {
+        recovers,
+        ..Node::new(work)
+    }
+}
+
+/// The paths of calls that succeed, and of those after a `!` that fail; or what else happens.
+fn outcome(steps: &[Node], events: &str) -> Outcome {
+    let plans = plans(steps);
+    let plans: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
+    let hand = Hand::new(&plans);
+    let mut run = hand.begin(OnFailure::Stop);
+    for event in events.split_whitespace() {
+        run.settle();
+        run.happen(&match (event, event.strip_prefix('!')) {
+            ("cancel", _) => Event::Cancel,
+            ("grace", _) => Event::Grace,
+            (_, Some(path)) => Event::End(path.to_owned(), End::Transient),
+            (path, None) => Event::End(path.to_owned(), End::Ok),
+        });
+    }
+    assert!(run.settle(), "{:?} run", hand.running());
+    run.outcome(steps)
+}
+
+#[test]
+fn rounds_that_were_undone_before_the_grace_was_over_are_named() {
+    let steps = [Node::new(Work::Loop(false, held()))];
+    let first = "s10[0].s20 s10[0].s21 s10[1].s20 cancel";
+    let got = outcome(&steps, &format!("{first} s10[1].u22 grace"));
+    assert_eq!(got.undone, ["s10[1].s20"]);
+    assert_eq!(got.not_undone, ["s10[0].s20"]);
+    let got = outcome(&steps, &format!("{first} !s10[1].u22 grace"));
+    assert_eq!(got.not_undone, ["s10[0].s20", "s10[1].s20"]);
+    assert_eq!(got.failures, ["s10[1].u22 #1 blocks []"]);
+}
+
+#[test]
+fn what_was_not_undone_in_the_grace_is_named_from_however_deep() {
+    let inner = Node::new(Work::Loop(false, held()));
+    let steps = [Node::new(Work::Block(vec![inner]))];
+    let first = "s10.s20[0].s30 s10.s20[0].s31 s10.s20[1].s30 cancel";
+    let got = outcome(&steps, &format!("{first} !s10.s20[1].u32 grace"));
+    assert_eq!(got.not_undone, ["s10.s20[0].s30", "s10.s20[1].s30"]);
+    assert_eq!(got.failures, ["s10.s20[1].u32 #1 blocks []"]);
+}
+
+#[test]
+fn a_run_that_is_cancelled_catches_nothing() {
+    for recovers in [Recovers::Catch, Recovers::Fallback, Recovers::Optional] {
+        let steps = [recovering(Work::Loop(false, held()), recovers)];
+        let got = outcome(&steps, "s10[0].s20 cancel !s10[0].u22");
+        assert_eq!(got.result, Err("cancelled"));
+        assert_eq!(got.not_undone, ["s10[0].s20"]);
+        assert_eq!(got.failures, ["s10[0].u22 #1 blocks []"]);
+    }
+}
+
+#[test]
+fn what_was_undone_for_a_failure_that_ends_at_its_step_is_not_named() {
+    for work in [Work::Loop(false, held()), Work::Block(held())] {
+        let steps = [recovering(work, Recovers::Optional), call()];
+        let got = match &steps[0].work {
+            Work::Block(_) => outcome(&steps, "s10.s20 !s10.s21 s10.u22 !s11"),
+            _ => outcome(
+                &steps,
+                "s10[0].s20 s10[0].s21 s10[1].s20 !s10[1].s21 s10[1].u22 s10[0].u22 !s11",
+            ),
+        };
+        assert_eq!(got.result, Err("failed"));
+        assert_eq!(got.undone, [""; 0]);
+        assert_eq!(got.failures, ["s11 #1 blocks []"]);
+    }
+}
