@@ -39,6 +39,7 @@ fn outcome(steps: &[Node], events: &str) -> Outcome {
         run.settle();
         run.happen(&match (event, event.strip_prefix('!')) {
             ("cancel", _) => Event::Cancel,
+            ("deadline", _) => Event::Deadline,
             ("grace", _) => Event::Grace,
             (_, Some(path)) => Event::End(path.to_owned(), End::Transient),
             (path, None) => Event::End(path.to_owned(), End::Ok),
@@ -96,4 +97,47 @@ fn what_was_undone_for_a_failure_that_ends_at_its_step_is_not_named() {
         assert_eq!(got.undone, [""; 0]);
         assert_eq!(got.failures, ["s11 #1 blocks []"]);
     }
+}
+
+#[test]
+fn an_always_step_that_runs_at_the_deadline_goes_on_in_the_grace() {
+    for work in [Work::Block(vec![call()]), Work::Plan(vec![call()])] {
+        let always = Node {
+            role: Role::Always,
+            ..Node::new(work)
+        };
+        let steps = [call(), always];
+        let got = outcome(&steps, "s10 deadline a11.s20");
+        assert_eq!(
+            got.steps,
+            "s10 completed #1, a11 completed #1{s20 completed #1}"
+        );
+        let got = outcome(&steps, "s10 deadline grace");
+        assert_eq!(
+            got.steps,
+            "s10 completed #1, a11 cancelled #1{s20 cancelled #1}"
+        );
+    }
+}
+
+#[test]
+fn a_loop_that_goes_on_no_more_is_undone_before_the_work_has_ended() {
+    let steps = [call(), Node::new(Work::Loop(false, held()))];
+    let got = outcome(&steps, "s11[0].s20 !s10 s11[0].s21 cancel s11[0].u22");
+    assert_eq!(got.result, Err("cancelled"));
+    assert_eq!(got.undone, ["s11[0].s20"]);
+}
+
+#[test]
+fn rounds_of_an_always_step_that_fails_are_undone() {
+    let always = Node {
+        role: Role::Always,
+        ..Node::new(Work::Loop(true, held()))
+    };
+    let rounds = "a11[0].s20 a11[0].s21 a11[1].s20 a11[1].s21";
+    let got = outcome(
+        &[call(), always],
+        &format!("s10 {rounds} a11[1].u22 a11[0].u22"),
+    );
+    assert_eq!(got.result, Ok(serde_json::json!(["s10"])));
 }

@@ -390,7 +390,7 @@ fn statuses(reports: &[StepReport], steps: &[Node]) -> String {
 fn status(status: &Status, role: Role) -> String {
     match status {
         Status::Blocked { by, .. } => format!("blocked by {by}"),
-        // Whether it may still run is a matter of what is around it.
+        // Whether it may still run depends on the scopes around it.
         Status::Skipped | Status::NotStarted if role != Role::Work => "idle".to_owned(),
         status => status.name().to_owned(),
     }

@@ -296,6 +296,15 @@ impl<'t> Job<'t> {
         }
     }
 
+    pub(crate) fn add_progress(&self, progress: &mut Vec<u8>) {
+        for attempt in &self.attempts {
+            progress.push(attempt.fate as u8);
+            if let Doing::Scope(scope) = &attempt.doing {
+                scope.add_progress(progress);
+            }
+        }
+    }
+
     /// The event is over that has started what is new.
     pub(crate) fn grow_old(&mut self) {
         for attempt in &mut self.attempts {
@@ -312,7 +321,7 @@ impl<'t> Job<'t> {
             .any(|attempt| attempt.fate == Fate::Runs)
     }
 
-    /// What it gives, once all its elements have given something.
+    /// Its value, once all its elements have theirs.
     fn value(&self, work: &Work, element: Vec<usize>) -> Option<Value> {
         match work {
             Work::If(false, _) => Some(Value::Null),
@@ -370,7 +379,7 @@ impl<'t> Job<'t> {
         })
     }
 
-    /// Undoes what was kept: elements at once, rounds from the last to the first. Whether that is done.
+    /// Undoes the scopes that were kept: elements together, rounds from the last to the first. Whether that is done.
     pub(crate) fn undo(&mut self) -> bool {
         let is_loop = matches!(self.node.work, Work::Loop(..));
         for attempt in self.attempts.iter_mut().rev() {

@@ -31,7 +31,7 @@ pub(crate) struct World {
     pub(crate) hung_up: bool,
     /// The calls and waits that started because of the last event.
     pub(crate) started: Vec<String>,
-    /// Whether something has failed in the moment in which it started, together with others, or several waits have failed at once: which of them was first is not said.
+    /// Whether something has failed in the moment in which it started, together with others, or several waits have failed together: which of them was first is not said.
     pub(crate) is_unclear: bool,
 }
 

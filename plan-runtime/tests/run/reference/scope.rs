@@ -199,7 +199,7 @@ impl<'t> Scope<'t> {
     /// Does all that can be done before something happens.
     pub(crate) fn settle(&mut self, world: &mut World) {
         loop {
-            let before = self.clone();
+            let before = self.progress();
             for place in 0..self.steps.len() {
                 self.settle_step(place, world);
             }
@@ -209,8 +209,29 @@ impl<'t> Scope<'t> {
                 Phase::Always => self.do_always(world),
                 Phase::Over => return,
             }
-            if *self == before {
+            if self.progress() == before {
                 return;
+            }
+        }
+    }
+
+    /// How far it has come: the same as before if nothing has changed.
+    fn progress(&self) -> Vec<u8> {
+        let mut progress = Vec::new();
+        self.add_progress(&mut progress);
+        progress
+    }
+
+    pub(crate) fn add_progress(&self, progress: &mut Vec<u8>) {
+        progress.push(self.phase as u8);
+        for (state, job) in self.states.iter().zip(&self.jobs) {
+            progress.push(match state {
+                State::Waiting => 0,
+                State::Running => 1,
+                _ => 2,
+            });
+            if let Some(job) = job {
+                job.add_progress(progress);
             }
         }
     }
@@ -391,7 +412,7 @@ impl<'t> Scope<'t> {
         }
     }
 
-    /// What it gives once it is over.
+    /// Its value or its failure, once it is over.
     pub(crate) fn result(&self) -> Result<Value, Failed> {
         if !self.failed {
             let values = self

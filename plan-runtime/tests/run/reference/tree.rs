@@ -133,7 +133,7 @@ impl Node {
     }
 }
 
-/// The plans that these steps call, and then the plan that they are. Its output is the list of what its work gives.
+/// The plans that these steps call, and then the plan that they are. Its output is the list of the values of its work.
 pub(crate) fn plans(steps: &[Node]) -> Vec<Plan> {
     let mut calls = Calls {
         plans: Vec::new(),
