@@ -274,7 +274,7 @@ impl<'x> Schedule<'x> {
                 };
                 note(&mut flow.failed, failed);
             } else {
-                self.left.undoing.add(block.left().undoing);
+                flow.left.undoing.add(block.left().undoing);
             }
             self.held.remove(bytes);
             return self.settle(step);

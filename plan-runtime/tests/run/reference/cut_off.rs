@@ -1,6 +1,6 @@
 //! What a run says of undo steps that were cut off, and of failures that end nowhere.
 
-use super::hand::{End, Event, Hand, Outcome};
+use super::hand::{End, Event, GRACE, Hand, Outcome};
 use super::tree::{Node, Recovers, Work, plans};
 use plan_runtime::plan::{Executable, Role};
 use plan_runtime::run::OnFailure;
@@ -31,10 +31,14 @@ fn recovering(work: Work, recovers: Recovers) -> Node {
 
 /// The paths of calls that succeed, and of those after a `!` that fail; or what else happens.
 fn outcome(steps: &[Node], events: &str) -> Outcome {
+    outcome_under(OnFailure::Stop, steps, events)
+}
+
+fn outcome_under(on_failure: OnFailure, steps: &[Node], events: &str) -> Outcome {
     let plans = plans(steps);
     let plans: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
     let hand = Hand::new(&plans);
-    let mut run = hand.begin(OnFailure::Stop);
+    let mut run = hand.begin(on_failure, GRACE);
     for event in events.split_whitespace() {
         run.settle();
         run.happen(&match (event, event.strip_prefix('!')) {
@@ -140,4 +144,38 @@ fn rounds_of_an_always_step_that_fails_are_undone() {
         &format!("s10 {rounds} a11[1].u22 a11[0].u22"),
     );
     assert_eq!(got.result, Ok(serde_json::json!(["s10"])));
+}
+
+#[test]
+fn a_cancellation_hides_no_failure_that_has_left_something() {
+    for recovers in [Recovers::No, Recovers::Optional] {
+        let steps = [recovering(Work::Loop(false, held()), recovers)];
+        let failed = "s10[0].s20 s10[0].s21 s10[1].s20 !s10[1].s21 !s10[1].u22";
+        let got = outcome(&steps, &format!("{failed} cancel s10[0].u22"));
+        let failures = ["s10[1].s21 #1 blocks []", "s10[1].u22 #1 blocks []"];
+        assert_eq!(got.failures, failures);
+        assert_eq!(got.undone, ["s10[0].s20"]);
+        assert_eq!(got.not_undone, ["s10[1].s20"]);
+    }
+}
+
+#[test]
+fn nor_is_what_was_undone_beside_it() {
+    let each = Work::For(Box::new(Work::Block(held())));
+    let steps = [recovering(each, Recovers::Optional), call()];
+    let events = "s10[0].s20 s10[1].s20 !s10[0].s21 s10[0].u22 s10[1].u22 !s11";
+    let got = outcome_under(OnFailure::Cancel, &steps, events);
+    assert_eq!(got.undone, [""; 0]);
+    assert_eq!(got.failures, ["s11 #1 blocks []"]);
+}
+
+#[test]
+fn what_an_always_step_has_left_is_named() {
+    let always = Node {
+        role: Role::Always,
+        ..Node::new(Work::Block(held()))
+    };
+    let steps = [Node::new(Work::Block(vec![call(), always])), call()];
+    let events = "s10.s20 s10.a21.s30 !s10.a21.s31 !s10.a21.u32 !s11";
+    assert_eq!(outcome(&steps, events).not_undone, ["s10.a21.s30"]);
 }

@@ -213,7 +213,7 @@ impl<'p> Hand<'p> {
     }
 
     /// Begins a run.
-    pub(crate) fn begin(&self, on_failure: OnFailure) -> Begun<'_> {
+    pub(crate) fn begin(&self, on_failure: OnFailure, grace: Duration) -> Begun<'_> {
         let inputs = Ok(Vec::<StoredValue>::new());
         let cancelled = poll_fn(|cx| {
             let mut state = self.state.lock().unwrap();
@@ -229,7 +229,7 @@ impl<'p> Hand<'p> {
             .on_failure(on_failure)
             .concurrency(10_000)
             .deadline(DEADLINE)
-            .grace(GRACE)
+            .grace(grace)
             .cancel_on(cancelled);
         let signals = Some(run.signals());
         let future: Ended = Box::pin(run.with_report());
@@ -311,7 +311,7 @@ impl Begun<'_> {
         let failures = error.map_or(&[][..], RunError::failures);
         Outcome {
             steps: statuses(report.steps(), steps),
-            failures: failures.iter().map(failure).collect(),
+            failures: in_order(failures.iter().map(failure).collect()),
             undone: sorted(error.map_or_else(Vec::new, |it| it.undone().collect())),
             not_undone: sorted(error.map_or_else(Vec::new, |it| it.not_undone().collect())),
             result: match result {
@@ -323,6 +323,15 @@ impl Begun<'_> {
             },
         }
     }
+}
+
+/// The failures of the work in their order, then those of undo steps and always steps, which come in the order of time.
+pub(crate) fn in_order(failures: Vec<String>) -> Vec<String> {
+    let is_work = |text: &String| !text.split('.').any(|part| part.starts_with(['u', 'a']));
+    let (mut all, mut last): (Vec<String>, Vec<String>) = failures.into_iter().partition(is_work);
+    last.sort();
+    all.extend(last);
+    all
 }
 
 fn failure(failure: &Failure) -> String {

@@ -75,7 +75,8 @@ impl<'t> Job<'t> {
     /// Starts all elements of some work.
     fn enter(&mut self, work: &'t Work, element: Vec<usize>, world: &mut World) {
         match work {
-            Work::If(false, _) => {}
+            // It ends in the moment in which it starts.
+            Work::If(false, _) => world.started.push(self.place(&element)),
             Work::If(true, work) => self.enter(work, element, world),
             Work::For(work) => {
                 for index in 0..2 {

@@ -8,7 +8,7 @@
 //!
 //! After an event, everything is looked at again until nothing changes. So the model has no queues and no order of its own.
 
-use super::hand::{End, Event, Outcome};
+use super::hand::{End, Event, Outcome, in_order};
 use super::scope::{Scope, Why};
 use super::tree::Node;
 use plan_runtime::run::OnFailure;
@@ -24,6 +24,8 @@ pub(crate) struct Model<'t> {
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) on_failure: OnFailure,
+    /// Whether there is time for what comes after a cancellation or the deadline.
+    pub(crate) has_grace: bool,
     /// Why the run was ended before its time.
     pub(crate) stopped: Option<Why>,
     /// The steps that were sent a value.
@@ -48,6 +50,7 @@ impl<'t> Model<'t> {
             root: Scope::new(steps, String::new()),
             world: World {
                 on_failure,
+                has_grace: true,
                 stopped: None,
                 sent: BTreeSet::new(),
                 hung_up: false,
@@ -57,6 +60,12 @@ impl<'t> Model<'t> {
         };
         model.settle();
         model
+    }
+
+    /// The same, where there is no time for what comes after a cancellation or the deadline.
+    pub(crate) fn without_grace(mut self) -> Self {
+        self.world.has_grace = false;
+        self
     }
 
     pub(crate) fn happen(&mut self, event: &Event) {
@@ -81,6 +90,9 @@ impl<'t> Model<'t> {
                 };
                 world.stopped = Some(why);
                 root.cut(why);
+                if !world.has_grace {
+                    root.drop_all();
+                }
             }
             Event::Grace => root.drop_all(),
         }
@@ -155,7 +167,7 @@ impl<'t> Model<'t> {
         Outcome {
             failures: match &result {
                 Ok(_) => Vec::new(),
-                Err(failed) => failed.failures.iter().map(|it| it.text()).collect(),
+                Err(failed) => in_order(failed.failures.iter().map(|it| it.text()).collect()),
             },
             result: result.map_err(|failed| match failed.cut {
                 Some(Why::Cancelled) => "cancelled",

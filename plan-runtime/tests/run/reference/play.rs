@@ -1,11 +1,12 @@
 //! All that may happen in a run, in every order: the run goes as the model does.
 
-use super::hand::{Begun, End, Event, Hand};
+use super::hand::{Begun, End, Event, GRACE, Hand};
 use super::model::Model;
 use super::tree::{Node, Work, plans};
 use plan_runtime::plan::Executable;
 use plan_runtime::run::OnFailure;
 use std::ops::AddAssign;
+use std::time::Duration;
 
 /// What was tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +53,7 @@ pub(crate) struct Play<'t> {
     on_failure: OnFailure,
     ends: &'static [End],
     waits: Vec<String>,
+    pub(crate) grace: Duration,
     pub(crate) tried: Tried,
 }
 
@@ -86,6 +88,7 @@ impl<'t> Play<'t> {
             on_failure,
             ends: ends(steps),
             waits: waits(steps, ""),
+            grace: GRACE,
             tried: Tried::default(),
         }
     }
@@ -115,7 +118,7 @@ impl<'t> Play<'t> {
     /// Has a run go the same way. If the model is not at its end, the run is dropped.
     pub(crate) fn replay(&mut self, path: &[Moment], model: &Model<'_>) {
         let hand = Hand::new(self.plans);
-        let mut run = hand.begin(self.on_failure);
+        let mut run = hand.begin(self.on_failure, self.grace);
         for place in 0..path.len() {
             self.follow(&hand, &mut run, &path[..=place]);
         }

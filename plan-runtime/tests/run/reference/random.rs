@@ -10,6 +10,7 @@ use super::tree::{Node, Recovers, Work, plans};
 use fastrand::Rng;
 use plan_runtime::plan::{Executable, Role};
 use plan_runtime::run::OnFailure;
+use std::time::Duration;
 
 /// The steps of a plan, a block or a round.
 fn scope(random: &mut Rng, mut left: usize, may_wait: bool) -> Vec<Node> {
@@ -129,6 +130,10 @@ fn play(random: &mut Rng, steps: &[Node], on_failure: OnFailure) -> Tried {
     let plans: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
     let mut play = Play::new(steps, &plans, on_failure);
     let mut model = Model::new(steps, on_failure);
+    if random.u8(..8) == 0 {
+        model = model.without_grace();
+        play.grace = Duration::ZERO;
+    }
     let stops_at = random.bool().then(|| random.usize(..16));
     let drops_at = random.usize(..16);
     let mut path = vec![Moment::of(None, &mut model)];

@@ -449,7 +449,9 @@ impl<'t> Scope<'t> {
                 let is_blocked = |it: &usize| self.states[*it] == State::Blocked(place);
                 let blocked = self.work().into_iter().filter(is_blocked);
                 let blocked = blocked.map(|it| self.path_of(it));
-                failed.failures[0].blocked.extend(blocked);
+                if let Some(first) = failed.failures.first_mut() {
+                    first.blocked.extend(blocked);
+                }
                 all.add(failed);
             }
             if let (State::Completed(_), Some(undo)) = (state, self.undo_of(place)) {
