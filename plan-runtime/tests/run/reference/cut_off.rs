@@ -29,7 +29,7 @@ fn recovering(work: Work, recovers: Recovers) -> Node {
     }
 }
 
-/// The paths of calls that succeed, and of those after a `!` that fail; or what else happens.
+/// What became of a run after some events: the path of a call that succeeds, that of one that fails after a `!`, or a word.
 fn outcome(steps: &[Node], events: &str) -> Outcome {
     outcome_under(OnFailure::Stop, steps, events)
 }

@@ -1,8 +1,9 @@
 //! A step that runs: its elements or rounds, each with its attempts.
 
+use super::failed::{Failed, Failure, Why};
 use super::hand::End;
 use super::model::{Running, World};
-use super::scope::{Failed, Failure, Scope, State, Why};
+use super::scope::{Scope, State};
 use super::tree::{Node, Recovers, Work};
 use plan_runtime::plan::Role;
 use plan_runtime::run::OnFailure;

@@ -3,13 +3,19 @@
 //! | | |
 //! |---|---|
 //! | `tree.rs` | plans as trees |
-//! | `model.rs`, `scope.rs`, `job.rs` | the model |
+//! | `model.rs`, `scope.rs`, `job.rs`, `failed.rs` | the model |
 //! | `hand.rs` | a run in which nothing happens but what the test does |
 //! | `play.rs` | all that may happen, in every order |
-//! | `shapes.rs` | the plans of a size |
+//! | `shapes.rs`, `exhaustive.rs` | all small plans |
+//! | `random.rs` | random plans that are larger |
+//! | `cut_off.rs` | single runs that once went wrong |
+//!
+//! The model has no times, so that attempts follow each other without a wait and steps have no time limits; no bound on concurrent calls; and no
+//! values that steps read from each other. `faults.rs`, `endings.rs` and `blocks_undone.rs` have these.
 
 mod cut_off;
 mod exhaustive;
+mod failed;
 mod hand;
 mod job;
 mod model;

@@ -8,8 +8,9 @@
 //!
 //! After an event, everything is looked at again until nothing changes. So the model has no queues and no order of its own.
 
+use super::failed::Why;
 use super::hand::{End, Event, Outcome, in_order};
-use super::scope::{Scope, Why};
+use super::scope::Scope;
 use super::tree::Node;
 use plan_runtime::run::OnFailure;
 use std::collections::BTreeSet;
