@@ -121,7 +121,7 @@ impl StepError {
 }
 
 /// What became of the undo steps of blocks that had succeeded, in the plan around them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Left {
     /// The undo steps that failed.
     pub(crate) failures: Vec<Failure>,

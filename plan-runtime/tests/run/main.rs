@@ -14,6 +14,7 @@ mod model;
 mod nesting;
 mod outputs;
 mod policies;
+mod reference;
 mod reports;
 mod runtimes;
 mod signals;

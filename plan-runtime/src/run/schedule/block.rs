@@ -225,7 +225,9 @@ impl<'x> Schedule<'x> {
 
     /// Whether something may have to run once it is over before its time: undo steps or always steps, also in blocks and plans inside it.
     pub(super) fn has_ending(&self) -> bool {
-        self.graph.has_last() || self.kept > 0 || self.running.any_block(BlockRun::has_ending)
+        self.graph.has_last()
+            || self.kept > 0
+            || self.running.running_blocks().any(BlockRun::has_ending)
     }
 
     /// Whether blocks may run in it, or plans that steps call.
@@ -272,16 +274,19 @@ impl<'x> Schedule<'x> {
                 };
                 note(&mut flow.failed, failed);
             } else {
-                self.left.undoing.add(block.left().undoing);
+                flow.left.undoing.add(block.left().undoing);
             }
             self.held.remove(bytes);
             return self.settle(step);
         }
-        let is_work = self.plan.steps[step].role == Role::Work;
-        if block.has_succeeded && is_work && block.schedule.has_to_undo() {
+        if block.has_succeeded && block.schedule.has_to_undo() {
             self.kept += 1;
             self.steps.more(step).kept.push(block);
         } else {
+            // An always step in it may have failed, and left something.
+            if block.has_succeeded && !block.schedule.failed.is_empty() {
+                self.left.undoing.add(block.left().undoing);
+            }
             self.held.remove(bytes);
         }
         self.tried(step, job, result, Some(span));
@@ -346,6 +351,21 @@ impl<'x> Schedule<'x> {
         active > 0
     }
 
+    /// What an undo step or an always step did is not undone once it has succeeded.
+    pub(super) fn keep_for_good(&mut self, step: usize) {
+        if self.kept == 0 || self.plan.steps[step].role == Role::Work {
+            return;
+        }
+        let kept = self
+            .steps
+            .more_mut(step)
+            .map(|more| std::mem::take(&mut more.kept));
+        for block in kept.unwrap_or_default() {
+            self.kept -= 1;
+            self.held.remove(block.bytes);
+        }
+    }
+
     /// A block of a step was undone, as far as that was possible.
     fn block_undone(&mut self, step: usize, block: BlockRun<'x>) {
         self.held.remove(block.bytes);
@@ -382,6 +402,8 @@ impl<'x> Schedule<'x> {
             return true;
         }
         let name = self.name;
+        let failed = self.steps.flow(step).and_then(|flow| flow.failed.as_ref());
+        let is_absorbed = failed.is_some_and(|it| self.absorbs(step, &it.error));
         let flow = self.flow(step);
         let left = std::mem::take(&mut flow.left);
         match flow.failed.take() {
@@ -390,6 +412,8 @@ impl<'x> Schedule<'x> {
                 let error = failed.error.leaving(left, name, &place);
                 self.flow(step).failed = Some(Failed { error, ..failed });
             }
+            // Of a failure that is absorbed, nothing is left to tell.
+            Some(failed) if is_absorbed => flow.failed = Some(failed),
             failed => {
                 flow.failed = failed;
                 self.left.add(left);
@@ -420,7 +444,7 @@ impl<'x> Schedule<'x> {
             }
             let flow = self.flow(step);
             flow.active = blocks;
-            flow.failed = None;
+            flow.failed = flow.failed.take_if(|it| it.error.leaves_work());
             flow.stop();
             self.settle(step);
         }
@@ -450,12 +474,16 @@ impl<'x> Schedule<'x> {
         blocks
     }
 
-    /// Notes what blocks have not undone that are about to be dropped.
+    /// Notes what blocks have not undone that are about to be dropped, and what became of those beside them that were undone before.
     pub(super) fn leave_blocks(&mut self, step: Option<usize>) {
         if !self.has_inner() {
             return;
         }
         let left = &mut self.left;
+        let steps = step.map_or(0..self.plan.steps.len(), |step| step..step + 1);
+        for undone in steps.filter_map(|step| self.steps.take_left(step)) {
+            left.add(undone);
+        }
         self.running.blocks(|of, _, block| {
             if step.is_none_or(|step| of == step) {
                 left.add(block.left());

@@ -146,10 +146,11 @@ impl<'x> BlockRun<'x> {
 
     /// What was undone in it so far, and what was not.
     pub(super) fn left(&self) -> Left {
-        let undoing = self.schedule.all_undoing();
+        let failures = self.schedule.failures();
+        let failures = self.place.failures(&failures);
         Left {
-            failures: Vec::new(),
-            undoing: self.place.undoing(&undoing),
+            failures: failures.filter(|it| it.is_of_undo()).collect(),
+            undoing: self.place.undoing(&self.schedule.all_undoing()),
         }
     }
 }

@@ -176,6 +176,22 @@ impl Failed {
     }
 }
 
+impl Failed {
+    /// What was undone and what was not in a block that has failed, if something was not.
+    pub(super) fn left(&self) -> Left {
+        match &self.error {
+            StepError::Block(run) if self.error.leaves_work() => {
+                let failures = run.failures().iter();
+                Left {
+                    failures: failures.filter(|it| it.is_of_undo()).cloned().collect(),
+                    undoing: run.undoing_of().clone(),
+                }
+            }
+            _ => Left::default(),
+        }
+    }
+}
+
 /// Notes a failure, if it is that of an earlier element than the one that is noted.
 pub(super) fn note(first: &mut Option<Failed>, failed: Failed) {
     let is_earlier = |noted: &Failed| failed.element < noted.element;
@@ -316,6 +332,15 @@ impl<'x> BodyState<'x> {
             return Some((each, number, place, frame));
         }
         None
+    }
+
+    /// What was undone in it so far, and what was not.
+    pub(super) fn left(&self) -> Left {
+        let mut left = self.left.clone();
+        if let Some(failed) = &self.failed {
+            left.add(failed.left());
+        }
+        left
     }
 
     /// Whether nothing of it runs, waits or has ended.

@@ -73,6 +73,10 @@ impl Ending {
         self.is_undo
     }
 
+    pub(super) fn is_in_grace(&self) -> bool {
+        self.in_grace
+    }
+
     /// A step is over.
     pub(super) fn ended(&mut self, step: usize) {
         self.ended.push(step);
@@ -482,10 +486,15 @@ impl Schedule<'_> {
             }
         }
         all.add(self.left.undoing.clone());
-        for step in 0..self.plan.steps.len() {
-            let kept = self.steps.more_of(step).map_or(&[][..], |more| &more.kept);
-            kept.iter().for_each(|block| all.add(block.left().undoing));
+        for more in (0..self.plan.steps.len()).filter_map(|step| self.steps.more_of(step)) {
+            let kept = more.kept.iter();
+            kept.for_each(|block| all.add(block.left().undoing));
+            if let Some(flow) = &more.flow {
+                all.add(flow.left().undoing);
+            }
         }
+        let running = self.running.running_blocks();
+        running.for_each(|block| all.add(block.left().undoing));
         all
     }
 

@@ -471,7 +471,7 @@ impl<'x> Schedule<'x> {
         let policy = &self.plan.steps[step].policy;
         let is_caught = policy.catch == Catch::Each;
         let is_optional = policy.optional == Optional::Each && !error.leaves_work();
-        if (is_caught || is_optional) && place.is_element() {
+        if (is_caught || is_optional) && place.is_element() && !self.is_cut() {
             let element = self.flow(step).elements(place);
             if !self.is_over(step, &element, &error) {
                 let output = if is_caught {
@@ -582,6 +582,7 @@ impl<'x> Schedule<'x> {
             && let Some(output) = flow.output.take()
         {
             let (missed, made) = (flow.missed.take(), flow.made);
+            self.keep_for_good(step);
             self.drop_flow(step);
             self.steps.more(step).recovered = missed;
             let output = match self.plan.steps[step].policy.catch {

@@ -714,6 +714,19 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    /// Whether a failure of a step ends there: it is caught, or something else replaces the output.
+    fn absorbs(&self, step: usize, error: &StepError) -> bool {
+        let policy = &self.plan.steps[step].policy;
+        let replaces = policy.optional == Optional::Whole || policy.fallback.is_some();
+        !self.is_cut() && (policy.catch == Catch::Whole || replaces && !error.leaves_work())
+    }
+
+    /// Whether the work was ended before its time, so that nothing makes up for a failure.
+    fn is_cut(&self) -> bool {
+        let is_over = self.winding.is_some() || self.interrupts.happened().is_some();
+        self.ending.is_none() && is_over
+    }
+
     /// The output that replaces that of a failed step, if the step is optional or has a fallback.
     fn recover(&mut self, step: usize, failed: Failed) -> Result<StoredValue, Failed> {
         let policy = &self.plan.steps[step].policy;
@@ -728,10 +741,10 @@ impl<'x> Schedule<'x> {
             attempts: *attempts,
         };
         let output = match &policy.fallback {
+            _ if !self.absorbs(step, error) => return Err(failed),
             _ if policy.catch == Catch::Whole => {
                 StoredValue::json(self.caught(step, element, error, *attempts))
             }
-            _ if error.leaves_work() => return Err(failed),
             Some(fallback) => match self.metered(|scope| resolve::<Value>(fallback, scope)) {
                 Ok((Ok(output), bytes)) => StoredValue::weighed(output, bytes),
                 Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
@@ -743,8 +756,7 @@ impl<'x> Schedule<'x> {
                 }
                 Err(panic) => return Err(instead(panic)),
             },
-            None if policy.optional == Optional::Whole => StoredValue::json(Value::Null),
-            None => return Err(failed),
+            None => StoredValue::json(Value::Null),
         };
         self.steps.more(step).recovered = Some(failed);
         Ok(output)
@@ -779,6 +791,8 @@ impl<'x> Schedule<'x> {
         self.abandon(|_| true);
         for step in 0..self.plan.steps.len() {
             if self.steps.states[step] == StepState::Running {
+                let failed = self.steps.flow(step).and_then(|flow| flow.failed.as_ref());
+                self.left.add(failed.map(Failed::left).unwrap_or_default());
                 self.drop_flow(step);
                 self.drop_step(step);
             }
@@ -867,7 +881,11 @@ impl<'x> Schedule<'x> {
         calls_plan: Option<usize>,
     ) -> CallContext {
         self.held.share();
-        let run = self.options.deadline;
+        let run = self.options.deadline.map(|limit| match &self.ending {
+            // What runs then goes on, in the grace.
+            Some(ending) if !ending.is_in_grace() => limit.saturating_add(self.options.grace),
+            _ => limit,
+        });
         let own = [until, run].into_iter().flatten().min();
         let outer = self.outer.as_ref().and_then(CallContext::deadline);
         // What comes after the work of a block does not count in the time limits of its step.

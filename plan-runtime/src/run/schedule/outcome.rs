@@ -88,7 +88,7 @@ impl<'x> Schedule<'x> {
 
     /// The failures, with what each blocked: those of the work first, since the others are what came of them. Each in the plan's order: which
     /// came about first is a matter of time.
-    fn failures(&self) -> Vec<Failure> {
+    pub(super) fn failures(&self) -> Vec<Failure> {
         let mut failures: BTreeMap<u32, Vec<Failure>> = BTreeMap::new();
         for (place, failed) in &self.failed {
             let step = &self.plan.steps[*place];
@@ -123,8 +123,14 @@ impl<'x> Schedule<'x> {
                 failure.blocked.push(StepPath::name(&step.id));
             }
         }
-        let left = self.left.failures.iter().cloned();
-        let mut failures: Vec<Failure> = failures.into_values().flatten().chain(left).collect();
+        let mut failures: Vec<Failure> = failures.into_values().flatten().collect();
+        failures.extend(self.left.failures.iter().cloned());
+        for flow in (0..self.plan.steps.len()).filter_map(|step| self.steps.flow(step)) {
+            failures.extend(flow.left().failures);
+        }
+        for block in self.running.running_blocks() {
+            failures.extend(block.left().failures);
+        }
         failures.sort_by_key(|failure| match failure.role {
             Role::Work => 0,
             Role::Undo(_) => 1,

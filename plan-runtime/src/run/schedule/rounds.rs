@@ -105,6 +105,10 @@ impl<'x> Schedule<'x> {
             let error = StepError::TooManyRounds(most);
             return self.fail(step, place, None, error, attempts);
         }
+        if self.is_stopping() {
+            self.flow(step).cut = true;
+            return;
+        }
         let Some(next) = self.add_round(step, repeat, number, round) else {
             return;
         };

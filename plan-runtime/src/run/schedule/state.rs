@@ -4,6 +4,7 @@ use super::super::report::Attempt;
 use super::block_run::BlockRun;
 use super::body_state::{BodyState, Failed};
 use super::step_state::StepState;
+use crate::error::Left;
 use crate::plan::Policy;
 use std::sync::Arc;
 
@@ -65,6 +66,11 @@ impl<'x> StepStates<'x> {
 
     pub(super) fn flow_mut(&mut self, step: usize) -> Option<&mut BodyState<'x>> {
         self.more_mut(step)?.flow.as_deref_mut()
+    }
+
+    /// Takes out what became of the undo steps in a step that runs.
+    pub(super) fn take_left(&mut self, step: usize) -> Option<Left> {
+        Some(std::mem::take(&mut self.flow_mut(step)?.left))
     }
 
     /// Takes the flow out, for good or for a while.

@@ -187,10 +187,9 @@ impl<'x> Tasks<'x> {
         }
     }
 
-    /// Whether one of the blocks that run is so.
-    pub(super) fn any_block(&self, is_so: impl Fn(&BlockRun<'x>) -> bool) -> bool {
-        let mut blocks = self.slots.iter().filter_map(|slot| slot.task.block());
-        blocks.any(is_so)
+    /// The blocks that run.
+    pub(super) fn running_blocks(&self) -> impl Iterator<Item = &BlockRun<'x>> {
+        self.slots.iter().filter_map(|slot| slot.task.block())
     }
 
     /// Drops the tasks that fit.

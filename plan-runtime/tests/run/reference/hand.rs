@@ -1,0 +1,406 @@
+//! A run in which nothing happens but what the test does: it ends calls, sends values, cancels, and lets time pass.
+
+use super::tree::{MORE, Node};
+use crate::support::Driven;
+use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
+use plan_runtime::plan::{Executable, Role};
+use plan_runtime::resolve::StoredValue;
+use plan_runtime::run::{
+    CallContext, Failure, ManualTimer, OnFailure, RunError, Signals, Status, StepReport,
+};
+use plan_runtime::shape::TypeShape;
+use plan_runtime::{Call, Error, Report, Result, Run, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::sync::Mutex;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// What may happen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// The call of this path ends.
+    End(String, End),
+    /// The step of this path is sent its value.
+    Send(String),
+    /// Nobody can send a value any more.
+    HangUp,
+    Cancel,
+    Deadline,
+    /// The time for what comes after the cancellation or the deadline is over.
+    Grace,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Ok,
+    Transient,
+    Permanent,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outcome {
+    /// The output, or why there is none.
+    pub(crate) result: Result<Value, &'static str>,
+    /// What became of each step: those inside an attempt are in braces.
+    pub(crate) steps: String,
+    /// The path of each failure, and what it blocked.
+    pub(crate) failures: Vec<String>,
+    /// Sorted, since what is independent may be undone in any order.
+    pub(crate) undone: Vec<String>,
+    pub(crate) not_undone: Vec<String>,
+}
+
+pub(crate) const DEADLINE: Duration = Duration::from_secs(3600);
+pub(crate) const GRACE: Duration = Duration::from_secs(30);
+
+/// The application: holds each call until the test ends it.
+pub(crate) struct Hand<'p> {
+    plan: &'p Executable<'p>,
+    /// The plans that are called.
+    plans: &'p [Executable<'p>],
+    timer: ManualTimer,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    running: BTreeMap<String, Slot>,
+    started: Vec<String>,
+    is_cancelled: bool,
+    cancel: Option<Waker>,
+}
+
+#[derive(Default)]
+struct Slot {
+    end: Option<End>,
+    waker: Option<Waker>,
+}
+
+/// A tool whose call knows where it is.
+#[derive(Serialize, Deserialize)]
+struct Knowing {}
+
+/// A tool whose call does not.
+#[derive(Serialize, Deserialize)]
+struct Plain {
+    key: String,
+}
+
+/// A plan.
+#[derive(Serialize, Deserialize)]
+struct Called {
+    plan: usize,
+}
+
+macro_rules! tool {
+    ($tool:ident, $name:literal) => {
+        impl Shape for $tool {
+            const SHAPE: TypeShape = TypeShape::Opaque;
+        }
+
+        impl Tool for $tool {
+            type Output = Value;
+            const NAME: &'static str = $name;
+        }
+    };
+}
+
+tool!(Knowing, "knowing");
+tool!(Plain, "plain");
+tool!(Called, "called");
+
+impl Call<Hand<'_>> for Knowing {
+    async fn call(self, _: &Hand<'_>) -> Result<Value> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, hand: &Hand<'_>, context: CallContext) -> Result<Value> {
+        hand.hold(context.to_string()).await
+    }
+}
+
+impl Call<Hand<'_>> for Plain {
+    const USES_CONTEXT: bool = false;
+
+    async fn call(self, hand: &Hand<'_>) -> Result<Value> {
+        hand.hold(self.key).await
+    }
+}
+
+impl Call<Hand<'_>> for Called {
+    async fn call(self, _: &Hand<'_>) -> Result<Value> {
+        Err(Error::permanent("it is called as a tool"))
+    }
+
+    fn plan_on<'x>(self, hand: &'x Hand<'_>) -> std::result::Result<CalledPlan<'x>, Self>
+    where
+        Self: 'x,
+    {
+        let inputs = Ok(Vec::<StoredValue>::new());
+        let run = Run::<Hand<'_>, Value>::new(&hand.plans[self.plan], inputs, hand, start);
+        Ok(plan_of(run))
+    }
+}
+
+fn start<'x>(_: usize, request: Request<'_>, hand: &'x Hand<'_>) -> Started<'x> {
+    let tool = request.action().tool.as_ref();
+    match tool.map(|tool| &*tool.name) {
+        Some("knowing") => request.call::<Knowing, Hand<'_>>(hand, false),
+        Some("plain") => request.call::<Plain, Hand<'_>>(hand, true),
+        Some("called") => request.call::<Called, Hand<'_>>(hand, false),
+        Some(_) => request.unknown(),
+        None => request.compute::<Value>(false),
+    }
+}
+
+/// What runs, which runs no more when it is dropped.
+struct Running<'h>(&'h Hand<'h>, String);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap().running.remove(&self.1);
+    }
+}
+
+impl<'p> Hand<'p> {
+    /// The last of these plans is the outermost, and calls the others.
+    pub(crate) fn new(plans: &'p [Executable<'p>]) -> Self {
+        let (plan, plans) = plans.split_last().expect("a plan");
+        assert_eq!(plan.mistake(), None);
+        Self {
+            plan,
+            plans,
+            timer: ManualTimer::new(),
+            state: Mutex::default(),
+        }
+    }
+
+    async fn hold(&self, path: String) -> Result<Value> {
+        {
+            let mut state = self.state.lock().unwrap();
+            state.started.push(path.clone());
+            let before = state.running.insert(path.clone(), Slot::default());
+            assert!(before.is_none(), "{path} runs twice");
+        }
+        let running = Running(self, path);
+        let end = poll_fn(|cx| {
+            let mut state = self.state.lock().unwrap();
+            let slot = state.running.get_mut(&running.1).unwrap();
+            slot.waker = Some(cx.waker().clone());
+            slot.end.map_or(Poll::Pending, Poll::Ready)
+        });
+        match end.await {
+            End::Ok => Ok(running.1.clone().into()),
+            End::Transient => Err(Error::msg("busy")),
+            End::Permanent => Err(Error::permanent("gone")),
+        }
+    }
+
+    /// The calls that run.
+    pub(crate) fn running(&self) -> Vec<String> {
+        self.state.lock().unwrap().running.keys().cloned().collect()
+    }
+
+    /// The calls that have started since this was asked last, sorted.
+    pub(crate) fn started(&self) -> Vec<String> {
+        let mut started = std::mem::take(&mut self.state.lock().unwrap().started);
+        started.sort();
+        started
+    }
+
+    /// Begins a run.
+    pub(crate) fn begin(&self, on_failure: OnFailure, grace: Duration) -> Begun<'_> {
+        let inputs = Ok(Vec::<StoredValue>::new());
+        let cancelled = poll_fn(|cx| {
+            let mut state = self.state.lock().unwrap();
+            state.cancel = Some(cx.waker().clone());
+            if state.is_cancelled {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        let run = Run::<Hand<'_>, Value>::new(self.plan, inputs, self, start)
+            .timer(self.timer.clone())
+            .on_failure(on_failure)
+            .concurrency(10_000)
+            .deadline(DEADLINE)
+            .grace(grace)
+            .cancel_on(cancelled);
+        let signals = Some(run.signals());
+        let future: Ended = Box::pin(run.with_report());
+        Begun {
+            hand: self,
+            signals,
+            driven: Driven::new(future),
+            ended: None,
+        }
+    }
+}
+
+type Ended<'h> =
+    std::pin::Pin<Box<dyn Future<Output = (std::result::Result<Value, RunError>, Report)> + 'h>>;
+
+/// A run on its way.
+pub(crate) struct Begun<'h> {
+    hand: &'h Hand<'h>,
+    signals: Option<Signals>,
+    driven: Driven<Ended<'h>>,
+    ended: Option<(std::result::Result<Value, RunError>, Report)>,
+}
+
+impl Begun<'_> {
+    /// Does all that can be done before something happens. Whether the run has ended.
+    pub(crate) fn settle(&mut self) -> bool {
+        if self.ended.is_none()
+            && let Poll::Ready(ended) = self.driven.settle()
+        {
+            self.ended = Some(ended);
+        }
+        self.ended.is_some()
+    }
+
+    pub(crate) fn happen(&mut self, event: &Event) {
+        match event {
+            Event::End(path, end) => {
+                let waker = {
+                    let mut state = self.hand.state.lock().unwrap();
+                    let slot = state.running.get_mut(path).expect("a call that runs");
+                    slot.end = Some(*end);
+                    slot.waker.take()
+                };
+                waker.expect("a call that was polled").wake();
+            }
+            Event::Send(path) => {
+                let signals = self.signals.as_ref().expect("nobody has hung up");
+                signals.send(path, "sent").unwrap();
+            }
+            Event::HangUp => drop(self.signals.take()),
+            Event::Cancel => {
+                let mut state = self.hand.state.lock().unwrap();
+                state.is_cancelled = true;
+                let waker = state.cancel.take();
+                drop(state);
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+            }
+            Event::Deadline => self.hand.timer.advance(DEADLINE),
+            Event::Grace => self.hand.timer.advance(GRACE),
+        }
+    }
+
+    /// Why it gave no output, if it has ended.
+    pub(crate) fn error(&self) -> Option<&RunError> {
+        self.ended.as_ref()?.0.as_ref().err()
+    }
+
+    /// What became of it.
+    pub(crate) fn outcome(self, steps: &[Node]) -> Outcome {
+        let (result, report) = self.ended.expect("a run that has ended");
+        let error = result.as_ref().err();
+        let sorted = |paths: Vec<&str>| {
+            let mut paths: Vec<String> = paths.into_iter().map(str::to_owned).collect();
+            paths.sort();
+            paths
+        };
+        let failures = error.map_or(&[][..], RunError::failures);
+        Outcome {
+            steps: statuses(report.steps(), steps),
+            failures: in_order(failures.iter().map(failure).collect()),
+            undone: sorted(error.map_or_else(Vec::new, |it| it.undone().collect())),
+            not_undone: sorted(error.map_or_else(Vec::new, |it| it.not_undone().collect())),
+            result: match result {
+                Ok(value) => Ok(shortly(value)),
+                Err(error) if error.is_cancelled() => Err("cancelled"),
+                Err(error) if error.is_deadline() => Err("late"),
+                Err(error) if !error.failures().is_empty() => Err("failed"),
+                Err(error) => panic!("{error}"),
+            },
+        }
+    }
+}
+
+/// The failures of the work in their order, then those of undo steps and always steps, which come in the order of time.
+pub(crate) fn in_order(failures: Vec<String>) -> Vec<String> {
+    let is_work = |text: &String| !text.split('.').any(|part| part.starts_with(['u', 'a']));
+    let (mut all, mut last): (Vec<String>, Vec<String>) = failures.into_iter().partition(is_work);
+    last.sort();
+    all.extend(last);
+    all
+}
+
+fn failure(failure: &Failure) -> String {
+    let element: String = failure
+        .element()
+        .iter()
+        .map(|at| format!("[{at}]"))
+        .collect();
+    let blocked: Vec<&str> = failure.blocked().collect();
+    let (step, attempts) = (failure.step(), failure.attempts());
+    format!("{step}{element} #{attempts} blocks {blocked:?}")
+}
+
+/// A value, where failures are in short.
+fn shortly(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(shortly).collect(),
+        Value::Object(mut members) => match members.remove("Err") {
+            Some(failure) => {
+                let text = |name: &str| failure[name].as_str().unwrap_or_default().to_owned();
+                let transient = failure["transient"] == json!(true);
+                json!({ "Err": err(&text("step"), &text("code"), transient) })
+            }
+            None => {
+                let members = members.into_iter();
+                members
+                    .map(|(name, value)| (name, shortly(value)))
+                    .collect()
+            }
+        },
+        value => value,
+    }
+}
+
+/// A failure in short.
+pub(crate) fn err(step: &str, code: &str, transient: bool) -> String {
+    let transient = if transient { " transient" } else { "" };
+    format!("{step} {code}{transient}")
+}
+
+fn statuses(reports: &[StepReport], steps: &[Node]) -> String {
+    let reports = reports
+        .iter()
+        .filter(|report| !report.id().starts_with(MORE));
+    let mut words = Vec::new();
+    for (report, node) in reports.zip(steps) {
+        let mut word = format!("{} {}", report.id(), status(report.status(), node.role));
+        for attempt in report.attempts() {
+            let element: String = attempt
+                .element()
+                .iter()
+                .map(|at| format!("[{at}]"))
+                .collect();
+            word += &format!(" {element}#{}", attempt.number());
+            for inside in attempt.inside() {
+                let inner = node.work.inner().expect("a scope");
+                word += &format!("{{{}}}", statuses(inside.steps(), inner));
+            }
+        }
+        words.push(word);
+    }
+    words.join(", ")
+}
+
+fn status(status: &Status, role: Role) -> String {
+    match status {
+        Status::Blocked { by, .. } => format!("blocked by {by}"),
+        // Whether it may still run depends on the scopes around it.
+        Status::Skipped | Status::NotStarted if role != Role::Work => "idle".to_owned(),
+        status => status.name().to_owned(),
+    }
+}

@@ -1,0 +1,26 @@
+//! A model of runs, which is written from the description of the language and not from the scheduler; and tests that runs do the same.
+//!
+//! | | |
+//! |---|---|
+//! | `tree.rs` | plans as trees |
+//! | `model.rs`, `scope.rs`, `job.rs`, `failed.rs` | the model |
+//! | `hand.rs` | a run in which nothing happens but what the test does |
+//! | `play.rs` | all that may happen, in every order |
+//! | `shapes.rs`, `exhaustive.rs` | all small plans |
+//! | `random.rs` | random plans that are larger |
+//! | `cut_off.rs` | single runs that once went wrong |
+//!
+//! The model has no times, so that attempts follow each other without a wait and steps have no time limits; no bound on concurrent calls; and no
+//! values that steps read from each other. `faults.rs`, `endings.rs` and `blocks_undone.rs` have these.
+
+mod cut_off;
+mod exhaustive;
+mod failed;
+mod hand;
+mod job;
+mod model;
+mod play;
+mod random;
+mod scope;
+mod shapes;
+mod tree;

@@ -1,0 +1,183 @@
+//! What a run does, as the language's description has it: a state, which each event changes.
+//!
+//! | | |
+//! |---|---|
+//! | `model.rs` | the run |
+//! | `scope.rs` | scopes: plans, blocks and rounds, with their undo steps and always steps |
+//! | `job.rs` | a step that runs: its elements, rounds and attempts |
+//!
+//! After an event, everything is looked at again until nothing changes. So the model has no queues and no order of its own.
+
+use super::failed::Why;
+use super::hand::{End, Event, Outcome, in_order};
+use super::scope::Scope;
+use super::tree::Node;
+use plan_runtime::run::OnFailure;
+use std::collections::BTreeSet;
+
+#[derive(Clone)]
+pub(crate) struct Model<'t> {
+    root: Scope<'t>,
+    world: World,
+}
+
+/// What all scopes of a run have in common.
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) on_failure: OnFailure,
+    /// Whether there is time for what comes after a cancellation or the deadline.
+    pub(crate) has_grace: bool,
+    /// Why the run was ended before its time.
+    pub(crate) stopped: Option<Why>,
+    /// The steps that were sent a value.
+    pub(crate) sent: BTreeSet<String>,
+    pub(crate) hung_up: bool,
+    /// The calls and waits that started because of the last event.
+    pub(crate) started: Vec<String>,
+    /// Whether something has failed in the moment in which it started, together with others, or several waits have failed together: which of them was first is not said.
+    pub(crate) is_unclear: bool,
+}
+
+/// What runs.
+#[derive(Default)]
+pub(crate) struct Running {
+    pub(crate) calls: Vec<String>,
+    pub(crate) waits: usize,
+}
+
+impl<'t> Model<'t> {
+    pub(crate) fn new(steps: &'t [Node], on_failure: OnFailure) -> Self {
+        let mut model = Self {
+            root: Scope::new(steps, String::new()),
+            world: World {
+                on_failure,
+                has_grace: true,
+                stopped: None,
+                sent: BTreeSet::new(),
+                hung_up: false,
+                started: Vec::new(),
+                is_unclear: false,
+            },
+        };
+        model.settle();
+        model
+    }
+
+    /// The same, where there is no time for what comes after a cancellation or the deadline.
+    pub(crate) fn without_grace(mut self) -> Self {
+        self.world.has_grace = false;
+        self
+    }
+
+    pub(crate) fn happen(&mut self, event: &Event) {
+        let Self { root, world } = self;
+        match event {
+            Event::End(path, end) => root.end_call(path, *end),
+            Event::Send(path) => {
+                world.sent.insert(path.clone());
+            }
+            Event::HangUp => {
+                let mut running = Running::default();
+                root.running(&mut running);
+                world.is_unclear |= running.waits > 1;
+                world.hung_up = true;
+            }
+            Event::Cancel | Event::Deadline => {
+                let is_cancelled = *event == Event::Cancel;
+                let why = if is_cancelled {
+                    Why::Cancelled
+                } else {
+                    Why::Late
+                };
+                world.stopped = Some(why);
+                root.cut(why);
+                if !world.has_grace {
+                    root.drop_all();
+                }
+            }
+            Event::Grace => root.drop_all(),
+        }
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        self.root.settle(&mut self.world);
+        self.root.grow_old();
+    }
+
+    /// Whether it is not said what comes next.
+    pub(crate) fn is_unclear(&self) -> bool {
+        self.world.is_unclear
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.root.is_over()
+    }
+
+    /// The calls that run, sorted.
+    pub(crate) fn running(&self) -> Vec<String> {
+        let mut running = Running::default();
+        self.root.running(&mut running);
+        running.calls.sort();
+        running.calls
+    }
+
+    /// The calls that have started since this was asked last, sorted. One that was dropped since has done nothing.
+    pub(crate) fn started(&mut self) -> Vec<String> {
+        let mut started = std::mem::take(&mut self.world.started);
+        let running = self.running();
+        started.retain(|path| running.contains(path));
+        started.sort();
+        started
+    }
+
+    /// What may happen next, where calls end in these ways and these steps may be sent a value.
+    pub(crate) fn events(&self, ends: &[End], waits: &[String]) -> Vec<Event> {
+        let mut events = Vec::new();
+        for path in self.running() {
+            events.extend(ends.iter().map(|end| Event::End(path.clone(), *end)));
+        }
+        let World {
+            sent,
+            hung_up,
+            stopped,
+            ..
+        } = &self.world;
+        if !hung_up && !waits.is_empty() && stopped.is_none() {
+            let open = waits.iter().filter(|path| !sent.contains(*path));
+            events.extend(open.map(|path| Event::Send(path.clone())));
+            events.push(Event::HangUp);
+        }
+        events.push(match stopped {
+            None => Event::Cancel,
+            Some(_) => Event::Grace,
+        });
+        events
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        let result = self.root.result();
+        let sorted = |mut paths: Vec<String>| {
+            paths.sort();
+            paths
+        };
+        let (undone, not_undone) = match &result {
+            Ok(_) => Default::default(),
+            Err(failed) => (failed.undone.clone(), failed.not_undone.clone()),
+        };
+        Outcome {
+            failures: match &result {
+                Ok(_) => Vec::new(),
+                Err(failed) => in_order(failed.failures.iter().map(|it| it.text()).collect()),
+            },
+            result: result.map_err(|failed| match failed.cut {
+                Some(Why::Cancelled) => "cancelled",
+                Some(Why::Late) => "late",
+                _ => "failed",
+            }),
+            steps: self.root.statuses(),
+            undone: sorted(undone),
+            not_undone: sorted(not_undone),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! All that may happen in a run, in every order: the run goes as the model does.
+
+use super::hand::{Begun, End, Event, GRACE, Hand};
+use super::model::Model;
+use super::tree::{Node, Work, plans};
+use plan_runtime::plan::Executable;
+use plan_runtime::run::OnFailure;
+use std::ops::AddAssign;
+use std::time::Duration;
+
+/// What was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tried {
+    pub(crate) plans: usize,
+    /// Runs that were followed to their end.
+    pub(crate) ended: usize,
+    /// Runs that were dropped, one in each state before that.
+    pub(crate) dropped: usize,
+    /// States of which the language does not say how they go on.
+    pub(crate) unclear: usize,
+}
+
+impl AddAssign for Tried {
+    fn add_assign(&mut self, other: Self) {
+        self.plans += other.plans;
+        self.ended += other.ended;
+        self.dropped += other.dropped;
+        self.unclear += other.unclear;
+    }
+}
+
+/// What happens, and the calls that start then and run after that.
+pub(crate) struct Moment {
+    event: Option<Event>,
+    started: Vec<String>,
+    running: Vec<String>,
+}
+
+impl Moment {
+    pub(crate) fn of(event: Option<Event>, model: &mut Model<'_>) -> Self {
+        Self {
+            event,
+            started: model.started(),
+            running: model.running(),
+        }
+    }
+}
+
+/// One plan under one policy.
+pub(crate) struct Play<'t> {
+    steps: &'t [Node],
+    plans: &'t [Executable<'t>],
+    on_failure: OnFailure,
+    ends: &'static [End],
+    waits: Vec<String>,
+    pub(crate) grace: Duration,
+    pub(crate) tried: Tried,
+}
+
+pub(crate) const POLICIES: [OnFailure; 3] =
+    [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
+
+/// Tries a plan under all policies. From each state, everything happens that can.
+pub(crate) fn try_all(steps: &[Node]) -> Tried {
+    let mut tried = Tried {
+        plans: 1,
+        ..Tried::default()
+    };
+    let plans = plans(steps);
+    let plans: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
+    for on_failure in POLICIES {
+        let mut play = Play::new(steps, &plans, on_failure);
+        play.explore(Model::new(steps, on_failure), None, &mut Vec::new());
+        tried += play.tried;
+    }
+    tried
+}
+
+impl<'t> Play<'t> {
+    pub(crate) fn new(
+        steps: &'t [Node],
+        plans: &'t [Executable<'t>],
+        on_failure: OnFailure,
+    ) -> Self {
+        Self {
+            steps,
+            plans,
+            on_failure,
+            ends: ends(steps),
+            waits: waits(steps, ""),
+            grace: GRACE,
+            tried: Tried::default(),
+        }
+    }
+
+    /// What may happen next.
+    pub(crate) fn events(&self, model: &Model<'_>) -> Vec<Event> {
+        model.events(self.ends, &self.waits)
+    }
+
+    fn explore(&mut self, mut model: Model<'t>, event: Option<Event>, path: &mut Vec<Moment>) {
+        if model.is_unclear() {
+            self.tried.unclear += 1;
+            return;
+        }
+        path.push(Moment::of(event, &mut model));
+        self.replay(path, &model);
+        if !model.is_over() {
+            for event in self.events(&model) {
+                let mut next = model.clone();
+                next.happen(&event);
+                self.explore(next, Some(event), path);
+            }
+        }
+        path.pop();
+    }
+
+    /// Has a run go the same way. If the model is not at its end, the run is dropped.
+    pub(crate) fn replay(&mut self, path: &[Moment], model: &Model<'_>) {
+        let hand = Hand::new(self.plans);
+        let mut run = hand.begin(self.on_failure, self.grace);
+        for place in 0..path.len() {
+            self.follow(&hand, &mut run, &path[..=place]);
+        }
+        let is_over = run.settle();
+        if is_over != model.is_over() {
+            let expected = format!("over: {}", model.is_over());
+            self.differs(path, &format!("over: {is_over}"), &expected);
+        }
+        if is_over {
+            self.tried.ended += 1;
+            let (got, expected) = (run.outcome(self.steps), model.outcome());
+            if got != expected {
+                self.differs(path, &format!("{got:#?}"), &format!("{expected:#?}"));
+            }
+        } else {
+            self.tried.dropped += 1;
+            drop(run);
+        }
+        assert!(hand.running().is_empty() && hand.started().is_empty());
+    }
+
+    /// Has the last of some moments come.
+    fn follow(&self, hand: &Hand<'_>, run: &mut Begun<'_>, path: &[Moment]) {
+        let Some(moment) = path.last() else { return };
+        if let Some(event) = &moment.event {
+            run.happen(event);
+        }
+        run.settle();
+        let got = (hand.started(), hand.running());
+        if (&got.0, &got.1) != (&moment.started, &moment.running) {
+            let got = format!("{got:?} {:?}", run.error());
+            let expected = format!("{:?}", (&moment.started, &moment.running));
+            self.differs(path, &got, &expected);
+        }
+    }
+
+    fn differs(&self, path: &[Moment], got: &str, expected: &str) -> ! {
+        let events: Vec<&Event> = path.iter().filter_map(|it| it.event.as_ref()).collect();
+        panic!(
+            "{:?}\nunder {:?}, after {events:?}\nthe run: {got}\nthe model: {expected}",
+            self.steps, self.on_failure
+        );
+    }
+}
+
+/// How calls end: whether a failure is permanent matters where there are attempts.
+fn ends(steps: &[Node]) -> &'static [End] {
+    if any(steps, &|node| node.attempts > 1) {
+        &[End::Ok, End::Transient, End::Permanent]
+    } else {
+        &[End::Ok, End::Transient]
+    }
+}
+
+pub(crate) fn any(steps: &[Node], is_so: &dyn Fn(&Node) -> bool) -> bool {
+    let mut nodes = steps.iter();
+    nodes.any(|node| is_so(node) || any(node.work.inner().unwrap_or_default(), is_so))
+}
+
+/// The paths of all steps that may wait for a value.
+fn waits(steps: &[Node], path: &str) -> Vec<String> {
+    let mut waits = Vec::new();
+    let depth = path.matches('.').count() + 1;
+    for (place, node) in steps.iter().enumerate() {
+        waits_in(
+            &node.work,
+            format!("{path}{}", node.id(depth, place)),
+            &mut waits,
+        );
+    }
+    waits
+}
+
+fn waits_in(work: &Work, path: String, found: &mut Vec<String>) {
+    match work {
+        Work::Call | Work::Plan(_) => {}
+        Work::Await => found.push(path),
+        Work::If(_, work) => waits_in(work, path, found),
+        Work::For(work) => (0..2).for_each(|at| waits_in(work, format!("{path}[{at}]"), found)),
+        Work::Loop(_, steps) => {
+            (0..2).for_each(|at| found.extend(waits(steps, &format!("{path}[{at}]."))));
+        }
+        Work::Block(steps) => found.extend(waits(steps, &format!("{path}."))),
+    }
+}

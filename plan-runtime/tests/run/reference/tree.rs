@@ -1,0 +1,259 @@
+//! Plans as trees: what the model interprets, and the data that a run gets.
+
+use crate::stage::{branch, list, of, step, string, value, with};
+use plan_runtime::plan::{
+    Action, Await, Block, Body, Catch, Condition, For, Input, Loop, Optional, Output, Plan, Policy,
+    Role, Source, Step, Template,
+};
+use std::fmt;
+
+/// A step, and how its failure counts.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) work: Work,
+    pub(crate) role: Role,
+    pub(crate) recovers: Recovers,
+    pub(crate) attempts: u32,
+    /// The steps before it in its scope that it waits for.
+    pub(crate) after: Vec<usize>,
+}
+
+/// What a step does.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Work {
+    Call,
+    Await,
+    /// Whether its condition holds, and what is done then.
+    If(bool, Box<Work>),
+    /// For each of two elements.
+    For(Box<Work>),
+    /// Two rounds; whether the condition still holds after them, which are the most.
+    Loop(bool, Vec<Node>),
+    Block(Vec<Node>),
+    /// A call to a plan with these steps.
+    Plan(Vec<Node>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recovers {
+    No,
+    Optional,
+    Fallback,
+    Catch,
+    OptionalEach,
+    CatchEach,
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            work,
+            role,
+            recovers,
+            attempts,
+            after,
+        } = self;
+        write!(f, "{work:?}")?;
+        if *role != Role::Work {
+            write!(f, " {role:?}")?;
+        }
+        if *recovers != Recovers::No {
+            write!(f, " {recovers:?}")?;
+        }
+        if *attempts != 1 {
+            write!(f, " x{attempts}")?;
+        }
+        if !after.is_empty() {
+            write!(f, " after {after:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call => write!(f, "call"),
+            Self::Await => write!(f, "await"),
+            Self::If(holds, work) => write!(f, "if {holds} {work:?}"),
+            Self::For(work) => write!(f, "for {work:?}"),
+            Self::Loop(true, steps) => write!(f, "endless loop {steps:?}"),
+            Self::Loop(false, steps) => write!(f, "loop {steps:?}"),
+            Self::Block(steps) => write!(f, "block {steps:?}"),
+            Self::Plan(steps) => write!(f, "plan {steps:?}"),
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn new(work: Work) -> Self {
+        Self {
+            work,
+            role: Role::Work,
+            recovers: Recovers::No,
+            attempts: 1,
+            after: Vec::new(),
+        }
+    }
+
+    /// What the step at a place of its scope is called. The name of a step in a block must not be known around it.
+    pub(crate) fn id(&self, depth: usize, place: usize) -> String {
+        let kind = match self.role {
+            Role::Undo(_) => 'u',
+            Role::Always => 'a',
+            _ => 's',
+        };
+        format!("{kind}{depth}{place}")
+    }
+
+    fn step(&self, place: usize, shift: usize, calls: &mut Calls) -> Step {
+        let id = self.id(calls.depth, place);
+        let body = calls.body(&self.work, &id);
+        let after: Vec<usize> = self.after.iter().map(|it| it + shift).collect();
+        let mut policy = Policy::DEFAULT
+            .attempts(self.attempts)
+            .backoff(std::time::Duration::ZERO);
+        match self.recovers {
+            Recovers::No => {}
+            Recovers::Optional => policy.optional = Optional::Whole,
+            Recovers::Fallback => policy.fallback = Some(string("instead")),
+            Recovers::Catch => policy.catch = Catch::Whole,
+            Recovers::OptionalEach => policy.optional = Optional::Each,
+            Recovers::CatchEach => policy.catch = Catch::Each,
+        }
+        if let Work::Loop(..) = self.work {
+            policy.at_most = Some(2);
+        }
+        let mut step = with(step(&id, body, &after), policy);
+        step.role = match self.role {
+            Role::Undo(undone) => Role::Undo(undone + shift),
+            role => role,
+        };
+        step
+    }
+}
+
+/// The plans that these steps call, and then the plan that they are. Its output is the list of the values of its work.
+pub(crate) fn plans(steps: &[Node]) -> Vec<Plan> {
+    let mut calls = Calls {
+        plans: Vec::new(),
+        depth: 0,
+        path: Some(String::new()),
+    };
+    let plan = calls.plan(steps, 0);
+    calls.plans.push(plan);
+    calls.plans
+}
+
+/// The plans that are called, and where a call is.
+struct Calls {
+    plans: Vec<Plan>,
+    /// How many scopes are around it.
+    depth: usize,
+    /// The path of the scope, unless it has several runs at a time.
+    path: Option<String>,
+}
+
+impl Calls {
+    fn plan(&mut self, steps: &[Node], shift: usize) -> Plan {
+        let mut plan = Plan::new("test");
+        self.depth += 1;
+        let built = steps.iter().enumerate();
+        plan.steps = built
+            .map(|(place, node)| node.step(place, shift, self))
+            .collect();
+        self.depth -= 1;
+        let work = (0..steps.len()).filter(|place| steps[*place].role == Role::Work);
+        let values = work.map(|place| of(Source::Step(place + shift), vec![], "step"));
+        plan.output = Output::new(list(values.collect()));
+        plan
+    }
+
+    fn inside<T>(&mut self, part: Option<&str>, build: impl FnOnce(&mut Self) -> T) -> T {
+        let path = self.path.clone();
+        self.path = path.clone().zip(part).map(|(path, part)| path + part);
+        let built = build(self);
+        self.path = path;
+        built
+    }
+
+    fn body(&mut self, work: &Work, id: &str) -> Body {
+        let part = format!("{id}.");
+        match work {
+            // Where its path is known beforehand, it is a call without a context.
+            Work::Call => match &self.path {
+                Some(path) => {
+                    let key = Template::object([("key", string(&format!("{path}{id}")))]);
+                    Action::call("plain", key).into()
+                }
+                None => Action::call("knowing", Template::object::<&str>([])).into(),
+            },
+            Work::Await => Await::new("Value").into(),
+            Work::If(holds, work) => {
+                let holds = Condition::Holds(Template::Bool(*holds));
+                Body::If(vec![branch(vec![holds], self.body(work, id))])
+            }
+            Work::For(work) => {
+                let body = self.inside(None, |it| it.body(work, id));
+                let elements = list(vec![Template::Null, Template::Null]);
+                For::new("x", elements, body).into()
+            }
+            Work::Loop(goes_on, steps) => {
+                let mut round = self.inside(None, |it| it.plan(steps, 1));
+                round.inputs = vec![Input::new("last", "Option<Value>")];
+                let last = of(Source::Input(0), vec![], "last");
+                let bound = Condition::Let {
+                    pattern: "Some(_)".into(),
+                    value: last,
+                };
+                let more = Body::If(vec![
+                    branch(vec![bound], value(Template::Bool(*goes_on))),
+                    branch(vec![], value(Template::Bool(true))),
+                ]);
+                let name = format!("{MORE}{}", self.depth);
+                round.steps.insert(0, step(&name, more, &[]));
+                let inputs = Template::object([("last", Template::Null)]);
+                let more = of(Source::Step(0), vec![], &name);
+                let mut repeat = Loop::new(Block::new(inputs, round), more);
+                repeat.last = true;
+                repeat.into()
+            }
+            Work::Block(steps) => {
+                let inner = self.inside(Some(&part), |it| it.plan(steps, 0));
+                Block::new(Template::object::<&str>([]), inner).into()
+            }
+            Work::Plan(steps) => {
+                let inner = self.inside(Some(&part), |it| it.plan(steps, 0));
+                self.plans.push(inner);
+                let place = (self.plans.len() - 1) as u64;
+                Action::call("called", Template::object([("plan", place.into())])).into()
+            }
+        }
+    }
+}
+
+/// What the step of a round is called that says whether there is another.
+pub(crate) const MORE: &str = "more";
+
+impl Work {
+    pub(crate) fn waits(&self) -> bool {
+        *self == Self::Await
+    }
+
+    /// Whether a condition does not hold, of a step without elements.
+    pub(crate) fn is_skipped(&self) -> bool {
+        match self {
+            Self::If(holds, work) => !holds || work.is_skipped(),
+            _ => false,
+        }
+    }
+
+    /// The steps inside it.
+    pub(crate) fn inner(&self) -> Option<&[Node]> {
+        match self {
+            Self::Call | Self::Await => None,
+            Self::If(_, work) | Self::For(work) => work.inner(),
+            Self::Loop(_, steps) | Self::Block(steps) | Self::Plan(steps) => Some(steps),
+        }
+    }
+}
