@@ -1,9 +1,10 @@
 //! `step name = …;` and `step name: Type = …;`.
 
 use super::super::{awaited, braced, policy, types, value};
+use super::block;
 use crate::ast::{Body, Step};
 use crate::report::Report;
-use crate::scan;
+use crate::scan::{self, FlowTokens};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
@@ -40,6 +41,7 @@ pub(in crate::parse) fn step(
     };
     let has_type = source.ty.is_some();
     let has_value = source.equals.is_some();
+    let written_type = source.ty.as_ref().map(|(_, ty)| ty.clone());
     let ty = source
         .ty
         .and_then(|(colon, ty)| self::ty(ty, colon, has_value, &name, report));
@@ -64,6 +66,12 @@ pub(in crate::parse) fn step(
             Body::Broken(None)
         } else if !has_type {
             super::body(value, end, "`;`", &name, report)
+        } else if let Some(kind) = work(&value) {
+            report.error(
+                written_type,
+                format!("a step with a type is a value, and {kind}\nhelp: write `step {name} = …;`, without the type"),
+            );
+            Body::Broken(None)
         } else if let Some(body) = awaited::typed(&value, &name, report) {
             match ty {
                 Some(_) => body,
@@ -112,6 +120,24 @@ pub(in crate::parse) fn step(
         step.forget();
     }
     Some(step)
+}
+
+/// What is in place of a Rust value, if it is work.
+fn work(tokens: &TokenStream) -> Option<&'static str> {
+    const STEPS: &str = "these braces contain steps";
+    match FlowTokens::new(tokens.clone()) {
+        FlowTokens::Loop(repeat) => repeat.until.map(|_| "a `loop` with a `while` is work"),
+        FlowTokens::Block(group, _) => block::is_block(&group).then_some(STEPS),
+        FlowTokens::If(branches, _) => {
+            let mut blocks = branches.iter().filter_map(|branch| branch.block.as_ref());
+            blocks.any(block::is_block).then_some(STEPS)
+        }
+        FlowTokens::For(repeat) => {
+            let block = repeat.block.as_ref();
+            block.is_some_and(block::is_block).then_some(STEPS)
+        }
+        FlowTokens::Call(_) => None,
+    }
 }
 
 /// The name of the step, with what is wrong before it.
