@@ -237,7 +237,12 @@ impl Policy {
             );
             return Some((Amount::Timeout, why));
         }
-        if (is_asked(Amount::Backoff) || is_asked(Amount::Max)) && self.max < self.backoff {
+        // A first wait is cut to the longest one by default.
+        let says_max = is_asked(Amount::Max) || self.max != Self::DEFAULT.max;
+        if says_max
+            && (is_asked(Amount::Backoff) || is_asked(Amount::Max))
+            && self.max < self.backoff
+        {
             let why = format!(
                 "{}, which is shorter than the first wait, `backoff`: {}",
                 time(self.max),

@@ -1,11 +1,10 @@
 //! `step name = …;` and `step name: Type = …;`.
 
 use super::super::{awaited, braced, policy, types, value};
-use super::block;
 use crate::ast::{Body, Step};
 use crate::report::Report;
 use crate::scan::{self, FlowTokens};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
 use syn::{Pat, Type};
@@ -127,17 +126,26 @@ fn work(tokens: &TokenStream) -> Option<&'static str> {
     const STEPS: &str = "these braces contain steps";
     match FlowTokens::new(tokens.clone()) {
         FlowTokens::Loop(repeat) => repeat.until.map(|_| "a `loop` with a `while` is work"),
-        FlowTokens::Block(group, _) => block::is_block(&group).then_some(STEPS),
+        FlowTokens::Block(group, _) => says_step(&group).then_some(STEPS),
         FlowTokens::If(branches, _) => {
             let mut blocks = branches.iter().filter_map(|branch| branch.block.as_ref());
-            blocks.any(block::is_block).then_some(STEPS)
+            blocks.any(says_step).then_some(STEPS)
         }
         FlowTokens::For(repeat) => {
             let block = repeat.block.as_ref();
-            block.is_some_and(block::is_block).then_some(STEPS)
+            block.is_some_and(says_step).then_some(STEPS)
         }
         FlowTokens::Call(_) => None,
     }
+}
+
+/// Whether braces contain `step`. A Rust block may have a `let`, which a step in a block is not.
+fn says_step(group: &Group) -> bool {
+    let mut statements = scan::block(group.stream()).into_iter();
+    statements.any(|statement| {
+        let keyword = statement.step().and_then(|step| step.keyword.as_ref());
+        keyword.is_some_and(|keyword| keyword == "step")
+    })
 }
 
 /// The name of the step, with what is wrong before it.

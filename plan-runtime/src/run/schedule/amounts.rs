@@ -30,7 +30,6 @@ impl Schedule<'_> {
                 self.hushed(step, StepError::arguments(error.of_part(part(*amount))))
             })?;
         }
-        resolved.wait_as_long_as_asked();
         let is_given = |asked| policy.gives(asked).is_some();
         let named = &policy.named;
         let is_asked = |asked| is_given(asked) || named.iter().any(|(amount, _)| *amount == asked);
