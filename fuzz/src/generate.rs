@@ -187,7 +187,14 @@ pub(crate) fn plan(choices: &mut Choices<'_>) -> String {
     let mut inputs = Vec::new();
     for _ in 0..choices.below(3) {
         let name = format!("{}{}", choices.of(&["i", "input ", "fn"]), inputs.len());
-        let ty = choices.of(&["String", "Vec<u8>", "Option<Value>", "&str", "u8"]);
+        let ty = choices.of(&[
+            "String",
+            "Vec<u8>",
+            "Option<Value>",
+            "&str",
+            "u8",
+            "Duration",
+        ]);
         inputs.push(json!({"name": name, "type": ty, "description": choices.text()}));
         known.sources.push(json!({ "input": name }));
     }
@@ -407,6 +414,21 @@ impl Known {
         block
     }
 
+    /// A reference to an input, which may give an amount of a policy.
+    fn given(&self, choices: &mut Choices<'_>) -> Option<Value> {
+        let inputs: Vec<&Value> = self
+            .sources
+            .iter()
+            .filter(|source| source.get("input").is_some())
+            .collect();
+        if inputs.is_empty() {
+            return None;
+        }
+        let mut reference = choices.of(&inputs).clone();
+        reference["pointer"] = choices.of(&["", "", "/a"]).into();
+        Some(json!({ "reference": reference }))
+    }
+
     /// Sets some members of a policy.
     fn policy(&self, choices: &mut Choices<'_>, policy: &mut Value) {
         if policy.is_null() {
@@ -414,7 +436,7 @@ impl Known {
         }
         let durations = ["1s", "0s", "2h", "30m"];
         for _ in 0..choices.below(4) {
-            match choices.below(8) {
+            match choices.below(9) {
                 0 => policy["attempts"] = choices.below(5).into(),
                 1 => policy["backoff"] = choices.of(&durations).into(),
                 2 => policy["timeout"] = choices.of(&durations).into(),
@@ -423,6 +445,20 @@ impl Known {
                 5 => policy["concurrency"] = choices.below(3).into(),
                 6 if choices.is() => policy["catch"] = true.into(),
                 6 => policy["catch"] = "each".into(),
+                7 => {
+                    let amounts = [
+                        "attempts",
+                        "backoff",
+                        "max",
+                        "timeout",
+                        "deadline",
+                        "concurrency",
+                    ];
+                    let amount = choices.of(&amounts);
+                    if let Some(given) = self.given(choices) {
+                        policy[amount] = given;
+                    }
+                }
                 _ => policy["fallback"] = self.template(choices, 1),
             }
         }

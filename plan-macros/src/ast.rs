@@ -430,6 +430,8 @@ pub(crate) struct Reference {
     pub(crate) hops: Vec<Hop>,
     /// The span of the last token.
     pub(crate) end: Span,
+    /// Whether it leads to the `Result` of a step whose failure is a value, and not into it.
+    pub(crate) is_caught: bool,
 }
 
 impl Reference {

@@ -243,3 +243,147 @@ fn a_constant_time_is_not_0() {
     }
     assert_eq!(desk.calls.into_inner(), 0);
 }
+
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_secs(2);
+
+plan! {
+    Overlong() -> u64 {
+        #[timeout(LONG)] #[deadline("5s")]
+        step a = Fail {};
+        a
+    }
+}
+
+plan! {
+    Backwards() -> u64 {
+        #[retry(3, backoff = LONG, max = SHORT)]
+        step a = Fail {};
+        a
+    }
+}
+
+plan! {
+    Limited(each: Duration, all: Duration) -> u64 {
+        #[timeout(each)] #[deadline(all)]
+        step a = Fail {};
+        a
+    }
+}
+
+plan! {
+    Spaced(first: Duration, longest: Duration) -> u64 {
+        #[retry(2, backoff = first, max = longest, jitter = false)]
+        step a = Fail {};
+        a
+    }
+}
+
+/// Literals that do not go together do not compile. Of constants, a run says so before its first step.
+#[test]
+fn constant_times_go_together() {
+    let desk = Desk::default();
+    let errors = [
+        smol::block_on(Overlong {}.run(&desk)).unwrap_err(),
+        smol::block_on(Backwards {}.run(&desk)).unwrap_err(),
+    ];
+    let expected = [
+        "step `a` has a `timeout` of 1m, but no call can take this long: the `deadline` of all attempts is 5s",
+        "step `a` has a `max` of 2s, which is shorter than the first wait, `backoff`: 1m",
+    ];
+    for (error, expected) in errors.iter().zip(expected) {
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    assert_eq!(desk.calls.into_inner(), 0);
+}
+
+/// Of inputs, the step says so when it starts.
+#[test]
+fn given_times_go_together() {
+    let desk = Desk::default();
+    let errors = [
+        smol::block_on(
+            Limited {
+                each: LONG,
+                all: SHORT,
+            }
+            .run(&desk),
+        )
+        .unwrap_err(),
+        smol::block_on(
+            Spaced {
+                first: LONG,
+                longest: SHORT,
+            }
+            .run(&desk),
+        )
+        .unwrap_err(),
+    ];
+    let expected = [
+        "its timeout: it is 1m, but no call can take this long: the `deadline` of all attempts is 2s",
+        "its longest wait (`max`): it is 2s, which is shorter than the first wait, `backoff`: 1m",
+    ];
+    for (error, expected) in errors.iter().zip(expected) {
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    assert_eq!(desk.calls.load(Ordering::Relaxed), 0);
+    let limited = Limited {
+        each: SHORT,
+        all: SHORT,
+    }
+    .run(&desk);
+    assert!(
+        smol::block_on(limited)
+            .unwrap_err()
+            .to_string()
+            .contains("out of order")
+    );
+    assert_eq!(desk.calls.into_inner(), 1);
+}
+
+plan! {
+    Patient() -> u64 {
+        #[retry(2, backoff = LONG, jitter = false)]
+        step a = Fail {};
+        a
+    }
+}
+
+/// A constant may be a longer first wait than the longest one by default, as a literal may.
+#[test]
+fn a_long_first_wait_is_waited() {
+    let desk = Desk::default();
+    let timer = ManualTimer::new();
+    let run = Patient {}.run(&desk).timer(timer.clone());
+    smol::block_on(timer.skip_waits(run)).unwrap_err();
+    assert_eq!(timer.elapsed(), LONG);
+}
+
+/// A report has the amounts that a step was given, which its plan does not say.
+#[test]
+fn a_report_has_the_amounts() {
+    let desk = Desk::default();
+    let run = Limited {
+        each: SHORT,
+        all: LONG,
+    }
+    .run(&desk);
+    let (result, report) = smol::block_on(run.with_report());
+    result.unwrap_err();
+    let policy = report.step("a").unwrap().policy().unwrap();
+    assert_eq!((policy.timeout, policy.deadline), (Some(SHORT), Some(LONG)));
+    assert!(
+        report
+            .to_string()
+            .contains("out of order [timeout: 2s, deadline: 1m]"),
+        "{report}"
+    );
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(
+        json["steps"][0]["amounts"],
+        json!({ "timeout": "2s", "deadline": "1m" })
+    );
+    let run = Backwards {}.run(&desk);
+    let (_, report) = smol::block_on(run.with_report());
+    assert!(report.step("a").unwrap().policy().is_none());
+}

@@ -56,7 +56,9 @@ fn they_are_data() {
         (a, b, c, d, e.is_none())
     };
     for step in &plan.plan().steps[1..5] {
-        let Body::Action(action) = &step.body else { panic!() };
+        let Body::Action(action) = &step.body else {
+            panic!()
+        };
         assert!(matches!(action.args, Template::Test(_)), "{step:?}");
     }
     println!("{}", plan.plan());

@@ -223,7 +223,12 @@ impl<'a> Builder<'a> {
             Value::Reference(reference) => {
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                self.fits("Takes", it(way, end), start, end)
+                let place = if reference.is_caught {
+                    "TakesOutcome"
+                } else {
+                    "Takes"
+                };
+                self.fits(place, it(way, end), start, end)
             }
             Value::Computed(computed) => {
                 let name = self.computed(computed);

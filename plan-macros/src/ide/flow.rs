@@ -202,7 +202,7 @@ impl IdeExpansion {
         };
         let condition = self.value(condition.clone());
         let parameter = match last {
-            Some(last) if !last.is_empty() => last.clone(),
+            Some((_, last)) if !last.is_empty() => last.clone(),
             _ => quote!(_),
         };
         let closure = match name {

@@ -89,6 +89,20 @@ impl CaughtSteps {
         Some((at, message))
     }
 
+    /// Whether a reference leads to a `Result`, and not into it.
+    pub(super) fn is_whole(&self, reference: &Reference, source: Source, role: &Role) -> bool {
+        let is_list = |hop: &Hop| matches!(hop, Hop::Index(..) | Hop::Each(_));
+        self.lists(&reference.root, source, role)
+            .is_some_and(|lists| {
+                reference.hops.len() == lists && reference.hops.iter().all(is_list)
+            })
+    }
+
+    /// Whether a name is that of a step that is a `Result`.
+    pub(super) fn is_caught(&self, name: &Ident, source: Source, role: &Role) -> bool {
+        self.lists(name, source, role) == Some(0)
+    }
+
     /// The same in Rust code.
     pub(super) fn mistake_in<'r>(
         &self,
@@ -107,7 +121,7 @@ impl CaughtSteps {
         let (name, field) = (text_of(name), member.to_token_stream());
         let message = format!(
             "`{name}` may have failed: it is a `Result`\n\
-             help: look which it is: `match &{name} {{ Ok(it) => it.{field}, Err(failure) => … }}`, or pass `{name}?.{field}` to a tool"
+             help: write `{name}?.{field}`, which fails if `{name}` did, or look which it is: `match &{name} {{ Ok(it) => it.{field}, Err(failure) => … }}`"
         );
         Some((member.span(), message))
     }
@@ -118,7 +132,7 @@ fn lists(step: &Step) -> Option<usize> {
     match step.policy.catch {
         Catch::No => None,
         Catch::Whole => Some(0),
-        Catch::Each(_) => Some(depth(&step.body)),
+        Catch::Each(_) => Some(depth(&step.body)).filter(|depth| *depth > 0),
     }
 }
 

@@ -57,6 +57,8 @@ struct Scope {
     first: usize,
     /// The step that a block is of.
     owner: String,
+    /// Whether it is the block of a loop that does not name the value of the round before.
+    repeats: bool,
 }
 
 impl Names {
@@ -207,6 +209,7 @@ impl Names {
                 }
                 self.bind(last, owner, bound);
                 self.block(&mut repeat.round, scope, owner, bound, report);
+                self.scopes[repeat.round.scope].repeats = repeat.last.is_none();
                 // Where the condition is, the step's own name is that of the round's value.
                 repeat.scope = self.scopes.len();
                 let value = repeat.round.value().map(|step| Source::Step(step.number));
@@ -299,9 +302,11 @@ impl Names {
 
     /// What a name in a value means, with `frames` around it.
     fn find(&self, name: &Ident, frames: &Frames) -> Meaning {
-        if let Some(local) = frames.get(name) {
+        if self.is_broken(frames.scope, name) {
+            Meaning::Broken
+        } else if let Some(local) = frames.get(name) {
             Meaning::Local(local)
-        } else if frames.is_broken(name) || self.is_broken(frames.scope, name) {
+        } else if frames.is_broken(name) {
             Meaning::Broken
         } else if self.get_in(frames.scope, name).is_some() {
             Meaning::Source
@@ -355,6 +360,13 @@ impl Names {
                 Some(step) => format!(
                     "help: `{text}` is bound in the step `{step}`, and is in scope only inside its braces"
                 ),
+                None if is_round_before(&text)
+                    && self.around(frames.scope).any(|scope| scope.repeats) =>
+                {
+                    format!(
+                        "help: name the value of the round before: `loop |{text}| {{ … }} while …`"
+                    )
+                }
                 None => format!(
                     "help: a plan cannot capture local variables; {}{text}: …)`",
                     self.inputs_help
@@ -366,13 +378,30 @@ impl Names {
     }
 
     /// The message about a name in `#[after(…)]` that is not a step's.
-    pub(crate) fn unknown_after(&self, after: &Ident, step: &Ident, scope: usize) -> String {
+    pub(crate) fn unknown_after(
+        &self,
+        after: &Ident,
+        step: &Ident,
+        scope: usize,
+        inner_help: impl Fn(&str) -> String,
+    ) -> String {
         let text = text_of(after);
         let step = text_of(step);
         if let Some(Source::Step(_)) = self.get_in(scope, after) {
             let owner = &self.scopes[scope].owner;
             return format!(
                 "`{text}` is outside this block, which a step of it cannot wait for alone\nhelp: write `#[after({text})]` on `{owner}`"
+            );
+        }
+        if let Some(inner) = self
+            .scopes
+            .iter()
+            .find(|scope| matches!(scope.sources.get(&text), Some(Source::Step(_))))
+        {
+            let owner = &inner.owner;
+            return format!(
+                "`{text}` is known only in the block of `{owner}`\n{}",
+                inner_help(owner)
             );
         }
         let known = self.scopes[scope]
@@ -390,6 +419,11 @@ impl Names {
             None => format!("no step is named `{text}`"),
         }
     }
+}
+
+/// Whether a name is one for the value of the round before.
+fn is_round_before(name: &str) -> bool {
+    ["last", "previous", "prev", "before"].contains(&name)
 }
 
 /// Whether nothing says what a body gives.

@@ -5,8 +5,8 @@ use super::frames::Frame;
 use super::{Frames, Meaning, Names, Source};
 use super::{braces, computed};
 use crate::ast::{
-    Block, BlockTail, Body, Branch, Capture, Captured, Computed, Condition, Field, Fields, Json,
-    List, Local, Loop, Mention, Plan, Reference, Rest, Role, Scalar, Step, Value,
+    Block, BlockTail, Body, Branch, Capture, Captured, Computed, Condition, Field, Fields,
+    FormatPart, Json, List, Local, Loop, Mention, Plan, Reference, Rest, Role, Scalar, Step, Value,
 };
 use crate::docs::text_of;
 use crate::parse;
@@ -103,8 +103,7 @@ impl Resolver<'_> {
 
     /// What the step is for that is here, in this block or around it.
     fn role_in(&self, scope: usize) -> &Role {
-        let block = self.blocks.iter().find(|block| block.scope == scope);
-        block.map_or(&self.role, |block| &block.role)
+        role_in(&self.blocks, &self.role, scope)
     }
 
     fn block(&mut self, block: &mut Block, then: impl FnOnce(&mut Self)) {
@@ -136,9 +135,25 @@ impl Resolver<'_> {
 
     /// The loop that a step of this name and number is.
     fn repeat(&mut self, repeat: &mut Loop, name: &Ident, number: usize, collects: bool) {
+        if let (BlockTail::Name(tail), Some(last)) = (&repeat.round.tail, &repeat.last)
+            && tail.unraw() == last.unraw()
+            && self.names.own(repeat.round.scope, tail).is_none()
+        {
+            self.report.error(tail, outside(&text_of(tail)));
+            repeat.round.tail = BlockTail::Broken;
+        }
+        // Nothing is known of the value of the round before if the block does not end with a value of its own.
+        let is_broken = match &repeat.round.tail {
+            BlockTail::Broken => true,
+            BlockTail::Name(tail) => {
+                let scope = repeat.round.scope;
+                self.names.own(scope, tail).is_none() || self.names.is_broken(scope, tail)
+            }
+            BlockTail::None | BlockTail::Step => false,
+        };
         if let Some(last) = &repeat.last {
             let names = vec![(text_of(last), None)];
-            self.frames.enter(Frame::new(names, false));
+            self.frames.enter(Frame::new(names, is_broken));
         }
         let scope = repeat.round.scope;
         let (again, again_scope) = (&mut repeat.again, repeat.scope);
@@ -197,6 +212,9 @@ impl Resolver<'_> {
                 subpat: None,
             }));
         }
+        if is_broken {
+            repeat.last = None;
+        }
     }
 
     /// The name at the end of a block, which is that of a step in it.
@@ -209,13 +227,9 @@ impl Resolver<'_> {
         }
         match self.names.find(name, &self.frames) {
             Meaning::Broken => {}
-            Meaning::Local(_) | Meaning::Source => self.report.error(
-                name,
-                format!(
-                    "`{name}` is outside this block, which ends with a step of its own\n\
-                     help: write `step value: Type = {name};`, then `value`"
-                ),
-            ),
+            Meaning::Local(_) | Meaning::Source => {
+                self.report.error(name, outside(&text_of(name)));
+            }
             Meaning::Unknown => {
                 let (message, _) = self.names.unknown(name, &self.frames);
                 self.report.error(name, message);
@@ -257,7 +271,9 @@ impl Resolver<'_> {
                 false
             }
             None => {
-                self.report.error(after, self.names.unknown_after(after, step, scope));
+                self.report.error(after, self.names.unknown_after(after, step, scope, |owner| {
+                    format!("help: write `#[after({owner})]`, which waits for all of that block")
+                }));
                 false
             }
         });
@@ -309,6 +325,13 @@ impl Resolver<'_> {
                     List::Reference(reference, name) => {
                         let bound = vec![(text_of(name), None)];
                         if !self.reference(reference) {
+                            repeat.list = List::Broken;
+                        } else if reference.is_caught {
+                            let written = reference.written();
+                            self.report.error(
+                                &reference.root,
+                                format!("`{written}` may have failed: it is a `Result`, not a list\nhelp: write `{written}?`, which fails if `{written}` did"),
+                            );
                             repeat.list = List::Broken;
                         }
                         bound
@@ -403,7 +426,18 @@ impl Resolver<'_> {
             );
             self.report.error(step, message);
         }
-        if !steps.is_empty() {
+        let bound = match &*amount {
+            Value::Reference(reference) => reference.local.map(|_| &reference.root),
+            Value::Computed(computed) => computed.locals.first().map(|(name, _)| name),
+            _ => None,
+        };
+        if let Some(name) = bound {
+            let message = format!(
+                "`{name}` is bound inside the plan; policies take constants and inputs\nhelp: make it an input"
+            );
+            self.report.error(name, message);
+        }
+        if !steps.is_empty() || bound.is_some() {
             self.mentions.truncate(before);
             *amount = Value::Broken;
         }
@@ -439,14 +473,30 @@ impl Resolver<'_> {
             Value::Literal(literal) => self.fields(&mut literal.fields),
             Value::Json(_, json) => self.json(json),
             // What is shown may be borrowed, as in any `format!`.
-            Value::Format(format) => format.args.iter_mut().for_each(|value| match value {
-                Value::Computed(computed) => {
-                    if !self.computed(computed) {
+            Value::Format(format) => {
+                for (place, value) in format.args.iter_mut().enumerate() {
+                    match &mut *value {
+                        Value::Computed(computed) => {
+                            if !self.computed(computed) {
+                                *value = Value::Broken;
+                            }
+                        }
+                        value => self.value(value),
+                    }
+                    let is_shown = |part: &FormatPart| matches!(part, FormatPart::Placeholder { arg, spec } if *arg == place && !spec.ends_with('?'));
+                    if let Value::Reference(reference) = value
+                        && reference.is_caught
+                        && format.parts.iter().any(is_shown)
+                    {
+                        let written = reference.written();
+                        self.report.error(
+                            &reference.root,
+                            format!("`{written}` may have failed: it is a `Result`, which `{{}}` cannot show\nhelp: write `{written}?`, which fails if `{written}` did, or `{{:?}}`"),
+                        );
                         *value = Value::Broken;
                     }
                 }
-                value => self.value(value),
-            }),
+            }
             Value::Reference(reference) => {
                 if !self.reference(reference) {
                     *value = Value::Broken;
@@ -502,6 +552,7 @@ impl Resolver<'_> {
                     self.report.error_at(at, message);
                     return false;
                 }
+                reference.is_caught = self.caught.is_whole(reference, source, role);
             }
             Meaning::Broken => return false,
             Meaning::Unknown => {
@@ -515,7 +566,16 @@ impl Resolver<'_> {
 
     /// `false` if something in the expression was reported.
     fn computed(&mut self, computed: &mut Computed) -> bool {
-        let ok = computed::analyse(computed, self.names, &self.frames, self.report);
+        let (names, frames) = (self.names, &self.frames);
+        let (caught, blocks, role) = (&self.caught, &*self.blocks, &self.role);
+        let is_caught = |name: &Ident| {
+            let source = names.get_in(frames.scope, name);
+            source.is_some_and(|source| {
+                let role = role_in(blocks, role, names.scope_of(source));
+                caught.is_caught(name, source, role)
+            })
+        };
+        let ok = computed::analyse(computed, names, frames, &is_caught, self.report);
         for (name, local) in &computed.locals {
             self.frames.mention(name);
             self.capture_local(name, *local);
@@ -555,6 +615,20 @@ impl Resolver<'_> {
         }
         ok
     }
+}
+
+/// Says that a block does not end with what is around it.
+fn outside(name: &str) -> String {
+    format!(
+        "`{name}` is outside this block, which ends with a step of its own\n\
+         help: write `step value: Type = {name};`, then `value`"
+    )
+}
+
+/// What the step is for that is here, in this block or around it.
+fn role_in<'r>(blocks: &'r [OpenBlock], role: &'r Role, scope: usize) -> &'r Role {
+    let block = blocks.iter().find(|block| block.scope == scope);
+    block.map_or(role, |block| &block.role)
 }
 
 /// The place of the `&` of an expression that borrows what a name leads to, and nothing else, with that: no argument takes a reference.

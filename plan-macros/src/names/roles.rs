@@ -137,7 +137,13 @@ impl Scope<'_> {
                     continue;
                 }
                 None => {
-                    report.error(name, names.unknown_after(name, &step.name, self.scope));
+                    let help = |owner: &str| {
+                        format!("help: put the undo step into the block of `{owner}`")
+                    };
+                    report.error(
+                        name,
+                        names.unknown_after(name, &step.name, self.scope, help),
+                    );
                     continue;
                 }
             };
@@ -191,6 +197,18 @@ impl Scope<'_> {
         let is_always = by.is_some_and(|step| matches!(step.role, Role::Always));
         match &self.steps[to].role {
             Role::Undo(undone) => {
+                let is_turned = by.is_some_and(|by| text_of(&by.name) == text_of(undone));
+                if is_turned {
+                    let (by, text) = (text_of(undone), text);
+                    report.error(
+                        undone,
+                        format!(
+                            "`{by}` refers to `{text}`, so it cannot be what `{text}` undoes\n\
+                             help: write `#[undo({text})]` on `{by}`"
+                        ),
+                    );
+                    return;
+                }
                 let undone = text_of(undone);
                 report.error(
                     name,

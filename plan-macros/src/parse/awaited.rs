@@ -1,5 +1,6 @@
 //! `step reply: Reply = await;`, and what is easily written instead.
 
+use super::call;
 use super::token_text::value_text;
 use crate::ast::{Body, Role};
 use crate::report::Report;
@@ -19,6 +20,11 @@ pub(super) fn typed(tokens: &TokenStream, name: &Ident, report: &mut Report) -> 
     let Some(extra) = tokens.clone().into_iter().nth(1) else {
         return Some(Body::Await(keyword.span()));
     };
+    let call: TokenStream = tokens.clone().into_iter().skip(1).collect();
+    if call::is_call(&call) {
+        report.error(keyword, without(&call, name));
+        return Some(Body::Broken(None));
+    }
     report.error(
         extra,
         format!(
@@ -29,18 +35,22 @@ pub(super) fn typed(tokens: &TokenStream, name: &Ident, report: &mut Report) -> 
 }
 
 /// Reports an `await` where a step without a type calls a tool.
-pub(super) fn untyped(tokens: &TokenStream, name: &Ident, report: &mut Report) -> bool {
+pub(super) fn untyped(
+    tokens: &TokenStream,
+    is_inner: bool,
+    name: &Ident,
+    report: &mut Report,
+) -> bool {
     let Some(keyword) = keyword(tokens) else {
         return false;
     };
     let call: TokenStream = tokens.clone().into_iter().skip(1).collect();
     if !call.is_empty() {
-        let call = value_text(&call);
+        report.error(keyword, without(&call, name));
+    } else if is_inner {
         report.error(
             keyword,
-            format!(
-                "a step calls its tool without `await`: the run awaits the tool, and fails if the tool fails\nhelp: write `step {name} = {call};`"
-            ),
+            "a value from outside needs a type\nhelp: write `step reply: Type = await;` in the braces, then `reply`",
         );
     } else {
         report.error(
@@ -49,6 +59,14 @@ pub(super) fn untyped(tokens: &TokenStream, name: &Ident, report: &mut Report) -
         );
     }
     true
+}
+
+/// Says that a call needs no `await`.
+fn without(call: &TokenStream, name: &Ident) -> String {
+    let call = value_text(call);
+    format!(
+        "a step calls its tool without `await`: the run awaits the tool, and fails if the tool fails\nhelp: write `step {name} = {call};`"
+    )
 }
 
 /// Reports each wait in what a step of this kind does, which comes after the work.

@@ -1,10 +1,11 @@
 //! The call of a tool, and what is easily written instead of one.
 
 use super::token_text::{path_text, tidy, value_text};
-use super::value;
+use super::{other_words, value};
 use crate::ast::{Body, Fields, Literal, Value};
 use crate::docs::{last_name, text_of};
 use crate::report::Report;
+use crate::scan;
 use heck::ToUpperCamelCase;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -19,7 +20,8 @@ pub(super) fn call(
     name: &Ident,
     report: &mut Report,
 ) -> Body {
-    if let Some((at, message)) = block_of_others(&rest, name) {
+    let meant = block_of_others(&rest, name).or_else(|| other_words::concurrent(&rest));
+    if let Some((at, message)) = meant {
         report.error_at(at, message);
         return Body::Broken(None);
     }
@@ -36,7 +38,7 @@ pub(super) fn call(
         Value::Literal(literal) => match literal.fields {
             Fields::Named(..) | Fields::Unit => Body::Call(literal),
             Fields::Unnamed(..) => {
-                unnamed(&literal.path, name, report);
+                unnamed(&literal.path, name, until, report);
                 Body::Broken(None)
             }
         },
@@ -60,12 +62,17 @@ pub(super) fn call(
 }
 
 /// Says of `Tool(…)` that the arguments of a tool have names.
-fn unnamed(path: &Path, name: &Ident, report: &mut Report) {
+fn unnamed(path: &Path, name: &Ident, until: &str, report: &mut Report) {
+    let value = if until == "`}`" {
+        "write `step value: Type = …;` in the braces, then `value`".to_owned()
+    } else {
+        format!("give the step a type: `step {name}: Type = …;`")
+    };
     report.error(
         path,
         format!(
             "a tool is called with named arguments: `{} {{ … }}`\n\
-             help: if this is a value, not a tool, give the step a type: `step {name}: Type = …;`",
+             help: if this is a value, not a tool, {value}",
             path_text(path)
         ),
     );
@@ -84,7 +91,7 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
             ),
         );
     } else if let Some((_, path)) = called(tokens.clone()) {
-        unnamed(&path, name, report);
+        unnamed(&path, name, until, report);
     } else if let Some((at, message)) =
         other_control_flow(&tokens, name).or_else(|| call_for_each(tokens.clone(), name))
     {
@@ -105,18 +112,45 @@ fn not_a_call(name: &Ident, tokens: TokenStream, until: &str, report: &mut Repor
 /// What other languages begin a block with, and what a plan has instead.
 fn block_of_others(tokens: &TokenStream, name: &Ident) -> Option<(Span, String)> {
     let mut trees = tokens.clone().into_iter();
-    let (Some(TokenTree::Ident(word)), Some(TokenTree::Group(block))) =
-        (trees.next(), trees.next())
-    else {
+    let TokenTree::Ident(word) = trees.next()? else {
         return None;
     };
+    let next = trees.next()?;
+    let is_plan =
+        matches!(&next, TokenTree::Punct(bang) if word == "plan" && bang.as_char() == '!');
+    let is_moved = matches!(&next, TokenTree::Ident(moved) if word == "async" && moved == "move");
+    let next = if is_plan || is_moved {
+        trees.next()?
+    } else {
+        next
+    };
+    let TokenTree::Group(block) = next else {
+        return None;
+    };
+    if is_plan {
+        return Some((
+            word.span(),
+            format!(
+                "steps inside a step are a block\nhelp: write the braces alone: `step {name} = {{ … }};`"
+            ),
+        ));
+    }
     let is_block = block.delimiter() == Delimiter::Brace;
+    let has_steps = is_block && scan::has_steps(&block);
     let message = match word.to_string().as_str() {
         "do" if is_block => format!(
             "a loop begins with `loop`\nhelp: write `#[at_most(100)] step {name} = loop {{ Tool {{ … }} }} while condition;`"
         ),
         "try" if is_block && trees.next().is_some() => format!(
             "a step has no `try`: the run fails if the step fails\nhelp: write `#[catch] step {name} = Tool {{ … }};`, and the failure is a value"
+        ),
+        "async" | "unsafe" if has_steps => {
+            format!(
+                "a block has no `{word}`\nhelp: write the braces alone: `step {name} = {{ … }};`"
+            )
+        }
+        "try" if has_steps => format!(
+            "a block has no `try`: the run fails if one of its steps fails\nhelp: write `#[catch] step {name} = {{ … }};`, and the failure is a value"
         ),
         _ => return None,
     };
@@ -170,6 +204,7 @@ fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
     let waits = match tokens.clone().into_iter().last() {
         Some(TokenTree::Punct(last)) => last.as_char() == '?',
         Some(TokenTree::Ident(last)) => last == "await",
+        Some(TokenTree::Group(last)) => last.delimiter() == Delimiter::Parenthesis,
         _ => false,
     };
     let call = waits.then(|| syn::parse2::<syn::Expr>(tokens.clone()).ok());
@@ -184,6 +219,17 @@ fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
                 (*waits.base, quote!(#dot #keyword))
             }
             syn::Expr::Try(asks) => (*asks.expr, asks.question_token.to_token_stream()),
+            syn::Expr::MethodCall(of)
+                if ["run", "call", "unwrap", "expect"].contains(&&*text_of(&of.method)) =>
+            {
+                let mut postfix = TokenStream::new();
+                of.dot_token.to_tokens(&mut postfix);
+                of.method.to_tokens(&mut postfix);
+                let args = of.args;
+                of.paren_token
+                    .surround(&mut postfix, |inside| args.to_tokens(inside));
+                (*of.receiver, postfix)
+            }
             syn::Expr::Struct(_) => return (call.into_token_stream(), after),
             syn::Expr::Call(_) if function(call.to_token_stream()).is_some() => {
                 return (call.into_token_stream(), after);
@@ -269,6 +315,24 @@ fn tool_path(tokens: TokenStream) -> Option<Path> {
 /// The function that is called by `name(…)`, or as if it were a tool by `name { … }`.
 fn function(tokens: TokenStream) -> Option<(String, Path)> {
     called(tokens).filter(|(name, _)| !name.starts_with(char::is_uppercase))
+}
+
+/// Says of `name { … }` how a call is written.
+pub(super) fn lowercase(tokens: &TokenStream) -> Option<(Path, String)> {
+    let (name, path) = function(tokens.clone())?;
+    let tool = name.to_upper_camel_case();
+    let message = format!(
+        "`{name}` is a function, but a call is the struct of its arguments\n\
+         help: `#[tool]` makes `{tool}` of `async fn {name}`: write `{tool} {{ … }}`"
+    );
+    let is_struct = matches!(tokens.clone().into_iter().last(), Some(TokenTree::Group(last)) if last.delimiter() == Delimiter::Brace);
+    is_struct.then_some((path, message))
+}
+
+/// Whether tokens are `Tool { … }`, and perhaps `.await` or `?` after it.
+pub(super) fn is_call(tokens: &TokenStream) -> bool {
+    let (call, _) = without_waiting(tokens.clone());
+    matches!(syn::parse2(call), Ok(syn::Expr::Struct(_)))
 }
 
 /// What is called by `name(…)` or `name { … }`.

@@ -133,6 +133,7 @@ fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Opt
             local: None,
             hops: Vec::new(),
             end: span,
+            is_caught: false,
         }),
     ));
     Some(args.len() - 1)

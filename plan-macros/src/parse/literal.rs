@@ -151,6 +151,7 @@ pub(super) fn named(
                     local: None,
                     hops: Vec::new(),
                     end: name.span(),
+                    is_caught: false,
                 });
                 (name, true, value)
             }

@@ -1,7 +1,11 @@
 //! What other languages and engines write in place of attributes and steps.
 
 use super::braced;
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use super::token_text::value_text;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::quote;
+use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
 
 /// The attribute that a step has in place of one of this name, if it is one, and how to write it.
 pub(super) fn meant(name: &str) -> Option<(&'static str, &'static str)> {
@@ -27,6 +31,10 @@ pub(super) fn meant(name: &str) -> Option<(&'static str, &'static str)> {
             "concurrency",
             "write `#[concurrency(3)]` for the elements of a `for`; steps run beside each other anyway",
         ),
+        "every" | "interval" | "poll" => (
+            "at_most",
+            "write `#[at_most(100, every = \"3s\")]` for the rounds of a `loop`",
+        ),
         "attempts" | "tries" | "repeat" => ("retry", "write `#[retry(3)]`"),
         "time_limit" | "max_time" | "ttl" | "within" => (
             "timeout",
@@ -50,8 +58,36 @@ pub(super) fn statement(tokens: &TokenStream) -> Option<(Ident, String)> {
     let Some(TokenTree::Ident(keyword)) = trees.next() else {
         return None;
     };
-    let has_braces = trees.next().is_some_and(|next| braced(&next).is_some());
+    let next = trees.next();
+    let has_braces = next.as_ref().is_some_and(|next| braced(next).is_some());
+    let is_alone = !matches!(next, Some(TokenTree::Punct(_) | TokenTree::Group(_)));
     let message = match keyword.to_string().as_str() {
+        "break" | "continue" => format!(
+            "a plan has no `{keyword}`: all its steps run, each as soon as it can\n\
+             help: write `if condition {{ … }}` around what may be left out"
+        ),
+        "if" => {
+            let word = ending(tokens)?;
+            return Some((word.clone(), format!(
+                "a plan has no early `{word}`: all its steps run, each as soon as it can\n\
+                 help: write `step name = if condition {{ Tool {{ … }} }};` for what may be left out"
+            )));
+        }
+        "throw" | "raise" | "bail" | "fail" if is_alone => format!(
+            "a plan has no `{keyword}`: it fails when a step fails\n\
+             help: write `step name: Type = Err(\"…\")?;`, which fails"
+        ),
+        "yield" | "emit" => format!(
+            "a plan has no `{keyword}`: it has one output, its last expression\n\
+             help: an `Observer` of the run sees what each step gives"
+        ),
+        "fn" | "struct" | "enum" | "const" | "static" | "use" | "impl" | "mod" | "type" if next.is_some() => format!(
+            "a plan has no items: it consists of steps\nhelp: write this `{keyword}` before `plan!`"
+        ),
+        "async" | "pub" if next.is_none() => format!(
+            "a step has no `{keyword}`\nhelp: remove it"
+        ),
+        word if has_braces && is_concurrent(word) => CONCURRENT.to_owned(),
         "while" | "loop" => format!(
             "`{keyword}` is a part of a step: `#[at_most(100)] step name = loop {{ Tool {{ … }} }} while condition;`"
         ),
@@ -67,4 +103,147 @@ pub(super) fn statement(tokens: &TokenStream) -> Option<(Ident, String)> {
         _ => return None,
     };
     Some((keyword, message))
+}
+
+const CONCURRENT: &str = "steps run concurrently, unless one refers to another\n\
+     help: write each call as a step of its own: `step name = Tool { … };`";
+
+/// What other languages and libraries begin concurrent work with.
+fn is_concurrent(word: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "spawn",
+        "parallel",
+        "par",
+        "concurrent",
+        "concurrently",
+        "join",
+        "try_join",
+        "join_all",
+        "all",
+        "fork",
+        "go",
+        "task",
+    ];
+    WORDS.contains(&word)
+}
+
+/// What is in place of the call of a step where its author wants concurrent calls, or the first of several.
+pub(super) fn concurrent(tokens: &TokenStream) -> Option<(Span, String)> {
+    let mut at = None;
+    let mut name = String::new();
+    let mut before = ' ';
+    for tree in tokens.clone() {
+        match &tree {
+            // `tokio::spawn`
+            TokenTree::Ident(_) if name.is_empty() || before == ':' => {
+                name = tree.to_string();
+                at = at.or(Some(tree.span()));
+                before = ' ';
+            }
+            TokenTree::Punct(punct) if !name.is_empty() && matches!(punct.as_char(), ':' | '!') => {
+                before = punct.as_char();
+            }
+            other => {
+                let has_call = match other {
+                    TokenTree::Group(group) => has_call(&group.stream()),
+                    TokenTree::Ident(_) => true,
+                    _ => false,
+                };
+                if !has_call {
+                    return None;
+                }
+                break;
+            }
+        }
+    }
+    let at = at?;
+    match name.as_str() {
+        "race" | "select" | "race_ok" | "any" | "select_ok" => Some((
+            at,
+            format!(
+                "a plan has no `{name}`: a call that has begun is not dropped because another was faster\n\
+                 help: a tool may call others, and give the first answer"
+            ),
+        )),
+        word if is_concurrent(word) => Some((at, CONCURRENT.to_owned())),
+        _ => None,
+    }
+}
+
+/// Whether there is `Tool { … }` in tokens.
+fn has_call(tokens: &TokenStream) -> bool {
+    let mut is_tool = false;
+    tokens.clone().into_iter().any(|tree| {
+        let was_tool = is_tool;
+        is_tool = matches!(&tree, TokenTree::Ident(name) if name.to_string().starts_with(char::is_uppercase));
+        match &tree {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace && was_tool => true,
+            TokenTree::Group(group) if group.delimiter() != Delimiter::None => has_call(&group.stream()),
+            _ => false,
+        }
+    })
+}
+
+/// The `break`, `continue` or `return` that is a statement among tokens, or in an `if` among them.
+pub(super) fn ending(tokens: &TokenStream) -> Option<Ident> {
+    let (mut is_start, mut is_if) = (true, false);
+    for tree in tokens.clone() {
+        let was_start = std::mem::replace(&mut is_start, false);
+        match tree {
+            TokenTree::Ident(word) if was_start => {
+                let is_ending = word == "break" || word == "continue" || word == "return";
+                if is_ending {
+                    return Some(word);
+                }
+                is_if = word == "if" || is_if && word == "else";
+            }
+            TokenTree::Punct(punct) => {
+                is_start = punct.as_char() == ';';
+                is_if &= !is_start;
+            }
+            TokenTree::Group(group) if is_if && group.delimiter() == Delimiter::Brace => {
+                if let Some(word) = ending(&group.stream()) {
+                    return Some(word);
+                }
+                is_start = true;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Says what a `for` has in place of such a word.
+pub(super) fn ending_of_for(word: &Ident) -> String {
+    format!(
+        "a `for` has no `{word}`: it goes through its whole list, concurrently\n\
+         help: write `for x in list.iter().take(3) {{ … }}` for a part of the list, or `if` in the braces"
+    )
+}
+
+/// Says what a loop has in its place.
+pub(super) fn ending_of_loop(word: &Ident) -> String {
+    format!(
+        "a loop has no `{word}`: it ends by its condition\nhelp: write it after `while`: `loop {{ … }} while condition`"
+    )
+}
+
+/// What is wrong with `{ Tool { … } Other { … } }`, where a block is meant, and where.
+pub(super) fn calls(tokens: &TokenStream) -> Option<(Span, String)> {
+    let parser = |input: ParseStream<'_>| {
+        let path = input.call(syn::Path::parse_mod_style)?;
+        let arguments: Group = input.parse()?;
+        Ok((path, arguments, input.parse::<TokenStream>()?))
+    };
+    let (path, arguments, rest) = parser.parse2(tokens.clone()).ok()?;
+    let call = quote!(#path #arguments);
+    let written = value_text(&call);
+    (has_call(&call) && has_call(&rest)).then(|| {
+        (
+            path.span(),
+            format!(
+                "braces contain one call, or steps and a last expression\nhelp: write `step name = {written};`"
+            ),
+        )
+    })
 }

@@ -177,15 +177,15 @@ fn one(
             policy.rounds = Some(attr.path().span());
             at_most(attr, policy, report)?;
         }
-        "collect" => match &attr.meta {
-            Meta::Path(path) => policy.collect = Some(path.span()),
-            meta => {
+        "collect" => {
+            policy.collect = Some(attr.path().span());
+            if !matches!(attr.meta, Meta::Path(_)) {
                 return Err(syn::Error::new_spanned(
-                    meta,
+                    &attr.meta,
                     "`#[collect]` takes no arguments",
                 ));
             }
-        },
+        }
         "fallback" => {
             let tokens = arguments(
                 attr,
@@ -294,12 +294,19 @@ fn check_rounds(policy: &Policy, body: &Body, report: &mut Report) {
             }
         }
         body => {
-            let instead = match body {
-                Body::For(_) => "\nhelp: a `for` gives a `Vec` already",
-                _ => "",
+            let (instead, limit) = match body {
+                Body::For(_) => (
+                    "\nhelp: a `for` gives a `Vec` already",
+                    "for the first elements of a list, write `list.iter().take(5)`; for those that run at one time, `#[concurrency(5)]`",
+                ),
+                Body::Compute(_) | Body::Await(_) => ("", "remove it"),
+                _ => ("", "for attempts, write `#[retry(3)]`"),
             };
-            if let Some(at) = policy.rounds {
-                report.error_at(at, "`#[at_most]` needs a `loop`");
+            let mut amounts = policy.amounts.iter();
+            let is_read =
+                policy.at_most.is_some() || amounts.any(|(amount, _)| *amount == Amount::AtMost);
+            if let Some(at) = policy.rounds.filter(|_| is_read) {
+                report.error_at(at, format!("`#[at_most]` needs a `loop`\nhelp: {limit}"));
             }
             if let Some(at) = policy.collect {
                 report.error_at(at, format!("`#[collect]` needs a `loop`{instead}"));
@@ -418,9 +425,11 @@ fn undone(attr: &Attribute, step: Option<&Ident>) -> syn::Result<Ident> {
     let message = match step {
         Some(step) if is_call => {
             let call = super::tidy(&tokens);
+            let is_path = syn::parse2::<syn::Path>(tokens.clone()).is_ok();
+            let arguments = if is_path { " { … }" } else { "" };
             format!(
                 "what undoes a step is a step of its own\n\
-                 help: write `#[undo({step})] step undone = {call};`"
+                 help: write `#[undo({step})] step undone = {call}{arguments};`"
             )
         }
         _ => USAGE.to_owned(),

@@ -47,11 +47,8 @@ pub(super) fn tail(
         return None;
     }
     if semicolon {
-        if let Some(name) = called_macro(&tokens) {
-            report.error(
-                &name,
-                format!("a plan has no statements, so it cannot call `{name}!` here\nhelp: a tool may do this, or an `Observer` of the run; a value is a step with a type: `step name: Type = …;`"),
-            );
+        if let Some((name, message)) = called_macro(&tokens) {
+            report.error(name, message);
             return None;
         }
         let returns = matches!(tokens.clone().into_iter().next(), Some(TokenTree::Ident(word)) if word == "return");
@@ -91,10 +88,14 @@ pub(super) fn tail(
     })
 }
 
-/// The name of the macro that is called, which is all of the tokens.
-fn called_macro(tokens: &TokenStream) -> Option<Ident> {
+/// The name of the macro that is called, which is all of the tokens, and what is wrong with it.
+pub(super) fn called_macro(tokens: &TokenStream) -> Option<(Ident, String)> {
     let call: syn::Macro = syn::parse2(tokens.clone()).ok()?;
-    Some(call.path.segments.last()?.ident.clone())
+    let name = call.path.segments.last()?.ident.clone();
+    let message = format!(
+        "a plan has no statements, so it cannot call `{name}!` here\nhelp: a tool may do this, or an `Observer` of the run; a value is a step with a type: `step name: Type = …;`"
+    );
+    Some((name, message))
 }
 
 /// The keyword of an `if`, a loop or the like in place of a step, and what a plan has instead.
@@ -110,6 +111,9 @@ fn statement(tokens: &TokenStream, semicolon: bool) -> Option<(Ident, String)> {
             let ends_with_braces = braced(&tokens.clone().into_iter().last()?).is_some();
             if is_value && !(ends_with_braces && has_no_else(tokens)) {
                 return None;
+            }
+            if let Some(early) = other_words::statement(tokens) {
+                return Some(early);
             }
             "step name = if ready { Tool { … } } else { … };"
         }

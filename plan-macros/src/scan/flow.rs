@@ -1,7 +1,7 @@
 //! `if … { … } else { … }` and `for … in … { … }` around the call of a tool.
 
 use super::tokens::Tokens;
-use proc_macro2::{Group, TokenStream, TokenTree};
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
 
 /// What a step without a type does, cut at its keywords and braces.
 pub(crate) enum FlowTokens {
@@ -34,8 +34,8 @@ pub(crate) struct ForTokens {
 /// `loop |last| { … } while condition`
 pub(crate) struct LoopTokens {
     pub(crate) keyword: Option<TokenTree>,
-    /// What is between the bars, if there are any.
-    pub(crate) last: Option<TokenStream>,
+    /// Where the first bar is, and what is between them, if there are any.
+    pub(crate) last: Option<(Span, TokenStream)>,
     /// What is before the braces, where there should be nothing.
     pub(crate) extra: TokenStream,
     pub(crate) block: Option<Group>,
@@ -61,9 +61,10 @@ impl FlowTokens {
         } else if queue.is_ident(0, "loop") {
             let keyword = queue.next();
             let last = queue.eat_punct('|').then(|| {
+                let bar = queue.last();
                 let last = queue.take_until(|tokens| tokens.is_punct(0, '|'));
                 queue.next();
-                last
+                (bar, last)
             });
             Self::Loop(LoopTokens {
                 keyword,

@@ -34,6 +34,7 @@ pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
         local: None,
         hops,
         end,
+        is_caught: false,
     })
 }
 

@@ -120,8 +120,9 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
                 (step.value, step.extra) = after_braces(step.value);
             }
         } else {
-            (step.value, after) =
-                split(&step.value, Expr::parse).unwrap_or_else(|| after_braces(step.value));
+            (step.value, after) = split_loop(&step.value)
+                .or_else(|| split(&step.value, Expr::parse))
+                .unwrap_or_else(|| after_braces(step.value));
             statement.end = end_of(&step.value).unwrap_or(statement.end);
             let mut rest = Tokens::new(after);
             let instead = rest.peek_punct(0).filter(|punct| {
@@ -289,6 +290,18 @@ fn step(tokens: &mut Tokens) -> StepTokens {
         extra,
         instead: None,
     }
+}
+
+/// The tokens of `loop { … } while condition`, and the rest.
+fn split_loop(tokens: &TokenStream) -> Option<(TokenStream, TokenStream)> {
+    let mut tokens = Tokens::new(tokens.clone());
+    if !tokens.is_ident(0, "loop") {
+        return None;
+    }
+    let head = tokens.take_until(|tokens| tokens.is_ident(0, "while"));
+    let keyword = tokens.next()?;
+    let (condition, rest) = split(&tokens.rest(), Expr::parse)?;
+    Some((quote!(#head #keyword #condition), rest))
 }
 
 /// The tokens up to braces, and the rest, if a name follows them that begins another expression.

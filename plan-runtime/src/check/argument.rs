@@ -223,6 +223,36 @@ pub trait TakesStruct<K, T, How>: Sized {
 #[diagnostic::do_not_recommend]
 impl<K, T, How, To: Takes<K, T, How>> TakesStruct<K, T, How> for To {}
 
+/// A place that takes the `Result` `T` of a step with `#[catch]`.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found `{T}`: the step may have failed",
+    label = "write `?` after this",
+    note = "what refers to a step with `?` fails if that step did; `.ok()?` and `.err()?` are for a place that takes an `Option`"
+)]
+pub trait TakesOutcome<K, T, How>: Sized {
+    /// The value in its place.
+    fn fit(_: PassedTo<K, T, Self>) -> Self {
+        unreachable()
+    }
+}
+
+macro_rules! outcomes {
+    ($($place:ty, $how:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T, E> TakesOutcome<AlwaysPresent, Result<T, E>, $how> for $place {}
+    )*};
+}
+
+outcomes! {
+    Result<T, E>, Same;
+    Option<Result<T, E>>, Wrapped;
+    Value, AsJson;
+    Option<Value>, WrappedAsJson;
+    Box<Result<T, E>>, Boxed;
+    Rc<Result<T, E>>, Boxed;
+    Arc<Result<T, E>>, Boxed;
+}
+
 /// As it is.
 pub struct Same;
 /// Into an `Option`.

@@ -1,6 +1,6 @@
 //! `?` in computed values.
 
-use super::cursor::Unknown;
+use super::cursor::{Caught, Unknown};
 use super::flow::{Locals, Look};
 use super::literal::Slot;
 use crate::Error;
@@ -47,6 +47,15 @@ impl Asked for Unknown {
     fn asked(self) -> Result<Self, Infallible> {
         Ok(self)
     }
+}
+
+/// What `?` takes the value out of where a step with `#[catch]` is before it: the value stays the plan's.
+///
+/// # Errors
+///
+/// The step's.
+pub fn caught_value<T>(caught: &Caught<T>) -> Caught<&T> {
+    caught.as_ref().map_err(Clone::clone)
 }
 
 /// The error of a `Result` that fails a step.

@@ -374,7 +374,7 @@ impl<T: Tool> IsTool for T {
 #[diagnostic::on_unimplemented(
     message = "`?` is only for a value that may be absent, but `{Self}` is always present",
     label = "this is not an `Option`",
-    note = "remove the `?`; it is for an `Option`, for `.get(…)`, for a step with `#[catch]`, and for values of type `serde_json::Value`"
+    note = "remove the `?`; it is for an `Option`, for `.get(…)`, for a step with `#[catch]` except in its undo step, and for values of type `serde_json::Value`"
 )]
 pub trait CanBeAbsent: Sized {
     /// The type of the value if it is not absent.

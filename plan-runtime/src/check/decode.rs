@@ -377,7 +377,12 @@ impl Decoder {
                     let amount = self.amount();
                     policy.given.push((amount, self.template()));
                 }
-                b';' => return policy.into(),
+                b';' => {
+                    if !policy.named.is_empty() {
+                        policy.wait_as_long_as_asked();
+                    }
+                    return policy.into();
+                }
                 _ => self.bug(),
             }
         }

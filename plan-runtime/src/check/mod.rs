@@ -15,10 +15,10 @@ mod segment;
 
 pub use argument::{
     Allows, AlwaysPresent, CanBe, FitsInto, Holds, IsUntyped, MaybeAbsent, ShownInText, Takes,
-    TakesList, TakesLiteral, TakesNegative, TakesNone, TakesSome, TakesStruct, TakesText,
-    UntypedJson, any, inner, show, shown, untyped,
+    TakesList, TakesLiteral, TakesNegative, TakesNone, TakesOutcome, TakesSome, TakesStruct,
+    TakesText, UntypedJson, any, inner, show, shown, untyped,
 };
-pub use asked::{Asked, FailsStep, checked};
+pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;
 pub(crate) use closed::is_closed_enum;
 pub use closed::{

@@ -415,6 +415,14 @@ impl<'p> Check<'p> {
                 ));
             }
         }
+        let named = &step.policy.named;
+        let is_named = |asked| named.iter().any(|(amount, _)| *amount == asked);
+        // What inputs give replaces these.
+        if step.policy.given.is_empty()
+            && let Some((amount, why)) = step.policy.contradiction(is_named)
+        {
+            return Err(format!("has a `{}` of {why}", amount.name()));
+        }
         for (amount, template) in &step.policy.given {
             let before = self.steps.len();
             self.template(template, 0)?;

@@ -193,6 +193,66 @@ impl Policy {
         given.find_map(|(other, value)| (*other == amount).then_some(value))
     }
 
+    /// The amounts that something gives when the step starts, as they are here: numbers, and times as text.
+    pub(crate) fn amounts(&self) -> impl Iterator<Item = (Amount, String)> {
+        self.given.iter().filter_map(|(amount, _)| {
+            let time = |time: Duration| humantime::format_duration(time).to_string();
+            let value = match amount {
+                Amount::Attempts => self.attempts.to_string(),
+                Amount::Backoff => time(self.backoff),
+                Amount::Max => time(self.max),
+                Amount::Timeout => time(self.timeout?),
+                Amount::Deadline => time(self.deadline?),
+                Amount::Concurrency => self.concurrency?.to_string(),
+                Amount::AtMost => self.at_most?.to_string(),
+                Amount::Every => time(self.every?),
+            };
+            Some((*amount, value))
+        })
+    }
+
+    /// Raises the longest wait to the first one, where nothing says that it is shorter: who asks for a long first wait does not ask for a
+    /// shorter one.
+    pub(crate) fn wait_as_long_as_asked(&mut self) {
+        let is_named = self.named.iter().any(|(amount, _)| *amount == Amount::Max);
+        if !is_named && self.gives(Amount::Max).is_none() && self.max == Self::DEFAULT.max {
+            self.max = self.max.max(self.backoff);
+        }
+    }
+
+    /// What is wrong with two times that do not go together, if `is_asked` holds for one of them, and which says so.
+    pub(crate) fn contradiction(
+        &self,
+        is_asked: impl Fn(Amount) -> bool,
+    ) -> Option<(Amount, String)> {
+        let time = |time: Duration| humantime::format_duration(time);
+        if (is_asked(Amount::Timeout) || is_asked(Amount::Deadline))
+            && let (Some(timeout), Some(deadline)) = (self.timeout, self.deadline)
+            && timeout > deadline
+        {
+            let why = format!(
+                "{}, but no call can take this long: the `deadline` of all attempts is {}",
+                time(timeout),
+                time(deadline)
+            );
+            return Some((Amount::Timeout, why));
+        }
+        // A first wait is cut to the longest one by default.
+        let says_max = is_asked(Amount::Max) || self.max != Self::DEFAULT.max;
+        if says_max
+            && (is_asked(Amount::Backoff) || is_asked(Amount::Max))
+            && self.max < self.backoff
+        {
+            let why = format!(
+                "{}, which is shorter than the first wait, `backoff`: {}",
+                time(self.max),
+                time(self.backoff)
+            );
+            return Some((Amount::Max, why));
+        }
+        None
+    }
+
     /// [`Policy::DEFAULT`] as all steps have it that say nothing about failures and time.
     pub(crate) fn shared() -> Arc<Self> {
         static SHARED: LazyLock<Arc<Policy>> = LazyLock::new(Arc::default);

@@ -49,7 +49,7 @@ pub struct Limits {
     pub calls: usize,
     /// Attempts of all calls. By default any number; 20,000 for others than those of `plan!`.
     pub attempts: usize,
-    /// Elements of all lists that a `for` iterates over. By default any number; 100,000 for others than those of `plan!`.
+    /// Elements of all lists that a `for` iterates over, and rounds of all loops, whether or not they call anything. By default any number; 100,000 for others than those of `plan!`.
     pub elements: usize,
     /// How many plans run inside each other as steps of the outermost. By default any number; 16 for others than those of `plan!`. More than
     /// 63 are refused in any case where they are polled on one stack.
@@ -116,7 +116,7 @@ impl Limits {
         calls: usize;
         /// Limits the attempts of all calls.
         attempts: usize;
-        /// Limits the elements of all lists.
+        /// Limits the elements of all lists, with the rounds of all loops.
         elements: usize;
         /// Limits how many plans run inside each other.
         depth: usize;

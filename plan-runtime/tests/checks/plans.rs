@@ -270,3 +270,40 @@ error[unknown-field]: the output of `send` has no field `state`
    = help: did you mean `sent.status`?
 ");
 }
+
+/// An input is compared with the amount of a policy that it gives, in a block as well.
+#[test]
+fn amounts_that_inputs_give() {
+    let plan = |ty: &str, member: &str, body: &str| {
+        format!(
+            r#"{{"name": "p", "inputs": [{{"name": "given", "type": "{ty}"}}], "steps": [
+{{"id": "a", {body}, "policy": {{"{member}": {{"reference": {{"input": "given", "pointer": ""}}}}}}}}],
+"output": {{"value": null}}}}"#
+        )
+    };
+    let call = r#""tool": {"name": "anything"}"#;
+    let each = r#""for": {"pattern": "x", "list": [1], "body": {"tool": {"name": "anything"}}}"#;
+    for (member, body) in [("attempts", call), ("concurrency", each)] {
+        for (ty, found) in [("String", "a string"), ("bool", "`true` or `false`")] {
+            let said = read(&plan(ty, member, body)).to_string();
+            let expected = format!(
+                "error[wrong-type]: `{member}` is a number, but the input `given` is {found}\n"
+            );
+            assert!(said.starts_with(&expected), "{said}");
+            assert!(said.contains(" in step `a`"), "{said}");
+        }
+        for right in ["u32", "usize", "Settings"] {
+            assert_eq!(read(&plan(right, member, body)).to_string(), "");
+        }
+    }
+    for member in ["timeout", "deadline", "backoff", "max"] {
+        let said = read(&plan("u64", member, call)).to_string();
+        let expected = format!(
+            "error[wrong-type]: `{member}` is a duration, but the input `given` is an integer\n"
+        );
+        assert!(said.starts_with(&expected), "{said}");
+        for right in ["String", "Duration", "std::time::Duration"] {
+            assert_eq!(read(&plan(right, member, call)).to_string(), "");
+        }
+    }
+}

@@ -22,11 +22,13 @@ pub(super) fn analyse(
     computed: &mut Computed,
     names: &Names,
     frames: &Frames,
+    is_caught: &dyn Fn(&Ident) -> bool,
     report: &mut Report,
 ) -> bool {
     let mut finder = Finder {
         names,
         frames,
+        is_caught,
         report,
         scopes: Vec::new(),
         found: Vec::new(),
@@ -56,6 +58,8 @@ pub(super) fn analyse(
 struct Finder<'a> {
     names: &'a Names,
     frames: &'a Frames,
+    /// Whether a name is that of a step that is a `Result`.
+    is_caught: &'a dyn Fn(&Ident) -> bool,
     report: &'a mut Report,
     /// The names that the expression binds, innermost scope last.
     scopes: Vec<HashSet<String>>,
@@ -161,7 +165,18 @@ impl Finder<'_> {
 
     /// The name at the start of a path through fields and elements, if it is one of the plan's.
     fn plans_root(&self, expr: &Expr) -> Option<Ident> {
-        root(expr).filter(|name| self.is_plans(name))
+        root(expr, &|asked| self.asked_step(asked)).filter(|name| self.is_plans(name))
+    }
+
+    /// The step in `step?`, if it is a `Result`: what is in it is a place, as a field is.
+    fn asked_step(&self, asked: &Expr) -> Option<Ident> {
+        let is_caught = |name: &Ident| {
+            self.nested == 0
+                && !self.is_bound(name)
+                && self.frames.get(name).is_none()
+                && (self.is_caught)(name)
+        };
+        source(asked).filter(is_caught)
     }
 
     fn is_plans(&self, name: &Ident) -> bool {
@@ -206,12 +221,13 @@ fn source(expr: &Expr) -> Option<Ident> {
 }
 
 /// The name at the start of a path through fields and elements.
-fn root(expr: &Expr) -> Option<Ident> {
+fn root(expr: &Expr, asked: &dyn Fn(&Expr) -> Option<Ident>) -> Option<Ident> {
     match expr {
-        Expr::Field(field) => root(&field.base),
-        Expr::Paren(inner) => root(&inner.expr),
+        Expr::Field(field) => root(&field.base, asked),
+        Expr::Paren(inner) => root(&inner.expr, asked),
+        Expr::Try(ask) => asked(&ask.expr),
         // A part of a list has no size, so nothing can take it.
-        Expr::Index(index) if !matches!(&*index.index, Expr::Range(_)) => root(&index.expr),
+        Expr::Index(index) if !matches!(&*index.index, Expr::Range(_)) => root(&index.expr, asked),
         _ => source(expr),
     }
 }

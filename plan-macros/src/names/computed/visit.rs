@@ -2,7 +2,7 @@
 
 use super::{Finder, Meaning, dereferenced, in_parens, owned, source, taken};
 use crate::docs::text_of;
-use crate::parse::{is_source_name, names_in, tidy};
+use crate::parse::{is_source_name, names_in, tidy, value_text};
 use proc_macro2::Span;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::punctuated::Pair;
@@ -146,6 +146,11 @@ fn failing(ask: &ExprTry) -> Expr {
     let value = Ident::new("__value", at);
     let check = quote_spanned!(at=> __plan::FailsStep::failing(__plan::Asked::asked(#value))?);
     in_parens(&quote!(match #asked { #value => #check }), parens)
+}
+
+/// What is in the `Result` of a step, which stays the plan's.
+fn caught(name: &Ident) -> Expr {
+    Expr::Verbatim(quote_spanned!(name.span()=> __plan::caught_value(#name)))
 }
 
 impl Finder<'_> {
@@ -432,9 +437,28 @@ impl Finder<'_> {
                     let message = "`get` needs the number or the text of an element\nhelp: in a reference, write `.get(0)?` or `.get(\"key\")?`";
                     return self.refuse(&call.method, message);
                 }
-                self.visit_expr_mut(&mut ask.expr);
+                if let Expr::MethodCall(call) = &*ask.expr
+                    && call.method == "as_ref"
+                    && call.args.is_empty()
+                    && let Some(name) = self.asked_step(&call.receiver)
+                {
+                    self.mention(&name);
+                    *ask.expr = caught(&name);
+                    *expr = failing(ask);
+                } else if let Some(name) = self.asked_step(&ask.expr) {
+                    self.mention(&name);
+                    let at = name.span();
+                    *ask.expr = caught(&name);
+                    let value = failing(ask);
+                    *expr = in_parens(
+                        &quote_spanned!(at=> *#value),
+                        at.resolved_at(Span::mixed_site()),
+                    );
+                } else {
+                    self.visit_expr_mut(&mut ask.expr);
+                    *expr = failing(ask);
+                }
                 self.asks = true;
-                *expr = failing(ask);
             }
             Expr::TryBlock(block) => {
                 self.nested += 1;
@@ -451,11 +475,26 @@ impl Finder<'_> {
             }
             Expr::Await(wait) if self.nested == 0 => {
                 let token = wait.await_token;
+                let is_call = matches!(&*wait.base, Expr::Struct(_));
+                let is_value = self.plans_root(&wait.base).is_some();
+                let written = value_text(&wait.base.to_token_stream());
                 self.visit_expr_mut(&mut wait.base);
-                self.refuse(
-                    token,
-                    "a computed value cannot `.await`: call a tool in a separate step",
-                );
+                if is_call {
+                    let message = format!(
+                        "a computed value calls no tool\nhelp: write a step without a type: `step name = {written};`"
+                    );
+                    self.refuse(token, &message);
+                } else if is_value {
+                    let message = format!(
+                        "`{written}` is a value, which is there when this is computed\nhelp: write `{written}`"
+                    );
+                    self.refuse(token, &message);
+                } else {
+                    self.refuse(
+                        token,
+                        "a computed value cannot `.await`: call a tool in a separate step",
+                    );
+                }
             }
             other => visit_mut::visit_expr_mut(self, other),
         }

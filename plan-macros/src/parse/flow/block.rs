@@ -1,12 +1,13 @@
 //! `{ steps tail }`: steps inside a step.
 
+use super::super::tail::called_macro;
 use super::super::token_text::value_text;
-use super::super::{call, is_source_name, other_words, value};
+use super::super::{awaited, call, is_source_name, other_words, value};
 use super::step;
 use crate::ast::{Block, BlockTail, Body, Policy, Role, Step};
 use crate::report::Report;
 use crate::scan::{self, Statement, StatementKind};
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use syn::ExprPath;
 use syn::spanned::Spanned;
 
@@ -176,9 +177,7 @@ impl Tail {
             let message = if word == "return" {
                 "a block has no `return`: its last expression is its value\nhelp: write the name of a step at its end".to_owned()
             } else {
-                format!(
-                    "a loop has no `{word}`: it ends by its condition\nhelp: write it after `while`: `loop {{ … }} while condition`"
-                )
+                other_words::ending_of_loop(&word)
             };
             report.error(word, message);
             return;
@@ -188,6 +187,10 @@ impl Tail {
             return;
         }
         if !is_last || semicolon {
+            if semicolon && let Some((name, message)) = called_macro(&tokens) {
+                report.error(name, message);
+                return;
+            }
             let help = if is_last && is_value(&tokens) {
                 "help: remove the `;` to make this the block's value".to_owned()
             } else {
@@ -199,14 +202,14 @@ impl Tail {
             );
             return;
         }
-        if let Some(TokenTree::Ident(none)) = alone(&tokens)
-            && none == "None"
-        {
-            report.error(
-                none,
-                "`None` is not a tool\nhelp: write `step value: Type = None;`, then `value`",
-            );
+        if let Some(message) = variant(&tokens) {
+            report.error(tokens, message);
             return;
+        }
+        if let Some(TokenTree::Ident(word)) = alone(&tokens)
+            && word == "await"
+        {
+            return awaited::inside(word.span(), report);
         }
         if is_work(&tokens) {
             let at = tokens.clone().span();
@@ -219,6 +222,10 @@ impl Tail {
                 block.tail = BlockTail::Name(name);
             }
             _ => {
+                if let Some((path, message)) = call::lowercase(&tokens) {
+                    report.error(path, message);
+                    return;
+                }
                 let value = value_text(&tokens);
                 report.error(
                     tokens,
@@ -230,6 +237,35 @@ impl Tail {
             }
         }
     }
+}
+
+/// Says that `None`, `Some(…)` and `Ok(…)` are values, which end no block.
+fn variant(tokens: &TokenStream) -> Option<String> {
+    let mut trees = tokens.clone().into_iter();
+    let TokenTree::Ident(name) = trees.next()? else {
+        return None;
+    };
+    let inside = match trees.next() {
+        None => None,
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {
+            Some(group.stream())
+        }
+        Some(_) => return None,
+    };
+    let value = value_text(tokens);
+    match (&*name.to_string(), inside) {
+        ("None", None) | ("Some" | "Err", Some(_)) => {}
+        ("Ok", Some(inside)) => {
+            let inside = value_text(&inside);
+            return Some(format!(
+                "a block gives the value of its last expression, without `Ok`\nhelp: write `{inside}`"
+            ));
+        }
+        _ => return None,
+    }
+    trees.next().is_none().then(|| {
+        format!("`{name}` is not a tool\nhelp: write `step value: Type = {value};`, then `value`")
+    })
 }
 
 /// Whether tokens may be the value of a block.

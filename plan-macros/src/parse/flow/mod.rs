@@ -9,6 +9,7 @@ pub(super) use step::step;
 use super::awaited;
 use super::braced;
 use super::call;
+use super::other_words;
 use super::test;
 use super::token_text::{tidy, value_text};
 use super::value;
@@ -33,7 +34,14 @@ pub(super) fn body(
     name: &Ident,
     report: &mut Report,
 ) -> Body {
-    if awaited::untyped(&tokens, name, report) {
+    if awaited::untyped(&tokens, until == "`}`", name, report) {
+        return Body::Broken(None);
+    }
+    if let Some(label) = label(&tokens) {
+        report.error(
+            label,
+            "a step has no label: nothing ends it from inside\nhelp: remove the label",
+        );
         return Body::Broken(None);
     }
     let body = match FlowTokens::new(tokens) {
@@ -59,6 +67,13 @@ pub(super) fn body(
         FlowTokens::Block(group, after) if after.is_empty() && block::is_call(&group) => {
             Some(inner(&group, name, report))
         }
+        FlowTokens::Block(group, after) if after.is_empty() && group.stream().is_empty() => {
+            report.error_at(
+                group.span(),
+                "expected steps in the braces, or a call to a tool: `{ Tool { … } }`",
+            );
+            None
+        }
         FlowTokens::Block(group, after) => {
             let value = quote!(#group #after);
             Some(call::call(value, end, until, name, report))
@@ -66,6 +81,14 @@ pub(super) fn body(
         FlowTokens::Call(call) => Some(call::call(call, end, until, name, report)),
     };
     body.unwrap_or(Body::Broken(None))
+}
+
+/// The `'label:` that tokens begin with.
+fn label(tokens: &TokenStream) -> Option<TokenStream> {
+    let mut trees = tokens.clone().into_iter();
+    let (quote, name) = (trees.next()?, trees.next()?);
+    let is_quote = matches!(&quote, TokenTree::Punct(punct) if punct.as_char() == '\'');
+    is_quote.then(|| [quote, name].into_iter().collect())
 }
 
 /// Reads the content of the braces after a header; the report had `before` errors when the header began. If the header has an
@@ -82,6 +105,11 @@ fn inner_after(before: usize, group: &Group, name: &Ident, report: &mut Report) 
 fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
     if has_steps(group) {
         return block::block(group, name, report);
+    }
+    let calls = other_words::calls(&group.stream());
+    if let Some((at, message)) = calls.or_else(|| attribute(&group.stream())) {
+        report.error_at(at, message);
+        return Body::Broken(None);
     }
     let mut tokens = Tokens::new(group.stream());
     let mut taken = TokenStream::new();
@@ -105,6 +133,24 @@ fn inner(group: &Group, name: &Ident, report: &mut Report) -> Body {
         return Body::Broken(None);
     }
     body(taken, group.span_close(), "`}`", name, report)
+}
+
+/// What is wrong with an attribute in front of a call in braces, and where.
+fn attribute(tokens: &TokenStream) -> Option<(Span, String)> {
+    let mut trees = tokens.clone().into_iter();
+    let hash = trees.next()?;
+    let is_hash = matches!(&hash, TokenTree::Punct(punct) if punct.as_char() == '#');
+    let (TokenTree::Group(attribute), true) = (trees.next()?, is_hash) else {
+        return None;
+    };
+    let call: TokenStream = trees.collect();
+    let (attribute, call) = (attribute.to_string().replace(' ', ""), value_text(&call));
+    Some((
+        hash.span(),
+        format!(
+            "only steps have attributes\nhelp: write `#{attribute} step name = {call};`, then `name`, or the attribute on the step around it"
+        ),
+    ))
 }
 
 /// `None` if it was reported as a whole.
@@ -413,6 +459,10 @@ fn repeated(source: ForTokens, name: &Ident, report: &mut Report) -> Option<Body
         report.error_at(end_of(&list).unwrap_or(within), USAGE);
         return None;
     };
+    if let Some(word) = other_words::ending(&block.stream()).filter(|word| word != "return") {
+        report.error(&word, other_words::ending_of_for(&word));
+        return None;
+    }
     if pattern.is_empty() {
         report.error_at(within, format!("expected a name before `in`: {USAGE}"));
         return None;

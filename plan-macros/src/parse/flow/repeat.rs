@@ -1,12 +1,12 @@
 //! `loop |last| { … } while condition`
 
-use super::super::{is_source_name, value};
+use super::super::{is_source_name, other_words, value};
 use super::block;
 use crate::ast::{Body, Loop, Value};
 use crate::report::Report;
 use crate::scan::LoopTokens;
 use crate::scan::value::end_of;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 
 const USAGE: &str = "a loop is written `loop { … } while condition`";
 
@@ -20,8 +20,18 @@ pub(super) fn repeat(
     let keyword = source.keyword?.span();
     let last = match source.last {
         None => None,
-        Some(tokens) => Some(last(tokens, keyword, report)?),
+        Some((bar, tokens)) => Some(last(tokens, bar, report)?),
     };
+    if let Some(TokenTree::Group(name)) = source.extra.clone().into_iter().next()
+        && name.delimiter() == Delimiter::Parenthesis
+    {
+        let name = name.stream();
+        report.error(
+            source.extra,
+            format!("the name of the value of the round before is between bars\nhelp: write `loop |{name}| {{ … }} while condition`"),
+        );
+        return None;
+    }
     if !source.extra.is_empty() {
         report.error(source.extra, format!("expected `{{` before this: {USAGE}"));
         return None;
@@ -30,6 +40,11 @@ pub(super) fn repeat(
         report.error_at(keyword, USAGE);
         return None;
     };
+    let word = other_words::ending(&group.stream());
+    if let Some(word) = word.filter(|word| word != "return") {
+        report.error(&word, other_words::ending_of_loop(&word));
+        return None;
+    }
     let before = report.len();
     let again = again(
         source.until,
@@ -52,7 +67,7 @@ pub(super) fn repeat(
 }
 
 /// The name of the value of the round before.
-fn last(tokens: TokenStream, keyword: Span, report: &mut Report) -> Option<Ident> {
+fn last(tokens: TokenStream, bar: Span, report: &mut Report) -> Option<Ident> {
     let mut trees = tokens.clone().into_iter();
     if let (Some(TokenTree::Ident(name)), None) = (trees.next(), trees.next())
         && is_source_name(&name)
@@ -61,7 +76,10 @@ fn last(tokens: TokenStream, keyword: Span, report: &mut Report) -> Option<Ident
     }
     let message = "between the bars is a name for the value of the round before: `loop |last| { … } while condition`";
     if tokens.is_empty() {
-        report.error_at(keyword, message);
+        report.error_at(
+            bar,
+            format!("{message}\nhelp: remove the bars if no round looks at the one before"),
+        );
     } else {
         report.error(tokens, message);
     }

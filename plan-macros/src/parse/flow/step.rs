@@ -3,8 +3,8 @@
 use super::super::{awaited, braced, policy, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
-use crate::scan;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use crate::scan::{self, FlowTokens};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{ParseStream, Parser};
 use syn::{Pat, Type};
@@ -40,6 +40,7 @@ pub(in crate::parse) fn step(
     };
     let has_type = source.ty.is_some();
     let has_value = source.equals.is_some();
+    let written_type = source.ty.as_ref().map(|(_, ty)| ty.clone());
     let ty = source
         .ty
         .and_then(|(colon, ty)| self::ty(ty, colon, has_value, &name, report));
@@ -64,6 +65,12 @@ pub(in crate::parse) fn step(
             Body::Broken(None)
         } else if !has_type {
             super::body(value, end, "`;`", &name, report)
+        } else if let Some(kind) = work(&value) {
+            report.error(
+                written_type,
+                format!("a step with a type is a value, and {kind}\nhelp: write `step {name} = …;`, without the type"),
+            );
+            Body::Broken(None)
         } else if let Some(body) = awaited::typed(&value, &name, report) {
             match ty {
                 Some(_) => body,
@@ -112,6 +119,33 @@ pub(in crate::parse) fn step(
         step.forget();
     }
     Some(step)
+}
+
+/// What is in place of a Rust value, if it is work.
+fn work(tokens: &TokenStream) -> Option<&'static str> {
+    const STEPS: &str = "these braces contain steps";
+    match FlowTokens::new(tokens.clone()) {
+        FlowTokens::Loop(repeat) => repeat.until.map(|_| "a `loop` with a `while` is work"),
+        FlowTokens::Block(group, _) => says_step(&group).then_some(STEPS),
+        FlowTokens::If(branches, _) => {
+            let mut blocks = branches.iter().filter_map(|branch| branch.block.as_ref());
+            blocks.any(says_step).then_some(STEPS)
+        }
+        FlowTokens::For(repeat) => {
+            let block = repeat.block.as_ref();
+            block.is_some_and(says_step).then_some(STEPS)
+        }
+        FlowTokens::Call(_) => None,
+    }
+}
+
+/// Whether braces contain `step`. A Rust block may have a `let`, which a step in a block is not.
+fn says_step(group: &Group) -> bool {
+    let mut statements = scan::block(group.stream()).into_iter();
+    statements.any(|statement| {
+        let keyword = statement.step().and_then(|step| step.keyword.as_ref());
+        keyword.is_some_and(|keyword| keyword == "step")
+    })
 }
 
 /// The name of the step, with what is wrong before it.

@@ -28,10 +28,12 @@ mod value;
 
 use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
-use super::schema::{TooMuchWork, Type, Work};
+use super::schema::{TooMuchWork, Type, Types, Work};
 use super::spans::{Spans, Templates};
 use super::{Contracts, Dialect};
-use crate::plan::{Action, Block, Body, BodyPart, Condition, Plan, Role, Step, Template, ToolInfo};
+use crate::plan::{
+    Action, Amount, Block, Body, BodyPart, Condition, Plan, Role, Step, Template, ToolInfo,
+};
 use crate::resolve::describe::{quoted, short};
 use checked_value::CheckedValue;
 use input::Inputs;
@@ -197,14 +199,47 @@ impl<'a> Checker<'a, '_> {
             self.references(part.template(), at, Some(place));
             at = templates.after(at);
         });
-        for (_, amount) in &step.policy.given {
-            self.references(amount, at, Some(place));
+        for (amount, template) in &step.policy.given {
+            self.references(template, at, Some(place));
+            self.amount(*amount, template, at, &place.0);
             at = templates.after(at);
         }
         if let Some(fallback) = &step.policy.fallback {
             self.tests(fallback, at, Some(place));
             self.references(fallback, at, Some(place));
         }
+    }
+
+    /// An amount of a policy, which is a number or a time.
+    fn amount(&mut self, amount: Amount, template: &Template, at: usize, step: &Arc<str>) {
+        let known = self.known;
+        if known.is_broken(at) {
+            return;
+        }
+        let (what, takes) = match amount {
+            Amount::Attempts | Amount::Concurrency | Amount::AtMost => ("a number", Types::INTEGER),
+            Amount::Backoff | Amount::Max | Amount::Timeout | Amount::Deadline | Amount::Every => {
+                ("a duration", Types::STRING.or(Types::OBJECT))
+            }
+        };
+        let Template::Reference(reference) = template else {
+            return;
+        };
+        let Ok(found) = known.found(reference) else {
+            return;
+        };
+        let (whose, ty) = (known.whose(reference.source), found.ty);
+        let types = ty.types();
+        if types.is_empty() || types.overlaps(takes) {
+            return;
+        }
+        let message = format!(
+            "`{}` is {what}, but {whose} is {}",
+            amount.name(),
+            ty.words()
+        );
+        let note = Note::error(Code::WrongType, known.place(at), message);
+        self.notes.append(note.into(), Some(step));
     }
 
     /// A block that reads what is at this place.

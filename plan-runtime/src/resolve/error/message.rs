@@ -187,7 +187,7 @@ impl fmt::Display for Limit {
             ),
             Self::Elements(limit) => write!(
                 f,
-                "with this list, the run would iterate over more than {}, its limit; iterate over less, or raise `run::Limits::elements`",
+                "the run would iterate over more than {}, its limit, to which each round of a loop counts; iterate over less, or raise `run::Limits::elements`",
                 describe::counted(limit, "element")
             ),
             Self::Depth(limit) => write!(

@@ -184,7 +184,16 @@ impl StepReport {
         let note = why(&Elements(&self.element).to_string(), &self.status);
         let in_list = self.attempts.iter().any(|it| !it.element.is_empty());
         let what = if in_list { "calls" } else { "attempts" };
-        with_calls(note, self.attempts.len(), what)
+        let note = with_calls(note, self.attempts.len(), what);
+        let amounts = self
+            .amounts()
+            .map(|(name, value)| format!("{name}: {value}"));
+        let amounts = amounts.collect::<Vec<_>>().join(", ");
+        match (note.is_empty(), amounts.is_empty()) {
+            (_, true) => note,
+            (true, false) => format!("[{amounts}]"),
+            (false, false) => format!("{note} [{amounts}]"),
+        }
     }
 }
 

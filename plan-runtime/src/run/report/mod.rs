@@ -11,7 +11,7 @@ pub use results::{ErrorDetails, ExecutionMetadata, ExecutionResults, ToolMetadat
 
 use super::StepError;
 use crate::error::elements;
-use crate::plan::{Plan, Role, Step, ToolInfo};
+use crate::plan::{Plan, Policy, Role, Step, ToolInfo};
 use crate::resolve::bytes_of;
 use serde_json::Value;
 use std::borrow::Borrow;
@@ -135,6 +135,8 @@ pub struct StepReport {
     ended: Option<Duration>,
     attempts: Vec<Attempt>,
     pub(super) output: Option<Value>,
+    /// The policy with the amounts that were given, if any were.
+    pub(super) policy: Option<Arc<Policy>>,
 }
 
 /// One try of a call to a tool, or of the computation of a value, or the wait for one, for one element of a `for`.
@@ -315,6 +317,7 @@ impl StepReport {
             ended,
             attempts,
             output: None,
+            policy: None,
         }
     }
 
@@ -401,6 +404,36 @@ impl StepReport {
     /// run was to [capture outputs](super::Run::capture_outputs), and for a step without an output.
     pub fn output(&self) -> Option<&Value> {
         self.output.as_ref()
+    }
+
+    /// What the step did about failures and time, with the amounts that it was given when it started; `None` if it did not start, if nothing
+    /// but the plan says them, or if they are secret.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn ask() -> Result<u32> { Ok(3) }
+    /// plan! {
+    ///     Insist(attempts: u32) -> u32 {
+    ///         #[retry(attempts)]
+    ///         step answer = Ask {};
+    ///         answer
+    ///     }
+    /// }
+    ///
+    /// let (answer, report) = smol::block_on(Insist { attempts: 5 }.run(&()).with_report());
+    /// assert_eq!(answer?, 3);
+    /// assert_eq!(report.step("answer").unwrap().policy().unwrap().attempts, 5);
+    /// assert!(report.to_string().contains("attempts: 5"));
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    pub fn policy(&self) -> Option<&Policy> {
+        self.policy.as_deref()
+    }
+
+    /// The amounts that the step was given when it started, as people write them.
+    fn amounts(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let amounts = self.policy.iter().flat_map(|policy| policy.amounts());
+        amounts.map(|(amount, value)| (amount.name(), value))
     }
 
     /// The calls, of all elements, in the order in which they started.

@@ -3,6 +3,7 @@
 use super::{Attempt, Report, Status, StepReport};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 fn millis(time: Duration) -> f64 {
@@ -41,6 +42,10 @@ impl Serialize for StepReport {
         entry(&mut map, "started_ms", self.started.map(millis))?;
         entry(&mut map, "duration_ms", self.duration().map(millis))?;
         entry(&mut map, "output", self.output())?;
+        if self.policy.is_some() {
+            let amounts: BTreeMap<&str, String> = self.amounts().collect();
+            map.serialize_entry("amounts", &amounts)?;
+        }
         if !self.attempts.is_empty() {
             map.serialize_entry("attempts", &self.attempts)?;
         }

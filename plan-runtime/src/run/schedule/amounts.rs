@@ -30,6 +30,13 @@ impl Schedule<'_> {
                 self.hushed(step, StepError::arguments(error.of_part(part(*amount))))
             })?;
         }
+        let is_given = |asked| policy.gives(asked).is_some();
+        let named = &policy.named;
+        let is_asked = |asked| is_given(asked) || named.iter().any(|(amount, _)| *amount == asked);
+        if let Some((amount, why)) = resolved.contradiction(is_asked) {
+            let error = ResolveError::new(format!("it is {why}")).of_part(part(amount));
+            return Err(self.hushed(step, StepError::arguments(error)));
+        }
         self.steps.more(step).policy = Some(Arc::new(resolved));
         Ok(())
     }

@@ -194,6 +194,12 @@ impl<'x> Schedule<'x> {
             };
             let times = self.times(place);
             let mut report = StepReport::new(&self.plan.steps[place], status, element, times, log);
+            let is_secret = self.secrecy.as_ref().is_some_and(|it| it.touches(place));
+            report.policy = self
+                .steps
+                .more_of(place)
+                .and_then(|more| more.policy.clone());
+            report.policy = report.policy.filter(|_| !is_secret);
             report.output = self.captured.get_mut(place).and_then(Option::take);
             if self.plan.steps[place].action().is_some() {
                 report.add_only_attempt(&self.plan.steps[place]);

@@ -136,7 +136,29 @@ fn lists_that_call_nothing() {
     let plan = plan(json!([nested]));
     let (text, _) = error(&plan, None);
     assert!(
-        text.ends_with("the run would iterate over more than 100000 elements, its limit; iterate over less, or raise `run::Limits::elements`"),
+        text.ends_with("the run would iterate over more than 100000 elements, its limit, to which each round of a loop counts; iterate over less, or raise `run::Limits::elements`"),
+        "{text}"
+    );
+}
+
+/// A loop whose rounds call nothing ends at its bound, or at the limit on elements: each round is one.
+#[test]
+fn loops_that_call_nothing() {
+    let made = plan(json!([{
+        "id": "s",
+        "loop": {"steps": [{"id": "x", "value": 1}], "value": step("x"), "while": true},
+        "policy": {"at_most": 1_000_000_000, "optional": "whole"},
+    }]));
+    let (text, _) = error(&made, Some(Limits::DEFAULT.elements(500)));
+    assert_eq!(
+        text,
+        "plan `p` was ended: step `s[500]`: the run would iterate over more than 500 elements, its limit, to which each \
+         round of a loop counts; iterate over less, or raise `run::Limits::elements`"
+    );
+    // Nobody has to ask for it: a plan that was read has a limit.
+    let (text, _) = error(&made, None);
+    assert!(
+        text.contains("step `s[100000]`: the run would iterate over more than 100000 elements"),
         "{text}"
     );
 }

@@ -54,6 +54,9 @@ fn write_step(html: &mut Html, page: &Page<'_>, step: usize, dependents: &[usize
         if page.critical.contains(&step) {
             row("Critical path", &"the run had to wait for this step");
         }
+        for (name, value) in report.amounts() {
+            row(&format!("Its `{name}`"), &value);
+        }
         for (name, steps) in [("Needs", &*planned.needs()), ("Needed by", dependents)] {
             if !steps.is_empty() {
                 list.tag("dt").text(name);
