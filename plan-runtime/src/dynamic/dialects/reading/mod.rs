@@ -1,10 +1,16 @@
 //! What readers share: names, templates, and what is found on the way.
 
 mod around;
+mod block;
+mod block_reads;
+mod body;
 pub(crate) mod cycle;
 #[cfg(feature = "dynamic")]
 mod foreign;
 mod members;
+mod pattern;
+mod plan_reader;
+mod policy;
 #[cfg(feature = "dynamic")]
 mod reference;
 pub(crate) mod roles;
@@ -15,7 +21,10 @@ mod template;
 #[cfg(feature = "dynamic")]
 mod unknown;
 
+pub(crate) use block_reads::Found;
+pub(crate) use body::nothing;
 pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
+pub(crate) use plan_reader::{IdKind, PlanReader, Syntax};
 
 use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};
