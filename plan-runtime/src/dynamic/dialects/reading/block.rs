@@ -1,6 +1,6 @@
 //! `{"steps": […], "value": …}`: steps inside a step.
 
-use super::block_reads::BlockRead;
+use super::block_reads::{BlockRead, ReadKind};
 use super::{Members, PlanReader, VALUES_OF_STEP};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;
@@ -60,7 +60,7 @@ impl PlanReader<'_> {
                 name: name.value.into_owned(),
                 template: Template::Null,
                 place: last.place(),
-                is_step: false,
+                kind: ReadKind::Last,
             });
         }
         reads.extend(self.block_inputs(members)?);
@@ -105,17 +105,21 @@ impl PlanReader<'_> {
             }
             let what = "the name of an input";
             self.builder.name_fits(&name, what, place.clone());
-            let is_step = match &template {
+            let kind = match &template {
                 Template::Reference(reference) if reference.is_whole() => {
-                    self.is_step(reference.source)
+                    match self.kind_of(reference.source) {
+                        // It has a name of its own here.
+                        ReadKind::Input => ReadKind::Value,
+                        kind => kind,
+                    }
                 }
-                _ => false,
+                _ => ReadKind::Value,
             };
             reads.push(BlockRead {
                 name,
                 template,
                 place,
-                is_step,
+                kind,
             });
         }
         Some(reads)

@@ -17,8 +17,20 @@ pub(crate) struct BlockRead {
     pub(crate) template: Template,
     /// Where the block says so, or first refers to it.
     pub(crate) place: Range<usize>,
-    /// Whether it is the whole output of a step.
-    pub(crate) is_step: bool,
+    pub(crate) kind: ReadKind,
+}
+
+/// What a block reads as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadKind {
+    /// The output of a step.
+    Step,
+    /// The value of the round before, which is null in the first one.
+    Last,
+    /// An input of the plan.
+    Input,
+    /// Another value, or a part of one.
+    Value,
 }
 
 /// A plan or a block, while a block in it is read.
@@ -71,13 +83,28 @@ impl PlanReader<'_> {
     pub(crate) fn is_step(&self, source: Source) -> bool {
         match source {
             Source::Step(_) => true,
-            Source::Input(input) => self.reads.get(input).is_some_and(|read| read.is_step),
+            Source::Input(_) => self.kind_of(source) == ReadKind::Step,
             Source::Local(_) => false,
         }
     }
 
+    /// What a source is here.
+    pub(crate) fn kind_of(&self, source: Source) -> ReadKind {
+        self.kind_at(self.around.len(), source)
+    }
+
+    /// What a source is at a level.
+    pub(super) fn kind_at(&self, level: usize, source: Source) -> ReadKind {
+        let reads = self.around.get(level).map_or(&self.reads, |it| &it.reads);
+        match source {
+            Source::Step(_) => ReadKind::Step,
+            Source::Input(input) => reads.get(input).map_or(ReadKind::Input, |read| read.kind),
+            Source::Local(_) => ReadKind::Value,
+        }
+    }
+
     /// The inputs by their names, at a level.
-    fn names_at(&self, level: usize) -> Option<&HashMap<String, (usize, Range<usize>)>> {
+    pub(super) fn names_at(&self, level: usize) -> Option<&HashMap<String, (usize, Range<usize>)>> {
         match (self.around.get(level), &self.names) {
             (Some(around), _) => Some(&around.names),
             (None, IdKind::InPlan(names)) => Some(names),
@@ -116,7 +143,7 @@ impl PlanReader<'_> {
             return Some(Reference::new(Source::Step(step)));
         }
         let (input, _) = around.names.get(name)?;
-        let is_step = around.reads.get(*input).is_some_and(|read| read.is_step);
+        let is_step = self.kind_at(level, Source::Input(*input)) == ReadKind::Step;
         (is_step || !of_step).then(|| Reference::new(Source::Input(*input)))
     }
 
@@ -200,22 +227,17 @@ impl PlanReader<'_> {
     }
 
     /// Makes what there is at a level an input of all blocks from there to this one.
-    fn bring_in(
+    pub(super) fn bring_in(
         &mut self,
         level: usize,
         reference: Reference,
         name: &str,
         place: Range<usize>,
     ) -> Option<Source> {
-        let mut is_step = match reference.source {
-            Source::Step(_) => true,
-            Source::Input(input) => {
-                let read = self.around[level].reads.get(input);
-                read.is_some_and(|read| read.is_step)
-            }
-            Source::Local(_) => false,
+        let kind = match reference.is_whole() {
+            true => self.kind_at(level, reference.source),
+            false => ReadKind::Value,
         };
-        is_step &= reference.is_whole();
         let mut template = Template::from(reference.said(name, Some(name)));
         let mut found = None;
         for level in level + 1..=self.around.len() {
@@ -239,7 +261,7 @@ impl PlanReader<'_> {
                         name: name.to_owned(),
                         template,
                         place: place.clone(),
-                        is_step,
+                        kind,
                     });
                     self.name_at(level, name, index, place);
                     index

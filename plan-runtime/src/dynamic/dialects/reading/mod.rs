@@ -6,8 +6,12 @@ mod block_reads;
 mod body;
 pub(crate) mod cycle;
 #[cfg(feature = "dynamic")]
+mod extensions;
+#[cfg(feature = "dynamic")]
 mod foreign;
 mod members;
+#[cfg(feature = "dynamic")]
+mod names;
 mod pattern;
 mod plan_reader;
 mod policy;
@@ -425,7 +429,7 @@ impl PlanBuilder {
     }
 
     /// Says that there is no such step, and whether one has a similar id.
-    fn unknown_step(&mut self, id: &str, place: Range<usize>) -> (Note, bool) {
+    pub(super) fn unknown_step(&mut self, id: &str, place: Range<usize>) -> (Note, bool) {
         let message = format!("there is no step `{}`", short(id));
         let few = self.ids.len() <= MOST_NAMES;
         let mut names: Vec<(usize, String)> = Vec::new();

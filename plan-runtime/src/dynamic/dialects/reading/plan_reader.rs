@@ -19,6 +19,9 @@ pub(crate) trait Syntax: Sync {
     /// Reads a step.
     fn step(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>) -> Step;
 
+    /// The id of a step that gives none itself.
+    fn default_id(&self, reader: &PlanReader<'_>, index: usize) -> Option<String>;
+
     /// All members that a body in another one may have.
     fn body(&self) -> &'static [&'static str];
 

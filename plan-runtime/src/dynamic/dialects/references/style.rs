@@ -9,6 +9,8 @@ pub(crate) enum ReferenceTarget<'n> {
     /// A step by its place and its id.
     Step(usize, &'n str),
     Input(&'n str),
+    /// A local value, or what a block reads.
+    Value(&'n str),
 }
 
 /// What a reference begins and ends with in a string.

@@ -33,6 +33,10 @@ impl Syntax for PlanJson {
         reader.read_step(index, node)
     }
 
+    fn default_id(&self, _: &PlanReader<'_>, index: usize) -> Option<String> {
+        Some(format!("step{index}"))
+    }
+
     fn body(&self) -> &'static [&'static str] {
         names::BODY
     }
@@ -215,7 +219,7 @@ impl PlanReader<'_> {
     fn literal(&mut self, node: JsonNode<'_>, what: &str) -> Option<String> {
         let text = self.builder.text(node, what)?;
         #[cfg(feature = "dynamic")]
-        self.builder.foreign(&text, &Default::default());
+        self.foreign(&text, &Default::default());
         Some(text.value.into_owned())
     }
 
