@@ -189,6 +189,7 @@ pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
         head,
         names: NameSyntax::Wide,
         notation: Notation::Brackets,
+        skipped: 0,
         close: CLOSE,
     }
 }

@@ -164,6 +164,7 @@ pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
         head,
         names: NameSyntax::Wide,
         notation: Notation::Brackets,
+        skipped: 0,
         close: CLOSE,
     })
 }

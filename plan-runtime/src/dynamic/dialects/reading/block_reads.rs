@@ -291,6 +291,22 @@ impl PlanReader<'_> {
         self.builder.error(note.help(help.to_owned()))
     }
 
+    /// Whether the id of a step is not the name of an input; where it is, it is an error.
+    pub(crate) fn is_no_input(&mut self, id: &str, place: Range<usize>) -> bool {
+        let IdKind::InPlan(inputs) = &self.names else {
+            return true;
+        };
+        let Some((_, input)) = inputs.get(id) else {
+            return true;
+        };
+        let message = format!("the step `{}` has the name of an input", short(id));
+        let note = Note::error(Code::DuplicateId, place, message);
+        let note = note.related(input.clone(), "the input is here");
+        let help = "steps and inputs need different names: rename one of them".to_owned();
+        self.builder.note(note.help(help));
+        false
+    }
+
     /// Refuses the id of a step in a block that somebody could take for something around it.
     pub(crate) fn is_new(&mut self, id: &str, place: Range<usize>) {
         if self.around.is_empty() || id == Block::TAIL {

@@ -199,7 +199,7 @@ impl PlanReader<'_> {
         match given {
             (None, None, None, None) => Vec::new(),
             (Some(test), None, None, None) => {
-                vec![Condition::Holds(self.test(test.value))]
+                vec![Condition::Holds(self.syntax.test(self, test.value))]
             }
             (None, Some(all), None, None) => self.all(all.value),
             (None, None, Some(pattern), value) => {
@@ -260,12 +260,7 @@ impl PlanReader<'_> {
             let value = members.get(binding::VALUE);
             return self.binding(node, "the condition", pattern, value);
         }
-        Condition::Holds(self.test(node))
-    }
-
-    /// What is `true` or not: the condition of a branch, or of the rounds of a loop.
-    pub(super) fn test(&mut self, node: JsonNode<'_>) -> Template {
-        self.template(node, None, 0)
+        Condition::Holds(self.syntax.test(self, node))
     }
 
     /// A `let`, whose local value is added to those around.

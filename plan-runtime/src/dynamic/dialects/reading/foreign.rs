@@ -2,7 +2,7 @@
 
 use super::PlanReader;
 use crate::dynamic::dialects::references::{
-    self, ForeignReference, Places, ReferenceTarget, Scan, Target,
+    self, ForeignReference, Places, ReferenceTarget, Scan, Target, named,
 };
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, Source, Text};
@@ -144,6 +144,19 @@ impl PlanReader<'_> {
         let meant = references::meant(self.builder.dialect, &text.value, at)?;
         let (_, form) = self.form(text, &meant.target, &meant.path);
         form.filter(|_| self.has(&meant.target))
+    }
+
+    /// The same for a reference that names a value nearly.
+    pub(super) fn similar(&mut self, text: &Text<'_>, at: usize) -> Option<String> {
+        let meant = references::meant(self.builder.dialect, &text.value, at)?;
+        let Target::Id(name) = &meant.target else {
+            return None;
+        };
+        let similar = self.similar_value(name)?;
+        let rest = &meant.text[meant.named.end - meant.range.start..];
+        let style = (self.builder.dialect.rules().style)(ReferenceTarget::Value(&similar), "")?;
+        let open = &meant.text[..meant.named.start - meant.range.start];
+        Some(format!("{open}{}{rest}", named(style.names, &similar)))
     }
 
     /// What a step is called, as the document says.

@@ -1,6 +1,7 @@
 //! What the names in references of strings mean: steps, local values, and what a block reads.
 
 use super::block_reads::ReadKind;
+use super::cycle::{inside, path};
 use super::{PlanBuilder, PlanReader};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::spans::Spans;
@@ -9,6 +10,7 @@ use crate::print::short;
 use plan_graph::similar;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl PlanReader<'_> {
     /// What a reference reads that names this; `None` if there is nothing of this name, and `Some(None)` if it is a mistake, which was said.
@@ -125,11 +127,11 @@ impl PlanBuilder {
         let inputs: HashSet<&str> = plan.inputs.iter().map(|input| &*input.name).collect();
         if !inputs.is_empty() {
             let mut same = Vec::new();
-            same_names(&self.spans, plan, &inputs, &mut same);
-            for (id, place) in same {
-                let id = short(&id);
+            same_names(&self.spans, plan, &inputs, "", &mut same);
+            for (id, path, place) in same {
+                let id = short(id);
                 let message = format!("the step `{id}` has the name of an input");
-                let note = Note::error(Code::DuplicateId, place, message);
+                let note = Note::error(Code::DuplicateId, place, message).step(&path);
                 let help = "a reference could mean either, so rename one of them";
                 self.note(note.help(help.to_owned()));
             }
@@ -137,18 +139,21 @@ impl PlanBuilder {
     }
 }
 
-fn same_names(
+/// The steps in blocks that have the names of inputs: their ids, after those around them, and places.
+fn same_names<'p>(
     spans: &Spans,
-    plan: &Plan,
+    plan: &'p Plan,
     inputs: &HashSet<&str>,
-    same: &mut Vec<(String, Range<usize>)>,
+    around: &str,
+    same: &mut Vec<(&'p str, Arc<str>, Range<usize>)>,
 ) {
-    spans.each_block(plan, &mut |_, block, spans| {
+    spans.each_block(plan, &mut |step, block, spans| {
+        let around = inside(around, &step.id);
         for (step, spans) in block.plan.steps.iter().zip(&spans.steps) {
             if inputs.contains(&*step.id) {
-                same.push((step.id.clone(), spans.id.range()));
+                same.push((&*step.id, path(&around, &step.id), spans.id.range()));
             }
         }
-        same_names(spans, &block.plan, inputs, same);
+        same_names(spans, &block.plan, inputs, &around, same);
     });
 }

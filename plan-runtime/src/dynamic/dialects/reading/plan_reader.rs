@@ -43,6 +43,11 @@ pub(crate) trait Syntax: Sync {
         depth: usize,
     ) -> Template;
 
+    /// Reads what is `true` or not: a condition of a branch, or that of the rounds of a loop.
+    fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>) -> Template {
+        self.template(reader, node, None, 0)
+    }
+
     /// Whether a number or a time of a policy is not there itself, but a template that gives it.
     fn gives(&self, reader: &PlanReader<'_>, node: JsonNode<'_>) -> bool;
 

@@ -80,7 +80,9 @@ impl Syntax for Layout {
             (None, None) => None,
         };
         builder.current = None;
-        if let Some((id, place)) = new {
+        if let Some((id, place)) = new
+            && reader.is_no_input(&id, place.clone())
+        {
             reader.is_new(&id, place);
         }
     }
@@ -161,6 +163,16 @@ impl Syntax for Layout {
         depth: usize,
     ) -> Template {
         reader.string_template(node, key, depth)
+    }
+
+    /// Other than in values, an object is not data here.
+    fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>) -> Template {
+        if node.kind() != JsonType::Object {
+            return reader.template(node, None, 0);
+        }
+        let what = "a reference to `true` or `false`";
+        reader.builder.note(wrong_kind(node, "a condition", what));
+        reader.no_template(node.place())
     }
 
     /// A template is an object, or a string with a reference in it.

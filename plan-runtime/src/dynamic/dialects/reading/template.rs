@@ -177,8 +177,13 @@ impl PlanReader<'_> {
     pub(crate) fn malformed(&mut self, text: &Text<'_>, scan_error: ScanError) -> bool {
         let place = text.place(&scan_error.range);
         let start = scan_error.range.start;
-        let meant = scan_error.is_general.then(|| self.meant(text, start));
-        let help = match meant.flatten() {
+        let meant = match scan_error.is_general {
+            true => self
+                .meant(text, start)
+                .or_else(|| self.similar(text, start)),
+            false => None,
+        };
+        let help = match meant {
             Some(form) => {
                 let literal =
                     (self.builder.dialect.rules().literal)(&text.value[scan_error.range.clone()]);

@@ -34,14 +34,18 @@ impl PlanBuilder {
             None if self.notes.has_room(false) => similar(&member.name, extensions),
             _ => None,
         };
-        match meant.filter(|meant| *meant != member.name && members.member(meant).is_none()) {
-            Some(meant) => {
-                let note = members.unknown_note(member, "a step", known, false);
-                let note = note.help(format!("did you mean `{meant}`?"));
-                self.note(note.into_warning());
+        let help = match meant {
+            Some(meant) if meant == member.name => form(meant, self.dialect),
+            Some(meant) if members.member(meant).is_none() => {
+                Some(format!("did you mean `{meant}`?"))
             }
-            None => self.unknown(members, member, "a step", known, promise),
+            _ => None,
+        };
+        if help.is_none() {
+            return self.unknown(members, member, "a step", known, promise);
         }
+        let note = members.unknown_note(member, "a step", known, false);
+        self.note(note.help(help).into_warning());
     }
 
     fn unknown(
@@ -103,6 +107,21 @@ fn promise(member: &Member<'_>) -> Option<Promise> {
 /// Whether it is a list, or an object as a block of plan JSON is.
 fn is_list(value: JsonNode<'_>) -> bool {
     matches!(value.kind(), JsonType::List | JsonType::Object)
+}
+
+/// How a member is written that the systems ignore, so that it counts.
+fn form(name: &str, dialect: Dialect) -> Option<String> {
+    let form = match name {
+        step::VALUE => return Some("a step with a `tool` has no `value`".to_owned()),
+        step::FOR => return Some(instead(Promise::Elements, dialect)),
+        step::AWAIT => r#""await": "String""#,
+        step::UNDO => r#""undo": "a""#,
+        step::ALWAYS => r#""always": true"#,
+        step::AFTER => r#""after": ["a"]"#,
+        step::POLICY => r#""policy": {"deadline": "1m"}"#,
+        _ => return None,
+    };
+    Some(format!("one that counts is written `{form}`"))
 }
 
 /// What there is instead of a member that promises something.

@@ -8,7 +8,7 @@ mod style;
 
 pub(crate) use foreign::{ForeignReference, foreign, meant};
 pub(crate) use path::{NameSyntax, end_where_missing};
-pub(crate) use style::{Mark, Notation, Places, ReferenceTarget, Style, named};
+pub(crate) use style::{Mark, Notation, Places, ReferenceTarget, Style, name_in, named};
 
 use crate::dynamic::finding::Code;
 use crate::plan::Segment;

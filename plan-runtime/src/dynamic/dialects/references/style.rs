@@ -1,7 +1,8 @@
 //! How references are written: what they read, and the path into it.
 
-use super::{NameSyntax, quote};
-use crate::plan::{Path, Segment, Selector, written};
+use super::{NameSyntax, Piece, Target, quote};
+use crate::dynamic::Dialect;
+use crate::plan::{Path, Reference, Segment, Selector, written};
 
 /// What a reference reads, by the names that dialects have for it.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +38,24 @@ pub(crate) struct Style {
     pub(crate) head: String,
     pub(crate) names: NameSyntax,
     pub(crate) notation: Notation,
+    /// How many parts of a path the name stands for.
+    pub(crate) skipped: usize,
     /// What comes after the path.
     pub(crate) close: &'static str,
+}
+
+/// What a reference names that is the whole of a string, and how many parts of its path are not written because the name stands for them.
+pub(crate) fn name_in(dialect: Dialect, reference: &Reference) -> Option<(String, usize)> {
+    let text = reference.as_written()?;
+    let scan = (dialect.rules().scan)(text, &|_| true);
+    let [Piece::Reference(written)] = &scan.pieces[..] else {
+        return None;
+    };
+    let Target::Id(name) = &written.target else {
+        return None;
+    };
+    let skipped = reference.path.len().checked_sub(written.path.len())?;
+    Some((name.clone(), skipped))
 }
 
 /// How the parts of a path are written that are not names.
@@ -59,6 +76,7 @@ impl Style {
             head: name.to_owned(),
             names: NameSyntax::Wide,
             notation: Notation::Rust,
+            skipped: 0,
             close: "",
         }
     }
@@ -69,6 +87,7 @@ impl Style {
     }
 
     pub(crate) fn write(&self, path: &[Segment]) -> String {
+        let path = path.get(self.skipped..).unwrap_or_default();
         if self.notation == Notation::Rust {
             let path = Path {
                 optional: false,

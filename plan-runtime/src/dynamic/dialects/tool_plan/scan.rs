@@ -174,6 +174,7 @@ pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
         } else {
             Notation::Dots
         },
+        skipped: 0,
         close: "",
     })
 }

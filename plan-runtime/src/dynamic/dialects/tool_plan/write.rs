@@ -7,12 +7,13 @@ use crate::dynamic::dialects::writing::json::{OutputJson, OutputMembers};
 use crate::dynamic::dialects::writing::{StepForm, Writer};
 use crate::dynamic::json_node::{JsonNode, Source};
 use crate::dynamic::{Dialect, Unsupported};
-use crate::plan::{Policy, Reference, Source as From};
+use crate::plan::{Policy, Reference, Source as From, Step};
 
 pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
     let text = document(plan, false)?;
     // Without a call, it could be plan JSON.
-    if plan.steps.iter().all(|step| step.action().is_some()) || is_recognized(&text) {
+    let calls = |step: &Step| step.action().is_some_and(|action| action.tool.is_some());
+    if plan.steps.iter().all(calls) || is_recognized(&text) {
         return Ok(text);
     }
     document(plan, true)

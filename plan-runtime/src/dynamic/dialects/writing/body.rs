@@ -172,6 +172,7 @@ impl<'p> Writer<'p> {
             to.add(block::INPUTS, OutputJson::Object(inputs));
         }
         self.around.push(replace(&mut self.scope, inside));
+        self.roles();
         let steps = given.named_steps();
         let written = (0..steps.len()).map(|index| OutputJson::Object(self.step(index)));
         let written = written.collect();

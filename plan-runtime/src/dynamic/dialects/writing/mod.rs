@@ -167,6 +167,7 @@ impl<'p> Writer<'p> {
 
     /// All steps of the plan.
     pub(crate) fn steps(&mut self) -> OutputJson<'p> {
+        self.roles();
         let steps = 0..self.scope.plan.steps.len();
         let steps = steps.map(|index| OutputJson::Object(self.step(index)));
         OutputJson::List(steps.collect())
@@ -200,6 +201,15 @@ impl<'p> Writer<'p> {
         }
         self.scope.current = None;
         to
+    }
+
+    /// Says what no reader accepts of the roles of steps.
+    fn roles(&mut self) {
+        for mistake in self.scope.plan.role_mistakes() {
+            self.scope.current = mistake.step;
+            self.cannot_express(self.here(), format!("that it {}", mistake.message));
+        }
+        self.scope.current = None;
     }
 
     /// Begins with a step.

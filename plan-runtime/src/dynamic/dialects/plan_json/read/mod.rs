@@ -179,17 +179,9 @@ impl PlanReader<'_> {
             return;
         }
         let name = self.builder.declared(id);
-        if let IdKind::InPlan(inputs) = &self.names
-            && let Some((_, input)) = inputs.get(&name)
-        {
-            let message = format!("the step `{}` has the name of an input", short(&name));
-            let note = Note::error(Code::DuplicateId, id.place(), message);
-            let note = note.related(input.clone(), "the input is here");
-            let help = "steps and inputs need different names: rename one of them".to_owned();
-            self.builder.note(note.help(help));
-            return;
+        if self.is_no_input(&name, id.place()) {
+            self.is_new(&name, id.place());
         }
-        self.is_new(&name, id.place());
     }
 
     fn output(&mut self, top: &Members<'_>) -> Output {
