@@ -33,12 +33,12 @@ pub(super) const ALL: &[&str] = &[
     step::POLICY,
 ];
 
-/// The members of a step that are read. Of the others, it is said that they are not.
+/// The members of a step that are read. Of the others, it is said that they are not; and whether one of these was meant as what the step does.
 pub(super) fn known<'a>(
     reader: &mut PlanReader<'_>,
     mut members: Members<'a>,
     layout: &Layout,
-) -> Members<'a> {
+) -> (Members<'a>, bool) {
     let is_strict = reader.builder.profile == Profile::Strict;
     let calls = members.given(step::TOOL).is_some();
     // Arguments by the name of another dialect are a mistake of their own.
@@ -58,20 +58,21 @@ pub(super) fn known<'a>(
             step::AFTER if layout.by_place => false,
             step::VALUE | step::FOR | step::AWAIT if calls && !is_strict => false,
             step::IF | step::FOR | step::BLOCK | step::LOOP => is_form(member, layout),
+            step::AWAIT if !calls => true,
             _ => is_strict || is_form(member, layout),
         }
     };
     let read: Vec<bool> = members.list.iter().map(is_read).collect();
     let unknown = members.list.iter().zip(&read);
     let unknown = unknown.filter(|(_, is_read)| !**is_read);
+    let mut is_meant = false;
     for (member, _) in unknown {
-        reader
-            .builder
-            .unknown_in_step(&members, member, layout.step);
+        let is_error = reader.builder.unknown_in_step(&members, member, layout);
+        is_meant |= is_error && BODIES.contains(&&*member.name);
     }
     let mut read = read.into_iter();
     members.list.retain(|_| read.next().unwrap_or(false));
-    members
+    (members, is_meant)
 }
 
 /// Whether a member has the form that plan JSON has.

@@ -46,6 +46,8 @@ impl PlanReader<'_> {
             all.extend(self.locals_at(level).iter().rev().flat_map(Bound::names));
             let names = self.names_at(level).into_iter().flatten();
             let mut names: Vec<_> = names.map(|(name, (at, _))| (*at, name.as_str())).collect();
+            // Those of the plan have names of another form.
+            names.retain(|(at, _)| self.kind_at(level, Source::Input(*at)) != ReadKind::Input);
             names.sort_unstable();
             all.extend(names.into_iter().map(|(_, name)| name));
         }

@@ -110,13 +110,15 @@ impl Syntax for Layout {
         let Some(given) = given else {
             return step;
         };
-        let given = extensions::known(reader, given, self);
+        let (given, is_meant) = extensions::known(reader, given, self);
         let what = "the intent of a step";
         let intent = reader.builder.optional_text(&given, "intent", what);
         step.intent = intent.into();
         step.role = reader.role(&given);
         step.body = if given.has(extensions::BODIES) {
             reader.body(&given, "the step", reader.depth)
+        } else if is_meant && given.given(members::TOOL).is_none() {
+            reader.broken_body()
         } else {
             Body::Action(self.call_of_step(reader, index, &given))
         };

@@ -1,5 +1,6 @@
 //! Members that nothing reads, and what those expect who write them.
 
+use super::steps::Layout;
 use super::{Member, Members, PlanBuilder, extensions};
 use crate::dynamic::dialects::references::{ReferenceTarget, quote};
 use crate::dynamic::json_node::{JsonNode, JsonType};
@@ -18,16 +19,19 @@ impl PlanBuilder {
         }
     }
 
-    /// The same for a member of a step.
+    /// The same for a member of a step. Says whether it is an error.
     pub(super) fn unknown_in_step(
         &mut self,
         members: &Members<'_>,
         member: &Member<'_>,
-        known: &[&str],
-    ) {
+        layout: &Layout,
+    ) -> bool {
+        let known = layout.step;
         let promise = promise(member);
-        // The systems ignore one of this name.
-        let was_ignored = member.name == step::FOR && self.profile == Profile::Compat;
+        // The systems ignore one of this name beside a tool.
+        let was_ignored = member.name == step::FOR
+            && self.profile == Profile::Compat
+            && members.given(step::TOOL).is_some();
         let promise = promise.filter(|_| !was_ignored);
         let extensions = extensions::ALL.iter().copied();
         let meant = match promise {
@@ -35,17 +39,19 @@ impl PlanBuilder {
             _ => None,
         };
         let help = match meant {
-            Some(meant) if meant == member.name => form(meant, self.dialect),
+            Some(meant) if meant == member.name => form(meant, layout, self.dialect),
             Some(meant) if members.member(meant).is_none() => {
                 Some(format!("did you mean `{meant}`?"))
             }
             _ => None,
         };
         if help.is_none() {
-            return self.unknown(members, member, "a step", known, promise);
+            self.unknown(members, member, "a step", known, promise);
+            return promise.is_some();
         }
         let note = members.unknown_note(member, "a step", known, false);
         self.note(note.help(help).into_warning());
+        false
     }
 
     fn unknown(
@@ -110,11 +116,13 @@ fn is_list(value: JsonNode<'_>) -> bool {
 }
 
 /// How a member is written that the systems ignore, so that it counts.
-fn form(name: &str, dialect: Dialect) -> Option<String> {
+fn form(name: &str, layout: &Layout, dialect: Dialect) -> Option<String> {
     let form = match name {
         step::VALUE => return Some("a step with a `tool` has no `value`".to_owned()),
         step::FOR => return Some(instead(Promise::Elements, dialect)),
         step::AWAIT => r#""await": "String""#,
+        step::UNDO if layout.by_place => r#""undo": 0"#,
+        step::AFTER if layout.by_place => r#""dependsOn": [0]"#,
         step::UNDO => r#""undo": "a""#,
         step::ALWAYS => r#""always": true"#,
         step::AFTER => r#""after": ["a"]"#,
