@@ -234,9 +234,10 @@ impl PlanReader<'_> {
         name: &str,
         place: Range<usize>,
     ) -> Option<Source> {
-        let kind = match reference.is_whole() {
-            true => self.kind_at(level, reference.source),
-            false => ReadKind::Value,
+        let kind = if reference.is_whole() {
+            self.kind_at(level, reference.source)
+        } else {
+            ReadKind::Value
         };
         let mut template = Template::from(reference.said(name, Some(name)));
         let mut found = None;

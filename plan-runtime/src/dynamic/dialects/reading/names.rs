@@ -59,7 +59,7 @@ impl PlanReader<'_> {
         if (self.locals.is_empty() && self.around.is_empty()) || !self.builder.looks_for_similar() {
             return None;
         }
-        similar(name, self.values().into_iter()).map(str::to_owned)
+        similar(name, self.values()).map(str::to_owned)
     }
 
     fn locals_at(&self, level: usize) -> &[Bound] {
@@ -98,9 +98,10 @@ impl PlanReader<'_> {
     ) -> Option<Reference> {
         let nothing = Reference::new(reference.source);
         let is_hidden = (level..=self.around.len()).any(|at| {
-            let (source, path): (_, Path<'_>) = match at == level {
-                true => (reference.source, reference.path()),
-                false => (Source::Input(0), nothing.path()),
+            let (source, path): (_, Path<'_>) = if at == level {
+                (reference.source, reference.path())
+            } else {
+                (Source::Input(0), nothing.path())
             };
             let own = match source {
                 Source::Local(_) => source.name(),

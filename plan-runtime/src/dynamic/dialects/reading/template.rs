@@ -177,11 +177,11 @@ impl PlanReader<'_> {
     pub(crate) fn malformed(&mut self, text: &Text<'_>, scan_error: ScanError) -> bool {
         let place = text.place(&scan_error.range);
         let start = scan_error.range.start;
-        let meant = match scan_error.is_general {
-            true => self
-                .meant(text, start)
-                .or_else(|| self.similar(text, start)),
-            false => None,
+        let meant = if scan_error.is_general {
+            let meant = self.meant(text, start);
+            meant.or_else(|| self.similar(text, start))
+        } else {
+            None
         };
         let help = match meant {
             Some(form) => {

@@ -222,9 +222,10 @@ impl<'p> Writer<'p> {
         let id = self.scope.plan.steps[index].id.as_str();
         if id.trim().is_empty() {
             let number = index + 1;
-            let place = match self.around.is_empty() {
-                true => format!("step {number}"),
-                false => self.here(),
+            let place = if self.around.is_empty() {
+                format!("step {number}")
+            } else {
+                self.here()
             };
             self.cannot_express(place, "an empty id");
         }
