@@ -136,7 +136,7 @@ fn parts_of_bodies() {
         "a condition of step `b`: an object, which is never `true`",
         "step `b`: the computed value `1 + 1`",
         "`[0]` of the fallback of step `b`: the computed value `1 + 1`",
-        "`i.j` of what the block reads of step `c`: the computed value `1 + 1`",
+        "`i.j` of the inputs of the block of step `c`: the computed value `1 + 1`",
         "the value of step `c.d`: the computed value `1 + 1`",
         "a condition of step `c.e`: the reference `l.x`, which fails in the first round",
         "`[0]` of the value of step `c`: the computed value `1 + 1`",

@@ -1,6 +1,6 @@
 //! `{"steps": […], "value": …}`: steps inside a step.
 
-use super::block_reads::{BlockRead, ReadKind};
+use super::plan_reader::{BlockRead, ReadKind};
 use super::{Members, PlanReader, VALUES_OF_STEP};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;

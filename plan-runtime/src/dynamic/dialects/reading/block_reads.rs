@@ -1,5 +1,6 @@
 //! The values from around a block that it reads.
 
+use super::plan_reader::{Around, BlockRead, ReadKind};
 use super::{IdKind, PlanReader, VALUES_OF_STEP};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::spans::Spans;
@@ -8,38 +9,6 @@ use crate::print::short;
 use std::collections::HashMap;
 use std::mem::{replace, take};
 use std::ops::Range;
-
-/// Something that a block reads: an input of its plan.
-pub(crate) struct BlockRead {
-    /// The name that it has inside.
-    pub(crate) name: String,
-    /// Its value outside.
-    pub(crate) template: Template,
-    /// Where the block says so, or first refers to it.
-    pub(crate) place: Range<usize>,
-    pub(crate) kind: ReadKind,
-}
-
-/// What a block reads as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ReadKind {
-    /// The output of a step.
-    Step,
-    /// The value of the round before, which is null in the first one.
-    Last,
-    /// An input of the plan.
-    Input,
-    /// Another value, or a part of one.
-    Value,
-}
-
-/// A plan or a block, while a block in it is read.
-pub(crate) struct Around {
-    names: HashMap<String, (usize, Range<usize>)>,
-    pub(crate) locals: Vec<Bound>,
-    reads: Vec<BlockRead>,
-    depth: usize,
-}
 
 /// What a reference in plan JSON reads.
 pub(crate) enum Found {

@@ -3,7 +3,7 @@
 //! The systems that the dialects come from ignore such members. So one counts only in the form that plan JSON has, and beside a tool in the
 //! compat profile only if it was never ignored.
 
-use super::steps::Layout;
+use super::layout::Layout;
 use super::{Member, Members, PlanReader};
 use crate::dynamic::json_node::JsonType;
 use crate::dynamic::{Dialect, Profile};
@@ -33,7 +33,7 @@ pub(super) const ALL: &[&str] = &[
     step::POLICY,
 ];
 
-/// The members of a step that are read. Of the others, it is said that they are not; and whether one of these was meant as what the step does.
+/// The members of a step that are read. The others are reported; the second value says whether one of these was meant as what the step does.
 pub(super) fn known<'a>(
     reader: &mut PlanReader<'_>,
     mut members: Members<'a>,

@@ -9,6 +9,8 @@ pub(crate) mod cycle;
 mod extensions;
 #[cfg(feature = "dynamic")]
 mod foreign;
+#[cfg(feature = "dynamic")]
+mod layout;
 mod members;
 #[cfg(feature = "dynamic")]
 mod names;

@@ -1,7 +1,7 @@
 //! What the names in references of strings mean: steps, local values, and what a block reads.
 
-use super::block_reads::ReadKind;
 use super::cycle::{inside, path};
+use super::plan_reader::ReadKind;
 use super::{PlanBuilder, PlanReader};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::spans::Spans;

@@ -1,6 +1,5 @@
 //! What is being read, and what names mean there.
 
-use super::block_reads::{Around, BlockRead};
 use super::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
@@ -76,6 +75,38 @@ pub(crate) struct PlanReader<'d> {
     pub(crate) depth: usize,
     /// The plans and blocks around it, the outermost first.
     pub(crate) around: Vec<Around>,
+}
+
+/// Something that a block reads: an input of its plan.
+pub(crate) struct BlockRead {
+    /// The name that it has inside.
+    pub(crate) name: String,
+    /// Its value outside.
+    pub(crate) template: Template,
+    /// Where the block says so, or first refers to it.
+    pub(crate) place: Range<usize>,
+    pub(crate) kind: ReadKind,
+}
+
+/// What a block reads as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadKind {
+    /// The output of a step.
+    Step,
+    /// The value of the round before, which is null in the first one.
+    Last,
+    /// An input of the plan.
+    Input,
+    /// Another value, or a part of one.
+    Value,
+}
+
+/// A plan or a block, while a block in it is read.
+pub(crate) struct Around {
+    pub(super) names: HashMap<String, (usize, Range<usize>)>,
+    pub(crate) locals: Vec<Bound>,
+    pub(super) reads: Vec<BlockRead>,
+    pub(super) depth: usize,
 }
 
 pub(crate) enum IdKind {

@@ -1,6 +1,6 @@
 //! From a reference as it is written to what it reads.
 
-use super::block_reads::ReadKind;
+use super::plan_reader::ReadKind;
 use super::{PlanBuilder, PlanReader};
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ScannedReference, Target};

@@ -1,6 +1,6 @@
 //! Members that nothing reads, and what those expect who write them.
 
-use super::steps::Layout;
+use super::layout::Layout;
 use super::{Member, Members, PlanBuilder, extensions};
 use crate::dynamic::dialects::references::{ReferenceTarget, quote};
 use crate::dynamic::json_node::{JsonNode, JsonType};

@@ -38,13 +38,13 @@ pub(crate) struct Style {
     pub(crate) head: String,
     pub(crate) names: NameSyntax,
     pub(crate) notation: Notation,
-    /// How many parts of a path the name stands for.
+    /// How many parts of a path are in the name.
     pub(crate) skipped: usize,
     /// What comes after the path.
     pub(crate) close: &'static str,
 }
 
-/// What a reference names that is the whole of a string, and how many parts of its path are not written because the name stands for them.
+/// What a reference names that is the whole of a string, and how many parts of its path are in the name.
 pub(crate) fn name_in(dialect: Dialect, reference: &Reference) -> Option<(String, usize)> {
     let text = reference.as_written()?;
     let scan = (dialect.rules().scan)(text, &|_| true);

@@ -63,7 +63,7 @@ impl Part {
             Self::Value => "the value",
             Self::Condition => "a condition",
             Self::List => "the list",
-            Self::Reads => "what the block reads",
+            Self::Reads => "the inputs of the block",
             Self::Policy => "the policy",
             Self::Fallback => "the fallback",
         }

@@ -41,7 +41,7 @@ impl<'p> Scope<'p> {
         named.next()
     }
 
-    /// Whether a value is the whole of what the round before gave.
+    /// Whether a value is the whole value of the round before.
     pub(super) fn is_last(&self, value: &Template) -> bool {
         match value {
             Template::Reference(reference) if reference.is_whole() => match reference.source {
@@ -52,7 +52,7 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// A reference by the name that it begins with, without the part of its path that the name stands for; `None` if a pattern hides what it
+    /// A reference by the name that it begins with, without the part of its path that is in the name; `None` if a pattern hides what it
     /// reads, or has no name for it.
     pub(super) fn named(&self, reference: &Reference) -> Option<(String, Reference)> {
         let source = reference.source;
