@@ -1,6 +1,6 @@
 //! Policies: what is done about failures and time.
 
-use super::{Members, PlanReader};
+use super::{Members, PlanReader, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::meaningless;
@@ -110,6 +110,15 @@ impl PlanReader<'_> {
             return None;
         }
         let template = self.template(node, None, 0);
+        if matches!(template, Template::String(_)) {
+            // It is only nearly a reference, and the profile leaves it as text.
+            let note = wrong_kind(
+                node,
+                &format!("`{}`", amount.name()),
+                "an amount or a reference",
+            );
+            return self.builder.error(note);
+        }
         let reads = template.reads().into_iter();
         let steps = reads.filter(|source| !matches!(source, Source::Input(_)));
         if steps.count() > 0 {

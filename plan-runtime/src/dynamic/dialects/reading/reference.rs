@@ -57,11 +57,13 @@ impl PlanReader<'_> {
         // In the first round there is no other, so that what it has is null, too.
         let is_last = self.kind_of(reference.source) == ReadKind::Last;
         reference.optional = is_last && !written.path.is_empty();
-        reference.path.extend(written.path.iter().cloned());
+        // A part of a value that a pattern names is there.
+        let part = std::mem::replace(&mut reference.path, written.path.clone());
         if compat {
             let rules = self.builder.dialect.rules();
             (rules.allow_absence)(&mut reference, written);
         }
+        reference.path.splice(..0, part);
         let name = match &written.target {
             Target::Input(name) | Target::Id(name) => Some(name.as_str()),
             Target::Index(_) => None,
@@ -156,6 +158,7 @@ impl PlanBuilder {
         let current = self.current.as_ref().map(|(current, _)| *current);
         if index >= self.steps {
             let steps = match self.steps {
+                0 => "no steps".to_owned(),
                 1 => "one step, step[0]".to_owned(),
                 count => format!("{count} steps, step[0] to step[{}]", count - 1),
             };
