@@ -67,7 +67,71 @@
 //!
 //! A `dependsOn`, a `retryCount`, a `timeout` and an `optional` become the [`Policy`](crate::plan::Policy) and the order of the step;
 //! `parallel` is a hint that is not needed, since independent steps run concurrently. Where a document does not say what the
-//! plan returns, it is an object of every step's output.
+//! plan returns, it is an object of the output of every step that is not an undo or always step.
+//!
+//! # What the dialects of strings have of plan JSON
+//!
+//! A step of these dialects calls a `tool`. In place of that, and beside it, it can have what a step of plan JSON has, in the same members with the same
+//! names. Calls and references inside are written as in the rest of the document.
+//!
+//! | | member of the step |
+//! |---|---|
+//! | a condition | `"if": [{"condition": reference, "then": body}, …]`, or with `"pattern": "Some(x)", "value": value`, or with `"all": [condition, …]` |
+//! | a list | `"for": {"pattern": "x", "list": value, "body": body}` |
+//! | steps in a step | `"block": {"inputs": {"x": value}, "steps": [step], "tail": body}`, or `"value": value` in place of `"tail"` |
+//! | rounds | `"loop": {"last": "before", "steps": [step], "tail": body, "while": reference}`, with `"at_most"` in the `policy` |
+//! | a value, a wait | `"value": value`, `"await": "Type"` |
+//! | roles and order | `"undo": "id"`, `"always": true`, `"after": ["id"]` |
+//! | failures and time | `"policy": {"attempts", "backoff", "max", "jitter", "timeout", "deadline", "optional", "catch", "fallback", "concurrency", "at_most", "every", "collect"}` |
+//!
+//! | | tool plan | blueprint | action plan |
+//! |---|---|---|---|
+//! | a body | `{"tool", "arguments"}` | `{"tool", "params"}` | `{"tool", "arguments"}` |
+//! | a local value, an input of a block, `last` | `$ref:x.id` | `${x.data.id}` | `{{x.result.id}}` |
+//! | a step of the same block | `$ref:a.id` | `${step[0].data.id}`, counted from the start of the block | `{{a.result.id}}` |
+//! | something around the block | by its name | a step by the block's `inputs`, other values by their names | by its name |
+//! | the `tail` of a loop in its `while` | `$ref:_` | `${step[n].data}`, after the `n` steps of the block | `{{_.result}}` |
+//! | the step that is undone | `"undo": "a"` | `"undo": 0`, an earlier one | `"undo": "a"` |
+//! | order | `"after": ["a"]` | `"dependsOn": [0]` | `"after": ["a"]` |
+//! | `attempts`, `timeout`, `optional` | in the `policy` | `retryCount`, `timeout` and `optional` of the step, or in the `policy` | in the `policy` |
+//! | an input in a `policy` | – | – | `"attempts": "{{PLACEHOLDER_n}}"` |
+//! | cannot be written | texts with values in them, inputs | inputs, steps before which others come | paths into an input |
+//!
+//! In all three, what `last` leads to is null in the first round. Not to be written are computed values, references that end where something is absent
+//! (`a?.id`), formats of values in a text, and objects of which only a run knows the members. [`Dialect::write`] lists all such parts of a plan.
+//!
+//! The systems that the dialects come from ignore these members. In the [compat profile](Profile::Compat), a member counts only in its form; beside a
+//! `tool`, `value`, `for` and `await` are ignored with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors.
+//!
+//! ```
+//! use plan_runtime::dynamic::{Dialect, Reader};
+//!
+//! let document = Reader::new().read(r#"{"steps": [
+//!     {"id": "mails", "tool": "find_mails", "arguments": {}},
+//!     {"id": "sent", "for": {"pattern": "mail", "list": "$ref:mails", "body": {"if": [
+//!         {"condition": "$ref:mail.urgent", "then": {"tool": "answer", "arguments": {"to": "$ref:mail.from"}}}
+//!     ]}}, "policy": {"catch": "each"}}
+//! ], "output_steps": ["sent"]}"#)?;
+//! assert_eq!(document.plan().to_string(), "\
+//! plan plan
+//!
+//!   step mails = find_mails
+//!
+//!   #[catch(each)]
+//!   step sent = for mail in mails {
+//!     if mail.urgent {
+//!       answer
+//!         to: mail.from
+//!     }
+//!   }
+//!     // needs mails
+//!
+//!   output { sent: sent }
+//! ");
+//! let written = Dialect::Blueprint.write(document.plan())?;
+//! assert!(written.contains(r#""to": "${mail.data.from}""#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #[cfg(feature = "dynamic")]
 mod before_run;

@@ -132,6 +132,19 @@ impl Bound {
         (part == 0).then_some(None)
     }
 
+    /// The same, and all of the local value for any word of a pattern that is not one for data, which is a mistake of its own.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn named(&self, name: &str) -> Option<Option<usize>> {
+        let any = !self.is_data && self.binds(name);
+        self.part(name).or(any.then_some(None))
+    }
+
+    /// The names that it gives.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().flatten().map(|name| &**name)
+    }
+
     /// The name from which a path in the local value starts, and the path from there on.
     pub(crate) fn start<'p>(&self, path: Path<'p>) -> Option<(&str, Path<'p>)> {
         if !self.parts {

@@ -281,3 +281,68 @@ fn from_tool_to_tool() {
         );
     }
 }
+
+/// As a local value, as the value of the round before, and as what a block reads: a `for` in a `loop`, and a block in that.
+#[test]
+fn in_bodies() {
+    let documents = [
+        r#"{"steps": [{"id": "all", "loop": {"last": "before", "steps": [
+            {"id": "p", "tool": "given"}, {"id": "more", "tool": "more"},
+            {"id": "each", "for": {"pattern": "x", "list": "$ref:p", "body": {"if": [{"pattern": "Some(y)", "value": "$ref:x", "then":
+                {"block": {"steps": [{"id": "in", "tool": "same", "arguments": {"v": "$ref:y", "w": "$ref:before.v"}}], "value": "$ref:in"}}}]}}}
+        ], "value": {"v": "$ref:p", "each": "$ref:each"}, "while": "$ref:more"}, "policy": {"at_most": 2}}], "output_steps": ["all"]}"#,
+        r#"[{"id": "all", "loop": {"last": "before", "steps": [
+            {"id": "p", "tool": "given"}, {"id": "more", "tool": "more"},
+            {"id": "each", "for": {"pattern": "x", "list": "{{p.result}}", "body": {"if": [{"pattern": "Some(y)", "value": "{{x.result}}", "then":
+                {"block": {"steps": [{"id": "in", "tool": "same", "arguments": {"v": "{{y.result}}", "w": "{{before.result.v}}"}}], "value": "{{in.result}}"}}}]}}}
+        ], "value": {"v": "{{p.result}}", "each": "{{each.result}}"}, "while": "{{more.result}}"}, "policy": {"at_most": 2}}]"#,
+        r#"{"requestId": "r", "steps": [{"id": "all", "loop": {"last": "before", "steps": [
+            {"tool": "given"}, {"tool": "more"},
+            {"for": {"pattern": "x", "list": "${step[0].data}", "body": {"if": [{"pattern": "Some(y)", "value": "${x.data}", "then":
+                {"block": {"steps": [{"tool": "same", "params": {"v": "${y.data}", "w": "${before.data.v}"}}], "value": "${step[0].data}"}}}]}}}
+        ], "value": {"v": "${step[0].data}", "each": "${step[2].data}"}, "while": "${step[1].data}"}, "policy": {"at_most": 2}}]}"#,
+    ];
+    let same = Contract::new("same");
+    let given = std::sync::Arc::new(std::sync::Mutex::new((Value::Null, 0_u32)));
+    let shared = given.clone();
+    let toolbox = Toolbox::<()>::new()
+        .with_fn(same, |given: Value| async move { Ok(given) })
+        .with_fn(Contract::new("given"), move |_: Value| {
+            let shared = shared.clone();
+            async move { Ok(shared.lock().expect("nobody panics").0.clone()) }
+        })
+        .with_fn(Contract::new("more"), {
+            let shared = given.clone();
+            move |_: Value| {
+                let shared = shared.clone();
+                async move {
+                    let mut shared = shared.lock().expect("nobody panics");
+                    shared.1 += 1;
+                    Ok(Value::from(shared.1 % 2 == 1))
+                }
+            }
+        });
+    let mut random = fastrand::Rng::with_seed(6);
+    for document in documents {
+        let read = Reader::new().read(document);
+        let plan = read
+            .unwrap_or_else(|findings| panic!("{findings}"))
+            .into_plan();
+        for _ in 0..cases() / 20 {
+            let list = vec![value(&mut random, 0), value(&mut random, 1)];
+            *given.lock().expect("nobody panics") = (list.clone().into(), 0);
+            let run = smol::block_on(toolbox.run(&plan, (), &()));
+            let output = run.unwrap_or_else(|error| panic!("{error}"));
+            let each = list.iter().map(|value| match value {
+                Value::Null => Value::Null,
+                value => json!({ "v": value, "w": list }),
+            });
+            let each: Vec<Value> = each.collect();
+            assert_eq!(
+                output["all"],
+                json!({ "v": list, "each": each }),
+                "{document}"
+            );
+        }
+    }
+}

@@ -5,6 +5,7 @@ mod action_plans;
 mod blueprint_references;
 mod blueprints;
 mod documents;
+mod extensions;
 mod fuzzed;
 mod limits;
 mod plan_json;

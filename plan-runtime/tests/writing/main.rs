@@ -3,6 +3,7 @@
 #[path = "../support/plans.rs"]
 mod plans;
 
+mod bodies;
 mod forms;
 mod random;
 mod unsupported;

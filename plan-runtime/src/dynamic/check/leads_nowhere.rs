@@ -5,7 +5,7 @@ use super::path::{follow, words};
 use super::reference::first_element;
 use super::unresolved::{Unresolved, UnresolvedReason};
 use crate::dynamic::dialects::reading::MOST_NAMES;
-use crate::dynamic::dialects::references::{ReferenceTarget, Style};
+use crate::dynamic::dialects::references::{ReferenceTarget, Style, name_in};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::Form;
 use crate::plan::{Path, Reference, Segment, Selector, Source, Step};
@@ -62,13 +62,20 @@ impl KnownOutputs<'_> {
     /// How other references to the same would be written.
     pub(super) fn style(&self, reference: &Reference) -> Style {
         let source = reference.source;
+        let rules = self.dialect.rules();
+        // Local values have no other names than those in references, and a block's inputs are not those of its plan.
+        if let Source::Local(_) | Source::Input(_) = source
+            && let Some((name, skipped)) = name_in(self.dialect, reference)
+            && let Some(style) = (rules.style)(ReferenceTarget::Value(&name), &reference.text())
+        {
+            return Style { skipped, ..style };
+        }
         let name = self.plan.name_of(source).unwrap_or("value");
         let to = match source {
             Source::Step(index) => Some(ReferenceTarget::Step(index, name)),
             Source::Input(_) => Some(ReferenceTarget::Input(name)),
             Source::Local(_) => None,
         };
-        let rules = self.dialect.rules();
         let style = to.and_then(|to| (rules.style)(to, &reference.text()));
         style.unwrap_or_else(|| Style::rust(name))
     }

@@ -137,15 +137,15 @@ impl Dialect {
     ///
     /// let text = r#"{"requestId": "reply", "steps": [
     ///     {"tool": "fetch", "params": {"from": "Sarah"}, "retryCount": 2},
-    ///     {"tool": "send", "params": {"to": "${step[0].data[0].from}"}}
+    ///     {"tool": "send", "params": {"to": "<${step[0].data[0].from}>"}}
     /// ]}"#;
     /// let plan = Reader::new().read(text)?.into_plan();
     /// assert_eq!(
     ///     Dialect::ToolPlan.write(&plan).unwrap_err().to_string(),
-    ///     "a tool plan (`$ref:`) cannot express a part of the plan: step `step0`: 3 attempts",
+    ///     "a tool plan (`$ref:`) cannot express a part of the plan: argument `to` of step `step1`: a text with values in it",
     /// );
     /// let written = Dialect::Blueprint.write(&plan)?;
-    /// assert!(written.contains(r#""to": "${step[0].data[0].from}""#));
+    /// assert!(written.contains(r#""to": "<${step[0].data[0].from}>""#));
     /// assert_eq!(Reader::new().read(&written)?.plan(), &plan);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -3,6 +3,8 @@
 use super::Dialect;
 use super::reading::Members;
 use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::plan::depth::DEEPEST_BODY;
+use crate::plan::json::names::{self, block, branch, each, step};
 
 /// A document of which nothing is known but its members and its steps.
 pub(crate) struct Outline<'a> {
@@ -55,20 +57,67 @@ pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
             return Some(dialect);
         }
     }
+    let mut is_unsure = false;
     for step in &outline.steps {
         if step.kind() != JsonType::Object {
             continue;
         }
+        // What a step does has the same form everywhere, but for the calls in it.
+        let call = call(*step, 0);
+        let shows = call.as_ref().map(|call| members(*call));
         let step = members(*step);
-        let has = |dialect: &Dialect| (dialect.rules().has_step)(&outline, &step);
-        if let Some(dialect) = dialects().find(has) {
+        let has = |dialect: &Dialect, step| (dialect.rules().has_step)(&outline, step);
+        let shown = |dialect: &Dialect| {
+            has(dialect, &step) || shows.as_ref().is_some_and(|call| has(dialect, call))
+        };
+        if let Some(dialect) = dialects().find(shown) {
             return Some(dialect);
         }
+        if call.is_none() && step.has(&names::BODIES) {
+            is_unsure = true;
+            continue;
+        }
         if step.has(&["arguments", "id"]) {
+            is_unsure = false;
             break;
         }
     }
+    let own = dialects().find(|dialect| (dialect.rules().may_lack_calls)(&outline));
+    if let Some(own) = own.filter(|_| is_unsure) {
+        return Some(own);
+    }
     dialects().find(|dialect| dialect.rules().usual == Some(node.kind()))
+}
+
+/// The first call in a step or a body, with its members. Deeper ones than this are not looked for.
+fn call(body: JsonNode<'_>, depth: usize) -> Option<JsonNode<'_>> {
+    if depth > DEEPEST_BODY || body.kind() != JsonType::Object {
+        return None;
+    }
+    let given = members(body);
+    if given.given(step::TOOL).is_some() {
+        return Some(body);
+    }
+    let inner = |node| call(node, depth + 1);
+    let each = given.get(step::FOR).map(members);
+    if let Some(found) = each.and_then(|each| inner(each.get(each::BODY)?)) {
+        return Some(found);
+    }
+    let branches = given.get(step::IF).map(JsonNode::items).unwrap_or_default();
+    let mut branches = branches.into_iter().map(members);
+    if let Some(found) = branches.find_map(|branch| inner(branch.get(branch::THEN)?)) {
+        return Some(found);
+    }
+    let blocks = [step::BLOCK, step::LOOP];
+    let mut blocks = blocks
+        .iter()
+        .filter_map(|name| given.get(name))
+        .map(members);
+    blocks.find_map(|block| {
+        let steps = block.get(block::STEPS).map(JsonNode::items);
+        let steps = steps.unwrap_or_default().into_iter();
+        steps.chain(block.get(block::TAIL)).find_map(inner)
+    })
 }
 
 fn members(node: JsonNode<'_>) -> Members<'_> {

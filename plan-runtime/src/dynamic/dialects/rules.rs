@@ -2,7 +2,7 @@
 
 use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
-use super::references::{Mark, Places, ReferenceTarget, Scan, Style, Target};
+use super::references::{Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target};
 use crate::Plan;
 use crate::dynamic::Unsupported;
 use crate::dynamic::json_node::{JsonNode, JsonType};
@@ -23,6 +23,8 @@ pub(crate) struct Rules {
     pub(crate) sign: fn(&Outline<'_>) -> Option<Sign>,
     /// Whether a step shows that the document is in this dialect, where nothing around the steps does.
     pub(crate) has_step: fn(&Outline<'_>, &Members<'_>) -> bool,
+    /// Whether a document is in this dialect that has steps, but no call in them.
+    pub(crate) may_lack_calls: fn(&Outline<'_>) -> bool,
     /// What a document is that is in this dialect where nothing in it shows another.
     pub(crate) usual: Option<JsonType>,
 
@@ -42,7 +44,7 @@ pub(crate) struct Rules {
     pub(crate) places: Places,
     /// What a reference begins and ends with.
     pub(crate) mark: Option<Mark>,
-    /// Finds the references in a string. The function says whether a step has this id.
+    /// Finds the references in a string. The function says whether something has this name that references name.
     pub(crate) scan: Scanner,
     /// What is named at a place of a text as only this dialect names things, and where the name ends.
     pub(crate) target: fn(&str, usize) -> Option<(Target, usize)>,
@@ -52,7 +54,7 @@ pub(crate) struct Rules {
     /// it is.
     pub(crate) unknown_step_may_be_text: bool,
     /// Adds to the path of a reference what the compat profile allows where it leads to nothing.
-    pub(crate) allow_absence: fn(&mut Reference, &str),
+    pub(crate) allow_absence: fn(&mut Reference, &ScannedReference<'_>),
 
     /// How a message shows a reference, in the manner of one that was written already; `None` where the dialect has none to it.
     pub(crate) style: fn(ReferenceTarget<'_>, &str) -> Option<Style>,

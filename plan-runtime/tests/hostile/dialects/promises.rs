@@ -18,7 +18,7 @@ const REPETITIONS: [&str; 7] = [
     "for_each", "foreach", "forEach", "loop", "while", "repeat", "until",
 ];
 
-/// A plan of each other dialect with a member in its step, and what the dialect is called.
+/// A plan of each other dialect with a member in its step, and what the arguments of a step are called.
 fn in_steps(name: &str, value: &Value) -> [(Value, &'static str); 3] {
     let with = |mut step: Value| {
         step[name] = value.clone();
@@ -28,17 +28,17 @@ fn in_steps(name: &str, value: &Value) -> [(Value, &'static str); 3] {
     [
         (
             json!({"steps": [with(call.clone())], "output_steps": ["s"]}),
-            "a tool plan",
+            "arguments",
         ),
         (
             json!([with(
                 json!({"id": "s", "intent": "Pay.", "tool": "pay", "arguments": {}})
             )]),
-            "an action plan",
+            "arguments",
         ),
         (
             json!({"requestId": "p", "steps": [with(json!({"tool": "pay", "params": {}, "dependsOn": []}))]}),
-            "a step blueprint",
+            "params",
         ),
     ]
 }
@@ -46,9 +46,15 @@ fn in_steps(name: &str, value: &Value) -> [(Value, &'static str); 3] {
 #[test]
 fn a_step_never_runs_that_its_author_made_conditional() {
     let all = CONDITIONS.iter().map(|name| (name, "in any case", "if"));
-    let all = all.chain(REPETITIONS.iter().map(|name| (name, "once", "for")));
+    let all = all.chain(REPETITIONS.iter().map(|name| {
+        let instead = match name.to_lowercase().replace('_', "").as_str() {
+            "foreach" => "for",
+            _ => "loop",
+        };
+        (name, "once", instead)
+    }));
     for (name, runs, instead) in all {
-        for (document, dialect) in in_steps(name, &json!("amount < 100")) {
+        for (document, arguments) in in_steps(name, &json!("amount < 100")) {
             let text = document.to_string();
             let found = Reader::new()
                 .read(&text)
@@ -66,11 +72,9 @@ fn a_step_never_runs_that_its_author_made_conditional() {
             );
             assert_eq!(&text[errors[0].label.span.clone()], format!("\"{name}\""));
             let help = errors[0].help.as_deref().unwrap();
-            let ends = format!("plan JSON has `{instead}`");
-            assert!(
-                help.contains(dialect) && help.contains(runs) && help.ends_with(&ends),
-                "{help}"
-            );
+            let form = format!("in place of its `tool`, it can have `\"{instead}\": ");
+            assert!(help.contains(runs) && help.contains(&form), "{help}");
+            assert!(help.contains(arguments), "{help}");
         }
     }
 }
@@ -79,12 +83,8 @@ fn a_step_never_runs_that_its_author_made_conditional() {
 #[test]
 fn no_step_of_a_block_is_left_out() {
     let steps = json!([{"id": "inner", "tool": "pay", "arguments": {}}]);
-    for (name, value) in [
-        ("block", json!({"steps": steps})),
-        ("block", steps.clone()),
-        ("sub_steps", steps),
-    ] {
-        for (document, dialect) in in_steps(name, &value) {
+    for (name, value) in [("block", steps.clone()), ("sub_steps", steps.clone())] {
+        for (document, arguments) in in_steps(name, &value) {
             let text = document.to_string();
             let found = Reader::new().read(&text).unwrap_err();
             assert_eq!(found.len(), 1, "{found}");
@@ -93,9 +93,18 @@ fn no_step_of_a_block_is_left_out() {
                 (Code::UnknownMember, Severity::Error)
             );
             let help = found[0].help.as_deref().unwrap();
-            let ends = "has no steps in it: only plan JSON has `block`";
-            assert!(help.contains(dialect) && help.ends_with(ends), "{help}");
+            let form = "has no steps in it; in place of its `tool`, it can have `\"block\": ";
+            assert!(help.contains(form) && help.contains(arguments), "{help}");
         }
+    }
+    // A block in its form is one, and has no tool beside it.
+    for (document, _) in in_steps("block", &json!({"steps": steps})) {
+        let text = document.to_string();
+        let found = Reader::new().read(&text).unwrap_err();
+        let first = found.iter().next().unwrap();
+        assert_eq!(first.code, Code::WrongKind, "{found}");
+        assert_eq!(first.message, "the step has both `tool` and `block`");
+        assert_eq!(&text[first.label.span.clone()], "\"block\"");
     }
 }
 

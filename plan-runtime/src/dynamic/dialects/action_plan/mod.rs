@@ -13,10 +13,10 @@ mod write;
 
 use super::reading::steps;
 use super::recognize::Sign;
-use super::references::{Places, ReferenceTarget, end_where_missing};
+use super::references::{Places, ReferenceTarget, ScannedReference, Target, end_where_missing};
 use super::rules::Rules;
 use crate::dynamic::json_node::JsonType;
-use crate::plan::{Reference, Source as From};
+use crate::plan::Reference;
 use crate::print::short;
 use serde_json::Value;
 
@@ -29,6 +29,7 @@ pub(super) static RULES: Rules = Rules {
         (list.kind() == JsonType::List).then_some(Sign::Certain)
     },
     has_step: |_, _| false,
+    may_lack_calls: |_| false,
     usual: Some(JsonType::List),
 
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
@@ -48,7 +49,7 @@ pub(super) static RULES: Rules = Rules {
 
     style: |to, _| Some(scan::style(to)),
     form: |to, path| match to {
-        ReferenceTarget::Step(..) => Some(scan::style(to).write(path)),
+        ReferenceTarget::Step(..) | ReferenceTarget::Value(_) => Some(scan::style(to).write(path)),
         // The dialect has no path into an input.
         ReferenceTarget::Input(_) => Some(scan::style(to).write(&[])),
     },
@@ -58,10 +59,10 @@ pub(super) static RULES: Rules = Rules {
 };
 
 /// What leads to nothing stays in place as text.
-fn allow_absence(reference: &mut Reference, written: &str) {
+fn allow_absence(reference: &mut Reference, written: &ScannedReference<'_>) {
     end_where_missing(&mut reference.path);
-    reference.optional = matches!(reference.source, From::Input(_));
+    reference.optional |= matches!(written.target, Target::Input(_));
     if reference.can_end() {
-        reference.otherwise = Some(Box::new(Value::from(written)));
+        reference.otherwise = Some(Box::new(Value::from(written.text)));
     }
 }

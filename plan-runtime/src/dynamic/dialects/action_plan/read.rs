@@ -16,6 +16,16 @@ const TOP: &[&str] = &[
 ];
 const INPUT: &[&str] = &["name", "type", "description"];
 
+const BODY: &[&str] = &[
+    "tool",
+    "arguments",
+    "tool_description",
+    "value",
+    "if",
+    "for",
+    "block",
+];
+
 pub(super) static LAYOUT: Layout = Layout {
     document: "an action plan",
     may_be_list: true,
@@ -28,10 +38,13 @@ pub(super) static LAYOUT: Layout = Layout {
     name: ("name", "the name of a plan"),
     inputs,
     step: &["id", "intent", "tool", "arguments", "tool_description"],
+    body: BODY,
+    policy: &[],
     id: None,
+    by_place: false,
     arguments: steps::arguments,
     order: |_, _, _, _| {},
-    output: |_, _, steps| steps::outputs(steps, 0..steps.len()),
+    output: |_, _, steps| steps::all_outputs(steps),
 };
 
 /// Reads the list of inputs; references declare inputs as well.

@@ -177,7 +177,9 @@ pub(super) fn literal(text: &str) -> String {
 /// How references are written.
 pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
     let head = match to {
-        ReferenceTarget::Step(_, id) => format!("{OPEN}{}.result", named(NameSyntax::Wide, id)),
+        ReferenceTarget::Step(_, id) | ReferenceTarget::Value(id) => {
+            format!("{OPEN}{}.result", named(NameSyntax::Wide, id))
+        }
         ReferenceTarget::Input(input) => format!(
             "{OPEN}{}",
             named(NameSyntax::Wide, &format!("{INPUT}{input}"))
@@ -187,6 +189,7 @@ pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
         head,
         names: NameSyntax::Wide,
         notation: Notation::Brackets,
+        skipped: 0,
         close: CLOSE,
     }
 }

@@ -3,22 +3,27 @@
 use super::scan;
 use crate::Plan;
 use crate::dynamic::dialects::references::ReferenceTarget;
-use crate::dynamic::dialects::writing::Writer;
 use crate::dynamic::dialects::writing::json::{OutputJson, OutputMembers};
 use crate::dynamic::dialects::writing::strings::leads_to_nothing;
+use crate::dynamic::dialects::writing::{StepForm, Writer};
 use crate::dynamic::{Dialect, Unsupported};
-use crate::plan::{Input, Reference, Source, Template};
+use crate::plan::{Input, Policy, Reference, Source, Template};
 use std::collections::HashSet;
 
 pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
-    let mut writer = Writer::new(Dialect::ActionPlan, plan, target);
+    let form = StepForm {
+        layout: &super::read::LAYOUT,
+        known: |_| Policy::DEFAULT,
+        order: |writer, index, _| writer.after(index),
+    };
+    let mut writer = Writer::new(Dialect::ActionPlan, plan, target, form);
     let json = document(&mut writer);
     writer.finish(&json)
 }
 
 fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     writer.check();
-    let plan = writer.plan;
+    let plan = writer.plan();
     let mut top = OutputMembers::default();
     if plan.name != "plan" {
         top.text("name", &plan.name);
@@ -28,7 +33,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     if let Some(inputs) = inputs(writer) {
         top.add("inputs", inputs);
     }
-    let steps = writer.plain_steps();
+    let steps = writer.steps();
     let mut after = OutputMembers::default();
     writer.output(&mut after);
     if top.is_empty() && after.is_empty() {
@@ -41,7 +46,7 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
 
 /// What is to be said of inputs, if a reader would not find the same in the references.
 fn inputs<'p>(writer: &mut Writer<'p>) -> Option<OutputJson<'p>> {
-    let plan = writer.plan;
+    let plan = writer.plan();
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut find = |template: &Template| {
         for read in template.references() {
@@ -74,12 +79,12 @@ fn inputs<'p>(writer: &mut Writer<'p>) -> Option<OutputJson<'p>> {
 
 /// Says which names no input can have.
 fn check(writer: &mut Writer<'_>) {
-    let inputs = &writer.plan.inputs;
+    let inputs = &writer.plan().inputs;
     for (index, input) in inputs.iter().enumerate() {
         if input.name.trim().is_empty() {
             writer.cannot_express(format!("input {}", index + 1), "an empty name");
         }
-        if writer.inputs.get(input.name.as_str()) != Some(&index) {
+        if writer.scope.inputs.get(input.name.as_str()) != Some(&index) {
             let place = format!("input `{}`", input.name);
             writer.cannot_express(place, "the name of another input");
         }
@@ -96,11 +101,11 @@ fn target<'w>(
             if !reference.path.is_empty() {
                 return Err(Some(format!("the path `{reference}` into an input")));
             }
-            let inputs = &writer.plan.inputs;
+            let inputs = &writer.plan().inputs;
             let given = inputs
                 .get(input)
                 .ok_or_else(|| leads_to_nothing(reference))?;
-            let first = writer.inputs.get(given.name.as_str());
+            let first = writer.scope.inputs.get(given.name.as_str());
             if given.name.is_empty() || first != Some(&input) {
                 return Err(None);
             }

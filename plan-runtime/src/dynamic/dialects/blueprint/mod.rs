@@ -25,6 +25,7 @@ pub(super) static RULES: Rules = Rules {
 
     sign: |outline| outline.has(&["requestId"]).then_some(Sign::Certain),
     has_step: |_, step| step.has(&["params", "dependsOn", "parallel", "retryCount"]),
+    may_lack_calls: |_| false,
     usual: None,
 
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
@@ -36,7 +37,7 @@ pub(super) static RULES: Rules = Rules {
 
     places: Places::Anywhere,
     mark: Some(scan::MARK),
-    scan: |text, _| scan::scan(text),
+    scan: scan::scan,
     target: scan::step,
     inputs_in: |_, _| HashSet::new(),
     unknown_step_may_be_text: false,

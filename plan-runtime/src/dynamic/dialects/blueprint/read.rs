@@ -19,6 +19,16 @@ const STEP: &[&str] = &[
     "tool_description",
 ];
 
+const BODY: &[&str] = &[
+    "tool",
+    "params",
+    "tool_description",
+    "value",
+    "if",
+    "for",
+    "block",
+];
+
 pub(super) static LAYOUT: Layout = Layout {
     document: "a blueprint",
     may_be_list: true,
@@ -28,13 +38,23 @@ pub(super) static LAYOUT: Layout = Layout {
     name: ("requestId", "`requestId`"),
     inputs: |_, _| {},
     step: STEP,
-    id: Some(|index| format!("step{index}")),
+    body: BODY,
+    policy: &[
+        ("attempts", "retryCount"),
+        ("timeout", "timeout"),
+        ("optional", "optional"),
+    ],
+    id: Some(|index, around| match around {
+        None => format!("step{index}"),
+        Some(step) => format!("{step}_{index}"),
+    }),
+    by_place: true,
     arguments: steps::arguments,
-    order: |builder, index, members, step| {
-        step.policy = policy(builder, members).into();
-        step.after = depends_on(builder, index, members);
+    order: |reader, index, members, step| {
+        step.policy = policy(reader.builder, members).into();
+        step.after = depends_on(reader.builder, index, members);
     },
-    output: |_, _, steps| steps::outputs(steps, 0..steps.len()),
+    output: |_, _, steps| steps::all_outputs(steps),
 };
 
 fn depends_on(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> Vec<usize> {

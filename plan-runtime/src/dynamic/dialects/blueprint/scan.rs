@@ -3,7 +3,7 @@
 use crate::dynamic::dialects::references::path::{self, NameSyntax};
 use crate::dynamic::dialects::references::{
     Mark, Notation, Piece, ReferenceTarget, Scan, ScanError, ScannedReference, Style, Target,
-    no_part, quote, quoted,
+    named, no_part, quote, quoted,
 };
 use crate::plan::{Segment, Selector};
 use std::ops::Range;
@@ -15,9 +15,9 @@ pub(super) const MARK: Mark = Mark {
 const OPEN: &str = "${";
 const CLOSE: &str = "}";
 
-/// `${step[0].data[0].id}`, alone or inside a text.
-pub(super) fn scan(text: &str) -> Scan<'_> {
-    Scan::embedded(text, OPEN, &piece, &plain)
+/// `${step[0].data[0].id}`, alone or inside a text. `known` says whether a value has this name.
+pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
+    Scan::embedded(text, OPEN, &|text, start| piece(text, start, known), &plain)
 }
 
 /// Adds the text between references, in which something may look like one.
@@ -47,7 +47,11 @@ fn plain<'t>(scan: &mut Scan<'t>, text: &'t str, range: Range<usize>) {
     }
 }
 
-fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>> {
+fn piece<'t>(
+    text: &'t str,
+    start: usize,
+    known: &dyn Fn(&str) -> bool,
+) -> Result<(Piece<'t>, usize), Box<ScanError>> {
     let inner = start + OPEN.len();
     // A flaw of the whole is underlined up to the end of the intended reference.
     let whole = start
@@ -64,7 +68,12 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>>
             ),
         };
     }
-    let Some((index, end)) = head(text, inner) else {
+    let step = head(text, inner).map(|(index, end)| (Target::Index(index), end));
+    let value = || {
+        let (name, end) = path::name(text, inner, NameSyntax::Wide);
+        known(&name).then_some((Target::Id(name), end))
+    };
+    let Some((target, end)) = step.or_else(value) else {
         return Err(Box::new(no_head(text, whole)));
     };
     let path = path::read(text, end, NameSyntax::Wide);
@@ -89,7 +98,8 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>>
         .in_reference(!path.is_empty());
         return Err(scan_error
             .help(format!(
-                "did you mean `${{step[{index}].data{}`?",
+                "did you mean `{}.data{}`?",
+                &text[start..end],
                 &text[end..at + 1]
             ))
             .into());
@@ -98,7 +108,7 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>>
     let written = ScannedReference {
         text: written,
         range: start..at + 1,
-        target: Target::Index(index),
+        target,
         named: inner..end,
         path,
         compat_only: None,
@@ -137,21 +147,24 @@ pub(super) fn literal(text: &str) -> String {
     format!("${{{}}}", quote(text))
 }
 
-/// How references to a step are written: with `.data`, or `.result` if the one that was `written` has it.
+/// How references to a step or a value are written: with `.data`, or `.result` if the one that was `written` has it.
 pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
-    let ReferenceTarget::Step(index, _) = to else {
-        return None;
+    let name = match to {
+        ReferenceTarget::Step(index, _) => format!("step[{index}]"),
+        ReferenceTarget::Value(name) => named(NameSyntax::Wide, name),
+        ReferenceTarget::Input(_) => return None,
     };
-    let result = format!("{OPEN}step[{index}].result");
+    let result = format!("{OPEN}{name}.result");
     let head = if written.starts_with(&result) {
         result
     } else {
-        format!("{OPEN}step[{index}].data")
+        format!("{OPEN}{name}.data")
     };
     Some(Style {
         head,
         names: NameSyntax::Wide,
         notation: Notation::Brackets,
+        skipped: 0,
         close: CLOSE,
     })
 }

@@ -2,14 +2,19 @@
 
 use crate::Plan;
 use crate::dynamic::dialects::references::ReferenceTarget;
-use crate::dynamic::dialects::writing::Writer;
 use crate::dynamic::dialects::writing::json::{OutputJson, OutputMembers};
+use crate::dynamic::dialects::writing::{StepForm, Writer};
 use crate::dynamic::{Dialect, Unsupported};
-use crate::plan::{Number, Optional, Policy, Reference, Source};
+use crate::plan::{Amount, Number, Optional, Policy, Reference, Source};
 use std::time::Duration;
 
 pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
-    let mut writer = Writer::new(Dialect::Blueprint, plan, target);
+    let form = StepForm {
+        layout: &super::read::LAYOUT,
+        known,
+        order,
+    };
+    let mut writer = Writer::new(Dialect::Blueprint, plan, target, form);
     let json = document(&mut writer);
     writer.finish(&json)
 }
@@ -17,11 +22,11 @@ pub(super) fn write(plan: &Plan) -> Result<String, Unsupported> {
 fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
     writer.check();
     writer.no_inputs();
-    let plan = writer.plan;
+    let plan = writer.plan();
     let mut top = OutputMembers::default();
     top.add("requestId", plan.name.as_str().into());
     top.text("description", &plan.description);
-    let steps = writer.steps(super::read::LAYOUT.id, known, order);
+    let steps = writer.steps();
     top.add("steps", steps);
     writer.output(&mut top);
     OutputJson::Object(top)
@@ -30,10 +35,13 @@ fn document<'p>(writer: &mut Writer<'p>) -> OutputJson<'p> {
 /// The part of a policy that a blueprint has.
 fn known(policy: &Policy) -> Policy {
     Policy {
-        attempts: policy.attempts.max(1),
-        timeout: policy
-            .timeout
-            .filter(|limit| milliseconds(*limit).is_some()),
+        attempts: match policy.gives(Amount::Attempts) {
+            Some(_) => Policy::DEFAULT.attempts,
+            None => policy.attempts.max(1),
+        },
+        timeout: policy.timeout.filter(|limit| {
+            policy.gives(Amount::Timeout).is_none() && milliseconds(*limit).is_some()
+        }),
         optional: match policy.optional {
             Optional::Whole => Optional::Whole,
             Optional::No | Optional::Each => Optional::No,
@@ -50,7 +58,7 @@ fn milliseconds(limit: Duration) -> Option<u64> {
 
 /// What a step waits for, and its policy.
 fn order<'p>(writer: &mut Writer<'p>, index: usize, known: &Policy) -> OutputMembers<'p> {
-    let (plan, mut members) = (writer.plan, OutputMembers::default());
+    let (plan, mut members) = (writer.scope.plan, OutputMembers::default());
     let after = plan.steps[index].only_after();
     for after in after.iter().filter(|after| **after >= index) {
         let name = plan.steps.get(*after).map_or("", |step| &step.id);

@@ -1,7 +1,7 @@
 //! Plans out of anything that serde reads: it is made JSON text, and that is read as any other, with all that is wrong.
 
-use super::read::{IdKind, PlanReader};
-use crate::dynamic::dialects::reading::{PlanBuilder, cycle, roles};
+use super::read::PlanJson;
+use crate::dynamic::dialects::reading::{PlanBuilder, PlanReader, cycle, roles};
 use crate::dynamic::finding::Finding;
 use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Dialect, Limits, Profile};
@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for Template {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let json = Json::deserialize(deserializer)?;
         json.read(|builder, node| {
-            Some(PlanReader::new(builder, IdKind::Places).template(node, None, 0))
+            Some(PlanReader::outside(builder, &PlanJson).template(node, None, 0))
         })
         .map_err(|message| D::Error::custom(Line(message)))
     }

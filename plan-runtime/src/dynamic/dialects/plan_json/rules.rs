@@ -19,6 +19,7 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
 
     sign,
     has_step,
+    may_lack_calls: |outline| outline.top.is_some(),
     usual: None,
 
     read: read::read,
@@ -36,7 +37,10 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     unknown_step_may_be_text: false,
     allow_absence: |_, _| {},
 
-    style: |(ReferenceTarget::Step(_, name) | ReferenceTarget::Input(name)), _| {
+    style: |to, _| {
+        let (ReferenceTarget::Step(_, name)
+        | ReferenceTarget::Input(name)
+        | ReferenceTarget::Value(name)) = to;
         Some(Style::rust(name))
     },
     form: |to, path| Some(form(to, path)),
@@ -56,25 +60,20 @@ fn sign(outline: &Outline<'_>) -> Option<Sign> {
     is_likely.then_some(Sign::Likely)
 }
 
+/// Whether it calls a tool as no other dialect does.
 fn has_step(outline: &Outline<'_>, step: &Members<'_>) -> bool {
-    const ONLY_HERE: &[&str] = &[
-        names::step::IF,
-        names::step::FOR,
-        names::step::BLOCK,
-        names::step::AWAIT,
-        names::step::VALUE,
-        names::step::POLICY,
-        names::step::AFTER,
-    ];
     let tool = step.get(names::step::TOOL).map(JsonNode::kind);
-    outline.top.is_some() && (tool == Some(JsonType::Object) || step.has(ONLY_HERE))
+    outline.top.is_some() && tool == Some(JsonType::Object)
 }
 
 /// A reference as a template.
 fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
     let source = match to {
         ReferenceTarget::Step(_, id) => member(source::STEP, &quote(id)),
-        ReferenceTarget::Input(name) => member(source::INPUT, &quote(name)),
+        // A block reads a local value around it as an input.
+        ReferenceTarget::Input(name) | ReferenceTarget::Value(name) => {
+            member(source::INPUT, &quote(name))
+        }
     };
     let reads = format!("{{{source}, {}}}", way(path));
     format!("{{{}}}", member(template::REFERENCE, &reads))

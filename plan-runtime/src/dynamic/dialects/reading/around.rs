@@ -39,6 +39,22 @@ impl PlanBuilder {
         spans
     }
 
+    /// The id of the step that the block is in.
+    #[cfg(feature = "dynamic")]
+    pub(super) fn around_id(&self) -> Option<&Arc<str>> {
+        let (_, id) = self.around.last()?.current.as_ref()?;
+        Some(id)
+    }
+
+    /// The places of the whole plan, in a block of which something may be read.
+    #[cfg(feature = "dynamic")]
+    pub(super) fn spans_of_plan(&mut self) -> &mut Spans {
+        match self.around.first_mut() {
+            Some(plan) => &mut plan.spans,
+            None => &mut self.spans,
+        }
+    }
+
     /// The step that is being read: its id, after those of the steps around it.
     pub(super) fn path(&self) -> Option<Arc<str>> {
         let around = self.around.iter().map(|around| &around.current);

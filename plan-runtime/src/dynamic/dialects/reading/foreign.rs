@@ -1,19 +1,19 @@
 //! Findings for a text that names a step or an input as other dialects do.
 
-use super::PlanBuilder;
+use super::PlanReader;
 use crate::dynamic::dialects::references::{
-    self, ForeignReference, Places, ReferenceTarget, Scan, Target,
+    self, ForeignReference, Places, ReferenceTarget, Scan, Target, named,
 };
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, Source, Text};
 use crate::plan::Segment;
 use crate::print::short;
 
-impl PlanBuilder {
+impl PlanReader<'_> {
     /// Says which parts of a string are references elsewhere; `false` if one of them is an error.
     pub(crate) fn foreign(&mut self, text: &Text<'_>, own: &Scan<'_>) -> bool {
         let known = |target: &Target| self.has(target);
-        let (found, more) = references::foreign(self.dialect, &text.value, own, &known);
+        let (found, more) = references::foreign(self.builder.dialect, &text.value, own, &known);
         let mut sound = true;
         for (index, foreign) in found.iter().enumerate() {
             let is_last = index + 1 == found.len();
@@ -30,10 +30,10 @@ impl PlanBuilder {
         more: usize,
     ) -> bool {
         if let Target::Id(name) = &written.target
-            && self.step_of(name).is_none()
-            && !self.input_names.contains_key(name.as_str())
+            && self.builder.step_of(name).is_none()
+            && !self.builder.input_names.contains_key(name.as_str())
         {
-            self.guessed_inputs.insert(name.as_str().into());
+            self.builder.guessed_inputs.insert(name.as_str().into());
         }
         let place = text.place(&written.range);
         let alone = written.range == (0..text.value.len());
@@ -42,19 +42,19 @@ impl PlanBuilder {
             0 => String::new(),
             more => format!(", as are {more} more like it"),
         };
-        let is_error = of.is_some() && self.dialect.rules().places != Places::Nowhere;
+        let is_error = of.is_some() && self.builder.dialect.rules().places != Places::Nowhere;
         let note = match of.filter(|_| is_error) {
             Some(other) => {
                 let message = format!(
                     "this is a reference of {}, but the document is {}",
                     other.rules().document,
-                    self.dialect.rules().document
+                    self.builder.dialect.rules().document
                 );
                 let note = Note::error(Code::MixedDialects, place, message);
-                match &self.shows {
+                match &self.builder.shows {
                     Some(shows) => note.related(
                         shows.clone(),
-                        format!("this is {}", self.dialect.rules().document),
+                        format!("this is {}", self.builder.dialect.rules().document),
                     ),
                     None => note,
                 }
@@ -63,13 +63,14 @@ impl PlanBuilder {
                 let message = format!(
                     "`{}` is not a reference in {}, though it names the {named}",
                     short(written.text),
-                    self.dialect.rules().document
+                    self.builder.dialect.rules().document
                 );
                 Note::warning(Code::MalformedReference, place, message)
                     .label(format!("it is text{like}"))
             }
         };
-        self.note(note.help(self.foreign_help(text, written.text, form, alone)));
+        self.builder
+            .note(note.help(self.foreign_help(text, written.text, form, alone)));
         !is_error
     }
 
@@ -81,7 +82,7 @@ impl PlanBuilder {
         form: Option<String>,
         alone: bool,
     ) -> String {
-        let rules = self.dialect.rules();
+        let rules = self.builder.dialect.rules();
         let help = match form {
             None => format!(
                 "{} has no inputs, as action plans and plan JSON have",
@@ -94,16 +95,22 @@ impl PlanBuilder {
         format!("{help}; to keep the text, write `{literal}`")
     }
 
+    /// Whether the document has its references in strings, which name local values, too.
+    fn in_strings(&self) -> bool {
+        self.builder.dialect.rules().places != Places::Nowhere
+    }
+
     /// Whether the plan has what a reference names.
     fn has(&self, target: &Target) -> bool {
         match target {
             Target::Id(id) => {
-                self.step_of(id).is_some()
-                    || self.id_around(id).is_some()
-                    || self.input_names.contains_key(id.as_str())
-                    || self.expected_inputs.contains(id.as_str())
+                self.builder.step_of(id).is_some()
+                    || (self.syntax.names_steps() && self.builder.id_around(id).is_some())
+                    || self.builder.input_names.contains_key(id.as_str())
+                    || self.builder.expected_inputs.contains(id.as_str())
+                    || (self.in_strings() && self.knows(id))
             }
-            Target::Index(index) => *index < self.steps,
+            Target::Index(index) => *index < self.builder.steps,
             Target::Input(_) => true,
         }
     }
@@ -113,39 +120,55 @@ impl PlanBuilder {
         let id;
         let (kind, to, name) = match target {
             Target::Index(index) => {
-                id = self.id_of(text, *index).unwrap_or_default();
+                id = short(&self.id_at(text, *index).unwrap_or_default());
                 ("step", ReferenceTarget::Step(*index, &id), &id)
             }
-            Target::Id(name) => match self.step_of(name) {
+            Target::Id(name) if self.in_strings() && self.names_value(name) => {
+                ("value", ReferenceTarget::Value(name), name)
+            }
+            Target::Id(name) => match self.builder.step_of(name) {
                 Some(step) => ("step", ReferenceTarget::Step(step, name), name),
-                None if self.id_around(name).is_some() => {
+                None if self.builder.id_around(name).is_some() => {
                     ("step", ReferenceTarget::Step(usize::MAX, name), name)
                 }
                 None => ("input", ReferenceTarget::Input(name), name),
             },
             Target::Input(name) => ("input", ReferenceTarget::Input(name), name),
         };
-        let form = (self.dialect.rules().form)(to, path);
+        let form = (self.builder.dialect.rules().form)(to, path);
         (format!("{kind} `{}`", short(name)), form)
     }
 
     /// How the dialect writes what one of its own references means that begins here, and names a step or an input as another dialect does.
     pub(crate) fn meant(&self, text: &Text<'_>, at: usize) -> Option<String> {
-        let meant = references::meant(self.dialect, &text.value, at)?;
+        let meant = references::meant(self.builder.dialect, &text.value, at)?;
         let (_, form) = self.form(text, &meant.target, &meant.path);
         form.filter(|_| self.has(&meant.target))
     }
 
+    /// The same for a reference that names a value nearly.
+    pub(super) fn similar(&mut self, text: &Text<'_>, at: usize) -> Option<String> {
+        let meant = references::meant(self.builder.dialect, &text.value, at)?;
+        let Target::Id(name) = &meant.target else {
+            return None;
+        };
+        let similar = self.similar_value(name)?;
+        let rest = &meant.text[meant.named.end - meant.range.start..];
+        let style = (self.builder.dialect.rules().style)(ReferenceTarget::Value(&similar), "")?;
+        let open = &meant.text[..meant.named.start - meant.range.start];
+        Some(format!("{open}{}{rest}", named(style.names, &similar)))
+    }
+
     /// What a step is called, as the document says.
-    fn id_of(&self, text: &Text<'_>, index: usize) -> Option<String> {
-        let id = self.spans.steps.get(index)?.id.range();
+    pub(super) fn id_at(&self, text: &Text<'_>, index: usize) -> Option<String> {
+        let id = self.builder.spans.steps.get(index)?.id.range();
         let raw = text.source().whole().get(id)?;
         // The place of an id that is not given is the whole step.
         if !raw.starts_with('"') {
-            return Some(format!("step{index}"));
+            return self.syntax.default_id(self, index);
         }
         let source = Source::document(raw);
         let id = JsonNode::of(raw, &source).ok()?.text().ok()?;
-        Some(short(&id.value))
+        Some(id.value.into_owned())
     }
 }

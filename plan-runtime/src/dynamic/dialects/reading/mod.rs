@@ -1,10 +1,22 @@
 //! What readers share: names, templates, and what is found on the way.
 
 mod around;
+mod block;
+mod block_reads;
+mod body;
 pub(crate) mod cycle;
 #[cfg(feature = "dynamic")]
+mod extensions;
+#[cfg(feature = "dynamic")]
 mod foreign;
+#[cfg(feature = "dynamic")]
+mod layout;
 mod members;
+#[cfg(feature = "dynamic")]
+mod names;
+mod pattern;
+mod plan_reader;
+mod policy;
 #[cfg(feature = "dynamic")]
 mod reference;
 pub(crate) mod roles;
@@ -15,7 +27,10 @@ mod template;
 #[cfg(feature = "dynamic")]
 mod unknown;
 
+pub(crate) use block_reads::Found;
+pub(crate) use body::nothing;
 pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
+pub(crate) use plan_reader::{IdKind, PlanReader, Syntax};
 
 use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};
@@ -416,7 +431,7 @@ impl PlanBuilder {
     }
 
     /// Says that there is no such step, and whether one has a similar id.
-    fn unknown_step(&mut self, id: &str, place: Range<usize>) -> (Note, bool) {
+    pub(super) fn unknown_step(&mut self, id: &str, place: Range<usize>) -> (Note, bool) {
         let message = format!("there is no step `{}`", short(id));
         let few = self.ids.len() <= MOST_NAMES;
         let mut names: Vec<(usize, String)> = Vec::new();

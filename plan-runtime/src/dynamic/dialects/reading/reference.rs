@@ -1,6 +1,7 @@
 //! From a reference as it is written to what it reads.
 
-use super::PlanBuilder;
+use super::plan_reader::ReadKind;
+use super::{PlanBuilder, PlanReader};
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
@@ -10,22 +11,16 @@ use crate::print::short;
 use crate::shape::Secrets;
 use std::ops::Range;
 
-impl PlanBuilder {
-    /// Looks through a document for the names of inputs that references have.
-    pub(crate) fn expect_inputs(&mut self, json: &str) {
-        self.expected_inputs = (self.dialect.rules().inputs_in)(json, self.limits.name);
-    }
-
-    pub(crate) fn reference(
+impl PlanReader<'_> {
+    pub(super) fn string_reference(
         &mut self,
         text: &Text<'_>,
         written: &ScannedReference<'_>,
     ) -> Result<Reference, Unread> {
-        let compat = self.profile == Profile::Compat;
+        let compat = self.builder.profile == Profile::Compat;
         if let Some(scan_error) = &written.compat_only {
             // The deployed resolver of action plans does without `.result` where there is such a step.
-            let known =
-                matches!(&written.target, Target::Id(id) if self.ids.contains_key(id.as_str()));
+            let known = matches!(&written.target, Target::Id(id) if self.knows(id));
             if !(compat && known && !written.path.is_empty()) {
                 return if self.malformed(text, scan_error.clone()) {
                     Err(Unread::Stays)
@@ -35,46 +30,93 @@ impl PlanBuilder {
             }
         }
         let named = text.place(&written.named);
-        let from = match &written.target {
-            Target::Input(name) => From::Input(self.input(name, named)),
-            Target::Index(index) => From::Step(self.indexed(*index, named).ok_or(Unread::Broken)?),
-            Target::Id(id) => match self.step_of(id) {
-                Some(index) => From::Step(index),
-                None if compat && self.dialect.rules().unknown_step_may_be_text => {
+        let found = match &written.target {
+            Target::Input(name) => self.plan_input(name, named),
+            Target::Index(index) => {
+                let step = self.builder.indexed(*index, named.clone());
+                step.and_then(|step| self.step_from(text, step, named))
+            }
+            Target::Id(id) => match self.named(id, named.clone()) {
+                Some(found) => found,
+                None if compat && self.builder.dialect.rules().unknown_step_may_be_text => {
                     let place = text.place(&written.range);
                     let message = format!("there is no step `{}`", short(id));
-                    self.note(
+                    self.builder.note(
                         Note::warning(Code::UnknownStep, place, message)
                             .label("it is used as text"),
                     );
                     return Err(Unread::Stays);
                 }
                 None => {
-                    let (mut note, has_similar) = self.unknown_step(id, named);
-                    // `$ref:step[0].data` has the index of a step, and no id.
-                    let meant = self.meant(text, written.range.start);
-                    if let Some(form) = meant {
-                        note = note.help(format!("did you mean `{form}`?"));
-                    } else if self.dialect.rules().unknown_step_may_be_text && !has_similar {
-                        let literal = (self.dialect.rules().literal)(written.text);
-                        note = note.help(format!("if this is not a reference, write `{literal}`"));
-                    }
-                    self.note(note);
+                    self.unknown_name(text, written, id, named);
                     return Err(Unread::Broken);
                 }
             },
         };
-        let mut reference = Reference::new(from);
-        reference.path.clone_from(&written.path);
+        let mut reference = found.ok_or(Unread::Broken)?;
+        // In the first round there is no other, so that what it has is null, too.
+        let is_last = self.kind_of(reference.source) == ReadKind::Last;
+        reference.optional = is_last && !written.path.is_empty();
+        // A part of a value that a pattern names is there.
+        let part = std::mem::replace(&mut reference.path, written.path.clone());
         if compat {
-            let rules = self.dialect.rules();
-            (rules.allow_absence)(&mut reference, written.text);
+            let rules = self.builder.dialect.rules();
+            (rules.allow_absence)(&mut reference, written);
         }
+        reference.path.splice(..0, part);
         let name = match &written.target {
             Target::Input(name) | Target::Id(name) => Some(name.as_str()),
             Target::Index(_) => None,
         };
         Ok(reference.said(written.text, name))
+    }
+
+    /// A step that is named by its place.
+    fn step_from(
+        &mut self,
+        text: &Text<'_>,
+        step: usize,
+        place: Range<usize>,
+    ) -> Option<Reference> {
+        let whole = Reference::new(From::Step(step));
+        if self.locals.is_empty() {
+            return Some(whole);
+        }
+        let id = self.id_at(text, step).unwrap_or_default();
+        self.seen_from(self.around.len(), whole, &id, place)
+    }
+
+    /// Says that there is no step of this name, and no other value.
+    fn unknown_name(
+        &mut self,
+        text: &Text<'_>,
+        written: &ScannedReference<'_>,
+        name: &str,
+        place: Range<usize>,
+    ) {
+        if let Some(meant) = self.similar_value(name) {
+            let message = format!("there is no step or value `{}`", short(name));
+            let help = format!("a value with a similar name exists: `{}`", short(&meant));
+            let note = Note::error(Code::UnknownStep, place, message);
+            return self.builder.note(note.help(help));
+        }
+        let (mut note, has_similar) = self.builder.unknown_step(name, place);
+        let rules = self.builder.dialect.rules();
+        // `$ref:step[0].data` has the index of a step, and no id.
+        if let Some(form) = self.meant(text, written.range.start) {
+            note = note.help(format!("did you mean `{form}`?"));
+        } else if rules.unknown_step_may_be_text && !has_similar {
+            let literal = (rules.literal)(written.text);
+            note = note.help(format!("if this is not a reference, write `{literal}`"));
+        }
+        self.builder.note(note);
+    }
+}
+
+impl PlanBuilder {
+    /// Looks through a document for the names of inputs that references have.
+    pub(crate) fn expect_inputs(&mut self, json: &str) {
+        self.expected_inputs = (self.dialect.rules().inputs_in)(json, self.limits.name);
     }
 
     pub(crate) fn input(&mut self, name: &str, place: Range<usize>) -> usize {
@@ -87,7 +129,8 @@ impl PlanBuilder {
         self.input_names.insert(name.into(), self.inputs.len());
         self.no_step(name, place);
         let optional = self.profile == Profile::Compat;
-        self.spans.untyped.push(self.inputs.len());
+        let input = self.inputs.len();
+        self.spans_of_plan().untyped.push(input);
         self.inputs.push(Input {
             name: name.to_owned(),
             type_name: if optional { "Option<String>" } else { "String" }.into(),
@@ -99,10 +142,10 @@ impl PlanBuilder {
 
     /// An input cannot have the name of a step.
     pub(crate) fn no_step(&mut self, input: &str, place: Range<usize>) {
-        if let Some(step) = self.step_of(input) {
+        if let Some(step) = self.step_at(0, input) {
             let message = format!("the input `{}` has the name of a step", short(input));
             let note = Note::error(Code::DuplicateId, place, message);
-            let note = match self.spans.steps.get(step) {
+            let note = match self.spans_of_plan().steps.get(step) {
                 Some(spans) => note.related(spans.id.range(), "the step is here"),
                 None => note,
             };
@@ -115,11 +158,16 @@ impl PlanBuilder {
         let current = self.current.as_ref().map(|(current, _)| *current);
         if index >= self.steps {
             let steps = match self.steps {
+                0 => "no steps".to_owned(),
                 1 => "one step, step[0]".to_owned(),
                 count => format!("{count} steps, step[0] to step[{}]", count - 1),
             };
-            let message = format!("there is no step[{index}]: the plan has {steps}");
-            return self.error(Note::error(Code::StepOutOfRange, place, message));
+            let is_block = self.around_id().is_some();
+            let whole = if is_block { "block" } else { "plan" };
+            let message = format!("there is no step[{index}]: the {whole} has {steps}");
+            let help = "a block counts its own steps; name what it reads of others in its `inputs`: `\"inputs\": {\"x\": \"${step[0].data}\"}`, and write `${x.data}` in it";
+            let note = Note::error(Code::StepOutOfRange, place, message);
+            return self.error(note.help(is_block.then(|| help.to_owned())));
         }
         let message = match current {
             Some(current) if current == index => {

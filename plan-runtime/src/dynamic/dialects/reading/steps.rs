@@ -1,49 +1,206 @@
-//! What the three dialects of strings have in common: a list of steps, each with one tool.
+//! What the three dialects of strings have in common: a list of steps, each with one tool or with what plan JSON has in its place.
 
-use super::{Members, PlanBuilder, VALUES_OF_STEP, wrong_kind};
+use super::extensions;
+pub(crate) use super::layout::Layout;
+use super::{Members, PlanBuilder, PlanReader, Syntax, nothing, wrong_kind};
 use crate::dynamic::Dialect;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::spans::StepSpans;
+use crate::plan::json::names::step as members;
 use crate::plan::{
     Action, Body, Entry, Key, Output, Plan, Policy, Reference, Role, Source as From, Step,
     Template, ToolInfo,
 };
 use std::sync::Arc;
 
-/// The members of a dialect, and what is special about them. All of its documents have a list of steps.
-pub(crate) struct Layout {
-    /// What a document is called if it is an object.
-    pub(crate) document: &'static str,
-    /// Whether a document may be the list of steps alone.
-    pub(crate) may_be_list: bool,
-    /// All members of a document.
-    pub(crate) top: &'static [&'static str],
-    /// Those that may have the list of steps, the usual one first.
-    pub(crate) steps: &'static [&'static str],
-    /// What is wrong with a document without them, and what helps.
-    pub(crate) no_steps: (&'static str, Option<&'static str>),
-    /// The member with the name of the plan, and what it is called.
-    pub(crate) name: (&'static str, &'static str),
-    /// Reads the member `inputs`, if it is one of them.
-    pub(crate) inputs: fn(&mut PlanBuilder, JsonNode<'_>),
-    /// All members of a step.
-    pub(crate) step: &'static [&'static str],
-    /// The id of a step that gives none itself.
-    pub(crate) id: Option<fn(usize) -> String>,
-    /// Reads the arguments of a step.
-    pub(crate) arguments: fn(&mut PlanBuilder, usize, &Members<'_>) -> Template,
-    /// Reads which steps a step waits for, and its policy, where there are such members.
-    pub(crate) order: fn(&mut PlanBuilder, usize, &Members<'_>, &mut Step),
-    /// Reads the output of a document that has no template for it.
-    pub(crate) output: fn(&mut PlanBuilder, &Members<'_>, &[Step]) -> Output,
+impl Syntax for Layout {
+    /// Reads what comes before the references of a step: its id.
+    fn declare(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>) {
+        let default = self.default_id(reader, index);
+        let builder = &mut *reader.builder;
+        builder.spans.steps.push(StepSpans::of(node.place()));
+        builder.current = Some((index, "".into()));
+        let members = builder.members(node, "a step");
+        builder.spans.steps[index].broken = members.is_none();
+        let dialects = [builder.dialect].into_iter().chain(Dialect::ALL);
+        let mut names = dialects.map(|dialect| dialect.rules().arguments);
+        if let Some(member) = names.find_map(|name| members.as_ref()?.member(name)) {
+            builder.shown_by(member.key.place());
+        }
+        let new = match (members.as_ref().and_then(|it| it.get("id")), default) {
+            (Some(given), _) => {
+                builder.declare_as(index, given);
+                Some((builder.declared(given), given.place()))
+            }
+            (None, Some(default)) => {
+                builder.declare(index, &default, node.place());
+                Some((default, node.place()))
+            }
+            (None, None) if members.is_some() => {
+                let message = "the step has no `id`";
+                let help = r#"give it a name that references can use: `"id": "find_john"`"#;
+                let note = Note::error(Code::MissingMember, node.place(), message);
+                builder.note(note.help(help.to_owned()));
+                None
+            }
+            (None, None) => None,
+        };
+        builder.current = None;
+        if let Some((id, place)) = new
+            && reader.is_no_input(&id, place.clone())
+        {
+            reader.is_new(&id, place);
+        }
+    }
+
+    /// Reads a step. What is wrong with its id and its names was reported when it was declared.
+    fn step(&self, reader: &mut PlanReader<'_>, index: usize, node: JsonNode<'_>) -> Step {
+        let given = match node.kind() {
+            JsonType::Object => Some(Members::split(node, &mut |_| {})),
+            _ => None,
+        };
+        let id = match given.as_ref().and_then(|it| it.get("id")) {
+            Some(given) => reader.builder.declared(given),
+            None => self.default_id(reader, index).unwrap_or_default(),
+        };
+        reader.builder.current = Some((index, id.as_str().into()));
+        reader.builder.spans.begin_templates(index);
+        let mut step = Step {
+            id,
+            intent: "".into(),
+            role: Role::Work,
+            body: nothing(),
+            after: Vec::new(),
+            policy: Policy::shared(),
+        };
+        let Some(given) = given else {
+            return step;
+        };
+        let (given, is_meant) = extensions::known(reader, given, self);
+        let what = "the intent of a step";
+        let intent = reader.builder.optional_text(&given, "intent", what);
+        step.intent = intent.into();
+        step.role = reader.role(&given);
+        step.body = if given.has(extensions::BODIES) {
+            reader.body(&given, "the step", reader.depth)
+        } else if is_meant && given.given(members::TOOL).is_none() {
+            reader.broken_body()
+        } else {
+            Body::Action(self.call_of_step(reader, index, &given))
+        };
+        (self.order)(reader, index, &given, &mut step);
+        if !self.by_place {
+            step.after = reader.after(index, &given);
+        }
+        reader.policy_of(index, &given, &mut step, self.policy);
+        reader.is_bound(&given, &step);
+        step.after = step.only_after();
+        step
+    }
+
+    fn default_id(&self, reader: &PlanReader<'_>, index: usize) -> Option<String> {
+        let around = reader.builder.around_id();
+        self.id.map(|id| id(index, around.map(|id| &**id)))
+    }
+
+    fn body(&self) -> &'static [&'static str] {
+        self.body
+    }
+
+    fn arguments(&self) -> &'static str {
+        self.body[1]
+    }
+
+    fn tool_form(&self) -> &'static str {
+        r#"name the tool: `"tool": "send"`"#
+    }
+
+    fn call(&self, reader: &mut PlanReader<'_>, members: &Members<'_>) -> Action {
+        let tool = members
+            .given(members::TOOL)
+            .and_then(|node| tool(reader.builder, node, members));
+        let args = (self.arguments)(reader, members);
+        Action { tool, args }
+    }
+
+    fn template(
+        &self,
+        reader: &mut PlanReader<'_>,
+        node: JsonNode<'_>,
+        key: Option<JsonNode<'_>>,
+        depth: usize,
+    ) -> Template {
+        reader.string_template(node, key, depth)
+    }
+
+    /// Other than in values, an object is not data here.
+    fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>) -> Template {
+        if node.kind() != JsonType::Object {
+            return reader.template(node, None, 0);
+        }
+        let what = "a reference to `true` or `false`";
+        reader.builder.note(wrong_kind(node, "a condition", what));
+        reader.no_template(node.place())
+    }
+
+    /// A template is an object, or a string with a reference in it.
+    fn gives(&self, reader: &PlanReader<'_>, node: JsonNode<'_>) -> bool {
+        match node.kind() {
+            JsonType::Object => true,
+            JsonType::String => node.text().is_ok_and(|text| {
+                text.value.len() <= reader.builder.limits.string && reader.refers(&text.value)
+            }),
+            _ => false,
+        }
+    }
+
+    fn own_step(
+        &self,
+        reader: &mut PlanReader<'_>,
+        node: JsonNode<'_>,
+        what: &str,
+    ) -> Option<usize> {
+        if self.by_place {
+            let index = reader.builder.value(node, what, "the index of a step")?;
+            return reader.builder.indexed(index, node.place());
+        }
+        let name = reader.builder.text(node, what)?;
+        reader.own_step_named(&name.value, node.place())
+    }
+
+    fn names_steps(&self) -> bool {
+        !self.by_place
+    }
+}
+
+impl Layout {
+    /// The call that a step is.
+    fn call_of_step(
+        &self,
+        reader: &mut PlanReader<'_>,
+        index: usize,
+        given: &Members<'_>,
+    ) -> Action {
+        if given.given(members::TOOL).is_none() {
+            let spans = &mut reader.builder.spans.steps[index];
+            spans.broken = true;
+            let (place, message) = (spans.whole.range(), "the step names no `tool`");
+            let note = Note::error(Code::MissingMember, place, message);
+            reader.builder.note(note);
+        }
+        if given.given(self.arguments()).is_none() {
+            other_dialect(reader.builder, given, self.arguments());
+        }
+        self.call(reader, given)
+    }
 }
 
 /// Reads a document.
 pub(crate) fn document(
     builder: &mut PlanBuilder,
     node: JsonNode<'_>,
-    layout: &Layout,
+    layout: &'static Layout,
 ) -> Option<Plan> {
     let (top, list) = if layout.may_be_list && node.kind() == JsonType::List {
         let list = Vec::new();
@@ -68,121 +225,42 @@ pub(crate) fn document(
     if !builder.counted(&nodes) {
         nodes.clear();
     }
-    // References may be to later steps, so all ids come first. They are read again with their steps, rather than kept.
-    for (index, node) in nodes.iter().enumerate() {
-        if !builder.count(VALUES_OF_STEP, node.place()) {
-            break;
-        }
-        head(builder, *node, index, layout.id);
-    }
+    let mut reader = PlanReader::new(builder, layout);
+    reader.declare_steps(&nodes);
     if let Some(list) = top.given("inputs") {
-        (layout.inputs)(builder, list);
+        (layout.inputs)(reader.builder, list);
     }
-    let mut steps = Vec::new();
-    if !builder.is_over() {
-        steps.reserve_exact(nodes.len());
-    }
-    for (index, node) in nodes.into_iter().enumerate() {
-        if builder.is_over() {
-            break;
-        }
-        steps.push(step(builder, index, node, layout));
-    }
-    builder.current = None;
-    let output = match output(builder, &top) {
+    let steps = reader.steps(&nodes);
+    let output = match output(&mut reader, &top) {
         Some(output) => output,
-        None => (layout.output)(builder, &top, &steps),
+        None => (layout.output)(&mut reader, &top, &steps),
     };
-    Some(Plan {
+    let plan = Plan {
         name,
         description: description.into(),
         inputs: std::mem::take(&mut builder.inputs),
         steps,
         output,
-    })
+    };
+    builder.names_differ(&plan);
+    Some(plan)
 }
 
-/// Reads what comes before the references of a step: its id.
-fn head(
+/// The tool of a call.
+fn tool(
     builder: &mut PlanBuilder,
     node: JsonNode<'_>,
-    index: usize,
-    default: Option<fn(usize) -> String>,
-) {
-    builder.spans.steps.push(StepSpans::of(node.place()));
-    builder.current = Some((index, "".into()));
-    let members = builder.members(node, "a step");
-    builder.spans.steps[index].broken = members.is_none();
-    let dialects = [builder.dialect].into_iter().chain(Dialect::ALL);
-    let mut names = dialects.map(|dialect| dialect.rules().arguments);
-    if let Some(member) = names.find_map(|name| members.as_ref()?.member(name)) {
-        builder.shown_by(member.key.place());
-    }
-    match (members.as_ref().and_then(|it| it.get("id")), default) {
-        (Some(given), _) => drop(builder.declare_as(index, given)),
-        (None, Some(default)) => builder.declare(index, &default(index), node.place()),
-        (None, None) if members.is_some() => {
-            let message = "the step has no `id`";
-            let help = r#"give it a name that references can use: `"id": "find_john"`"#;
-            let note = Note::error(Code::MissingMember, node.place(), message);
-            builder.note(note.help(help.to_owned()));
-        }
-        (None, None) => {}
-    }
-    builder.current = None;
-}
-
-/// Reads a step. What is wrong with its id and its names was reported with the head.
-fn step(builder: &mut PlanBuilder, index: usize, node: JsonNode<'_>, layout: &Layout) -> Step {
-    let members = match node.kind() {
-        JsonType::Object => Some(Members::split(node, &mut |_| {})),
-        _ => None,
-    };
-    let id = match (members.as_ref().and_then(|it| it.get("id")), layout.id) {
-        (Some(given), _) => builder.declared(given),
-        (None, Some(default)) => default(index),
-        (None, None) => String::new(),
-    };
-    builder.current = Some((index, id.as_str().into()));
-    let mut step = Step {
-        id,
-        intent: "".into(),
-        role: Role::Work,
-        body: Body::Action(Action {
-            tool: None,
-            args: Template::Null,
-        }),
-        after: Vec::new(),
-        policy: Policy::shared(),
-    };
-    let Some(members) = members else {
-        return step;
-    };
-    builder.only_known(&members, "a step", layout.step);
-    let tool = tool(builder, index, &members);
-    let intent = builder.optional_text(&members, "intent", "the intent of a step");
-    let args = (layout.arguments)(builder, index, &members);
-    let reads = args.reads();
-    (layout.order)(builder, index, &members, &mut step);
-    step.after
-        .retain(|step| !reads.contains(&From::Step(*step)));
-    step.after.sort_unstable();
-    step.after.dedup();
-    step.intent = intent.into();
-    step.body = Body::Action(Action { tool, args });
-    step
-}
-
-/// The tool of a step.
-fn tool(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> Option<Arc<ToolInfo>> {
-    let spans = &mut builder.spans.steps[index];
+    given: &Members<'_>,
+) -> Option<Arc<ToolInfo>> {
+    let (index, _) = builder.current.as_ref()?;
+    let spans = &mut builder.spans.steps[*index];
     // Until it is read.
-    spans.broken = true;
-    let Some(node) = members.given("tool") else {
-        let (place, message) = (spans.whole.range(), "the step names no `tool`");
-        return builder.error(Note::error(Code::MissingMember, place, message));
-    };
-    spans.tool = node.place().into();
+    let was_broken = std::mem::replace(&mut spans.broken, true);
+    // Of several tools, it is the first.
+    if spans.tool == spans.whole {
+        spans.tool = node.place().into();
+    }
+    let index = *index;
     let name = builder.text(node, "the tool of a step")?;
     if !builder.name_fits(&name.value, "the name of a tool", node.place()) {
         return None;
@@ -191,42 +269,36 @@ fn tool(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> Optio
         let message = "the name of the tool is empty";
         return builder.error(Note::error(Code::EmptyName, node.place(), message));
     }
-    builder.spans.steps[index].broken = false;
+    builder.spans.steps[index].broken = was_broken;
     let what = "the description of a tool";
-    let description = builder.optional_text(members, "tool_description", what);
+    let description = builder.optional_text(given, "tool_description", what);
     Some(builder.tool(&name.value, description, Default::default()))
 }
 
 /// Arguments under their name in the dialect; a tool without any may leave them out.
-pub(crate) fn arguments(
-    builder: &mut PlanBuilder,
-    index: usize,
-    members: &Members<'_>,
-) -> Template {
-    let name = builder.dialect.rules().arguments;
-    builder.spans.begin_templates(index);
-    let Some(node) = members.given(name) else {
-        other_dialect(builder, members, name);
-        builder.place(builder.spans.steps[index].whole.range(), None);
+pub(crate) fn arguments(reader: &mut PlanReader<'_>, members: &Members<'_>) -> Template {
+    let Some(node) = members.given(reader.syntax.arguments()) else {
+        reader.builder.place(members.node.place(), None);
         return Template::Object(Vec::new());
     };
     match node.kind() {
-        JsonType::Object => builder.template(node, None, 0),
-        _ => whole(builder, node),
+        JsonType::Object => reader.template(node, None, 0),
+        _ => whole(reader, node),
     }
 }
 
 /// Arguments that are a reference to an object.
-pub(crate) fn whole(builder: &mut PlanBuilder, node: JsonNode<'_>) -> Template {
-    let at = builder.spans.templates.len();
-    let notes = builder.notes.has_errors();
-    let template = builder.template(node, None, 0);
-    if matches!(template, Template::Reference(_)) || (!notes && builder.notes.has_errors()) {
+pub(crate) fn whole(reader: &mut PlanReader<'_>, node: JsonNode<'_>) -> Template {
+    let at = reader.builder.spans.templates.len();
+    let notes = reader.builder.notes.has_errors();
+    let template = reader.template(node, None, 0);
+    let has_errors = reader.builder.notes.has_errors();
+    if matches!(template, Template::Reference(_)) || (!notes && has_errors) {
         return template;
     }
-    let what = format!("`{}`", builder.dialect.rules().arguments);
-    builder.note(wrong_kind(node, &what, "an object"));
-    builder.broken(at)
+    let what = format!("`{}`", reader.syntax.arguments());
+    reader.builder.note(wrong_kind(node, &what, "an object"));
+    reader.builder.broken(at)
 }
 
 /// Reports arguments under the name that another dialect has for them.
@@ -245,6 +317,13 @@ fn other_dialect(builder: &mut PlanBuilder, members: &Members<'_>, name: &str) {
         Note::error(Code::MixedDialects, place, message)
             .help(format!("call it `{name}`, as in the other steps")),
     );
+}
+
+/// An object of the outputs of all steps that a plan's output can refer to.
+pub(crate) fn all_outputs(steps: &[Step]) -> Output {
+    let all = steps.iter().enumerate();
+    let work = all.filter(|(_, step)| step.role == Role::Work);
+    outputs(steps, work.map(|(index, _)| index))
 }
 
 /// An object of the outputs of these steps, under their ids.
@@ -268,12 +347,13 @@ pub(crate) fn outputs(steps: &[Step], chosen: impl IntoIterator<Item = usize>) -
 }
 
 /// The output that a document gives as a template, in a member that no system knows which the dialect comes from.
-fn output(builder: &mut PlanBuilder, top: &Members<'_>) -> Option<Output> {
-    let type_name = builder.optional_text(top, "output_type", "the type of the output");
+fn output(reader: &mut PlanReader<'_>, top: &Members<'_>) -> Option<Output> {
+    let what = "the type of the output";
+    let type_name = reader.builder.optional_text(top, "output_type", what);
     let node = top.get("output")?;
-    builder.spans.output = Some(builder.spans.templates.len());
+    reader.builder.spans.output = Some(reader.builder.spans.templates.len());
     Some(Output {
         type_name: type_name.into(),
-        value: builder.template(node, None, 0),
+        value: reader.template(node, None, 0),
     })
 }

@@ -1,6 +1,6 @@
 //! Values with references in them.
 
-use super::PlanBuilder;
+use super::PlanReader;
 use super::reference::Unread;
 use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{Piece, Scan, ScanError};
@@ -8,58 +8,60 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, Text};
 use crate::plan::{Entry, Key, Part, Template};
 
-impl PlanBuilder {
+impl PlanReader<'_> {
     /// A value with references in it, as the dialect writes them.
-    pub(crate) fn template(
+    pub(super) fn string_template(
         &mut self,
         node: JsonNode<'_>,
         key: Option<JsonNode<'_>>,
         depth: usize,
     ) -> Template {
         let place = node.place();
-        self.count(1, place.clone());
-        let at = self.place(place, key.map(|key| key.place()));
+        self.builder.count(1, place.clone());
+        let at = self.builder.place(place, key.map(|key| key.place()));
         let template = self.value_at(node, at, depth);
-        self.spans.templates.close(at);
+        self.builder.spans.templates.close(at);
         template
     }
 
     /// A value, whose template is the one at `at`.
     fn value_at(&mut self, node: JsonNode<'_>, at: usize, depth: usize) -> Template {
         let place = node.place();
-        if matches!(node.kind(), JsonType::List | JsonType::Object) && !self.fits(depth, place) {
-            return self.broken(at);
+        if matches!(node.kind(), JsonType::List | JsonType::Object)
+            && !self.builder.fits(depth, place)
+        {
+            return self.builder.broken(at);
         }
         match node.kind() {
             JsonType::Null => Template::Null,
             JsonType::Bool => Template::Bool(node.slice() == "true"),
-            JsonType::Number => self.number(node, at),
-            JsonType::String => match self.text(node, "a value") {
+            JsonType::Number => self.builder.number(node, at),
+            JsonType::String => match self.builder.text(node, "a value") {
                 Some(text) => self.string(&text, at),
-                None => self.broken(at),
+                None => self.builder.broken(at),
             },
             JsonType::List => {
-                let mut items = Vec::with_capacity(self.room(node.each_item().count(), 1));
+                let mut items = Vec::with_capacity(self.builder.room(node.each_item().count(), 1));
                 for item in node.each_item() {
-                    if self.is_over() {
-                        return self.broken(at);
+                    if self.builder.is_over() {
+                        return self.builder.broken(at);
                     }
                     items.push(self.template(item, None, depth + 1));
                 }
                 Template::List(items)
             }
-            JsonType::Object => Template::Object(self.entries(node, depth)),
+            JsonType::Object => Template::Object(self.string_entries(node, depth)),
         }
     }
 
-    fn entries(&mut self, node: JsonNode<'_>, depth: usize) -> Vec<Entry> {
-        let Some(members) = self.members(node, "a value") else {
+    fn string_entries(&mut self, node: JsonNode<'_>, depth: usize) -> Vec<Entry> {
+        let Some(members) = self.builder.members(node, "a value") else {
             return Vec::new();
         };
         // A plan is kept for long, so it has no room for more than there is.
-        let mut entries = Vec::with_capacity(self.room(members.list.len(), 1));
+        let mut entries = Vec::with_capacity(self.builder.room(members.list.len(), 1));
         for member in members.list {
-            if self.is_over() {
+            if self.builder.is_over() {
                 break;
             }
             self.no_reference(member.key, &member.name);
@@ -82,12 +84,12 @@ impl PlanBuilder {
         {
             let place = key.place();
             let message = "a reference cannot be the name of a member";
-            let note = match self.profile {
+            let note = match self.builder.profile {
                 Profile::Strict => Note::error(Code::MalformedReference, place, message),
                 Profile::Compat => Note::warning(Code::MalformedReference, place, message)
                     .label("it is used as text"),
             };
-            self.note(
+            self.builder.note(
                 note.help(
                     "use a tool to build the object, or write a name that is known".to_owned(),
                 ),
@@ -96,8 +98,15 @@ impl PlanBuilder {
     }
 
     /// The references in a string.
-    fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
-        (self.dialect.rules().scan)(text, &|id| self.ids.contains_key(id))
+    pub(super) fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
+        (self.builder.dialect.rules().scan)(text, &|id| self.knows(id))
+    }
+
+    /// Whether there are references in a text, or what is nearly one.
+    pub(super) fn refers(&self, text: &str) -> bool {
+        let scan = self.scan(text);
+        let is_reference = |piece: &Piece<'_>| matches!(piece, Piece::Reference(_));
+        !scan.scan_errors.is_empty() || scan.pieces.iter().any(is_reference)
     }
 
     /// A string, whose template is the one at `at`.
@@ -123,23 +132,27 @@ impl PlanBuilder {
                 Piece::Reference(written) => written,
             };
             let place = text.place(&written.range);
-            if !self.count_reference(place.clone()) {
+            if !self.builder.count_reference(place.clone()) {
                 sound = false;
                 break;
             }
-            let part = if whole { at } else { self.place(place, None) };
-            let value = match self.reference(text, &written) {
+            let part = if whole {
+                at
+            } else {
+                self.builder.place(place, None)
+            };
+            let value = match self.string_reference(text, &written) {
                 Ok(reference) => Template::Reference(reference),
                 Err(Unread::Stays) => {
                     if !whole {
-                        self.spans.templates.truncate(part);
+                        self.builder.spans.templates.truncate(part);
                     }
                     push_text(&mut parts, written.text.to_owned());
                     continue;
                 }
                 Err(Unread::Broken) => {
                     sound = false;
-                    self.broken(part)
+                    self.builder.broken(part)
                 }
             };
             if whole {
@@ -148,7 +161,7 @@ impl PlanBuilder {
             parts.push(Part::value(value, ""));
         }
         if !sound {
-            return self.broken(at);
+            return self.builder.broken(at);
         }
         match &mut parts[..] {
             [] => Template::String("".into()),
@@ -164,23 +177,29 @@ impl PlanBuilder {
     pub(crate) fn malformed(&mut self, text: &Text<'_>, scan_error: ScanError) -> bool {
         let place = text.place(&scan_error.range);
         let start = scan_error.range.start;
-        let meant = scan_error.is_general.then(|| self.meant(text, start));
-        let help = match meant.flatten() {
+        let meant = if scan_error.is_general {
+            let meant = self.meant(text, start);
+            meant.or_else(|| self.similar(text, start))
+        } else {
+            None
+        };
+        let help = match meant {
             Some(form) => {
-                let literal = (self.dialect.rules().literal)(&text.value[scan_error.range.clone()]);
+                let literal =
+                    (self.builder.dialect.rules().literal)(&text.value[scan_error.range.clone()]);
                 Some(format!(
                     "did you mean `{form}`? To keep the text, write `{literal}`"
                 ))
             }
             None => scan_error.help,
         };
-        let stays = self.profile == Profile::Compat && !scan_error.in_reference;
+        let stays = self.builder.profile == Profile::Compat && !scan_error.in_reference;
         let note = if stays {
             Note::warning(scan_error.code, place, scan_error.message).label("it is used as text")
         } else {
             Note::error(scan_error.code, place, scan_error.message)
         };
-        self.note(note.help(help));
+        self.builder.note(note.help(help));
         stays
     }
 }

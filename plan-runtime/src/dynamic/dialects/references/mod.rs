@@ -8,7 +8,7 @@ mod style;
 
 pub(crate) use foreign::{ForeignReference, foreign, meant};
 pub(crate) use path::{NameSyntax, end_where_missing};
-pub(crate) use style::{Mark, Notation, Places, ReferenceTarget, Style, named};
+pub(crate) use style::{Mark, Notation, Places, ReferenceTarget, Style, name_in, named};
 
 use crate::dynamic::finding::Code;
 use crate::plan::Segment;
@@ -114,7 +114,8 @@ impl ScanError {
 }
 
 /// Reads what starts at a place of a string, and says where it ends.
-type ReadPiece = dyn Fn(&str, usize) -> Result<(Piece<'_>, usize), Box<ScanError>>;
+type ReadPiece<'f> =
+    dyn for<'t> Fn(&'t str, usize) -> Result<(Piece<'t>, usize), Box<ScanError>> + 'f;
 
 /// Adds the text between references, and what looks like a reference in it.
 type ReadPlain<'f> = dyn for<'t> Fn(&mut Scan<'t>, &'t str, Range<usize>) + 'f;
@@ -124,7 +125,7 @@ impl<'t> Scan<'t> {
     pub(crate) fn embedded(
         text: &'t str,
         open: &str,
-        piece: &ReadPiece,
+        piece: &ReadPiece<'_>,
         plain: &ReadPlain<'_>,
     ) -> Self {
         let mut scan = Self::default();

@@ -1,7 +1,8 @@
 //! How references are written: what they read, and the path into it.
 
-use super::{NameSyntax, quote};
-use crate::plan::{Path, Segment, Selector, written};
+use super::{NameSyntax, Piece, Target, quote};
+use crate::dynamic::Dialect;
+use crate::plan::{Path, Reference, Segment, Selector, written};
 
 /// What a reference reads, by the names that dialects have for it.
 #[derive(Clone, Copy, Debug)]
@@ -9,6 +10,8 @@ pub(crate) enum ReferenceTarget<'n> {
     /// A step by its place and its id.
     Step(usize, &'n str),
     Input(&'n str),
+    /// A local value, or what a block reads.
+    Value(&'n str),
 }
 
 /// What a reference begins and ends with in a string.
@@ -35,8 +38,24 @@ pub(crate) struct Style {
     pub(crate) head: String,
     pub(crate) names: NameSyntax,
     pub(crate) notation: Notation,
+    /// How many parts of a path are in the name.
+    pub(crate) skipped: usize,
     /// What comes after the path.
     pub(crate) close: &'static str,
+}
+
+/// What a reference names that is the whole of a string, and how many parts of its path are in the name.
+pub(crate) fn name_in(dialect: Dialect, reference: &Reference) -> Option<(String, usize)> {
+    let text = reference.as_written()?;
+    let scan = (dialect.rules().scan)(text, &|_| true);
+    let [Piece::Reference(written)] = &scan.pieces[..] else {
+        return None;
+    };
+    let Target::Id(name) = &written.target else {
+        return None;
+    };
+    let skipped = reference.path.len().checked_sub(written.path.len())?;
+    Some((name.clone(), skipped))
 }
 
 /// How the parts of a path are written that are not names.
@@ -57,6 +76,7 @@ impl Style {
             head: name.to_owned(),
             names: NameSyntax::Wide,
             notation: Notation::Rust,
+            skipped: 0,
             close: "",
         }
     }
@@ -67,6 +87,7 @@ impl Style {
     }
 
     pub(crate) fn write(&self, path: &[Segment]) -> String {
+        let path = path.get(self.skipped..).unwrap_or_default();
         if self.notation == Notation::Rust {
             let path = Path {
                 optional: false,

@@ -27,6 +27,7 @@ pub(super) static RULES: Rules = Rules {
 
     sign: |outline| outline.has(&["output_steps"]).then_some(Sign::Certain),
     has_step: |_, _| false,
+    may_lack_calls: |_| false,
     usual: Some(JsonType::Object),
 
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),

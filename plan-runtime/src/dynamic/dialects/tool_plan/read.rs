@@ -1,7 +1,7 @@
 //! `{"steps": [{"id", "tool", "arguments"}], "output_steps"}`
 
 use crate::dynamic::dialects::reading::steps::{self, Layout};
-use crate::dynamic::dialects::reading::{Members, PlanBuilder};
+use crate::dynamic::dialects::reading::{Members, PlanReader};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::invalid::Invalid;
 use crate::dynamic::json_node::{JsonNode, JsonType};
@@ -19,6 +19,16 @@ const TOP: &[&str] = &[
     "output_type",
 ];
 
+const BODY: &[&str] = &[
+    "tool",
+    "arguments",
+    "tool_description",
+    "value",
+    "if",
+    "for",
+    "block",
+];
+
 pub(super) static LAYOUT: Layout = Layout {
     document: "a tool plan",
     may_be_list: false,
@@ -28,43 +38,48 @@ pub(super) static LAYOUT: Layout = Layout {
     name: ("name", "the name of a plan"),
     inputs: |_, _| {},
     step: &["id", "tool", "arguments", "intent", "tool_description"],
+    body: BODY,
+    policy: &[],
     id: None,
+    by_place: false,
     arguments,
     order: |_, _, _, _| {},
     output,
 };
 
 /// An object, or JSON text of one.
-fn arguments(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) -> Template {
+fn arguments(reader: &mut PlanReader<'_>, members: &Members<'_>) -> Template {
     let node = match members.given("arguments") {
         Some(node) if node.kind() == JsonType::String => node,
-        _ => return steps::arguments(builder, index, members),
+        _ => return steps::arguments(reader, members),
     };
-    builder.spans.begin_templates(index);
-    let Some(text) = builder.text(node, "the arguments of a step") else {
-        let at = builder.place(node.place(), None);
-        return builder.broken(at);
+    let Some(text) = reader.builder.text(node, "the arguments of a step") else {
+        let at = reader.builder.place(node.place(), None);
+        return reader.builder.broken(at);
     };
     // A reference to what gives all arguments need not be JSON text of a string.
     if text.value.starts_with("$ref:") {
-        return steps::whole(builder, node);
+        return steps::whole(reader, node);
     }
     let inner = text.inside();
     match JsonNode::of(inner.text(), &inner) {
-        Ok(node) if node.kind() == JsonType::Object => builder.template(node, None, 0),
-        Ok(node) => steps::whole(builder, node),
+        Ok(node) if node.kind() == JsonType::Object => reader.template(node, None, 0),
+        Ok(node) => steps::whole(reader, node),
         Err(_) => {
             let help = "the arguments are an object, or a string with the JSON text of one";
-            builder.note(Invalid::of(inner.text()).note(&inner, inner.text(), Some(help)));
-            let at = builder.place(node.place(), None);
-            builder.broken(at)
+            reader
+                .builder
+                .note(Invalid::of(inner.text()).note(&inner, inner.text(), Some(help)));
+            let at = reader.builder.place(node.place(), None);
+            reader.builder.broken(at)
         }
     }
 }
 
 /// The outputs that the plan asks for; all where it asks for none.
-fn output(builder: &mut PlanBuilder, top: &Members<'_>, steps: &[Step]) -> Output {
-    let all = || steps::outputs(steps, 0..steps.len());
+fn output(reader: &mut PlanReader<'_>, top: &Members<'_>, steps: &[Step]) -> Output {
+    let builder = &mut *reader.builder;
+    let all = || steps::all_outputs(steps);
     let Some(node) = top.given("output_steps") else {
         return all();
     };

@@ -160,10 +160,11 @@ pub(super) fn literal(text: &str) -> String {
     format!("{OPEN}{}", quote(text))
 }
 
-/// How references to a step are written: an index after a dot, or in brackets if the one that was `written` has some.
+/// How references to a step or a value are written: an index after a dot, or in brackets if the one that was `written` has some.
 pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
-    let ReferenceTarget::Step(_, id) = to else {
-        return None;
+    let id = match to {
+        ReferenceTarget::Step(_, id) | ReferenceTarget::Value(id) => id,
+        ReferenceTarget::Input(_) => return None,
     };
     Some(Style {
         head: format!("{OPEN}{}", named(NameSyntax::Ascii, id)),
@@ -173,6 +174,7 @@ pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
         } else {
             Notation::Dots
         },
+        skipped: 0,
         close: "",
     })
 }

@@ -1,49 +1,91 @@
 //! Plans as text of a dialect.
 
+mod body;
 pub(crate) mod json;
+mod policy;
+mod scope;
 pub(crate) mod strings;
 mod template;
 
-use super::reading::steps;
+use super::reading::steps::{self, Layout};
 use super::references::ReferenceTarget;
 use crate::Plan;
 use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
-use crate::plan::{Action, Body, Catch, Key, Output, Policy, Reference, Role, Template};
+use crate::plan::json::names::step as members;
+use crate::plan::{Amount, Block, Body, Key, Output, Policy, Reference, Role, Template};
 use json::{OutputJson, OutputMembers};
-use std::collections::{HashMap, HashSet};
+use scope::Scope;
+use std::collections::HashSet;
 
-/// What a reference reads, by its name in a dialect, or the part that the dialect cannot express; `None` if that is already reported.
+/// What a reference of a plan reads, by its name in a dialect, or the part that the dialect cannot express; `None` if that is already reported.
 type ToTarget =
     for<'w> fn(&'w Writer<'_>, &Reference) -> Result<ReferenceTarget<'w>, Option<String>>;
+
+/// How a dialect has what each step says beside its body.
+pub(crate) struct StepForm {
+    pub(crate) layout: &'static Layout,
+    /// The part of a policy for which there are members of a step.
+    pub(crate) known: fn(&Policy) -> Policy,
+    /// The members for that, and for the steps that a step waits for.
+    pub(crate) order: for<'p> fn(&mut Writer<'p>, usize, &Policy) -> OutputMembers<'p>,
+}
 
 /// A plan that is being written.
 pub(crate) struct Writer<'p> {
     pub(crate) dialect: Dialect,
-    pub(crate) plan: &'p Plan,
+    form: StepForm,
     target: ToTarget,
-    pub(crate) ids: HashMap<&'p str, usize>,
-    /// The first input of each name.
-    pub(crate) inputs: HashMap<&'p str, usize>,
-    /// The step whose parts are being written; without one, it is the output.
-    pub(crate) step: Option<&'p str>,
+    /// The plan or the block that is being written.
+    pub(crate) scope: Scope<'p>,
+    /// Those around it, the outermost first.
+    around: Vec<Scope<'p>>,
+    /// Which part of the step is being written.
+    part: Part,
     pub(crate) unsupported: Vec<UnsupportedPart>,
 }
 
+/// A part of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Arguments,
+    Value,
+    Condition,
+    List,
+    Reads,
+    Policy,
+    Fallback,
+}
+
+impl Part {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Arguments => "the arguments",
+            Self::Value => "the value",
+            Self::Condition => "a condition",
+            Self::List => "the list",
+            Self::Reads => "the inputs of the block",
+            Self::Policy => "the policy",
+            Self::Fallback => "the fallback",
+        }
+    }
+}
+
 impl<'p> Writer<'p> {
-    pub(crate) fn new(dialect: Dialect, plan: &'p Plan, target: ToTarget) -> Self {
-        let ids = plan.steps.iter().enumerate();
-        let inputs = plan.inputs.iter().enumerate().rev();
+    pub(crate) fn new(dialect: Dialect, plan: &'p Plan, target: ToTarget, form: StepForm) -> Self {
         Self {
             dialect,
-            plan,
+            form,
             target,
-            ids: ids.map(|(index, step)| (step.id.as_ref(), index)).collect(),
-            inputs: inputs
-                .map(|(index, input)| (input.name.as_str(), index))
-                .collect(),
-            step: None,
+            scope: Scope::of(plan),
+            around: Vec::new(),
+            part: Part::Value,
             unsupported: Vec::new(),
         }
+    }
+
+    /// The whole plan.
+    pub(crate) fn plan(&self) -> &'p Plan {
+        self.around.first().unwrap_or(&self.scope).plan
     }
 
     pub(crate) fn finish(self, json: &OutputJson<'_>) -> Result<String, Unsupported> {
@@ -68,179 +110,186 @@ impl<'p> Writer<'p> {
             .push(UnsupportedPart::new(place, construct));
     }
 
+    /// The step that is written, after those around it.
+    fn path(&self) -> Option<String> {
+        let scopes = self.around.iter().chain([&self.scope]);
+        let ids =
+            scopes.filter_map(|scope| Some(scope.plan.steps.get(scope.current?)?.id.as_str()));
+        let ids: Vec<&str> = ids.collect();
+        (!ids.is_empty()).then(|| ids.join("."))
+    }
+
     /// The step that is written, or the output.
     pub(crate) fn here(&self) -> String {
-        match self.step {
-            Some(id) => format!("step `{id}`"),
+        match self.path() {
+            Some(path) => format!("step `{path}`"),
             None => "the output".to_owned(),
         }
     }
 
-    /// A part of the arguments or of the output.
+    /// A part of a part of the step, or of the output.
     pub(crate) fn at(&self, path: &str) -> String {
-        match (self.step, path) {
-            (Some(id), "") => format!("the arguments of step `{id}`"),
-            (Some(id), path) => format!("argument `{path}` of step `{id}`"),
+        let (step, part) = (self.path(), self.part);
+        match (step, path) {
+            (Some(step), "") => format!("{} of step `{step}`", part.words()),
+            (Some(step), path) if part == Part::Arguments => {
+                format!("argument `{path}` of step `{step}`")
+            }
+            (Some(step), path) => format!("`{path}` of {} of step `{step}`", part.words()),
             (None, "") => "the output".to_owned(),
             (None, path) => format!("`{path}` of the output"),
         }
     }
 
+    /// A template that is [plain](Template::plain), as this part of the step.
+    fn part(&mut self, part: Part, template: &Template) -> OutputJson<'p> {
+        self.part = part;
+        self.template(&mut String::new(), template)
+    }
+
     /// What all dialects ask of a plan as a whole.
     pub(crate) fn check(&mut self) {
-        if self.plan.name.is_empty() {
+        if self.plan().name.is_empty() {
             self.cannot_express("the plan", "an empty name");
         }
-        if self.plan.steps.is_empty() {
+        if self.plan().steps.is_empty() {
             self.cannot_express("the plan", "no steps");
         }
     }
 
     /// Reports each input, as this dialect has no inputs.
     pub(crate) fn no_inputs(&mut self) {
-        for input in &self.plan.inputs {
+        for input in &self.plan().inputs {
             let place = format!("input `{}`", input.name);
             self.cannot_express(place, "a plan of this dialect has no inputs");
         }
     }
 
-    /// The steps, each with its `id`, `intent`, `tool` and arguments. `default` is the id of a step that gives none itself; `known` is the
-    /// part of a policy that the dialect has; `order` gives the members for it, and for the steps that a step waits for.
-    pub(crate) fn steps(
-        &mut self,
-        default: Option<fn(usize) -> String>,
-        known: fn(&Policy) -> Policy,
-        order: fn(&mut Self, usize, &Policy) -> OutputMembers<'p>,
-    ) -> OutputJson<'p> {
-        let plan = self.plan;
-        let mut steps = Vec::with_capacity(plan.steps.len());
-        for (index, step) in plan.steps.iter().enumerate() {
-            let action = self.action(index);
-            let known = known(&step.policy);
-            self.policy(&step.policy, &known);
-            self.role(step.role);
-            let order = order(self, index, &known);
-            let Some(action) = action else { continue };
-            let mut members = OutputMembers::default();
-            if default.is_none_or(|id| step.id != id(index)) {
-                members.add("id", step.id.as_str().into());
-            }
-            members.text("intent", &step.intent);
-            if let Some(tool) = &action.tool {
-                members.add("tool", tool.name.as_str().into());
-                members.text("tool_description", &tool.description);
-            }
-            let arguments = self.arguments(&action.args);
-            members.add(self.dialect.rules().arguments, arguments);
-            members.extend(order);
-            steps.push(OutputJson::Object(members));
+    /// All steps of the plan.
+    pub(crate) fn steps(&mut self) -> OutputJson<'p> {
+        self.roles();
+        let steps = 0..self.scope.plan.steps.len();
+        let steps = steps.map(|index| OutputJson::Object(self.step(index)));
+        OutputJson::List(steps.collect())
+    }
+
+    /// A step of the plan or block that is written.
+    fn step(&mut self, index: usize) -> OutputMembers<'p> {
+        let step = &self.scope.plan.steps[index];
+        self.begin(index);
+        self.id(index);
+        let mut to = OutputMembers::default();
+        let around = self.around.last();
+        let around = around.and_then(|scope| Some(&*scope.plan.steps.get(scope.current?)?.id));
+        let is_default = |id: fn(usize, Option<&str>) -> String| step.id == id(index, around);
+        if !self.form.layout.id.is_some_and(is_default) {
+            to.add("id", step.id.as_str().into());
         }
-        OutputJson::List(steps)
+        to.text("intent", &step.intent);
+        self.role(&mut to, step.role);
+        self.body(&mut to, &step.body, true);
+        let known = (self.form.known)(&step.policy);
+        let policy = self.policy(step, &known);
+        let order = (self.form.order)(self, index, &known);
+        to.extend(order);
+        if !policy.is_empty() {
+            to.add(members::POLICY, OutputJson::Object(policy));
+        }
+        let is_loop = matches!(step.body, Body::Loop(_));
+        if is_loop && step.policy.at_most.is_none() && step.policy.gives(Amount::AtMost).is_none() {
+            self.cannot_express(self.here(), "a `loop` without a bound");
+        }
+        self.scope.current = None;
+        to
     }
 
-    /// The steps of a dialect that has neither policies nor an order without data.
-    pub(crate) fn plain_steps(&mut self) -> OutputJson<'p> {
-        let order = |writer: &mut Self, index: usize, _: &Policy| {
-            let plan = writer.plan;
-            for after in plan.steps[index].only_after() {
-                let name = plan.steps.get(after).map_or("", |step| &step.id);
-                let construct = format!("that it waits for `{name}` (`#[after]`)");
-                writer.cannot_express(writer.here(), construct);
-            }
-            OutputMembers::default()
-        };
-        self.steps(None, |_| Policy::DEFAULT, order)
+    /// Says what no reader accepts of the roles of steps.
+    fn roles(&mut self) {
+        for mistake in self.scope.plan.role_mistakes() {
+            self.scope.current = mistake.step;
+            self.cannot_express(self.here(), format!("that it {}", mistake.message));
+        }
+        self.scope.current = None;
     }
 
-    /// Begins with a step: its one action.
-    pub(crate) fn action(&mut self, index: usize) -> Option<&'p Action> {
-        let plan = self.plan;
-        let step = &plan.steps[index];
-        self.step = Some(&step.id);
-        if step.id.trim().is_empty() {
+    /// Begins with a step.
+    fn begin(&mut self, index: usize) {
+        self.scope.current = Some(index);
+    }
+
+    /// Says what is wrong with the id of a step.
+    fn id(&mut self, index: usize) {
+        let id = self.scope.plan.steps[index].id.as_str();
+        if id.trim().is_empty() {
             let number = index + 1;
-            self.cannot_express(format!("step {number}"), "an empty id");
+            let place = if self.around.is_empty() {
+                format!("step {number}")
+            } else {
+                self.here()
+            };
+            self.cannot_express(place, "an empty id");
         }
-        if self.ids.get(step.id.as_str()) != Some(&index) {
-            let place = self.here();
-            self.cannot_express(place, "the id of another step");
+        if self.scope.ids.get(id) != Some(&index) {
+            self.cannot_express(self.here(), "the id of another step");
         }
-        let construct = match &step.body {
-            Body::Action(action) => match &action.tool {
-                Some(tool) if tool.name.trim().is_empty() => "a tool without a name".to_owned(),
-                Some(_) => return Some(action),
-                None => format!("the computed value `{}`", action.args),
-            },
-            Body::If(_) => "an `if`".to_owned(),
-            Body::For(_) => "a `for`".to_owned(),
-            Body::Block(_) => "a block of steps".to_owned(),
-            Body::Loop(_) => "a `loop`".to_owned(),
-            Body::Await(_) => "that it waits for a value from outside (`await`)".to_owned(),
-        };
-        let place = self.here();
-        self.cannot_express(place, construct);
-        None
+        if self.around.is_empty() || id == Block::TAIL {
+            return;
+        }
+        let is_taken =
+            |scope: &Scope<'_>| scope.ids.contains_key(id) || scope.inputs.contains_key(id);
+        if self.scope.inputs.contains_key(id) || self.around.iter().any(is_taken) {
+            let construct = "a step in a block with the name of something around it";
+            self.cannot_express(self.here(), construct);
+        }
     }
 
-    /// No dialect has steps that are anything but work.
-    fn role(&mut self, role: Role) {
-        let construct = match role {
-            Role::Work => return,
-            Role::Undo(undone) => {
-                let undone = self.plan.steps.get(undone);
-                let undone = undone.map_or("", |step| &step.id);
-                format!("that it undoes `{undone}` (`#[undo]`)")
+    /// The steps that a step waits for, by their ids.
+    pub(crate) fn after(&mut self, index: usize) -> OutputMembers<'p> {
+        let (plan, mut to) = (self.scope.plan, OutputMembers::default());
+        let after = plan.steps[index].only_after().into_iter();
+        let ids = after.filter_map(|after| self.known_id(after));
+        let ids: Vec<&str> = ids.collect();
+        if !ids.is_empty() {
+            let ids = ids.into_iter().map(OutputJson::from);
+            to.add(members::AFTER, OutputJson::List(ids.collect()));
+        }
+        to
+    }
+
+    /// The id of a step, if it is that of no other.
+    fn known_id(&mut self, step: usize) -> Option<&'p str> {
+        let Some(found) = self.scope.plan.steps.get(step) else {
+            self.cannot_express(self.here(), "a step that does not exist");
+            return None;
+        };
+        let id = found.id.as_str();
+        (self.scope.ids.get(id) == Some(&step)).then_some(id)
+    }
+
+    /// What the step is for.
+    fn role(&mut self, to: &mut OutputMembers<'p>, role: Role) {
+        match role {
+            Role::Work => {}
+            Role::Undo(undone) if !self.form.layout.by_place => {
+                if let Some(id) = self.known_id(undone) {
+                    to.add(members::UNDO, id.into());
+                }
             }
-            Role::Always => "that it always runs (`#[always]`)".to_owned(),
-        };
-        let place = self.here();
-        self.cannot_express(place, construct);
-    }
-
-    /// The parts of a policy that no dialect knows; `known` are those that this one does.
-    pub(crate) fn policy(&mut self, policy: &Policy, known: &Policy) {
-        let default = Policy::DEFAULT;
-        let mut unsupported = Vec::new();
-        if policy.attempts != known.attempts {
-            unsupported.push(format!("{} attempts", policy.attempts));
+            Role::Undo(undone) if self.is_later(undone) => {
+                let step = self.scope.plan.steps.get(undone);
+                let id = step.map_or("", |step| &step.id);
+                let construct = format!("that it undoes `{id}`, which does not come earlier");
+                self.cannot_express(self.here(), construct);
+            }
+            Role::Undo(undone) => to.add(members::UNDO, undone.into()),
+            Role::Always => to.add(members::ALWAYS, OutputJson::Bool(true)),
         }
-        if policy.backoff != default.backoff
-            || policy.max != default.max
-            || policy.jitter != default.jitter
-        {
-            unsupported.push("how long to wait before another attempt".to_owned());
-        }
-        if let Some(timeout) = policy.timeout.filter(|_| policy.timeout != known.timeout) {
-            let timeout = humantime::format_duration(timeout);
-            unsupported.push(format!("a time limit of {timeout} for each attempt"));
-        }
-        if policy.deadline.is_some() {
-            unsupported.push("a deadline for all attempts together".to_owned());
-        }
-        if policy.optional != known.optional {
-            unsupported.push("that it is optional".to_owned());
-        }
-        if policy.catch != Catch::No {
-            unsupported.push("that its failure is a value".to_owned());
-        }
-        if let Some(fallback) = &policy.fallback {
-            unsupported.push(format!("the fallback `{fallback}`"));
-        }
-        for (amount, template) in &policy.given {
-            unsupported.push(format!("that `{template}` gives its `{}`", amount.name()));
-        }
-        if policy.concurrency.is_some() {
-            unsupported.push("how many elements run concurrently".to_owned());
-        }
-        let place = self.here();
-        unsupported
-            .into_iter()
-            .for_each(|part| self.cannot_express(&place, part));
     }
 
     /// Arguments: an object, or a reference to one.
     pub(crate) fn arguments(&mut self, args: &Template) -> OutputJson<'p> {
         let args = args.plain();
+        self.part = Part::Arguments;
         if !matches!(args, Template::Object(_) | Template::Reference(_)) {
             let place = self.at("");
             self.cannot_express(place, format!("`{args}`, which is not an object"));
@@ -251,9 +300,8 @@ impl<'p> Writer<'p> {
 
     /// Adds the output, if a reader would come to another.
     pub(crate) fn output(&mut self, top: &mut OutputMembers<'p>) {
-        let Output { type_name, value } = &self.plan.output;
-        self.step = None;
-        let default = steps::outputs(&self.plan.steps, 0..self.plan.steps.len());
+        let Output { type_name, value } = &self.plan().output;
+        let default = steps::all_outputs(&self.plan().steps);
         if type_name.is_empty() && *value == default.value {
             return;
         }
@@ -264,7 +312,7 @@ impl<'p> Writer<'p> {
 
     /// The steps whose outputs the output is, if it is nothing else.
     pub(crate) fn output_steps(&self) -> Option<Vec<&'p str>> {
-        let Output { type_name, value } = &self.plan.output;
+        let Output { type_name, value } = &self.plan().output;
         let Template::Object(entries) = value.plain() else {
             return None;
         };
@@ -274,7 +322,7 @@ impl<'p> Writer<'p> {
             else {
                 return None;
             };
-            let (id, &index) = self.ids.get_key_value(name.as_str())?;
+            let (id, &index) = self.scope.ids.get_key_value(name.as_str())?;
             let is_step = reference.source == crate::plan::Source::Step(index);
             if !is_step || !reference.is_whole() || !seen.insert(index) {
                 return None;

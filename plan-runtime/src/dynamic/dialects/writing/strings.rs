@@ -2,8 +2,9 @@
 
 use super::Writer;
 use super::json::OutputJson;
-use crate::dynamic::dialects::references::{self, Scan, Target};
-use crate::plan::{Absent, Reference, Segment, Source};
+use super::scope::Scope;
+use crate::dynamic::dialects::references::{self, ReferenceTarget, Scan, ScannedReference, Target};
+use crate::plan::{Absent, Reference, Segment, Selector, Source};
 use crate::print::short;
 
 /// A part of a string.
@@ -77,7 +78,7 @@ impl<'p> Writer<'p> {
     }
 
     fn scan<'t>(&self, text: &'t str) -> Scan<'t> {
-        (self.dialect.rules().scan)(text, &|id| self.ids.contains_key(id))
+        (self.dialect.rules().scan)(text, &|name| self.knows(name))
     }
 
     /// Whether a reader would find these pieces in a text.
@@ -85,9 +86,14 @@ impl<'p> Writer<'p> {
         let scan = self.scan(text);
         let known = |target: &Target| match target {
             Target::Id(id) => {
-                self.ids.contains_key(id.as_str()) || self.inputs.contains_key(id.as_str())
+                let around = self.around.iter().chain([&self.scope]);
+                let names_steps = !self.form.layout.by_place;
+                self.scope.ids.contains_key(id.as_str())
+                    || around.take(1).any(|it| it.inputs.contains_key(id.as_str()))
+                    || (names_steps && self.is_around(id))
+                    || self.knows(id)
             }
-            Target::Index(index) => *index < self.plan.steps.len(),
+            Target::Index(index) => *index < self.scope.plan.steps.len(),
             Target::Input(_) => true,
         };
         if !scan.scan_errors.is_empty()
@@ -109,36 +115,99 @@ impl<'p> Writer<'p> {
                 (
                     Some(TextPiece::Reference(reference)),
                     Some(references::Piece::Reference(found)),
-                ) if self.leads(reference, &found.target)
-                    && found.compat_only.is_none()
-                    && same_path(&reference.path, &found.path) => {}
+                ) if self.leads(reference, found) && found.compat_only.is_none() => {}
                 _ => return false,
             }
         }
     }
 
-    fn leads(&self, reference: &Reference, target: &Target) -> bool {
-        match (reference.source, target) {
-            (Source::Step(step), Target::Id(id)) => self.ids.get(id.as_str()) == Some(&step),
-            (Source::Step(step), Target::Index(index)) => step == *index,
-            (Source::Input(input), Target::Input(name)) => {
-                let input = self.plan.inputs.get(input);
-                input.is_some_and(|input| input.name == *name)
+    /// Whether a name means something here.
+    fn knows(&self, name: &str) -> bool {
+        let names_steps = !self.form.layout.by_place;
+        let here = self.around.iter().chain([&self.scope]);
+        let known = |(level, scope): (usize, &Scope<'_>)| {
+            scope.local(name).is_some()
+                || (names_steps && scope.ids.contains_key(name))
+                || (level > 0 && scope.inputs.contains_key(name))
+        };
+        here.enumerate().any(known)
+    }
+
+    /// Whether a step around the block has this id.
+    fn is_around(&self, id: &str) -> bool {
+        self.around.iter().any(|scope| scope.ids.contains_key(id))
+    }
+
+    /// Whether a reader would find this reference in what is written.
+    fn leads(&self, reference: &Reference, found: &ScannedReference<'_>) -> bool {
+        let Some((_, rest)) = self.scope.named(reference) else {
+            return false;
+        };
+        let scope = &self.scope;
+        let source = match &found.target {
+            Target::Index(index) => Some(Source::Step(*index)),
+            Target::Input(name) => {
+                let plan = self.plan();
+                let is_plan = self.around.is_empty();
+                let mut inputs = plan.inputs.iter();
+                let input = inputs.position(|input| input.name == *name);
+                input.filter(|_| is_plan).map(Source::Input)
             }
-            _ => false,
-        }
+            Target::Id(name) => match scope.local(name) {
+                Some((depth, part)) => {
+                    let is_part = match part {
+                        Some(part) => reference.path.first().is_some_and(
+                            |first| matches!(first.selector, Selector::Index(it) if it == part),
+                        ),
+                        None => true,
+                    };
+                    is_part.then_some(Source::Local(depth))
+                }
+                None if !self.form.layout.by_place && scope.ids.contains_key(name.as_str()) => {
+                    scope.ids.get(name.as_str()).copied().map(Source::Step)
+                }
+                None if !self.around.is_empty() => {
+                    scope.inputs.get(name.as_str()).copied().map(Source::Input)
+                }
+                None => None,
+            },
+        };
+        source == Some(reference.source) && same_path(&rest.path, &found.path)
     }
 
     /// A reference in the dialect's syntax. The error is the part that the syntax cannot express.
     fn reference(&self, reference: &Reference) -> Result<String, Option<String>> {
-        plain_path(reference)?;
-        if matches!(reference.source, Source::Local(_)) {
-            return Err(Some(format!(
-                "the value `{reference}` of a loop or a condition"
-            )));
+        let source = reference.source;
+        let is_known = self.scope.plan.name_of(source).is_some();
+        let Some((name, mut rest)) = self.scope.named(reference) else {
+            return Err(Some(match source {
+                Source::Local(_) => format!("the value `{reference}` of a loop or a condition"),
+                _ if is_known => {
+                    format!("the reference `{reference}`, whose name a pattern around it has")
+                }
+                _ => leads_to_nothing(reference),
+            }));
+        };
+        if let Source::Input(input) = source
+            && self.scope.last.contains(&input)
+            && !rest.path.is_empty()
+        {
+            // That it is null in the first round need not be said.
+            if !rest.optional {
+                let construct =
+                    format!("the reference `{reference}`, which fails in the first round");
+                return Err(Some(construct));
+            }
+            rest.optional = false;
         }
-        let to = (self.target)(self, reference)?;
-        let form = (self.dialect.rules().form)(to, &reference.path);
+        plain_path(reference, &rest)?;
+        let of_block = matches!(source, Source::Input(_)) && !self.around.is_empty();
+        let to = if of_block || matches!(source, Source::Local(_)) {
+            ReferenceTarget::Value(&name)
+        } else {
+            (self.target)(self, reference)?
+        };
+        let form = (self.dialect.rules().form)(to, &rest.path);
         form.ok_or(None)
     }
 
@@ -148,9 +217,9 @@ impl<'p> Writer<'p> {
         step: usize,
         reference: &Reference,
     ) -> Result<&'p str, Option<String>> {
-        let step_at = self.plan.steps.get(step);
+        let step_at = self.scope.plan.steps.get(step);
         let id = &step_at.ok_or_else(|| leads_to_nothing(reference))?.id;
-        if id.is_empty() || self.ids.get(id.as_str()) != Some(&step) {
+        if id.is_empty() || self.scope.ids.get(id.as_str()) != Some(&step) {
             return Err(None);
         }
         Ok(id)
@@ -158,8 +227,7 @@ impl<'p> Writer<'p> {
 
     /// Whether the step comes no earlier than the one that is written.
     pub(crate) fn is_later(&self, step: usize) -> bool {
-        let current = self.step.and_then(|id| self.ids.get(id));
-        current.is_some_and(|&current| step >= current)
+        self.scope.current.is_some_and(|current| step >= current)
     }
 }
 
@@ -167,16 +235,16 @@ pub(crate) fn leads_to_nothing(reference: &Reference) -> String {
     format!("the reference `{reference}`, which leads to nothing")
 }
 
-/// Says what a reference does where something is absent, if it does not fail.
-fn plain_path(reference: &Reference) -> Result<(), String> {
-    if reference.otherwise.is_some() {
+/// Says what the `rest` of a reference after its name does where something is absent, if it does not fail.
+fn plain_path(reference: &Reference, rest: &Reference) -> Result<(), String> {
+    if rest.otherwise.is_some() {
         return Err(format!(
             "the default for the reference `{reference}` of the compat profile"
         ));
     }
     let has_default =
         |segment: &Segment| matches!(&segment.absent, Absent::Default(value) if !value.is_null());
-    if reference.path.iter().any(has_default) {
+    if rest.path.iter().any(has_default) {
         return Err(format!(
             "the default of a field that may be left out (`{reference}`)"
         ));
@@ -184,7 +252,7 @@ fn plain_path(reference: &Reference) -> Result<(), String> {
     let asks = |segment: &Segment| {
         segment.optional || (!segment.is_each() && !matches!(segment.absent, Absent::Error))
     };
-    if reference.optional || reference.path.iter().any(asks) {
+    if rest.optional || rest.path.iter().any(asks) {
         return Err(format!(
             "the reference `{reference}` through a value that may be absent"
         ));

@@ -1,8 +1,6 @@
 //! `{"step": "inbox", "pointer": "/data/0"}`
 
-use super::around::Found;
-use super::{IdKind, PlanReader};
-use crate::dynamic::dialects::reading::{self, Members, wrong_kind};
+use crate::dynamic::dialects::reading::{self, Found, IdKind, Members, PlanReader, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::NOTHING_ENDS;
@@ -33,7 +31,7 @@ impl PlanReader<'_> {
         let (source, name) = match source {
             Found::Here(source) => (source, name),
             Found::Around { level, depth } => {
-                self.local_around(level, depth, &mut reference, node)?
+                self.local_around(level, depth, &mut reference, node.place())?
             }
         };
         reference.source = source;
@@ -90,7 +88,7 @@ impl PlanReader<'_> {
             Found::Here(source) => Some(source),
             Found::Around { level, depth } => {
                 let whole = &mut Reference::new(Source::Local(depth));
-                let found = self.local_around(level, depth, whole, node)?;
+                let found = self.local_around(level, depth, whole, node.place())?;
                 Some(found.0)
             }
         }
@@ -179,37 +177,13 @@ impl PlanReader<'_> {
             return if self.is_step(input) {
                 Some(input)
             } else {
-                self.unknown_step(name, node)
+                self.unknown_step(name, node.place())
             };
         }
-        match self.read_around(name, true, node) {
+        match self.read_around(name, true, node.place()) {
             Some(found) => found,
-            None => self.unknown_step(name, node),
+            None => self.unknown_step(name, node.place()),
         }
-    }
-
-    /// The step of this name that a block has itself, or the plan.
-    pub(super) fn own_step(&mut self, name: &str, node: JsonNode<'_>) -> Option<usize> {
-        if let Some(index) = self.builder.step_of(name) {
-            return Some(index);
-        }
-        if self.builder.id_around(name).is_some() {
-            let message = format!("`{}` is a step outside of this block", short(name));
-            let note = Note::error(Code::UnknownStep, node.place(), message);
-            let help = "a step waits for others of its block; what is around it can be in `after` of the step that the block is in";
-            return self.builder.error(note.help(help.to_owned()));
-        }
-        self.unknown_step(name, node)
-    }
-
-    fn unknown_step<T>(&mut self, name: &str, node: JsonNode<'_>) -> Option<T> {
-        let place = node.place();
-        if self.is_input(name) {
-            let message = format!("`{}` is an input, not a step", short(name));
-            return self.error(Code::UnknownStep, place, message);
-        }
-        self.builder.known_step(name, place);
-        None
     }
 
     fn input_named(&mut self, name: &str, node: JsonNode<'_>) -> Option<Source> {
@@ -226,7 +200,7 @@ impl PlanReader<'_> {
             return self.error(Code::UnknownInput, place, message);
         }
         let count = inputs.len();
-        if let Some(found) = self.read_around(name, false, node) {
+        if let Some(found) = self.read_around(name, false, node.place()) {
             return found;
         }
         let looks = count <= reading::MOST_NAMES || self.builder.looks_for_similar();

@@ -1,7 +1,6 @@
 //! `{"object": {…}}` and its like.
 
-use super::PlanReader;
-use crate::dynamic::dialects::reading::{Member, duplicate, wrong_kind};
+use crate::dynamic::dialects::reading::{Member, PlanReader, duplicate, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::names::{computed, part, template};
@@ -12,10 +11,9 @@ use plan_graph::similar;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::ops::Range;
 
 impl PlanReader<'_> {
-    pub(crate) fn template(
+    pub(super) fn object_template(
         &mut self,
         node: JsonNode<'_>,
         key: Option<JsonNode<'_>>,
@@ -60,12 +58,6 @@ impl PlanReader<'_> {
                 template.unwrap_or_else(|| self.builder.broken(at))
             }
         }
-    }
-
-    /// The template that is not there, or not to be read.
-    pub(super) fn no_template(&mut self, place: Range<usize>) -> Template {
-        let at = self.builder.place(place, None);
-        self.builder.broken(at)
     }
 
     fn wrapped(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Template> {

@@ -1,8 +1,8 @@
 //! The values from around a block that it reads.
 
+use super::plan_reader::{Around, BlockRead, ReadKind};
 use super::{IdKind, PlanReader, VALUES_OF_STEP};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::JsonNode;
 use crate::dynamic::spans::Spans;
 use crate::plan::{Block, Bound, Reference, Source, Template, seen};
 use crate::print::short;
@@ -10,28 +10,8 @@ use std::collections::HashMap;
 use std::mem::{replace, take};
 use std::ops::Range;
 
-/// Something that a block reads: an input of its plan.
-pub(super) struct BlockRead {
-    /// The name that it has inside.
-    pub(super) name: String,
-    /// Its value outside.
-    pub(super) template: Template,
-    /// Where the block says so, or first refers to it.
-    pub(super) place: Range<usize>,
-    /// Whether it is the whole output of a step.
-    pub(super) is_step: bool,
-}
-
-/// A plan or a block, while a block in it is read.
-pub(super) struct Around {
-    names: HashMap<String, (usize, Range<usize>)>,
-    pub(super) locals: Vec<Bound>,
-    reads: Vec<BlockRead>,
-    depth: usize,
-}
-
 /// What a reference in plan JSON reads.
-pub(super) enum Found {
+pub(crate) enum Found {
     /// Something of the plan or of the block that the reference is in.
     Here(Source),
     /// The local value of this number in one of the plans and blocks around the block.
@@ -40,7 +20,7 @@ pub(super) enum Found {
 
 impl PlanReader<'_> {
     /// Begins a block inside this number of bodies, of which this is known to be read.
-    pub(super) fn enter(&mut self, depth: usize, reads: Vec<BlockRead>) {
+    pub(crate) fn enter(&mut self, depth: usize, reads: Vec<BlockRead>) {
         let names = reads.iter().enumerate();
         let names = names.map(|(index, read)| (read.name.clone(), (index, read.place.clone())));
         let names = IdKind::InPlan(names.collect());
@@ -57,7 +37,7 @@ impl PlanReader<'_> {
     }
 
     /// Ends a block, and gives all that it reads, and its places.
-    pub(super) fn leave(&mut self) -> (Vec<BlockRead>, Spans) {
+    pub(crate) fn leave(&mut self) -> (Vec<BlockRead>, Spans) {
         let spans = self.builder.leave();
         let Some(around) = self.around.pop() else {
             return (Vec::new(), spans);
@@ -69,16 +49,31 @@ impl PlanReader<'_> {
     }
 
     /// Whether this is what a step gives, here or outside.
-    pub(super) fn is_step(&self, source: Source) -> bool {
+    pub(crate) fn is_step(&self, source: Source) -> bool {
         match source {
             Source::Step(_) => true,
-            Source::Input(input) => self.reads.get(input).is_some_and(|read| read.is_step),
+            Source::Input(_) => self.kind_of(source) == ReadKind::Step,
             Source::Local(_) => false,
         }
     }
 
+    /// What a source is here.
+    pub(crate) fn kind_of(&self, source: Source) -> ReadKind {
+        self.kind_at(self.around.len(), source)
+    }
+
+    /// What a source is at a level.
+    pub(super) fn kind_at(&self, level: usize, source: Source) -> ReadKind {
+        let reads = self.around.get(level).map_or(&self.reads, |it| &it.reads);
+        match source {
+            Source::Step(_) => ReadKind::Step,
+            Source::Input(input) => reads.get(input).map_or(ReadKind::Input, |read| read.kind),
+            Source::Local(_) => ReadKind::Value,
+        }
+    }
+
     /// The inputs by their names, at a level.
-    fn names_at(&self, level: usize) -> Option<&HashMap<String, (usize, Range<usize>)>> {
+    pub(super) fn names_at(&self, level: usize) -> Option<&HashMap<String, (usize, Range<usize>)>> {
         match (self.around.get(level), &self.names) {
             (Some(around), _) => Some(&around.names),
             (None, IdKind::InPlan(names)) => Some(names),
@@ -95,16 +90,16 @@ impl PlanReader<'_> {
 
     /// The input of the block by which it reads what has this name around it, which may have to be a step; `None` if there is
     /// nothing of this name.
-    pub(super) fn read_around(
+    pub(crate) fn read_around(
         &mut self,
         name: &str,
         of_step: bool,
-        node: JsonNode<'_>,
+        place: Range<usize>,
     ) -> Option<Option<Source>> {
         let mut levels = (0..self.around.len()).rev();
         let named = |level| Some((level, self.named_at(level, name, of_step)?));
         let (level, reference) = levels.find_map(named)?;
-        Some(self.bring_in(level, reference, name, node))
+        Some(self.bring_in(level, reference, name, place))
     }
 
     /// What a name means at one level.
@@ -117,19 +112,42 @@ impl PlanReader<'_> {
             return Some(Reference::new(Source::Step(step)));
         }
         let (input, _) = around.names.get(name)?;
-        let is_step = around.reads.get(*input).is_some_and(|read| read.is_step);
+        let is_step = self.kind_at(level, Source::Input(*input)) == ReadKind::Step;
         (is_step || !of_step).then(|| Reference::new(Source::Input(*input)))
     }
 
+    /// The step of this name that a block has itself, or the plan.
+    pub(crate) fn own_step_named(&mut self, name: &str, place: Range<usize>) -> Option<usize> {
+        if let Some(index) = self.builder.step_of(name) {
+            return Some(index);
+        }
+        if self.builder.id_around(name).is_some() {
+            let message = format!("`{}` is a step outside of this block", short(name));
+            let note = Note::error(Code::UnknownStep, place, message);
+            let help = "a step waits for others of its block; what is around it can be in `after` of the step that the block is in";
+            return self.builder.error(note.help(help.to_owned()));
+        }
+        self.unknown_step(name, place)
+    }
+
+    pub(crate) fn unknown_step<T>(&mut self, name: &str, place: Range<usize>) -> Option<T> {
+        if self.is_input(name) {
+            let message = format!("`{}` is an input, not a step", short(name));
+            return self.error(Code::UnknownStep, place, message);
+        }
+        self.builder.known_step(name, place);
+        None
+    }
+
     /// Whether a name is one of an input here, or of anything but a step around the block.
-    pub(super) fn is_input(&self, name: &str) -> bool {
+    pub(crate) fn is_input(&self, name: &str) -> bool {
         let levels = 0..=self.around.len();
         let mut names = levels.filter_map(|level| self.names_at(level));
         names.any(|names| names.contains_key(name))
     }
 
     /// All names by which a block may refer to inputs, those around it included.
-    pub(super) fn input_names(&self) -> Vec<&str> {
+    pub(crate) fn input_names(&self) -> Vec<&str> {
         let mut all = Vec::new();
         for level in (0..=self.around.len()).rev() {
             let names = self.names_at(level).into_iter().flatten();
@@ -143,24 +161,24 @@ impl PlanReader<'_> {
     }
 
     /// The local value around the block that a reference in it begins with. Its path is that in what the block reads from then on.
-    pub(super) fn local_around(
+    pub(crate) fn local_around(
         &mut self,
         level: usize,
         depth: usize,
         reference: &mut Reference,
-        node: JsonNode<'_>,
+        place: Range<usize>,
     ) -> Option<(Source, String)> {
         let source = Source::Local(depth);
         let own = source.name();
         let locals = &self.around[level].locals;
         if let Some(mistake) = locals[depth].unnamed(reference.path()) {
-            let note = Note::error(Code::UnknownLocal, node.place(), format!("this {mistake}"));
+            let note = Note::error(Code::UnknownLocal, place, format!("this {mistake}"));
             let help = "the pattern `x` names the whole value, and `(a, b)` the parts of a pair";
             return self.builder.error(note.help(help.to_owned()));
         }
         let Some((name, rest)) = seen(source, &own, reference.path(), locals) else {
             let message = format!("this reads `{own}`, but a pattern around it binds `{own}`");
-            let note = Note::error(Code::DuplicateId, node.place(), message);
+            let note = Note::error(Code::DuplicateId, place, message);
             let help = "a reference could mean either, so rename one of them";
             return self.builder.error(note.help(help.to_owned()));
         };
@@ -173,27 +191,23 @@ impl PlanReader<'_> {
             segment.optional = false;
         }
         reference.optional = optional;
-        reference.source = self.bring_in(level, outside, &name, node)?;
+        reference.source = self.bring_in(level, outside, &name, place)?;
         Some((reference.source, name))
     }
 
     /// Makes what there is at a level an input of all blocks from there to this one.
-    fn bring_in(
+    pub(super) fn bring_in(
         &mut self,
         level: usize,
         reference: Reference,
         name: &str,
-        node: JsonNode<'_>,
+        place: Range<usize>,
     ) -> Option<Source> {
-        let mut is_step = match reference.source {
-            Source::Step(_) => true,
-            Source::Input(input) => {
-                let read = self.around[level].reads.get(input);
-                read.is_some_and(|read| read.is_step)
-            }
-            Source::Local(_) => false,
+        let kind = if reference.is_whole() {
+            self.kind_at(level, reference.source)
+        } else {
+            ReadKind::Value
         };
-        is_step &= reference.is_whole();
         let mut template = Template::from(reference.said(name, Some(name)));
         let mut found = None;
         for level in level + 1..=self.around.len() {
@@ -201,15 +215,15 @@ impl PlanReader<'_> {
                 Some((index, _)) => {
                     let index = *index;
                     if self.reads_at(level)[index].template != template {
-                        return self.taken("an input of the block", name, node);
+                        return self.taken("an input of the block", name, place);
                     }
                     index
                 }
                 None if self.builder.step_at(level, name).is_some() => {
-                    return self.taken("a step of the block", name, node);
+                    return self.taken("a step of the block", name, place);
                 }
                 None => {
-                    let place = node.place();
+                    let place = place.clone();
                     self.builder.count(VALUES_OF_STEP, place.clone());
                     let reads = self.reads_at(level);
                     let index = reads.len();
@@ -217,7 +231,7 @@ impl PlanReader<'_> {
                         name: name.to_owned(),
                         template,
                         place: place.clone(),
-                        is_step,
+                        kind,
                     });
                     self.name_at(level, name, index, place);
                     index
@@ -239,16 +253,32 @@ impl PlanReader<'_> {
         names.insert(name.to_owned(), (index, place));
     }
 
-    fn taken<T>(&mut self, what: &str, name: &str, node: JsonNode<'_>) -> Option<T> {
+    fn taken<T>(&mut self, what: &str, name: &str, place: Range<usize>) -> Option<T> {
         let name = short(name);
         let message = format!("this reads `{name}` around the block, but {what} has that name");
-        let note = Note::error(Code::DuplicateId, node.place(), message);
+        let note = Note::error(Code::DuplicateId, place, message);
         let help = "a reference could mean either, so rename one of them";
         self.builder.error(note.help(help.to_owned()))
     }
 
+    /// Whether the id of a step is not the name of an input; where it is, it is an error.
+    pub(crate) fn is_no_input(&mut self, id: &str, place: Range<usize>) -> bool {
+        let IdKind::InPlan(inputs) = &self.names else {
+            return true;
+        };
+        let Some((_, input)) = inputs.get(id) else {
+            return true;
+        };
+        let message = format!("the step `{}` has the name of an input", short(id));
+        let note = Note::error(Code::DuplicateId, place, message);
+        let note = note.related(input.clone(), "the input is here");
+        let help = "steps and inputs need different names: rename one of them".to_owned();
+        self.builder.note(note.help(help));
+        false
+    }
+
     /// Refuses the id of a step in a block that somebody could take for something around it.
-    pub(super) fn is_new(&mut self, id: &str, place: Range<usize>) {
+    pub(crate) fn is_new(&mut self, id: &str, place: Range<usize>) {
         if self.around.is_empty() || id == Block::TAIL {
             return;
         }

@@ -1,12 +1,11 @@
 //! `{"steps": […], "value": …}`: steps inside a step.
 
-use super::around::BlockRead;
-use super::{PlanReader, VALUES_OF_STEP};
-use crate::dynamic::dialects::reading::Members;
+use super::plan_reader::{BlockRead, ReadKind};
+use super::{Members, PlanReader, VALUES_OF_STEP};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;
 use crate::dynamic::spans::StepSpans;
-use crate::plan::json::names::{self, block, looped};
+use crate::plan::json::names::{block, looped};
 use crate::plan::{
     Block, Entry, Input, Key, Loop, Output, Plan, Reference, Source, Step, Template,
 };
@@ -30,7 +29,7 @@ impl PlanReader<'_> {
         let (round, again) = self.block_of(node, &members, depth, |it| {
             let at = it.builder.spans.templates.len();
             let again = match members.get(looped::WHILE) {
-                Some(again) => it.template(again, None, 0),
+                Some(again) => it.syntax.test(it, again),
                 None => it.missing(node, "the `loop` has no `while`"),
             };
             it.builder.spans.again = Some(at);
@@ -61,7 +60,7 @@ impl PlanReader<'_> {
                 name: name.value.into_owned(),
                 template: Template::Null,
                 place: last.place(),
-                is_step: false,
+                kind: ReadKind::Last,
             });
         }
         reads.extend(self.block_inputs(members)?);
@@ -106,17 +105,21 @@ impl PlanReader<'_> {
             }
             let what = "the name of an input";
             self.builder.name_fits(&name, what, place.clone());
-            let is_step = match &template {
+            let kind = match &template {
                 Template::Reference(reference) if reference.is_whole() => {
-                    self.is_step(reference.source)
+                    match self.kind_of(reference.source) {
+                        // It has a name of its own here.
+                        ReadKind::Input => ReadKind::Value,
+                        kind => kind,
+                    }
                 }
-                _ => false,
+                _ => ReadKind::Value,
             };
             reads.push(BlockRead {
                 name,
                 template,
                 place,
-                is_step,
+                kind,
             });
         }
         Some(reads)
@@ -172,7 +175,7 @@ impl PlanReader<'_> {
         self.builder.current = Some((index, Block::TAIL.into()));
         self.builder.spans.begin_templates(index);
         let what = "the `tail` of a block";
-        let body = match self.object(node, what, names::BODY) {
+        let body = match self.object(node, what, self.syntax.body()) {
             Some(members) => self.body(&members, what, self.depth),
             None => self.broken_body(),
         };

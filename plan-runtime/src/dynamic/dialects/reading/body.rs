@@ -1,66 +1,19 @@
-//! Steps, and what they do.
+//! What steps do.
 
-use super::{PlanReader, id};
-use crate::dynamic::dialects::reading::{Member, Members, wrong_kind};
+use super::{Member, Members, PlanReader};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::depth::DEEPEST_BODY;
-use crate::plan::json::names::{self, binding, branch, each, step, tool};
+use crate::plan::json::names::{self, binding, branch, each, step};
 use crate::plan::json::{NO_CONDITIONS, many_locals};
 use crate::plan::{
-    Action, Amount, Await, Body, Bound, Branch, Condition, For, Policy, Role, RustText, Step,
-    Template, ToolInfo,
+    Action, Amount, Await, Body, Bound, Branch, Condition, For, Role, Step, Template,
 };
-use crate::print::short;
 use crate::resolve::describe::counted;
-use std::sync::Arc;
 
 impl PlanReader<'_> {
-    pub(super) fn step(&mut self, index: usize, node: JsonNode<'_>) -> Step {
-        let id = id(node).map_or_else(String::new, |id| self.builder.declared(id));
-        self.builder.current = Some((index, id.as_str().into()));
-        self.builder.spans.begin_templates(index);
-        let mut step = Step {
-            id,
-            intent: RustText::default(),
-            role: Role::Work,
-            body: nothing(),
-            after: Vec::new(),
-            policy: Policy::shared(),
-        };
-        let Some(members) = self.object(node, "a step", step::ALL) else {
-            self.builder.spans.steps[index].broken = true;
-            return step;
-        };
-        if members.get(step::ID).is_none() {
-            let note = Note::error(Code::MissingMember, node.place(), "the step has no `id`");
-            let help = "references and reports name the step by its id".to_owned();
-            self.builder.note(note.help(help));
-        }
-        step.intent = self
-            .text(&members, step::INTENT, "the intent of a step")
-            .into();
-        step.role = self.role(&members);
-        step.body = self.body(&members, "the step", self.depth);
-        step.after = self.after(index, &members);
-        if let Some(policy) = members.given(step::POLICY) {
-            let is_broken = self.builder.spans.steps[index].broken;
-            step.policy = self.policy(policy, &step, is_broken).into();
-        }
-        if let (Body::Loop(_), Some(repeat)) = (&step.body, members.given(step::LOOP))
-            && step.policy.at_most.is_none()
-            && step.policy.gives(Amount::AtMost).is_none()
-        {
-            let message = "this loop has no bound";
-            let note = Note::error(Code::MissingMember, repeat.place(), message);
-            let help = r#"add `"at_most": 100` to the `policy` of the step"#.to_owned();
-            self.builder.note(note.help(help));
-        }
-        step
-    }
-
     /// What a step is for.
-    fn role(&mut self, members: &Members<'_>) -> Role {
+    pub(crate) fn role(&mut self, members: &Members<'_>) -> Role {
         let always = members.given(step::ALWAYS).and_then(|node| {
             let what = "`true`, or the member is left out";
             let always: bool = self.builder.value(node, "`always`", what)?;
@@ -78,10 +31,7 @@ impl PlanReader<'_> {
             let note = Note::error(Code::NotAllowed, node.place(), message);
             self.builder.note(note.help(help));
         }
-        let Some(name) = self.builder.text(node, "the step to undo") else {
-            return Role::Work;
-        };
-        match self.own_step(&name.value, node) {
+        match self.syntax.own_step(self, node, "the step to undo") {
             Some(undone) => {
                 if let Some((index, _)) = self.builder.current {
                     self.builder.spans.steps[index].role = node.place().into();
@@ -92,16 +42,14 @@ impl PlanReader<'_> {
         }
     }
 
-    fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
+    /// The steps that must end first.
+    pub(crate) fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
         for node in self.list(members, step::AFTER, "`after`") {
             if !self.builder.count(1, node.place()) {
                 break;
             }
-            let Some(name) = self.builder.text(node, "a step to wait for") else {
-                continue;
-            };
-            if let Some(step) = self.own_step(&name.value, node) {
+            if let Some(step) = self.syntax.own_step(self, node, "a step to wait for") {
                 let place = node.place().into();
                 places.push((step, place));
                 after.push(step);
@@ -113,39 +61,51 @@ impl PlanReader<'_> {
         after
     }
 
-    pub(super) fn body(&mut self, members: &Members<'_>, what: &str, depth: usize) -> Body {
+    /// Says that a loop has no bound.
+    pub(crate) fn is_bound(&mut self, members: &Members<'_>, step: &Step) {
+        if let (Body::Loop(_), Some(repeat)) = (&step.body, members.given(step::LOOP))
+            && step.policy.at_most.is_none()
+            && step.policy.gives(Amount::AtMost).is_none()
+        {
+            let message = "this loop has no bound";
+            let note = Note::error(Code::MissingMember, repeat.place(), message);
+            let help = r#"add `"at_most": 100` to the `policy` of the step"#.to_owned();
+            self.builder.note(note.help(help));
+        }
+    }
+
+    pub(crate) fn body(&mut self, members: &Members<'_>, what: &str, depth: usize) -> Body {
         // For a value, null is one.
         let given = |member: &&Member<'_>| {
             member.name == step::VALUE || member.value.kind() != JsonType::Null
         };
         let kinds = names::BODIES.iter().filter_map(|kind| members.member(kind));
         let kinds: Vec<&Member<'_>> = kinds.filter(given).collect();
-        let arguments = members.member(step::ARGUMENTS);
+        let name = self.syntax.arguments();
+        let arguments = members.member(name);
         match (&kinds[..], arguments) {
-            ([kind], None) => self.of_kind(members.node, kind, None, depth),
-            ([kind], Some(arguments)) if kind.name == step::TOOL => {
-                self.of_kind(members.node, kind, Some(arguments.value), depth)
-            }
+            ([kind], None) => self.of_kind(members, kind, depth),
+            ([kind], Some(_)) if kind.name == step::TOOL => self.of_kind(members, kind, depth),
             ([kind], Some(arguments)) => {
-                let message = format!("{what} is a `{}`, and has no `arguments`", kind.name);
+                let message = format!("{what} is a `{}`, and has no `{name}`", kind.name);
                 let note = Note::error(Code::UnknownMember, arguments.key.place(), message);
-                self.builder
-                    .note(note.help("only a `tool` takes arguments".to_owned()));
-                self.of_kind(members.node, kind, None, depth)
+                let help = "only a `tool` takes arguments".to_owned();
+                self.builder.note(note.help(help));
+                self.of_kind(members, kind, depth)
             }
             ([], _) => {
                 let message = match arguments {
-                    Some(_) => format!("{what} has `arguments`, but no `tool` that takes them"),
+                    Some(_) => format!("{what} has `{name}`, but no `tool` that takes them"),
                     None => format!("{what} does nothing"),
                 };
                 let note = Note::error(Code::MissingMember, members.node.place(), message);
                 let help = match arguments {
-                    Some(_) => r#"name the tool: `"tool": {"name": "send"}`"#,
-                    None => {
-                        "it has a `tool` with its `arguments`, or a `value`, an `if`, a `for` or a `block`"
-                    }
+                    Some(_) => self.syntax.tool_form().to_owned(),
+                    None => format!(
+                        "it has a `tool` with its `{name}`, or a `value`, an `if`, a `for` or a `block`"
+                    ),
                 };
-                self.builder.note(note.help(help.to_owned()));
+                self.builder.note(note.help(help));
                 self.broken_body()
             }
             ([first, second, ..], _) => {
@@ -159,32 +119,16 @@ impl PlanReader<'_> {
         }
     }
 
-    pub(super) fn broken_body(&mut self) -> Body {
+    pub(crate) fn broken_body(&mut self) -> Body {
         if let Some((index, _)) = self.builder.current {
             self.builder.spans.steps[index].broken = true;
         }
         nothing()
     }
 
-    fn of_kind(
-        &mut self,
-        node: JsonNode<'_>,
-        kind: &Member<'_>,
-        arguments: Option<JsonNode<'_>>,
-        depth: usize,
-    ) -> Body {
+    fn of_kind(&mut self, members: &Members<'_>, kind: &Member<'_>, depth: usize) -> Body {
         match &*kind.name {
-            step::TOOL => {
-                let tool = self.tool(kind.value);
-                let args = match arguments {
-                    Some(arguments) => self.template(arguments, None, 0),
-                    None => {
-                        self.builder.place(node.place(), None);
-                        Template::Object(Vec::new())
-                    }
-                };
-                Body::Action(Action { tool, args })
-            }
+            step::TOOL => Body::Action(self.syntax.call(self, members)),
             step::VALUE => Body::Action(Action {
                 tool: None,
                 args: self.template(kind.value, None, 0),
@@ -232,45 +176,6 @@ impl PlanReader<'_> {
         }
     }
 
-    fn tool(&mut self, node: JsonNode<'_>) -> Option<Arc<ToolInfo>> {
-        let members = match node.kind() {
-            JsonType::String => {
-                let help = format!(
-                    r#"a tool is an object: `{{"name": {}}}`"#,
-                    short(node.slice())
-                );
-                let note = wrong_kind(node, "`tool`", "an object");
-                self.builder.error(note.help(help))
-            }
-            _ => self.object(node, "`tool`", tool::ALL),
-        };
-        let tool = members.and_then(|members| {
-            let name = self.required(&members, tool::NAME, "the tool", "the name of a tool")?;
-            let place = members.get(tool::NAME)?.place();
-            if !self
-                .builder
-                .name_fits(&name, "the name of a tool", place.clone())
-            {
-                return None;
-            }
-            let description = self.text(&members, tool::DESCRIPTION, "the description of a tool");
-            let secrets = [tool::SECRET_ARGUMENTS, tool::SECRET_OUTPUT]
-                .map(|name| self.secrets(&members, name));
-            Some((self.builder.tool(&name, description, secrets), place))
-        });
-        let (index, _) = self.builder.current.as_ref()?;
-        let spans = &mut self.builder.spans.steps[*index];
-        let Some((tool, place)) = tool else {
-            spans.broken = true;
-            return None;
-        };
-        // Of several tools, it is the first.
-        if spans.tool == spans.whole {
-            spans.tool = place.into();
-        }
-        Some(tool)
-    }
-
     fn branch(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Branch> {
         let members = self.object(node, "a branch", branch::ALL)?;
         let around = self.locals.len();
@@ -294,7 +199,7 @@ impl PlanReader<'_> {
         match given {
             (None, None, None, None) => Vec::new(),
             (Some(test), None, None, None) => {
-                vec![Condition::Holds(self.template(test.value, None, 0))]
+                vec![Condition::Holds(self.syntax.test(self, test.value))]
             }
             (None, Some(all), None, None) => self.all(all.value),
             (None, None, Some(pattern), value) => {
@@ -355,7 +260,7 @@ impl PlanReader<'_> {
             let value = members.get(binding::VALUE);
             return self.binding(node, "the condition", pattern, value);
         }
-        Condition::Holds(self.template(node, None, 0))
+        Condition::Holds(self.syntax.test(self, node))
     }
 
     /// A `let`, whose local value is added to those around.
@@ -428,7 +333,7 @@ impl PlanReader<'_> {
     }
 
     /// A template that must be there and is not.
-    pub(super) fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
+    pub(crate) fn missing(&mut self, node: JsonNode<'_>, message: &str) -> Template {
         let place = node.place();
         self.builder
             .note(Note::error(Code::MissingMember, place.clone(), message));
@@ -440,7 +345,7 @@ impl PlanReader<'_> {
         if !self.depth_fits(depth, node) {
             return self.broken_body();
         }
-        let Some(members) = self.object(node, what, names::BODY) else {
+        let Some(members) = self.object(node, what, self.syntax.body()) else {
             return self.broken_body();
         };
         self.body(&members, what, depth + 1)
@@ -462,6 +367,6 @@ impl PlanReader<'_> {
 }
 
 /// The placeholder for a body that could not be read.
-fn nothing() -> Body {
+pub(crate) fn nothing() -> Body {
     Body::If(Vec::new())
 }

@@ -1,22 +1,54 @@
 //! Policies: what is done about failures and time.
 
-use super::PlanReader;
-use crate::dynamic::dialects::reading::Members;
+use super::{Members, PlanReader, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::meaningless;
-use crate::plan::json::names::{catch, optional, policy};
+use crate::plan::json::names::{catch, optional, policy, step};
 use crate::plan::{Amount, Catch, Optional, Policy, Source, Step, Template};
 use crate::print::short;
 use std::time::Duration;
 
 impl PlanReader<'_> {
-    /// The policy of this step, whose body may be broken.
-    pub(super) fn policy(&mut self, node: JsonNode<'_>, step: &Step, is_broken: bool) -> Policy {
-        let default = Policy::DEFAULT;
-        let Some(members) = self.object(node, "`policy`", policy::ALL) else {
-            return default;
-        };
+    /// Reads the policy of a step. `own` are the parts of it for which a step of the dialect has members of its own, which were read already: their
+    /// names in a policy, and those of the members.
+    pub(crate) fn policy_of(
+        &mut self,
+        index: usize,
+        members: &Members<'_>,
+        step: &mut Step,
+        own: &[(&'static str, &'static str)],
+    ) {
+        let node = members.given(step::POLICY);
+        let given = node.and_then(|node| self.object(node, "`policy`", policy::ALL));
+        if let Some(given) = &given {
+            for (name, own) in own {
+                if let (Some(given), Some(own)) = (given.member(name), members.member(own)) {
+                    let message = format!(
+                        "the step has both `{}` and the `{name}` of a `policy`",
+                        own.name
+                    );
+                    let note = Note::error(Code::WrongKind, given.key.place(), message);
+                    let note = note.related(own.key.place(), format!("`{}` is here", own.name));
+                    self.builder
+                        .note(note.help("remove one of them".to_owned()));
+                }
+            }
+            step.policy = self.policy(given, &step.policy).into();
+        }
+        let is_broken = self.builder.spans.steps[index].broken;
+        for (name, message) in meaningless(&step.policy, is_broken, &step.body, step.role) {
+            let own = own.iter().find(|(own, _)| *own == name);
+            let own = own.and_then(|(_, own)| members.given(own));
+            if let Some(node) = given.as_ref().and_then(|it| it.given(name)).or(own) {
+                let note = Note::error(Code::NotAllowed, node.place(), message);
+                self.builder.note(note);
+            }
+        }
+    }
+
+    /// A policy that differs from another by these members.
+    fn policy(&mut self, members: &Members<'_>, default: &Policy) -> Policy {
         let count = "a number of attempts: 1, 2, …";
         let rounds = "the most rounds of a loop: 1, 2, …";
         let at_once = "the number of elements to process concurrently: 1, 2, …";
@@ -25,59 +57,68 @@ impl PlanReader<'_> {
             .and_then(|node| self.one_of(node, "`optional`", optional::ALL));
         let mut given = Vec::new();
         for amount in Amount::ALL {
-            given.extend(self.given(&members, amount));
+            given.extend(self.given(members, amount));
         }
         let policy = Policy {
             attempts: self
-                .scalar(&members, policy::ATTEMPTS, count)
+                .scalar(members, policy::ATTEMPTS, count)
                 .unwrap_or(default.attempts),
             backoff: self
-                .duration(&members, policy::BACKOFF)
+                .duration(members, policy::BACKOFF)
                 .unwrap_or(default.backoff),
-            max: self.duration(&members, policy::MAX).unwrap_or(default.max),
+            max: self.duration(members, policy::MAX).unwrap_or(default.max),
             jitter: self
-                .scalar(&members, policy::JITTER, "`true` or `false`")
+                .scalar(members, policy::JITTER, "`true` or `false`")
                 .unwrap_or(default.jitter),
-            timeout: self.duration(&members, policy::TIMEOUT),
-            deadline: self.duration(&members, policy::DEADLINE),
+            timeout: self.duration(members, policy::TIMEOUT).or(default.timeout),
+            deadline: self.duration(members, policy::DEADLINE),
             optional: match optional {
                 Some(optional::WHOLE) => Optional::Whole,
                 Some(optional::EACH) => Optional::Each,
-                _ => Optional::No,
+                _ => default.optional,
             },
-            catch: self.catch(&members),
+            catch: self.catch(members),
             fallback: members
                 .get(policy::FALLBACK)
                 .map(|node| self.template(node, None, 0)),
-            concurrency: self.scalar(&members, policy::CONCURRENCY, at_once),
-            at_most: self.scalar(&members, policy::AT_MOST, rounds),
-            every: self.duration(&members, policy::EVERY),
+            concurrency: self.scalar(members, policy::CONCURRENCY, at_once),
+            at_most: self.scalar(members, policy::AT_MOST, rounds),
+            every: self.duration(members, policy::EVERY),
             collect: self
-                .scalar(&members, policy::COLLECT, "`true` or `false`")
+                .scalar(members, policy::COLLECT, "`true` or `false`")
                 .unwrap_or(default.collect),
             given,
             named: Vec::new(),
         };
-        if let Some(node) = members.given(policy::ATTEMPTS).filter(is_fixed) {
+        if let Some(node) = self.fixed(members, policy::ATTEMPTS) {
             let builder = &mut self.builder;
             builder.attempts_fit(policy.attempts, policy::ATTEMPTS, node.place());
         }
-        for (member, message) in meaningless(&policy, is_broken, &step.body, step.role) {
-            if let Some(node) = members.given(member) {
-                let note = Note::error(Code::NotAllowed, node.place(), message);
-                self.builder.note(note);
-            }
-        }
         policy
+    }
+
+    /// A number or a time that no template gives.
+    fn fixed<'a>(&self, members: &Members<'a>, name: &str) -> Option<JsonNode<'a>> {
+        let node = members.given(name)?;
+        (!self.syntax.gives(self, node)).then_some(node)
     }
 
     /// What gives an amount when the step starts, if it is not an amount itself.
     fn given(&mut self, members: &Members<'_>, amount: Amount) -> Option<(Amount, Template)> {
         let node = members.given(amount.name())?;
-        if is_fixed(&node) {
+        if !self.syntax.gives(self, node) {
             return None;
         }
         let template = self.template(node, None, 0);
+        if matches!(template, Template::String(_)) {
+            // It is only nearly a reference, and the profile leaves it as text.
+            let note = wrong_kind(
+                node,
+                &format!("`{}`", amount.name()),
+                "an amount or a reference",
+            );
+            return self.builder.error(note);
+        }
         let reads = template.reads().into_iter();
         let steps = reads.filter(|source| !matches!(source, Source::Input(_)));
         if steps.count() > 0 {
@@ -114,13 +155,13 @@ impl PlanReader<'_> {
         name: &str,
         expected: &str,
     ) -> Option<T> {
-        let node = members.given(name).filter(is_fixed)?;
+        let node = self.fixed(members, name)?;
         let what = format!("`{name}`");
         self.builder.value(node, &what, expected)
     }
 
     fn duration(&mut self, members: &Members<'_>, name: &str) -> Option<Duration> {
-        let node = members.given(name).filter(is_fixed)?;
+        let node = self.fixed(members, name)?;
         let text = self.builder.text(node, &format!("`{name}`"))?;
         match humantime::parse_duration(&text.value) {
             Ok(duration) => {
@@ -138,9 +179,4 @@ impl PlanReader<'_> {
             }
         }
     }
-}
-
-/// Whether an amount is not given by a template, which is an object.
-fn is_fixed(node: &JsonNode<'_>) -> bool {
-    node.kind() != JsonType::Object
 }

@@ -1,0 +1,90 @@
+//! What a step of a dialect of strings may have that only plan JSON has of its own.
+//!
+//! The systems that the dialects come from ignore such members. So one counts only in the form that plan JSON has, and beside a tool in the
+//! compat profile only if it was never ignored.
+
+use super::layout::Layout;
+use super::{Member, Members, PlanReader};
+use crate::dynamic::json_node::JsonType;
+use crate::dynamic::{Dialect, Profile};
+use crate::plan::json::names::step;
+
+/// What a step does if it calls no tool.
+pub(super) const BODIES: &[&str] = &[
+    step::VALUE,
+    step::IF,
+    step::FOR,
+    step::BLOCK,
+    step::LOOP,
+    step::AWAIT,
+];
+
+/// All such members.
+pub(super) const ALL: &[&str] = &[
+    step::VALUE,
+    step::IF,
+    step::FOR,
+    step::BLOCK,
+    step::LOOP,
+    step::AWAIT,
+    step::UNDO,
+    step::ALWAYS,
+    step::AFTER,
+    step::POLICY,
+];
+
+/// The members of a step that are read. The others are reported; the second value says whether one of these was meant as what the step does.
+pub(super) fn known<'a>(
+    reader: &mut PlanReader<'_>,
+    mut members: Members<'a>,
+    layout: &Layout,
+) -> (Members<'a>, bool) {
+    let is_strict = reader.builder.profile == Profile::Strict;
+    let calls = members.given(step::TOOL).is_some();
+    // Arguments by the name of another dialect are a mistake of their own.
+    let has_own = members.given(layout.body[1]).is_some() || members.has(BODIES);
+    let is_read = |member: &Member<'_>| {
+        let name = &*member.name;
+        let is_arguments = |it: &Dialect| it.rules().arguments == name;
+        if layout.step.contains(&name) || (!has_own && Dialect::ALL.iter().any(is_arguments)) {
+            return true;
+        }
+        let is_null = member.value.kind() == JsonType::Null;
+        if !ALL.contains(&name) || (is_null && (calls || name != step::VALUE)) {
+            return false;
+        }
+        match name {
+            // A blueprint has `dependsOn`.
+            step::AFTER if layout.by_place => false,
+            step::VALUE | step::FOR | step::AWAIT if calls && !is_strict => false,
+            step::IF | step::FOR | step::BLOCK | step::LOOP => is_form(member, layout),
+            step::AWAIT if !calls => true,
+            _ => is_strict || is_form(member, layout),
+        }
+    };
+    let read: Vec<bool> = members.list.iter().map(is_read).collect();
+    let unknown = members.list.iter().zip(&read);
+    let unknown = unknown.filter(|(_, is_read)| !**is_read);
+    let mut is_meant = false;
+    for (member, _) in unknown {
+        let is_error = reader.builder.unknown_in_step(&members, member, layout);
+        is_meant |= is_error && BODIES.contains(&&*member.name);
+    }
+    let mut read = read.into_iter();
+    members.list.retain(|_| read.next().unwrap_or(false));
+    (members, is_meant)
+}
+
+/// Whether a member has the form that plan JSON has.
+fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
+    let kind = member.value.kind();
+    match &*member.name {
+        step::IF | step::AFTER => kind == JsonType::List,
+        step::FOR | step::BLOCK | step::LOOP | step::POLICY => kind == JsonType::Object,
+        step::AWAIT => kind == JsonType::String,
+        step::UNDO if layout.by_place => kind == JsonType::Number,
+        step::UNDO => kind == JsonType::String,
+        step::ALWAYS => kind == JsonType::Bool,
+        _ => true,
+    }
+}

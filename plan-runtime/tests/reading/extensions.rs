@@ -1,0 +1,846 @@
+//! Conditions, loops, blocks, roles and policies in the dialects of strings: each mistake, with its place.
+
+use crate::{of, said, say};
+use plan_runtime::dynamic::{Dialect, Profile};
+
+fn in_tool_plan(members: &str) -> String {
+    format!(
+        r#"{{"steps": [{{"id": "a", "tool": "t"}},
+  {{"id": "b", {members}}}
+]}}"#
+    )
+}
+
+fn in_blueprint(members: &str) -> String {
+    format!(
+        r#"{{"requestId": "r", "steps": [{{"tool": "t", "params": {{}}}},
+  {{{members}}}
+]}}"#
+    )
+}
+
+fn in_action_plan(members: &str) -> String {
+    format!(
+        r#"[{{"id": "a", "tool": "t", "arguments": {{"x": "{{{{PLACEHOLDER_q}}}}"}}}},
+  {{"id": "b", {members}}}
+]"#
+    )
+}
+
+#[test]
+fn tool_plans() {
+    say(
+        &of(Dialect::ToolPlan),
+        in_tool_plan,
+        &[
+            (
+                r#""if": "x""#,
+                r#"error[unknown-member]: unknown member `if` in a step
+  --> 2:15 in step `b`
+   = help: a step runs in any case; in place of its `tool`, it can have `"if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "arguments": {}}}]`
+"#,
+            ),
+            (
+                r#""if": {"condition": "$ref:a"}"#,
+                r#"error[unknown-member]: unknown member `if` in a step
+  --> 2:15 in step `b`
+   = help: a step runs in any case; in place of its `tool`, it can have `"if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "arguments": {}}}]`
+"#,
+            ),
+            (
+                r#""if": [{"condition": {"all": []}, "then": {"tool": "t"}}]"#,
+                r#"error[wrong-kind]: a condition is an object, but must be a reference to `true` or `false`
+  --> 2:36 in step `b`
+"#,
+            ),
+            (
+                r#""if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "params": {}}}]"#,
+                r#"error[unknown-member]: unknown member `params` in the `then` of a branch
+  --> 2:71 in step `b`
+   = help: the `then` of a branch has `tool`, `arguments`, `tool_description`, `value`, `if`, `for`, `block`
+"#,
+            ),
+            (
+                r#""if": [{"value": "$ref:a", "then": {"tool": "t"}}]"#,
+                r#"error[missing-member]: the branch has a `value`, but no `pattern` for it
+  --> 2:22 in step `b`
+   = help: a branch that is taken if a value is true has a `condition`
+"#,
+            ),
+            (
+                r#""if": [{"condition": "$ref:a"}]"#,
+                r#"error[missing-member]: the branch has no `then`
+  --> 2:22 in step `b`
+"#,
+            ),
+            (
+                r#""if": [{"pattern": "x", "value": "$ref:a", "then": {"tool": "t"}}]"#,
+                r#"error[not-allowed]: the pattern `x` always matches, and a run skips null
+  --> 2:34 in step `b`
+   = help: a branch for what is not null has the pattern `Some(x)`
+"#,
+            ),
+            (
+                r#""if": [{"all": [], "then": {"tool": "t"}}]"#,
+                r#"error[wrong-kind]: `all` has no conditions
+  --> 2:30 in step `b`
+   = help: a branch that is taken in any case has none of `condition`, `pattern` and `all`
+"#,
+            ),
+            (
+                r#""if": [{"all": [{"pattern": "Some(x)", "value": "$ref:a"}, "$ref:y.ok"], "then": {"tool": "t", "arguments": {"x": "$ref:x.y"}}}]"#,
+                r#"error[unknown-step]: there is no step `y`
+  --> 2:80 in step `b`
+   = help: the steps are `a`, `b`
+"#,
+            ),
+            (
+                r#""for": "x in a""#,
+                r#"error[unknown-member]: unknown member `for` in a step
+  --> 2:15 in step `b`
+   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "x", "in": "$ref:a", "body": {"tool": "t"}}"#,
+                r#"error[missing-member]: the `for` has no `list`
+  --> 2:22 in step `b`
+
+error[unknown-member]: unknown member `in` in `for`
+  --> 2:39 in step `b`
+   = help: `for` has `pattern`, `list`, `body`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "x", "list": "$ref:a", "body": {"tool": {"name": "t"}}}"#,
+                r#"error[wrong-kind]: the tool of a step is an object, but must be a string
+  --> 2:74 in step `b`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "Some(x)", "list": "$ref:a", "body": {"tool": "t", "arguments": {"y": "$ref:x.z"}}}"#,
+                r#"error[not-allowed]: the pattern `Some(x)` is not compared with the value
+  --> 2:34 in step `b`
+   = help: over data, a pattern is a name, `_`, or a tuple of them
+"#,
+            ),
+            (
+                r#""for": {"pattern": "x", "list": "$ref:a", "body": {"arguments": {}}}"#,
+                r#"error[missing-member]: the body of a `for` has `arguments`, but no `tool` that takes them
+  --> 2:65 in step `b`
+   = help: name the tool: `"tool": "send"`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "item", "list": "$ref:a", "body": {"tool": "t", "arguments": {"x": "$ref:itme.y"}}}"#,
+                r#"error[unknown-step]: there is no step or value `itme`
+  --> 2:107 in step `b`
+   = help: a value with a similar name exists: `item`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "item", "list": "$ref:a", "body": {"tool": "t", "arguments": {"x": "$ref:item.", "y": "$ref: item.y", "z": "{{item.result.y}}", "v": "see {item.y}"}}}"#,
+                r#"error[malformed-reference]: expected a name after the dot
+  --> 2:111 in step `b`
+   = help: write an empty key as `[""]`
+
+error[malformed-reference]: the id of a step is missing after `$ref:`
+  --> 2:121 in step `b`
+   = help: did you mean `$ref:item.y`?
+
+error[mixed-dialects]: this is a reference of an action plan (`{{…}}`), but the document is a tool plan (`$ref:`)
+  --> 2:142 in step `b`
+   = help: the reference is `$ref:item.y`; to keep the text, write `$ref:"{{item.result.y}}"`
+
+warning[malformed-reference]: `{item.y}` is not a reference in a tool plan (`$ref:`), though it names the value `item`
+  --> 2:172 in step `b`: it is text
+   = help: use a tool to join the parts of the text, of which `$ref:item.y` is one; to keep the text, write `$ref:"see {item.y}"`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "item", "list": "$ref:a", "body": {"tool": "t", "arguments": "{\"x\": \"$ref:itme.y\"}"}}"#,
+                r#"error[unknown-step]: there is no step or value `itme`
+  --> 2:111 in step `b`
+   = help: a value with a similar name exists: `item`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "item", "list": "$ref:a", "body": {"await": "String"}}"#,
+                r#"error[unknown-member]: unknown member `await` in the body of a `for`
+  --> 2:69 in step `b`
+   = help: the body of a `for` has `tool`, `arguments`, `tool_description`, `value`, `if`, `for`, `block`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "item", "list": "$ref:item", "body": {"tool": "t"}}"#,
+                r#"error[unknown-step]: there is no step `item`
+  --> 2:56 in step `b`
+   = help: the steps are `a`, `b`
+"#,
+            ),
+            (
+                r#""loop": {"steps": [], "value": "$ref:a"}"#,
+                r#"error[missing-member]: the `loop` has no `while`
+  --> 2:23 in step `b`
+
+error[missing-member]: this loop has no bound
+  --> 2:23 in step `b`
+   = help: add `"at_most": 100` to the `policy` of the step
+"#,
+            ),
+            (
+                r#""loop": {"steps": [], "while": {"not": true}}, "policy": {"at_most": 3}"#,
+                r#"error[wrong-kind]: a condition is an object, but must be a reference to `true` or `false`
+  --> 2:46 in step `b`
+"#,
+            ),
+            (
+                r#""loop": {"last": 1, "steps": [], "while": true}, "policy": {"at_most": 3}"#,
+                r#"error[wrong-kind]: `last` is `1`, but must be a string
+  --> 2:32 in step `b`
+"#,
+            ),
+            (
+                r#""loop": true"#,
+                r#"error[unknown-member]: unknown member `loop` in a step
+  --> 2:15 in step `b`
+   = help: a step runs once; in place of its `tool`, it can have `"loop": {"steps": [], "tail": {"tool": "t", "arguments": {}}, "while": true}, "policy": {"at_most": 100}`
+"#,
+            ),
+            (
+                r#""block": [{"id": "c", "tool": "t"}]"#,
+                r#"error[unknown-member]: unknown member `block` in a step
+  --> 2:15 in step `b`
+   = help: a step has no steps in it; in place of its `tool`, it can have `"block": {"steps": [], "tail": {"tool": "t", "arguments": {}}}`
+"#,
+            ),
+            (
+                r#""block": {"steps": [{"tool": "t"}, {"id": "a", "tool": "t"}, {"id": "z", "tool": "t", "after": ["b"]}]}"#,
+                r#"error[missing-member]: the step has no `id`
+  --> 2:35 in step `b.`
+   = help: give it a name that references can use: `"id": "find_john"`
+
+error[duplicate-id]: the step `a` has the name of something around its block
+  --> 2:57 in step `b`
+   = note: 1:19: the other `a` is here
+   = help: a reference could mean either, so rename one of them
+
+error[unknown-step]: `b` is a step outside of this block
+  --> 2:111 in step `b.z`
+   = help: a step waits for others of its block; what is around it can be in `after` of the step that the block is in
+"#,
+            ),
+            (
+                r#""block": {"steps": [{"id": "c", "tool": "t", "when": "$ref:a", "undo": "a"}]}"#,
+                r#"error[unknown-member]: unknown member `when` in a step
+  --> 2:60 in step `b.c`
+   = help: a step runs in any case; in place of its `tool`, it can have `"if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "arguments": {}}}]`
+
+error[unknown-step]: `a` is a step outside of this block
+  --> 2:86 in step `b.c`
+   = help: a step waits for others of its block; what is around it can be in `after` of the step that the block is in
+"#,
+            ),
+            (
+                r#""block": {"steps": [{"id": "c", "tool": "t", "arguments": {"x": "$ref:c"}}], "tail": {"tool": "t", "arguments": {"x": "$ref:q"}}, "value": 1}"#,
+                r#"error[cycle]: step `c` waits for itself
+  --> 2:79 in step `b.c`: `c` needs `c`
+   = help: remove one of these references, or use a value that does not depend on it
+
+error[unknown-step]: there is no step `q`
+  --> 2:139 in step `b._`
+   = help: the steps are `c`, `_`, `a`, `b`
+
+error[wrong-kind]: the block has both a `tail` and a `value`
+  --> 2:145 in step `b`
+   = note: 2:100: the `tail` is here
+   = help: the value of a block is its `tail`: remove one of them
+"#,
+            ),
+            (
+                r#""block": {"inputs": {"c": "$ref:a.x", " ": 1}, "steps": [{"id": "c", "tool": "t"}]}"#,
+                r#"error[empty-name]: the name of an input is empty
+  --> 2:53 in step `b`
+
+error[duplicate-id]: the step `c` has the name of an input
+  --> 2:79 in step `b`
+   = note: 2:36: the input is here
+   = help: steps and inputs need different names: rename one of them
+"#,
+            ),
+            (
+                r#""value": "$ref:q.x""#,
+                r#"error[unknown-step]: there is no step `q`
+  --> 2:30 in step `b`
+   = help: the steps are `a`, `b`
+"#,
+            ),
+            (
+                r#""value": 1, "arguments": {}"#,
+                r#"error[unknown-member]: the step is a `value`, and has no `arguments`
+  --> 2:27 in step `b`
+   = help: only a `tool` takes arguments
+"#,
+            ),
+            (
+                r#""value": 1, "await": "String""#,
+                r#"error[wrong-kind]: the step has both `value` and `await`
+  --> 2:27 in step `b`
+   = note: 2:15: `value` is here
+   = help: remove one, or split this into two steps
+"#,
+            ),
+            (
+                r#""await": 1"#,
+                r#"error[wrong-kind]: the type of the value is `1`, but must be a string
+  --> 2:24 in step `b`
+"#,
+            ),
+            (
+                r#""if": true"#,
+                r#"error[missing-member]: the step names no `tool`
+  --> 2:3 in step `b`
+
+warning[unknown-member]: unknown member `if` in a step
+  --> 2:15 in step `b`
+   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`
+"#,
+            ),
+            (
+                r#""await": 2"#,
+                r#"error[wrong-kind]: the type of the value is `2`, but must be a string
+  --> 2:24 in step `b`
+"#,
+            ),
+            (
+                r#""tool": "t", "for": "me", "await": "x""#,
+                r#"error[unknown-member]: unknown member `for` in a step
+  --> 2:28 in step `b`
+   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+
+error[wrong-kind]: the step has both `tool` and `await`
+  --> 2:41 in step `b`
+   = note: 2:15: `tool` is here
+   = help: remove one, or split this into two steps
+"#,
+            ),
+            (
+                r#""tool": "t", "value": 1"#,
+                r#"error[wrong-kind]: the step has both `tool` and `value`
+  --> 2:28 in step `b`
+   = note: 2:15: `tool` is here
+   = help: remove one, or split this into two steps
+"#,
+            ),
+            (
+                r#""tool": "t", "arguments": {}, "block": {"steps": []}"#,
+                r#"error[wrong-kind]: the step has both `tool` and `block`
+  --> 2:45 in step `b`
+   = note: 2:15: `tool` is here
+   = help: remove one, or split this into two steps
+"#,
+            ),
+            (
+                r#""tool": "t", "undo": "x", "after": ["a", "y"]"#,
+                r#"error[unknown-step]: there is no step `x`
+  --> 2:36 in step `b`
+   = help: the steps are `a`, `b`
+
+error[unknown-step]: there is no step `y`
+  --> 2:56 in step `b`
+   = help: the steps are `a`, `b`
+"#,
+            ),
+            (
+                r#""tool": "t", "undo": 0"#,
+                r#"error[wrong-kind]: the step to undo is `0`, but must be a string
+  --> 2:36 in step `b`
+"#,
+            ),
+            (
+                r#""tool": "t", "always": "yes""#,
+                r#"error[wrong-kind]: `always` is a string, but must be `true`, or the member is left out
+  --> 2:38 in step `b`
+"#,
+            ),
+            (
+                r#""tool": "t", "undo": "a", "always": true"#,
+                r#"error[not-allowed]: an undo step does not always run
+  --> 2:36 in step `b`
+   = help: remove `undo` or `always`
+"#,
+            ),
+            (
+                r#""tool": "t", "after": "a""#,
+                r#"error[wrong-kind]: `after` is a string, but must be a list
+  --> 2:37 in step `b`
+"#,
+            ),
+            (
+                r#""tool": "t", "policy": true"#,
+                r#"error[wrong-kind]: `policy` is `true`, but must be an object
+  --> 2:38 in step `b`
+"#,
+            ),
+            (
+                r#""tool": "t", "policy": {"timeout": "soon", "attempts": "3", "tries": 4}"#,
+                r#"error[wrong-kind]: `timeout` is `soon`, which is not a duration
+  --> 2:50 in step `b`
+   = help: a duration is a number with a unit: `200ms`, `10s`, `1m 30s`
+
+error[wrong-kind]: `attempts` is a string, but must be a number of attempts: 1, 2, …
+  --> 2:70 in step `b`
+
+error[unknown-member]: unknown member `tries` in `policy`
+  --> 2:75 in step `b`
+   = help: `policy` has `attempts`, `backoff`, `max`, `jitter`, `timeout`, `deadline`, `optional`, `catch`, `fallback`, `concurrency`, `at_most`, `every`, `collect`
+"#,
+            ),
+            (
+                r#""tool": "t", "policy": {"at_most": 3, "timeout": "$ref:a.t"}"#,
+                r#"error[not-allowed]: `at_most` needs a `loop`
+  --> 2:50 in step `b`
+
+error[not-allowed]: `timeout` reads a step; policies take constants and inputs
+  --> 2:64 in step `b`
+   = help: make it an input
+"#,
+            ),
+            (
+                r#""tool": "t", "policy": {"timeout": "$ref: a"}"#,
+                r#"error[malformed-reference]: the id of a step is missing after `$ref:`
+  --> 2:51 in step `b`
+   = help: did you mean `$ref:a`?
+"#,
+            ),
+            (
+                r#""tool": "t", "always": true, "policy": {"catch": true}"#,
+                r#"error[not-allowed]: `catch` has no effect on an always step
+  --> 2:64 in step `b`
+"#,
+            ),
+            (
+                r#""tool": "t", "alwyas": true, "for_each": "$ref:a", "Repeat": 3"#,
+                r#"warning[unknown-member]: unknown member `alwyas` in a step
+  --> 2:28 in step `b`
+   = help: did you mean `always`?
+
+error[unknown-member]: unknown member `for_each` in a step
+  --> 2:44 in step `b`
+   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+
+error[unknown-member]: unknown member `Repeat` in a step
+  --> 2:66 in step `b`
+   = help: a step runs once; in place of its `tool`, it can have `"loop": {"steps": [], "tail": {"tool": "t", "arguments": {}}, "while": true}, "policy": {"at_most": 100}`
+"#,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn blueprints() {
+    say(
+        &of(Dialect::Blueprint),
+        in_blueprint,
+        &[
+            (
+                r#""tool": "t", "retryCount": 2, "policy": {"attempts": 3}"#,
+                r#"error[wrong-kind]: the step has both `retryCount` and the `attempts` of a `policy`
+  --> 2:45 in step `step1`
+   = note: 2:17: `retryCount` is here
+   = help: remove one of them
+"#,
+            ),
+            (
+                r#""tool": "t", "timeout": 5, "optional": true, "policy": {"timeout": "1s", "optional": "no"}"#,
+                r#"error[wrong-kind]: the step has both `timeout` and the `timeout` of a `policy`
+  --> 2:60 in step `step1`
+   = note: 2:17: `timeout` is here
+   = help: remove one of them
+
+error[wrong-kind]: the step has both `optional` and the `optional` of a `policy`
+  --> 2:77 in step `step1`
+   = note: 2:31: `optional` is here
+   = help: remove one of them
+"#,
+            ),
+            (
+                r#""tool": "t", "undo": "step0""#,
+                r#"error[wrong-kind]: the step to undo is a string, but must be the index of a step
+  --> 2:25 in step `step1`
+"#,
+            ),
+            (
+                r#""tool": "t", "undo": 9"#,
+                r#"error[step-out-of-range]: there is no step[9]: the plan has 2 steps, step[0] to step[1]
+  --> 2:25 in step `step1`
+"#,
+            ),
+            (
+                r#""tool": "t", "undo": 1"#,
+                r#"error[later-step]: step[1] refers to itself
+  --> 2:25 in step `step1`
+   = help: the steps of a blueprint run in order: a step can use only earlier steps
+"#,
+            ),
+            (
+                r#""tool": "t", "undo": 0, "optional": true"#,
+                r#"error[not-allowed]: `optional` has no effect on an undo step
+  --> 2:40 in step `step1`
+"#,
+            ),
+            (
+                r#""tool": "t", "after": [0]"#,
+                r#"plan r
+
+  step step0 = t
+
+  step step1 = t
+
+  output { step0: step0, step1: step1 }
+
+warning[unknown-member]: unknown member `after` in a step
+  --> 2:17 in step `step1`
+   = help: one that counts is written `"dependsOn": [0]`
+"#,
+            ),
+            (
+                r#""await": "String", "retryCount": 2"#,
+                r#"error[not-allowed]: a wait has no attempts
+  --> 2:37 in step `step1`
+"#,
+            ),
+            (
+                r#""if": [{"condition": "${step[1].data}", "then": {"tool": "t", "arguments": {}}}]"#,
+                r#"error[later-step]: step[1] refers to itself
+  --> 2:28 in step `step1`
+   = help: the steps of a blueprint run in order: a step can use only earlier steps
+
+error[unknown-member]: unknown member `arguments` in the `then` of a branch
+  --> 2:66 in step `step1`
+   = help: the `then` of a branch has `tool`, `params`, `tool_description`, `value`, `if`, `for`, `block`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "item", "list": "${step[0].data}", "body": {"tool": "t", "params": {"x": "${item.id}", "y": "${itme.data.x}", "z": "${item.data", "v": "<${y.data}>", "w": "{{item.result.x}}"}}}"#,
+                r#"error[malformed-reference]: `${item.id}` does not say that it reads the step's output
+  --> 2:97 in step `step1`
+   = help: did you mean `${item.data.id}`?
+
+error[malformed-reference]: `${itme.data.x}` is not a reference to a step
+  --> 2:116 in step `step1`
+   = help: did you mean `${item.data.x}`? To keep the text, write `${"${itme.data.x}"}`
+
+error[malformed-reference]: the reference is not closed with `}`
+  --> 2:139 in step `step1`
+   = help: did you mean `${item.data}`?
+
+error[malformed-reference]: `${y.data}` is not a reference to a step
+  --> 2:160 in step `step1`
+   = help: a reference is `${step[0].data…}`; to keep the text, write `${"${y.data}"}`
+
+error[mixed-dialects]: this is a reference of an action plan (`{{…}}`), but the document is a step blueprint (`${step[0]…}`)
+  --> 2:179 in step `step1`
+   = note: 1:44: this is a step blueprint (`${step[0]…}`)
+   = help: the reference is `${item.data.x}`; to keep the text, write `${"{{item.result.x}}"}`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "step0", "list": "${step[0].data}", "body": {"tool": "t", "params": {"x": "${step[0].data}"}}}"#,
+                r#"error[duplicate-id]: this reads `step0`, but a pattern around it binds `step0`
+  --> 2:100 in step `step1`
+   = help: a reference could mean either, so rename one of them
+"#,
+            ),
+            (
+                r#""block": {"steps": [{"tool": "t", "params": {"x": "${step[5].data}"}}, {"tool": "t", "params": {"x": "${step[1].data}"}, "dependsOn": [4]}], "value": "${step[2].data}"}"#,
+                r#"error[step-out-of-range]: there is no step[5]: the block has 2 steps, step[0] to step[1]
+  --> 2:57 in step `step1.step1_0`
+   = help: a block counts its own steps; name what it reads of others in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in it
+
+error[later-step]: step[1] refers to itself
+  --> 2:108 in step `step1.step1_1`
+   = help: the steps of a blueprint run in order: a step can use only earlier steps
+
+error[step-out-of-range]: there is no step[4]: the block has 2 steps, step[0] to step[1]
+  --> 2:139 in step `step1.step1_1`
+   = help: a block counts its own steps; name what it reads of others in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in it
+
+error[step-out-of-range]: there is no step[2]: the block has 2 steps, step[0] to step[1]
+  --> 2:157 in step `step1`
+   = help: a block counts its own steps; name what it reads of others in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in it
+"#,
+            ),
+            (
+                r#""block": {"steps": [{"id": "step0", "tool": "t"}], "value": "${step0.data}"}"#,
+                r#"error[duplicate-id]: the step `step0` has the name of something around its block
+  --> 2:31 in step `step1`
+   = note: 1:30: the other `step0` is here
+   = help: a reference could mean either, so rename one of them
+
+error[malformed-reference]: `${step0.data}` is not a reference to a step
+  --> 2:65 in step `step1`
+   = help: did you mean `${step[0].data.data}`? To keep the text, write `${"${step0.data}"}`
+"#,
+            ),
+            (
+                r#""loop": {"last": "l", "steps": [], "tail": {"tool": "t", "params": {"x": "${l.data.x}", "y": "${step[0].data}"}}, "while": "${step[0].data.more}"}, "policy": {"at_most": 3}"#,
+                r#"error[later-step]: step[0] refers to itself
+  --> 2:100 in step `step1._`
+   = help: the steps of a blueprint run in order: a step can use only earlier steps
+"#,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn action_plans() {
+    say(
+        &of(Dialect::ActionPlan),
+        in_action_plan,
+        &[
+            (
+                r#""if": [{"condition": {}, "then": {"tool": "t"}}]"#,
+                r#"error[wrong-kind]: a condition is an object, but must be a reference to `true` or `false`
+  --> 2:36 in step `b`
+"#,
+            ),
+            (
+                r#""for": {"pattern": "item", "list": "{{a.result}}", "body": {"tool": "t", "arguments": {"x": "{{item.id}}", "y": "{{ item.result }}", "z": "{{itme.result}}", "v": "${item.data}", "w": "<{item.result.y}>"}}}"#,
+                r#"error[malformed-reference]: `{{item.id}}` does not say that it reads the step's output
+  --> 2:108 in step `b`
+   = help: did you mean `{{item.result.id}}`? To keep the text, write `{{"{{item.id}}"}}`
+
+error[malformed-reference]: a reference cannot contain spaces
+  --> 2:128 in step `b`
+   = help: did you mean `{{item.result}}`? To keep the text, write `{{"{{ item.result }}"}}`
+
+error[unknown-step]: there is no step or value `itme`
+  --> 2:156 in step `b`
+   = help: a value with a similar name exists: `item`
+
+warning[malformed-reference]: `${item.data}` is not a reference in an action plan (`{{…}}`), though it names the value `item`
+  --> 2:178 in step `b`: it is text
+   = help: the reference is `{{item.result.data}}`; to keep the text, write `{{"${item.data}"}}`
+
+error[malformed-reference]: a reference is written in double braces
+  --> 2:200 in step `b`
+   = help: did you mean `{{item.result.y}}`?
+"#,
+            ),
+            (
+                r#""block": {"steps": [{"id": "q", "tool": "t"}]}"#,
+                r#"error[duplicate-id]: the step `q` has the name of an input
+  --> 2:42 in step `b.q`
+   = help: a reference could mean either, so rename one of them
+"#,
+            ),
+            (
+                r#""block": {"steps": [{"id": "d", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_q}}", "y": "{{q.result}}", "z": "{{PLACEHOLDER_a}}"}}]}"#,
+                r#"error[unknown-step]: there is no step `q`
+  --> 2:108 in step `b.d`
+   = help: did you mean `{{PLACEHOLDER_q}}`?
+
+error[duplicate-id]: the input `a` has the name of a step
+  --> 2:129 in step `b.d`
+   = note: 1:9: the step is here
+   = help: give one of them another name
+"#,
+            ),
+            (
+                r#""block": {"inputs": {"v": "{{a.result.v}}"}, "steps": [{"id": "v", "tool": "t"}]}"#,
+                r#"error[duplicate-id]: the step `v` has the name of an input
+  --> 2:77 in step `b`
+   = note: 2:36: the input is here
+   = help: steps and inputs need different names: rename one of them
+"#,
+            ),
+            (
+                r#""for": {"pattern": "q", "list": "{{a.result}}", "body": {"tool": "t", "arguments": {"x": "{{PLACEHOLDER_q}}"}}}"#,
+                r#"error[duplicate-id]: this reads `q`, but a pattern around it binds `q`
+  --> 2:107 in step `b`
+   = help: a reference could mean either, so rename one of them
+"#,
+            ),
+            (
+                r#""for": {"pattern": "(k, v)", "list": "{{a.result}}", "body": {"tool": "t", "arguments": {"x": "{{k.result}}", "y": "{{w.result}}"}}}"#,
+                r#"error[unknown-step]: there is no step `w`
+  --> 2:133 in step `b`
+   = help: if this is not a reference, write `{{"{{w.result}}"}}`
+"#,
+            ),
+            (
+                r#""tool": "t", "policy": {"attempts": "{{PLACEHOLDER_n}}", "timeout": "{{PLACEHOLDER_n}}s", "deadline": "{{a.result}}"}"#,
+                r#"error[not-allowed]: `deadline` reads a step; policies take constants and inputs
+  --> 2:117 in step `b`
+   = help: make it an input
+"#,
+            ),
+        ],
+    );
+}
+
+/// What the systems ignore stays ignored unless it has the form of plan JSON, and a step with a tool still calls it.
+#[test]
+fn compat() {
+    say(
+        &of(Dialect::ToolPlan).profile(Profile::Compat),
+        in_tool_plan,
+        &[
+            (
+                r#""for": "x in a""#,
+                r#"error[unknown-member]: unknown member `for` in a step
+  --> 2:15 in step `b`
+   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+"#,
+            ),
+            (
+                r#""if": true"#,
+                r#"error[missing-member]: the step names no `tool`
+  --> 2:3 in step `b`
+
+warning[unknown-member]: unknown member `if` in a step
+  --> 2:15 in step `b`
+   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`
+"#,
+            ),
+            (
+                r#""await": 2"#,
+                r#"error[wrong-kind]: the type of the value is `2`, but must be a string
+  --> 2:24 in step `b`
+"#,
+            ),
+            (
+                r#""tool": "t", "for": "me", "await": "x""#,
+                r#"plan plan
+
+  step a = t
+
+  step b = t
+
+  output { a: a, b: b }
+
+warning[unknown-member]: unknown member `for` in a step
+  --> 2:28 in step `b`
+   = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
+
+warning[unknown-member]: unknown member `await` in a step
+  --> 2:41 in step `b`
+   = help: one that counts is written `"await": "String"`
+"#,
+            ),
+            (
+                r#""tool": "t", "value": 1"#,
+                r#"plan plan
+
+  step a = t
+
+  step b = t
+
+  output { a: a, b: b }
+
+warning[unknown-member]: unknown member `value` in a step
+  --> 2:28 in step `b`
+   = help: a step with a `tool` has no `value`
+"#,
+            ),
+            (
+                r#""tool": "t", "arguments": {}, "block": {"steps": []}"#,
+                r#"error[wrong-kind]: the step has both `tool` and `block`
+  --> 2:45 in step `b`
+   = note: 2:15: `tool` is here
+   = help: remove one, or split this into two steps
+"#,
+            ),
+            (
+                r#""tool": "t", "undo": 0"#,
+                r#"plan plan
+
+  step a = t
+
+  step b = t
+
+  output { a: a, b: b }
+
+warning[unknown-member]: unknown member `undo` in a step
+  --> 2:28 in step `b`
+   = help: one that counts is written `"undo": "a"`
+"#,
+            ),
+            (
+                r#""tool": "t", "always": "yes""#,
+                r#"plan plan
+
+  step a = t
+
+  step b = t
+
+  output { a: a, b: b }
+
+warning[unknown-member]: unknown member `always` in a step
+  --> 2:28 in step `b`
+   = help: one that counts is written `"always": true`
+"#,
+            ),
+            (
+                r#""tool": "t", "after": "a""#,
+                r#"plan plan
+
+  step a = t
+
+  step b = t
+
+  output { a: a, b: b }
+
+warning[unknown-member]: unknown member `after` in a step
+  --> 2:28 in step `b`
+   = help: one that counts is written `"after": ["a"]`
+"#,
+            ),
+            (
+                r#""tool": "t", "policy": true"#,
+                r#"plan plan
+
+  step a = t
+
+  step b = t
+
+  output { a: a, b: b }
+
+warning[unknown-member]: unknown member `policy` in a step
+  --> 2:28 in step `b`
+   = help: one that counts is written `"policy": {"deadline": "1m"}`
+"#,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_block_without_steps() {
+    let document = in_blueprint(r#""block": {"steps": [], "value": "${step[0].data}"}"#);
+    let found = said(&of(Dialect::Blueprint), &document);
+    let message = "error[step-out-of-range]: there is no step[0]: the block has no steps\n";
+    assert!(found.starts_with(message), "{found}");
+}
+
+/// In the compat profile too, plan JSON of the plan reads back.
+#[test]
+fn compat_plans_are_plans() {
+    let reader = of(Dialect::ActionPlan).profile(Profile::Compat);
+    let document = in_action_plan(
+        r#""for": {"pattern": "(k, v)", "list": "{{a.result}}", "body": {"value": "{{v.result.x}}"}}"#,
+    );
+    let plan = reader.read(&document).unwrap().into_plan();
+    let json = serde_json::to_string(&plan).unwrap();
+    assert_eq!(
+        serde_json::from_str::<plan_runtime::Plan>(&json).unwrap(),
+        plan
+    );
+    let document = in_action_plan(r#""tool": "t", "policy": {"attempts": "{{PLACEHOLDER_n}: "}"#);
+    let found = said(&reader, &document);
+    let message = "`attempts` is a string, but must be an amount or a reference";
+    assert!(found.contains(message), "{found}");
+}
