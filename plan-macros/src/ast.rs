@@ -269,7 +269,7 @@ pub(crate) enum List {
     /// A reference that is gone through as it is, for a pattern that is a name.
     Reference(Reference, Ident),
     /// An expression, with what the pattern binds of each element.
-    Computed(Computed, Vec<Ident>),
+    Computed(Box<Computed>, Vec<Ident>),
     /// What could not be read, and was reported.
     Broken,
 }

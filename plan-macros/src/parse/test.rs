@@ -149,6 +149,7 @@ fn place(expr: &Expr) -> Option<Reference> {
                 root: root.clone(),
                 local: None,
                 hops: Vec::new(),
+                is_caught: false,
             })
         }
         Expr::Field(field) if field.attrs.is_empty() => {

@@ -145,6 +145,7 @@ impl Test {
     }
 
     /// The same test about others.
+    #[cfg(feature = "dynamic")]
     pub(crate) fn map(&self, f: impl Fn(&Template) -> Template) -> Self {
         match self {
             Self::All(operands) => Self::All(operands.iter().map(f).collect()),
@@ -168,6 +169,7 @@ impl Test {
     }
 
     /// Whether it is `true` or `false`; if not, it is a number.
+    #[cfg(feature = "dynamic")]
     pub(crate) fn is_bool(&self) -> bool {
         !matches!(self, Self::Ask(Question::Len, _))
     }

@@ -545,7 +545,7 @@ fn list(tokens: TokenStream, pat: &Pat, within: Span, report: &mut Report) -> Li
                 _ => syn::parse2(written.clone()),
             };
             match expr {
-                Ok(expr) => List::Computed(Computed::new(written, expr), names_in(pat)),
+                Ok(expr) => List::Computed(Box::new(Computed::new(written, expr)), names_in(pat)),
                 Err(error) => {
                     report.push(error);
                     List::Broken

@@ -107,7 +107,7 @@ impl SourceWriter<'_> {
             Template::String(text) => Ok(Tree::Text(Quoted(text).to_string())),
             Template::Reference(reference) => self.reference(reference).map(Tree::Text),
             Template::Text(parts) => self.text(path, parts),
-            Template::Test(test) => self.test(path, test, takes),
+            Template::Test(test) => self.test(test, takes),
             Template::Computed(computed) => self.computed(path, computed, takes),
             Template::Null | Template::List(_) | Template::Object(_) | Template::Tagged(..) => {
                 Ok(Tree::text("None"))
@@ -120,8 +120,8 @@ impl SourceWriter<'_> {
         })
     }
 
-    fn test(&mut self, path: &str, test: &Test, takes: Takes) -> Result<Tree, String> {
-        let text = self.test_text(path, test)?;
+    fn test(&mut self, test: &Test, takes: Takes) -> Result<Tree, String> {
+        let text = self.test_text(test)?;
         // `if a && b` is two conditions, and this is one.
         let is_alone = match takes {
             Takes::Block => !matches!(test, Test::All(_)),
@@ -135,12 +135,12 @@ impl SourceWriter<'_> {
         }))
     }
 
-    fn test_text(&mut self, path: &str, test: &Test) -> Result<String, String> {
+    fn test_text(&mut self, test: &Test) -> Result<String, String> {
         let around = test.binding();
         let mut operands = Vec::with_capacity(test.operands().len());
         for operand in test.operands() {
             let text = match operand {
-                Template::Test(inner) => self.test_text(path, inner)?,
+                Template::Test(inner) => self.test_text(inner)?,
                 Template::Bool(value) => value.to_string(),
                 Template::Number(number) if is_finite(*number) => {
                     number_text(*number, Takes::Anything)

@@ -29,7 +29,7 @@ impl PlanReader<'_> {
         let (round, again) = self.block_of(node, &members, depth, |it| {
             let at = it.builder.spans.templates.len();
             let again = match members.get(looped::WHILE) {
-                Some(again) => it.syntax.test(it, again),
+                Some(again) => it.syntax.test(it, again, 0),
                 None => it.missing(node, "the `loop` has no `while`"),
             };
             it.builder.spans.again = Some(at);

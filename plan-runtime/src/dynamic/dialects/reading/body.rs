@@ -199,7 +199,7 @@ impl PlanReader<'_> {
         match given {
             (None, None, None, None) => Vec::new(),
             (Some(test), None, None, None) => {
-                vec![Condition::Holds(self.syntax.test(self, test.value))]
+                vec![Condition::Holds(self.syntax.test(self, test.value, 0))]
             }
             (None, Some(all), None, None) => self.all(all.value),
             (None, None, Some(pattern), value) => {
@@ -260,7 +260,7 @@ impl PlanReader<'_> {
             let value = members.get(binding::VALUE);
             return self.binding(node, "the condition", pattern, value);
         }
-        Condition::Holds(self.syntax.test(self, node))
+        Condition::Holds(self.syntax.test(self, node, 0))
     }
 
     /// A `let`, whose local value is added to those around.

@@ -24,6 +24,7 @@ pub(crate) mod roles;
 pub(crate) mod steps;
 #[cfg(feature = "dynamic")]
 mod template;
+mod test;
 #[cfg(feature = "dynamic")]
 mod unknown;
 

@@ -42,9 +42,9 @@ pub(crate) trait Syntax: Sync {
         depth: usize,
     ) -> Template;
 
-    /// Reads what is `true` or not: a condition of a branch, or that of the rounds of a loop.
-    fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>) -> Template {
-        self.template(reader, node, None, 0)
+    /// Reads a condition of a branch or of the rounds of a loop, or what is in one.
+    fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>, depth: usize) -> Template {
+        self.template(reader, node, None, depth)
     }
 
     /// Whether a number or a time of a policy is not there itself, but a template that gives it.

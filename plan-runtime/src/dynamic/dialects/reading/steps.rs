@@ -135,13 +135,11 @@ impl Syntax for Layout {
     }
 
     /// Other than in values, an object is not data here.
-    fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>) -> Template {
-        if node.kind() != JsonType::Object {
-            return reader.template(node, None, 0);
+    fn test(&self, reader: &mut PlanReader<'_>, node: JsonNode<'_>, depth: usize) -> Template {
+        match node.kind() {
+            JsonType::Object => reader.test_object(node, depth),
+            _ => reader.template(node, None, depth),
         }
-        let what = "a reference to `true` or `false`";
-        reader.builder.note(wrong_kind(node, "a condition", what));
-        reader.no_template(node.place())
     }
 
     /// A template is an object, or a string with a reference in it.

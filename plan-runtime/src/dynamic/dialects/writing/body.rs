@@ -3,9 +3,9 @@
 use super::json::{OutputJson, OutputMembers};
 use super::scope::Scope;
 use super::{Part, Writer};
-use crate::plan::json::names::{binding, block, branch, each, looped, step as members};
+use crate::plan::json::names::{binding, block, branch, each, looped, step as members, template};
 use crate::plan::{
-    Action, Block, Body, Bound, Branch, Condition, For, Loop, Template, pattern_mistake,
+    Action, Block, Body, Bound, Branch, Condition, For, Loop, Template, Test, pattern_mistake,
 };
 use crate::print::short;
 use std::collections::HashSet;
@@ -92,14 +92,39 @@ impl<'p> Writer<'p> {
 
     /// What is `true` or not.
     fn test(&mut self, test: &Template) -> OutputJson<'p> {
-        let test = test.plain();
-        if matches!(test, Template::Object(_)) {
-            // An object among conditions is a `let`.
-            self.part = Part::Condition;
-            self.cannot_express(self.at(""), "an object, which is never `true`");
-            return OutputJson::Null;
+        self.part = Part::Condition;
+        self.operand(&test.plain())
+    }
+
+    /// A test, or what is in one.
+    fn operand(&mut self, operand: &Template) -> OutputJson<'p> {
+        let test = match operand {
+            Template::Test(test) => test,
+            Template::Object(_) => {
+                // An object in a condition is a test, or a `let`.
+                self.cannot_express(self.at(""), "an object in a condition");
+                return OutputJson::Null;
+            }
+            other => return self.part(Part::Condition, other),
+        };
+        let mut operands: Vec<_> = test.operands().iter().map(|it| self.operand(it)).collect();
+        if let Test::Compare(_, how) = &**test {
+            operands.insert(1, how.sign().into());
         }
-        self.part(Part::Condition, &test)
+        let written = match (&**test, operands.pop()) {
+            (Test::Not(_) | Test::Ask(..), Some(only)) => only,
+            (_, last) => OutputJson::List(operands.into_iter().chain(last).collect()),
+        };
+        let kind = match &**test {
+            Test::All(_) => template::EVERY,
+            Test::Any(_) => template::ANY,
+            Test::Not(_) => template::NOT,
+            Test::Compare(..) => template::COMPARE,
+            Test::Ask(question, _) => question.name(),
+        };
+        let mut to = OutputMembers::default();
+        to.add(kind, written);
+        OutputJson::Object(to)
     }
 
     /// A `let`, whose local value is added to those around.

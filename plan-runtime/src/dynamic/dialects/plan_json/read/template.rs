@@ -4,9 +4,8 @@ use crate::dynamic::dialects::reading::{Member, PlanReader, duplicate, wrong_kin
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::names::{computed, part, template};
-use crate::plan::{Comparison, Computed, Entry, Key, Part, Question, Template, Test};
+use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::print::short;
-use crate::resolve::describe::counted;
 use plan_graph::similar;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -246,79 +245,6 @@ impl PlanReader<'_> {
             return None;
         }
         Some(Computed::new(written?, reads))
-    }
-
-    /// The test whose only member is this.
-    fn test(&mut self, name: &str, value: JsonNode<'_>, depth: usize) -> Option<Test> {
-        Some(match name {
-            template::EVERY => Test::All(self.operands(name, value, depth)?),
-            template::ANY => Test::Any(self.operands(name, value, depth)?),
-            template::COMPARE => self.comparison(value, depth)?,
-            _ => {
-                let operand = self.template(value, None, depth + 1);
-                match Question::named(name) {
-                    Some(question) => Test::Ask(question, operand),
-                    None => Test::Not(operand),
-                }
-            }
-        })
-    }
-
-    fn operands(&mut self, name: &str, value: JsonNode<'_>, depth: usize) -> Option<Vec<Template>> {
-        let items = self.builder.items(value, &format!("`{name}`"))?;
-        if items.len() < 2 {
-            let message = format!("`{name}` joins at least two conditions");
-            let note = Note::error(Code::MissingMember, value.place(), message);
-            let help = "write a condition that is alone without it".to_owned();
-            return self.builder.error(note.help(help));
-        }
-        let mut operands = Vec::with_capacity(self.builder.room(items.len(), 1));
-        for item in items {
-            if self.builder.is_over() {
-                return None;
-            }
-            operands.push(self.template(item, None, depth + 1));
-        }
-        Some(operands)
-    }
-
-    fn comparison(&mut self, value: JsonNode<'_>, depth: usize) -> Option<Test> {
-        let items = self.builder.items(value, "`compare`")?;
-        let &[left, sign, right] = &items[..] else {
-            let message = format!("`compare` has {}", counted(items.len(), "part"));
-            let note = Note::error(Code::MissingMember, value.place(), message);
-            let help = r#"write a value, a sign and a value: `[a, "<", b]`"#.to_owned();
-            return self.builder.error(note.help(help));
-        };
-        let how = self.sign(sign);
-        let left = self.template(left, None, depth + 1);
-        let right = self.template(right, None, depth + 1);
-        Some(Test::Compare([left, right], how?))
-    }
-
-    fn sign(&mut self, node: JsonNode<'_>) -> Option<Comparison> {
-        let text = self.builder.text(node, "the sign of `compare`")?.value;
-        let signs = Comparison::ALL.map(Comparison::sign);
-        let found = Comparison::ALL.into_iter().find(|how| how.sign() == text);
-        if found.is_none() {
-            let meant = match &*text {
-                "=" | "===" | "eq" | "is" => Some("=="),
-                "<>" | "~=" | "!==" | "ne" | "neq" => Some("!="),
-                "=<" | "le" | "lte" => Some("<="),
-                "=>" | "ge" | "gte" => Some(">="),
-                "lt" => Some("<"),
-                "gt" => Some(">"),
-                _ => None,
-            };
-            let message = format!("`{}` is not a sign of a comparison", short(&text));
-            let help = match meant {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("the signs are `{}`", signs.join("`, `")),
-            };
-            let note = Note::error(Code::NotAllowed, node.place(), message);
-            self.builder.error::<()>(note.help(help));
-        }
-        found
     }
 
     /// JSON without references.
