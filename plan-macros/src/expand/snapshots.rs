@@ -250,7 +250,6 @@ fn a_computed_value_and_a_text() {
             const check_of_step_late: &[__plan::Constant] = {
                 let __q0 = __plan::asked(
                     &|| {
-                        loop {}
                         #[allow(unused_variables)]
                         let days: &__PlanInput1 = __plan::any();
                         (__plan::of_order(days),)

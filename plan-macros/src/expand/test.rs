@@ -56,8 +56,7 @@ impl Builder<'_> {
         let locals = computed.locals.iter().map(
             |(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);),
         );
-        // What is never reached is not borrow-checked: a field of a packed struct cannot be borrowed, but compared.
-        let binding = quote!(__plan::asked(&|| { loop {} #(#values)* #(#locals)* (#(#types,)*) }));
+        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* (#(#types,)*) }));
         let place = self.fresh("q");
         self.bindings.extend(quote!(let #place = #binding;));
         let answers = answers.iter().map(|answer| match answer {
@@ -144,7 +143,7 @@ impl Builder<'_> {
                 }
             }
         }
-        // It is a reference to its value.
+        // Its place is a reference to its value.
         let mut value = root.to_token_stream();
         let mut way = value.clone();
         for hop in &reference.hops {
@@ -175,7 +174,8 @@ impl Builder<'_> {
                 | Hop::Outcome(_)
                 | Hop::Pointer(..) => {}
             }
-            value = quote!(&#way);
+            // A field of a packed struct can be compared, but not borrowed.
+            value = quote!(&raw const #way);
         }
         asked.ask(about, &value);
         self.data.tag(';');

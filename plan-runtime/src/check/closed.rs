@@ -127,14 +127,14 @@ closed_inside! {
     [T: NeverNull] Option<T>: T;
 }
 
-/// What is asked about a type `T`. Each has a function of the same name, which takes a value.
+/// What is asked about a type `T`. Each has a function of the same name, which takes the place of a value.
 macro_rules! asked {
     ($($(#[$doc:meta])+ $name:ident $function:ident;)*) => {$(
         $(#[$doc])+
         pub struct $name<T: ?Sized>(std::marker::PhantomData<T>);
 
         $(#[$doc])+
-        pub fn $function<T: ?Sized>(_: &T) -> $name<T> {
+        pub fn $function<T: ?Sized>(_: *const T) -> $name<T> {
             unreachable()
         }
     )*
