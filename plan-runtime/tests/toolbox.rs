@@ -249,7 +249,8 @@ fn what_a_block_or_a_loop_lacks_is_said_before_anything_runs() {
         "plan `p` cannot start: the toolbox has no tool `weld`, which step `a.b` calls; \
         step `a`: the plan was read from JSON, so there is no code to compute `1 > 2`; \
         step `c.d`: the plan was read from JSON, so there is no code to compute `1 + 1`; \
-        step `c`: the plan was read from JSON, so there is no code to compute `2 + 2`"
+        step `c`: the plan was read from JSON, so there is no code to compute `2 + 2` \
+            (write conditions with `all`, `any`, `not` and `compare`, which need no code)"
     );
 }
 
@@ -280,7 +281,8 @@ fn everything_that_is_wrong_is_said_at_once() {
         the toolbox has no tool `weld`, which steps `c` and `d` call; \
         step `b`: the plan was read from JSON, so there is no code to compute `{:>8}`; \
         step `b`: the plan was read from JSON, so there is no code to compute `part.trim()`; \
-        the output: the plan was read from JSON, so there is no code to compute `a + b`"
+        the output: the plan was read from JSON, so there is no code to compute `a + b` \
+            (write conditions with `all`, `any`, `not` and `compare`, which need no code)"
     );
     assert_eq!(format!("{failed:?}").lines().count(), 9);
     assert!(failed.is_permanent() && failed.failures().is_empty());

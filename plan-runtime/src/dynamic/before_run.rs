@@ -117,8 +117,10 @@ fn lacks(unsupported: Vec<Lacking<'_>>, contracts: &Contracts, mistakes: &mut Ve
 
 /// What only `plan!` can give code to, in a plan that was read from JSON.
 fn code(plan: &Plan, mistakes: &mut Vec<String>) {
+    let mut is_value = false;
     let mut find = |place: &str, template: &Template| {
         without_code(template, &mut |open, text, close| {
+            is_value |= open.is_empty();
             let written = format!("{open}{}{close}", short(text));
             mistakes.push(format!(
                 "{place}: the plan was read from JSON, so there is no code to compute `{written}`"
@@ -127,6 +129,11 @@ fn code(plan: &Plan, mistakes: &mut Vec<String>) {
     };
     work_code(plan, "", &mut find);
     find("the output", &plan.output.value);
+    if let Some(last) = mistakes.last_mut().filter(|_| is_value) {
+        last.push_str(
+            " (write conditions with `all`, `any`, `not` and `compare`, which need no code)",
+        );
+    }
 }
 
 /// Hands over the templates of all steps and of those in blocks, each with its step.

@@ -76,10 +76,11 @@
 //!
 //! | | member of the step |
 //! |---|---|
-//! | a condition | `"if": [{"condition": reference, "then": body}, …]`, or with `"pattern": "Some(x)", "value": value`, or with `"all": [condition, …]` |
+//! | branches | `"if": [{"condition": condition, "then": body}, …]`, or with `"pattern": "Some(x)", "value": value`, or with `"all": [condition, …]` |
+//! | a condition | a reference, or a [test](crate::plan::Test): `{"compare": [a, "<", b]}`, `{"all": [condition, …]}`, `{"any"}`, `{"not"}`, `{"is_some"}`, … |
 //! | a list | `"for": {"pattern": "x", "list": value, "body": body}` |
 //! | steps in a step | `"block": {"inputs": {"x": value}, "steps": [step], "tail": body}`, or `"value": value` in place of `"tail"` |
-//! | rounds | `"loop": {"last": "before", "steps": [step], "tail": body, "while": reference}`, with `"at_most"` in the `policy` |
+//! | rounds | `"loop": {"last": "before", "steps": [step], "tail": body, "while": condition}`, with `"at_most"` in the `policy` |
 //! | a value, a wait | `"value": value`, `"await": "Type"` |
 //! | roles and order | `"undo": "id"`, `"always": true`, `"after": ["id"]` |
 //! | failures and time | `"policy": {"attempts", "backoff", "max", "jitter", "timeout", "deadline", "optional", "catch", "fallback", "concurrency", "at_most", "every", "collect"}` |
