@@ -83,6 +83,8 @@ COMPLETIONS = [
     ("inside a closure, names", "|mail| mail.size > 0", "|mail| ma▮", {"variable": "count inbox mail sent " + START}),
     ("an `if` condition", "if sent.id > 0 &&", "if sent.▮ > 0 &&", {"field": "id note"}),
     ("an `if` condition, at its end", "if sent.id > 0 && inbox.data.iter().all(|mail| mail.size > 0) {", "if sent.▮ {", {"field": "id note"}),
+    ("an `if` condition, compared", "if sent.id > 0 &&", "if 0 < sent.▮ &&", {"field": "id note"}),
+    ("an `if` condition, in parentheses", "if sent.id > 0 &&", "if !(count == sent.▮) &&", {"field": "id note"}),
     ("an `if` condition, names", "if sent.id > 0 &&", "if se▮ &&", {"variable": "count inbox sent " + START}),
     ("the body of an `if`", "Note { text: sent.note, data: json", "Note { text: sent.▮, data: json", {"field": "id note"}),
     ("the body of an `if`, argument names", "Note { text: sent.note, data: json", "Note { te▮, data: json", {"field": "by tags text"}),

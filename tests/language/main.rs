@@ -30,6 +30,7 @@ mod saga;
 mod signals;
 mod signals_in_blocks;
 mod statics;
+mod stored_plans;
 mod tests_as_data;
 mod texts;
 mod throttle;
