@@ -2,7 +2,7 @@
 
 use super::is_source_name;
 use super::value;
-use crate::ast::{Hop, Reference, Scalar, Test, Value};
+use crate::ast::{Hop, Reference, Test};
 use syn::{BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Index, Lit, Member, Pat, UnOp};
 
 /// The methods of a test, in the order of the runtime's `Question::ALL`.
@@ -73,9 +73,11 @@ fn operand(expr: &Expr) -> Option<Test> {
         Expr::Binary(both) if both.attrs.is_empty() => binary(both),
         Expr::Unary(unary) if unary.attrs.is_empty() => match unary.op {
             UnOp::Not(_) => Some(Test::Not(Box::new(operand(&unary.expr)?))),
-            _ => scalar(expr).map(Test::Scalar),
+            _ => value::scalar(expr).map(Test::Scalar),
         },
-        Expr::Lit(ExprLit { attrs, .. }) if attrs.is_empty() => scalar(expr).map(Test::Scalar),
+        Expr::Lit(ExprLit { attrs, .. }) if attrs.is_empty() => {
+            value::scalar(expr).map(Test::Scalar)
+        }
         Expr::MethodCall(call) => method(call),
         Expr::Path(path) if path.attrs.is_empty() && path.qself.is_none() => {
             let is_constant = match path.path.get_ident() {
@@ -129,13 +131,6 @@ fn method(call: &ExprMethodCall) -> Option<Test> {
     }
     let method = METHODS.iter().position(|name| call.method == name)?;
     Some(Test::Ask(method, place(&call.receiver)?))
-}
-
-fn scalar(expr: &Expr) -> Option<Scalar> {
-    match value::classify(expr.clone()) {
-        Value::Scalar(scalar) => Some(scalar),
-        _ => None,
-    }
 }
 
 /// A name with the fields and elements that are named after it.

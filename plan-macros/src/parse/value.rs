@@ -6,9 +6,9 @@ use crate::docs::last_name;
 use crate::report::Report;
 use crate::scan::value::{self as scan, Piece, ValueKind, ValueTokens};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, ExprLit, ExprMacro, Lit, Macro, Token, UnOp};
+use syn::{Expr, ExprLit, ExprMacro, Lit, Macro, UnOp};
 
 /// What follows a value among others.
 pub(super) const NEXT: &str = "`,` or the end of the value";
@@ -224,30 +224,32 @@ fn known_macro(call: Macro, report: &mut Report) -> Value {
 /// What an expression is in a plan.
 pub(super) fn classify(expr: Expr) -> Value {
     match expr {
-        Expr::Lit(ExprLit { lit, .. }) => scalar(None, lit),
-        Expr::Unary(unary) => match (&unary.op, &*unary.expr) {
-            (
-                UnOp::Neg(minus),
-                Expr::Lit(ExprLit {
-                    lit: lit @ (Lit::Int(_) | Lit::Float(_)),
-                    ..
-                }),
-            ) => scalar(Some(*minus), lit.clone()),
-            _ => computed(Expr::Unary(unary)),
-        },
         Expr::Group(group) => classify(*group.expr),
         Expr::Path(path) if path.path.is_ident("None") => match path.path.get_ident() {
             Some(none) => Value::None(none.clone()),
             None => computed(Expr::Path(path)),
         },
-        expr => computed(expr),
+        expr => match scalar(&expr) {
+            Some(scalar) => Value::Scalar(scalar),
+            None => computed(expr),
+        },
     }
 }
 
-/// Literals whose JSON is known become part of the template; the others (byte strings, huge integers) are computed.
-fn scalar(minus: Option<Token![-]>, lit: Lit) -> Value {
-    let known = match &lit {
-        Lit::Str(_) | Lit::Char(_) | Lit::Bool(_) | Lit::Byte(_) => true,
+/// A literal whose JSON is known, which becomes a part of the template; the others (byte strings, huge integers) are computed.
+pub(super) fn scalar(expr: &Expr) -> Option<Scalar> {
+    let (minus, literal) = match expr {
+        Expr::Unary(unary) => match unary.op {
+            UnOp::Neg(minus) => (Some(minus), &*unary.expr),
+            _ => return None,
+        },
+        expr => (None, expr),
+    };
+    let Expr::Lit(ExprLit { lit, .. }) = literal else {
+        return None;
+    };
+    let is_known = match lit {
+        Lit::Str(_) | Lit::Char(_) | Lit::Bool(_) | Lit::Byte(_) => minus.is_none(),
         Lit::Int(int) => match minus {
             None => int.base10_parse::<u64>().is_ok(),
             Some(_) => int
@@ -260,14 +262,10 @@ fn scalar(minus: Option<Token![-]>, lit: Lit) -> Value {
         }
         _ => false,
     };
-    if known {
-        return Value::Scalar(Scalar { minus, lit });
-    }
-    let expr: TokenStream = quote!(#minus #lit);
-    match syn::parse2(expr) {
-        Ok(expr) => computed(expr),
-        Err(_) => Value::Broken,
-    }
+    is_known.then(|| Scalar {
+        minus,
+        lit: lit.clone(),
+    })
 }
 
 /// Any expression; its names are found in the next stage.
