@@ -20,8 +20,8 @@ struct Asked {
 }
 
 enum AnswerOf {
-    /// The type at this place.
-    Type(usize),
+    /// What is asked about the type at this place.
+    Type(Ident, usize),
     /// A constant, as an expression for its answer.
     Constant(TokenStream),
     /// What is certain.
@@ -32,8 +32,9 @@ impl Asked {
     /// Asks about the type of a value.
     fn ask(&mut self, about: &str, value: &TokenStream) {
         let about = Ident::new(about, Span::call_site());
-        self.answers.push(AnswerOf::Type(self.types.len()));
         self.types.push(quote!(__plan::#about(#value)));
+        self.answers
+            .push(AnswerOf::Type(about, self.types.len() - 1));
     }
 }
 
@@ -55,13 +56,14 @@ impl Builder<'_> {
         let locals = computed.locals.iter().map(
             |(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);),
         );
-        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* (#(#types,)*) }));
+        // What is never reached is not borrow-checked: a field of a packed struct cannot be borrowed, but compared.
+        let binding = quote!(__plan::asked(&|| { loop {} #(#values)* #(#locals)* (#(#types,)*) }));
         let place = self.fresh("q");
         self.bindings.extend(quote!(let #place = #binding;));
         let answers = answers.iter().map(|answer| match answer {
-            AnswerOf::Type(number) => {
+            AnswerOf::Type(about, number) => {
                 let part = part_of(&place, *number, types.len());
-                quote!(#part.plan_answer())
+                quote!(#part.#about())
             }
             AnswerOf::Constant(answer) => answer.clone(),
             AnswerOf::Yes => quote!(__plan::Answer::Closed(true)),
@@ -156,16 +158,16 @@ impl Builder<'_> {
                     self.data.tag('.').text(&name);
                     way = quote!(#way #dot #member);
                 }
-                Hop::Index(_, index) => {
+                Hop::Index(bracket, index) => {
                     asked.ask("of_items", &value);
                     let place = index.base10_parse::<usize>().unwrap_or(usize::MAX);
                     self.data.tag('#').number(place);
-                    way = quote!(#way [#index]);
+                    bracket.surround(&mut way, |inside| index.to_tokens(inside));
                 }
-                Hop::Key(_, key) => {
+                Hop::Key(bracket, key) => {
                     asked.ask("of_keys", &value);
                     self.data.tag('k').text(&key.value());
-                    way = quote!(#way [#key]);
+                    bracket.surround(&mut way, |inside| key.to_tokens(inside));
                 }
                 Hop::Each(_)
                 | Hop::Optional(_)

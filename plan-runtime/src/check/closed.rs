@@ -138,7 +138,19 @@ macro_rules! asked {
         pub fn $function<T: ?Sized>(_: &T) -> $name<T> {
             unreachable()
         }
-    )*};
+    )*
+
+    /// The answers where nothing is known of a type.
+    ///
+    /// Each question has a method of its own: where a mistake leaves a type unknown, methods of one name would be a second mistake.
+    pub trait NotClosed {
+        $(
+            $(#[$doc])+
+            fn $function(&self) -> Answer {
+                Answer::Closed(false)
+            }
+        )*
+    }};
 }
 
 asked! {
@@ -168,11 +180,11 @@ pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> PathCursor<Q> {
 }
 
 macro_rules! answers {
-    ($({$($generics:tt)*} $ty:ty => $answer:expr;)*) => {$(
+    ($({$($generics:tt)*} $function:ident $ty:ty => $answer:expr;)*) => {$(
         impl<$($generics)*> PathCursor<$ty> {
             /// The answer.
             #[must_use]
-            pub fn plan_answer(self) -> Answer {
+            pub fn $function(self) -> Answer {
                 $answer
             }
         }
@@ -180,25 +192,25 @@ macro_rules! answers {
 }
 
 answers! {
-    {T: Shape + ?Sized} OfFields<T> => Answer::Shape(T::SHAPE);
-    {T: Listed + ?Sized} OfItems<T> => Answer::Closed(true);
-    {T: Keyed + ?Sized} OfKeys<T> => Answer::Closed(true);
-    {} OfTruth<bool> => Answer::Closed(true);
-    {T: Closed + ?Sized} OfEqual<T> => Answer::Closed(T::is_closed());
-    {T: Ordered + ?Sized} OfOrder<T> => Answer::Closed(true);
-    {T: NeverNull} OfPresence<Option<T>> => Answer::Closed(true);
-    {T, E} OfOutcome<Result<T, E>> => Answer::Closed(true);
-    {T: Measured + ?Sized} OfLength<T> => Answer::Closed(true);
+    {T: Shape + ?Sized} of_fields OfFields<T> => Answer::Shape(T::SHAPE);
+    {T: Listed + ?Sized} of_items OfItems<T> => Answer::Closed(true);
+    {T: Keyed + ?Sized} of_keys OfKeys<T> => Answer::Closed(true);
+    {} of_truth OfTruth<bool> => Answer::Closed(true);
+    {T: Closed + ?Sized} of_equal OfEqual<T> => Answer::Closed(T::is_closed());
+    {T: Ordered + ?Sized} of_order OfOrder<T> => Answer::Closed(true);
+    {T: NeverNull} of_presence OfPresence<Option<T>> => Answer::Closed(true);
+    {T, E} of_outcome OfOutcome<Result<T, E>> => Answer::Closed(true);
+    {T: Measured + ?Sized} of_length OfLength<T> => Answer::Closed(true);
 }
 
 /// The answer where only the shape of a type tells whether it is ever null.
 pub trait ToldByShape {
     /// The answer.
-    fn plan_answer(self) -> Answer;
+    fn of_presence(self) -> Answer;
 }
 
 impl<T: Shape> ToldByShape for PathCursor<OfPresence<Option<T>>> {
-    fn plan_answer(self) -> Answer {
+    fn of_presence(self) -> Answer {
         Answer::Closed(match T::SHAPE {
             // A unit struct is null, and what is in a transparent one may be.
             TypeShape::Struct(fields) => fields
@@ -210,17 +222,7 @@ impl<T: Shape> ToldByShape for PathCursor<OfPresence<Option<T>>> {
     }
 }
 
-/// The answer where nothing is known of a type.
-pub trait NotClosed {
-    /// The answer.
-    fn plan_answer(&self) -> Answer;
-}
-
-impl<Q> NotClosed for PathCursor<Q> {
-    fn plan_answer(&self) -> Answer {
-        Answer::Closed(false)
-    }
-}
+impl<Q> NotClosed for PathCursor<Q> {}
 
 /// A constant of a test.
 pub struct ConstantOfTest<'a, T: ?Sized>(&'a T);
