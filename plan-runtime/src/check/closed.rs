@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::marker::PhantomData;
 use std::panic::catch_unwind;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -131,7 +132,7 @@ closed_inside! {
 macro_rules! asked {
     ($($(#[$doc:meta])+ $name:ident $function:ident;)*) => {$(
         $(#[$doc])+
-        pub struct $name<T: ?Sized>(std::marker::PhantomData<T>);
+        pub struct $name<T: ?Sized>(PhantomData<T>);
 
         $(#[$doc])+
         pub fn $function<T: ?Sized>(_: *const T) -> $name<T> {
@@ -173,7 +174,7 @@ asked! {
     OfLength of_length;
 }
 
-/// The places of what is asked in a test: a tuple.
+/// The places of all that is asked in a test: a tuple.
 pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> PathCursor<Q> {
     root()
 }
@@ -276,9 +277,29 @@ impl<Q> Answers for AnswersOf<Q> {
 /// How many variants an enum has at most that are compared with one another.
 const MOST_VARIANTS: usize = 256;
 
-/// Whether an enum is closed: all its variants are strings in JSON, and each is equal to itself alone. That is asked of the values themselves,
-/// since an enum may compare itself in its own way.
-pub(crate) fn is_closed_enum<T: Shape + PartialEq + Serialize + DeserializeOwned>() -> bool {
+/// Asks whether an enum `T` is closed: all its variants are strings in JSON, and each is equal to itself alone. That is asked of the values
+/// themselves, since an enum may compare itself in its own way.
+pub struct ClosedEnum<T>(PhantomData<T>);
+
+/// The answer where an enum cannot be asked.
+pub trait OpenEnum {
+    /// It is not.
+    fn is_closed() -> bool {
+        false
+    }
+}
+
+impl<T> OpenEnum for ClosedEnum<T> {}
+
+impl<T: Shape + PartialEq + Serialize + DeserializeOwned> ClosedEnum<T> {
+    /// Whether it is.
+    #[must_use]
+    pub fn is_closed() -> bool {
+        is_closed_enum::<T>()
+    }
+}
+
+fn is_closed_enum<T: Shape + PartialEq + Serialize + DeserializeOwned>() -> bool {
     let TypeShape::Enum(Tagging::External, variants) = T::SHAPE else {
         return false;
     };

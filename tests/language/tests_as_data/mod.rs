@@ -1,6 +1,18 @@
 //! Conditions that are data.
 
-use super::support::{Add, Same, done, failed};
+#[rustfmt::skip]
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    unused_parens,
+    unused_comparisons,
+    reason = "the expressions are random"
+)]
+mod expressions;
+mod generate;
+mod random;
+
+use crate::support::{Add, Same, done, failed};
 use plan_runtime::plan::{Body, Condition, Plan, Template};
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};

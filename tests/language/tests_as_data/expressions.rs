@@ -1,0 +1,661 @@
+//! Random tests. `UPDATE_EXPECT=1` writes them.
+
+use super::random::{All, FIRST, GREATEST, HUGE, LEAST, LETTER, NAME, NOTHING, State};
+use crate::support::done;
+use plan_runtime::{Plan, plan};
+
+plan! {
+    pub Plan0(all: All) -> Vec<bool> {
+        [
+        all.inner.flag < false,
+        all.inner.words.len() > all.texts[0].len() && all.by_name["k"].ratio > f64::MAX && all.other.numbers == all.by_name["k"].numbers,
+        (all.by_name["k"].numbers.is_empty() || all.by_name["k"].maybe_text.is_some() || all.by_name["k"].flag < false) != (all.pair[1] <= -9_223_372_036_854_775_808 && all.byte <= 255) || (-9_223_372_036_854_775_808 != all.other.signed_one || all.by_name["k"].text.len() != 2) > (!all.other.flag),
+        (all.inner.flag) <= (all.by_name["k"].maybe_state.is_none()),
+        (all.other.numbers.len() > 1 && all.other.numbers[1] > 1),
+        all.byte >= u8::MAX,
+        all.small < -1,
+        all.inner.unsigned != all.other.unsigned,
+        (all.other.numbers.len() > 0 && all.other.numbers[0] > 1),
+        all.other.maybe_number.is_some() || (all.by_name["k"].numbers.len() <= 1 || all.by_name["k"].numbers[1] != -1) || all.inner.states != all.by_name["k"].states || all.other.flag && all.other.ratio <= all.point.1 || all.other.flag || (all.by_name["k"].numbers.len() > 0 && all.by_name["k"].numbers[0] != -1) || i32::MAX <= all.small && 1 <= all.by_name["k"].numbers.len() || all.by_name["k"].words != all.inner.words || all.inner.flag && (all.by_name["k"].words.len() <= 0 || all.by_name["k"].words[0] <= all.texts[1]) && all.inner.text > all.texts[1],
+        (all.by_name["k"].outcome != all.by_name["k"].outcome) <= (all.inner.text.len() >= all.texts[0].len()),
+        all.point.1 != all.inner.ratio,
+        all.by_name["k"].outcome.is_err(),
+        !all.inner.flag,
+        (all.other.words.len() > 0 && all.other.words[0] <= all.texts[1]),
+        3_i64 < all.by_name["k"].signed_one && all.other.letter > all.by_name["k"].letter && all.by_name["k"].maybe_text.is_some(),
+        all.other.text > all.wrapped.0,
+        all.other.maybe_state == all.inner.maybe_state && all.inner.scores.is_empty() && 1 == all.other.words.len(),
+        all.texts[0] != "ä" && all.other.outcome == all.inner.outcome && (all.other.words.len() <= 1 || all.other.words[1] <= all.texts[1]),
+        all.texts[1] != NAME,
+        all.other.maybe_text.is_some(),
+        all.other.letter > all.by_name["k"].letter,
+        !all.other.flag,
+        ((all.inner.flag) <= (all.by_name["k"].maybe_text == all.inner.maybe_text)) < (all.by_name["k"].maybe_state.is_none() || all.inner.unsigned != all.other.unsigned || all.other.flag != all.by_name["k"].flag) || !all.other.flag,
+        all.inner.unsigned >= all.other.unsigned,
+        (all.inner.maybe_number == all.other.maybe_number && all.by_name["k"].maybe_state.is_none() && all.other.states.is_empty()) == (-9_223_372_036_854_775_808 != all.inner.signed_one && all.inner.maybe_number != all.other.maybe_number) && all.other.flag,
+        ]
+    }
+}
+
+fn plan_0(all: &All) -> Vec<bool> {
+    vec![
+        all.inner.flag < false,
+        all.inner.words.len() > all.texts[0].len() && all.by_name["k"].ratio > f64::MAX && all.other.numbers == all.by_name["k"].numbers,
+        (all.by_name["k"].numbers.is_empty() || all.by_name["k"].maybe_text.is_some() || all.by_name["k"].flag < false) != (all.pair[1] <= -9_223_372_036_854_775_808 && all.byte <= 255) || (-9_223_372_036_854_775_808 != all.other.signed_one || all.by_name["k"].text.len() != 2) > (!all.other.flag),
+        (all.inner.flag) <= (all.by_name["k"].maybe_state.is_none()),
+        (all.other.numbers.len() > 1 && all.other.numbers[1] > 1),
+        all.byte >= u8::MAX,
+        all.small < -1,
+        all.inner.unsigned != all.other.unsigned,
+        (all.other.numbers.len() > 0 && all.other.numbers[0] > 1),
+        all.other.maybe_number.is_some() || (all.by_name["k"].numbers.len() <= 1 || all.by_name["k"].numbers[1] != -1) || all.inner.states != all.by_name["k"].states || all.other.flag && all.other.ratio <= all.point.1 || all.other.flag || (all.by_name["k"].numbers.len() > 0 && all.by_name["k"].numbers[0] != -1) || i32::MAX <= all.small && 1 <= all.by_name["k"].numbers.len() || all.by_name["k"].words != all.inner.words || all.inner.flag && (all.by_name["k"].words.len() <= 0 || all.by_name["k"].words[0] <= all.texts[1]) && all.inner.text > all.texts[1],
+        (all.by_name["k"].outcome != all.by_name["k"].outcome) <= (all.inner.text.len() >= all.texts[0].len()),
+        all.point.1 != all.inner.ratio,
+        all.by_name["k"].outcome.is_err(),
+        !all.inner.flag,
+        (all.other.words.len() > 0 && all.other.words[0] <= all.texts[1]),
+        3_i64 < all.by_name["k"].signed_one && all.other.letter > all.by_name["k"].letter && all.by_name["k"].maybe_text.is_some(),
+        all.other.text > all.wrapped.0,
+        all.other.maybe_state == all.inner.maybe_state && all.inner.scores.is_empty() && 1 == all.other.words.len(),
+        all.texts[0] != "ä" && all.other.outcome == all.inner.outcome && (all.other.words.len() <= 1 || all.other.words[1] <= all.texts[1]),
+        all.texts[1] != NAME,
+        all.other.maybe_text.is_some(),
+        all.other.letter > all.by_name["k"].letter,
+        !all.other.flag,
+        ((all.inner.flag) <= (all.by_name["k"].maybe_text == all.inner.maybe_text)) < (all.by_name["k"].maybe_state.is_none() || all.inner.unsigned != all.other.unsigned || all.other.flag != all.by_name["k"].flag) || !all.other.flag,
+        all.inner.unsigned >= all.other.unsigned,
+        (all.inner.maybe_number == all.other.maybe_number && all.by_name["k"].maybe_state.is_none() && all.other.states.is_empty()) == (-9_223_372_036_854_775_808 != all.inner.signed_one && all.inner.maybe_number != all.other.maybe_number) && all.other.flag,
+    ]
+}
+
+plan! {
+    pub Plan1(all: All) -> Vec<bool> {
+        [
+        all.by_name["k"].flag > all.other.flag && all.inner.flag,
+        all.inner.letter >= all.other.letter,
+        all.other.words.len() < 1,
+        (all.by_name["k"].flag) >= (all.other.letter > all.inner.letter) || all.inner.letter >= all.other.letter && all.other.flag && "ä" != all.texts[1] || all.other.outcome.is_ok() || all.inner.text != NAME,
+        all.by_name["k"].text.len() == 0,
+        all.inner.outcome.is_err() && 0.0 <= all.other.ratio,
+        ((all.other.numbers.len() <= 1 || all.other.numbers[1] != -1) && all.by_name["k"].unsigned != 0 && all.other.maybe_state == all.by_name["k"].maybe_state),
+        all.point.1 > -0.0,
+        all.other.flag && all.inner.maybe_text.is_some() && all.by_name["k"].outcome.is_ok() && (all.by_name["k"].states.len() > 1 && all.by_name["k"].states[1] == State::Done),
+        all.inner.scores.is_empty(),
+        !(all.by_name["k"].numbers != all.inner.numbers && NOTHING < all.inner.ratio),
+        all.by_name["k"].outcome.is_ok(),
+        "\u{10000}" == all.by_name["k"].text || all.point.0 != -1,
+        all.by_name["k"].numbers.is_empty(),
+        all.byte < b'a' && all.by_name["k"].outcome.is_ok() && all.inner.text != "" || !all.inner.flag || all.other.flag && all.other.words.is_empty(),
+        (all.inner.unsigned <= 1 ),
+        (all.pair[0] == all.inner.scores["k"]) != (all.inner.maybe_state.is_none()),
+        2 < all.other.text.len() && all.inner.flag,
+        all.inner.outcome.is_ok() || all.by_name["k"].scores["k"] > LEAST || all.inner.flag,
+        all.by_name["k"].scores.len() > all.texts[0].len() || all.inner.letter >= all.by_name["k"].letter || all.pair[1] != 3_i64,
+        (all.other.signed_one != all.signed && all.other.outcome != all.inner.outcome && all.other.letter >= all.inner.letter) == ((all.by_name["k"].flag != false) <= (all.inner.flag)) && (all.other.unsigned == u64::MIN && all.inner.flag && (all.other.states.len() <= 1 || all.other.states[1] != FIRST)) != ((all.by_name["k"].maybe_number == all.other.maybe_number) <= (all.other.flag >= false)),
+        9007199254740992. == all.by_name["k"].ratio,
+        all.other.ratio <= all.by_name["k"].ratio,
+        all.by_name["k"].state == State::Done,
+        all.by_name["k"].state == all.other.state,
+        all.by_name["k"].outcome.is_err(),
+        ]
+    }
+}
+
+fn plan_1(all: &All) -> Vec<bool> {
+    vec![
+        all.by_name["k"].flag > all.other.flag && all.inner.flag,
+        all.inner.letter >= all.other.letter,
+        all.other.words.len() < 1,
+        (all.by_name["k"].flag) >= (all.other.letter > all.inner.letter) || all.inner.letter >= all.other.letter && all.other.flag && "ä" != all.texts[1] || all.other.outcome.is_ok() || all.inner.text != NAME,
+        all.by_name["k"].text.len() == 0,
+        all.inner.outcome.is_err() && 0.0 <= all.other.ratio,
+        ((all.other.numbers.len() <= 1 || all.other.numbers[1] != -1) && all.by_name["k"].unsigned != 0 && all.other.maybe_state == all.by_name["k"].maybe_state),
+        all.point.1 > -0.0,
+        all.other.flag && all.inner.maybe_text.is_some() && all.by_name["k"].outcome.is_ok() && (all.by_name["k"].states.len() > 1 && all.by_name["k"].states[1] == State::Done),
+        all.inner.scores.is_empty(),
+        !(all.by_name["k"].numbers != all.inner.numbers && NOTHING < all.inner.ratio),
+        all.by_name["k"].outcome.is_ok(),
+        "\u{10000}" == all.by_name["k"].text || all.point.0 != -1,
+        all.by_name["k"].numbers.is_empty(),
+        all.byte < b'a' && all.by_name["k"].outcome.is_ok() && all.inner.text != "" || !all.inner.flag || all.other.flag && all.other.words.is_empty(),
+        (all.inner.unsigned <= 1 ),
+        (all.pair[0] == all.inner.scores["k"]) != (all.inner.maybe_state.is_none()),
+        2 < all.other.text.len() && all.inner.flag,
+        all.inner.outcome.is_ok() || all.by_name["k"].scores["k"] > LEAST || all.inner.flag,
+        all.by_name["k"].scores.len() > all.texts[0].len() || all.inner.letter >= all.by_name["k"].letter || all.pair[1] != 3_i64,
+        (all.other.signed_one != all.signed && all.other.outcome != all.inner.outcome && all.other.letter >= all.inner.letter) == ((all.by_name["k"].flag != false) <= (all.inner.flag)) && (all.other.unsigned == u64::MIN && all.inner.flag && (all.other.states.len() <= 1 || all.other.states[1] != FIRST)) != ((all.by_name["k"].maybe_number == all.other.maybe_number) <= (all.other.flag >= false)),
+        9007199254740992. == all.by_name["k"].ratio,
+        all.other.ratio <= all.by_name["k"].ratio,
+        all.by_name["k"].state == State::Done,
+        all.by_name["k"].state == all.other.state,
+        all.by_name["k"].outcome.is_err(),
+    ]
+}
+
+plan! {
+    pub Plan2(all: All) -> Vec<bool> {
+        [
+        false == all.by_name["k"].flag,
+        !((all.by_name["k"].outcome.is_err()) >= (all.other.outcome != all.by_name["k"].outcome) || (all.other.letter < all.by_name["k"].letter)),
+        all.by_name["k"].flag && all.small >= 0 && all.other.state == all.by_name["k"].state,
+        !(all.other.states.is_empty()),
+        all.other.text == all.texts[1],
+        all.inner.maybe_text.is_none() || (all.inner.maybe_text.is_none()) > (all.byte > all.byte) || (all.inner.letter < all.other.letter) <= (all.inner.flag != false) || all.by_name["k"].flag || all.other.state == State::Running,
+        (all.by_name["k"].flag) > (all.by_name["k"].letter == 'ä'),
+        all.texts[1] > all.inner.text,
+        (all.inner.numbers.len() <= 1 || all.inner.numbers[1] > 1),
+        (all.inner.ratio > all.other.ratio) >= ((all.other.numbers.len() <= 1 || all.other.numbers[1] != -1)),
+        all.by_name["k"].maybe_text.is_none(),
+        !(all.inner.numbers.is_empty()),
+        (all.other.words != all.by_name["k"].words) == (all.other.scores["k"] < all.pair[0]) && all.by_name["k"].state == FIRST && all.other.outcome == all.by_name["k"].outcome && (all.small >= i32::MAX) > ((all.other.words.len() > 1 && all.other.words[1] <= all.texts[1])) || (all.by_name["k"].numbers.len() <= 0 || all.by_name["k"].numbers[0] != -1) || all.pair[1] != all.pair[0] || all.inner.scores["k"] == all.by_name["k"].signed_one,
+        (all.by_name["k"].numbers.len() > 1 && all.by_name["k"].numbers[1] > 1),
+        ((all.inner.numbers.len() > 0 && all.inner.numbers[0] > 1)) != (all.other.maybe_state.is_none()) || all.other.numbers.len() != all.texts[0].len() || all.by_name["k"].outcome.is_ok() && (all.inner.words.len() <= 0 || all.inner.words[0] <= all.texts[1]) && (all.other.numbers.len() <= 1 || all.other.numbers[1] > 1) || (all.other.flag <= true) && (all.other.states.len() > 1 && all.other.states[1] != FIRST) && all.inner.state == all.other.state && all.other.flag || all.by_name["k"].scores.len() == all.texts[0].len() || all.by_name["k"].letter <= all.other.letter || all.point.1 >= 1e300 || all.other.flag || (all.inner.numbers.len() > 1 && all.inner.numbers[1] > 1),
+        i32::MAX > all.small && all.inner.outcome.is_err() && all.other.outcome.is_err() && all.by_name["k"].flag > true && -1.5e0_f64 >= all.by_name["k"].ratio && (all.by_name["k"].numbers.len() > 1 && all.by_name["k"].numbers[1] != -1) || all.inner.numbers != all.other.numbers || r#"a"b"# == all.texts[1] && all.by_name["k"].state != all.other.state && (all.inner.numbers.len() > 0 && all.inner.numbers[0] != -1) && all.other.flag || all.other.text.is_empty(),
+        all.texts[1] != all.wrapped.0,
+        all.inner.state != FIRST,
+        all.small > -1,
+        (!(all.inner.scores.is_empty())) < (all.other.maybe_state.is_none()),
+        !all.inner.flag || all.other.states.len() > 3 || all.inner.state != FIRST,
+        all.other.maybe_state == all.by_name["k"].maybe_state && LETTER <= all.other.letter && all.other.outcome.is_err() && all.by_name["k"].states.is_empty() && all.other.flag && all.inner.scores["k"] < all.by_name["k"].signed_one || all.inner.scores["k"] < all.point.0 || all.inner.letter < all.other.letter,
+        all.inner.unsigned != u64::MIN || all.by_name["k"].signed_one > all.by_name["k"].scores["k"] || all.inner.text <= all.other.text,
+        all.by_name["k"].state != State::Running || all.other.maybe_text.is_none(),
+        all.other.maybe_number.is_none() || all.by_name["k"].text.is_empty(),
+        all.other.text >= all.texts[1] && all.inner.unsigned != 1,
+        ]
+    }
+}
+
+fn plan_2(all: &All) -> Vec<bool> {
+    vec![
+        false == all.by_name["k"].flag,
+        !((all.by_name["k"].outcome.is_err()) >= (all.other.outcome != all.by_name["k"].outcome) || (all.other.letter < all.by_name["k"].letter)),
+        all.by_name["k"].flag && all.small >= 0 && all.other.state == all.by_name["k"].state,
+        !(all.other.states.is_empty()),
+        all.other.text == all.texts[1],
+        all.inner.maybe_text.is_none() || (all.inner.maybe_text.is_none()) > (all.byte > all.byte) || (all.inner.letter < all.other.letter) <= (all.inner.flag != false) || all.by_name["k"].flag || all.other.state == State::Running,
+        (all.by_name["k"].flag) > (all.by_name["k"].letter == 'ä'),
+        all.texts[1] > all.inner.text,
+        (all.inner.numbers.len() <= 1 || all.inner.numbers[1] > 1),
+        (all.inner.ratio > all.other.ratio) >= ((all.other.numbers.len() <= 1 || all.other.numbers[1] != -1)),
+        all.by_name["k"].maybe_text.is_none(),
+        !(all.inner.numbers.is_empty()),
+        (all.other.words != all.by_name["k"].words) == (all.other.scores["k"] < all.pair[0]) && all.by_name["k"].state == FIRST && all.other.outcome == all.by_name["k"].outcome && (all.small >= i32::MAX) > ((all.other.words.len() > 1 && all.other.words[1] <= all.texts[1])) || (all.by_name["k"].numbers.len() <= 0 || all.by_name["k"].numbers[0] != -1) || all.pair[1] != all.pair[0] || all.inner.scores["k"] == all.by_name["k"].signed_one,
+        (all.by_name["k"].numbers.len() > 1 && all.by_name["k"].numbers[1] > 1),
+        ((all.inner.numbers.len() > 0 && all.inner.numbers[0] > 1)) != (all.other.maybe_state.is_none()) || all.other.numbers.len() != all.texts[0].len() || all.by_name["k"].outcome.is_ok() && (all.inner.words.len() <= 0 || all.inner.words[0] <= all.texts[1]) && (all.other.numbers.len() <= 1 || all.other.numbers[1] > 1) || (all.other.flag <= true) && (all.other.states.len() > 1 && all.other.states[1] != FIRST) && all.inner.state == all.other.state && all.other.flag || all.by_name["k"].scores.len() == all.texts[0].len() || all.by_name["k"].letter <= all.other.letter || all.point.1 >= 1e300 || all.other.flag || (all.inner.numbers.len() > 1 && all.inner.numbers[1] > 1),
+        i32::MAX > all.small && all.inner.outcome.is_err() && all.other.outcome.is_err() && all.by_name["k"].flag > true && -1.5e0_f64 >= all.by_name["k"].ratio && (all.by_name["k"].numbers.len() > 1 && all.by_name["k"].numbers[1] != -1) || all.inner.numbers != all.other.numbers || r#"a"b"# == all.texts[1] && all.by_name["k"].state != all.other.state && (all.inner.numbers.len() > 0 && all.inner.numbers[0] != -1) && all.other.flag || all.other.text.is_empty(),
+        all.texts[1] != all.wrapped.0,
+        all.inner.state != FIRST,
+        all.small > -1,
+        (!(all.inner.scores.is_empty())) < (all.other.maybe_state.is_none()),
+        !all.inner.flag || all.other.states.len() > 3 || all.inner.state != FIRST,
+        all.other.maybe_state == all.by_name["k"].maybe_state && LETTER <= all.other.letter && all.other.outcome.is_err() && all.by_name["k"].states.is_empty() && all.other.flag && all.inner.scores["k"] < all.by_name["k"].signed_one || all.inner.scores["k"] < all.point.0 || all.inner.letter < all.other.letter,
+        all.inner.unsigned != u64::MIN || all.by_name["k"].signed_one > all.by_name["k"].scores["k"] || all.inner.text <= all.other.text,
+        all.by_name["k"].state != State::Running || all.other.maybe_text.is_none(),
+        all.other.maybe_number.is_none() || all.by_name["k"].text.is_empty(),
+        all.other.text >= all.texts[1] && all.inner.unsigned != 1,
+    ]
+}
+
+plan! {
+    pub Plan3(all: All) -> Vec<bool> {
+        [
+        (all.other.flag) != (all.other.maybe_number.is_none()),
+        (all.by_name["k"].words == all.other.words) < (all.other.flag) && all.inner.text != all.other.text && all.inner.words == all.other.words && (all.other.words.len() > 1 && all.other.words[1] <= all.texts[1]) && all.by_name["k"].maybe_number.is_some() && (all.inner.words.len() > 1 && all.inner.words[1] == "a") && all.inner.flag,
+        all.other.maybe_text != all.inner.maybe_text,
+        all.point.1 >= f64::MAX,
+        all.inner.outcome.is_ok(),
+        all.other.ratio > -0.0 && !(all.other.flag <= all.by_name["k"].flag) || all.inner.letter < 'ä' || 97i32 != all.small || all.inner.flag || all.other.flag != true || all.other.maybe_text.is_none() && all.inner.numbers.is_empty() || (!(all.by_name["k"].maybe_text == all.inner.maybe_text)) <= (all.by_name["k"].letter < 'a' || State::Running == all.inner.state),
+        ((all.inner.maybe_number != all.other.maybe_number) != (all.other.outcome == all.by_name["k"].outcome)) <= ((all.other.states.len() > 0 && all.other.states[0] == State::Done) && all.small == 0 && all.by_name["k"].scores.is_empty()),
+        all.other.flag || all.inner.flag && all.other.words == all.by_name["k"].words || all.byte >= u8::MAX && !(-1 != all.small) && all.other.letter >= all.by_name["k"].letter,
+        all.inner.maybe_number.is_none(),
+        ((all.inner.words.len() <= 0 || all.inner.words[0] <= all.texts[1])) == (all.other.flag) && all.by_name["k"].flag == all.other.flag || all.by_name["k"].scores.is_empty() || (all.by_name["k"].states.len() > 1 && all.by_name["k"].states[1] != FIRST) || all.inner.scores == all.other.scores && all.inner.letter >= LETTER && all.by_name["k"].scores != all.other.scores && all.by_name["k"].maybe_text != all.other.maybe_text && (all.inner.numbers.len() <= 1 || all.inner.numbers[1] != -1) && all.inner.letter > 'ä',
+        (all.small < i32::MAX && 2 <= all.other.numbers.len() && (all.other.states.len() > 1 && all.other.states[1] != FIRST)) == (all.byte > b'a' && 97i32 > all.small),
+        !all.other.flag || !(all.inner.flag) && all.by_name["k"].outcome.is_err() && all.other.state == State::Done && all.other.flag == false,
+        (all.other.words.len() <= 0 || all.other.words[0] <= all.texts[1]),
+        (all.by_name["k"].states.len() > 1 && all.by_name["k"].states[1] != FIRST),
+        (all.inner.numbers.len() <= 0 || all.inner.numbers[0] != -1),
+        (all.inner.words == all.other.words || (all.other.states.len() <= 0 || all.other.states[0] == State::Done)) != (all.other.states.is_empty() && (all.other.states.len() <= 1 || all.other.states[1] != FIRST)),
+        all.inner.state != FIRST,
+        all.by_name["k"].maybe_state.is_none(),
+        all.inner.unsigned != 9_007_199_254_740_993u64 && (all.by_name["k"].states.len() > 0 && all.by_name["k"].states[0] != FIRST),
+        '\u{ffff}' == all.by_name["k"].letter,
+        (!(all.pair[0] <= -9_223_372_036_854_775_808)) < (18446744073709551615 != all.by_name["k"].unsigned && all.other.maybe_text.is_none() && all.by_name["k"].maybe_number.is_none()),
+        (NAME != all.wrapped.0) <= (all.by_name["k"].flag),
+        all.inner.flag != false,
+        (all.other.states.len() <= 1 || all.other.states[1] != FIRST),
+        (all.inner.numbers.len() <= 1 || all.inner.numbers[1] != -1),
+        b'a' <= all.byte && all.inner.maybe_number != all.by_name["k"].maybe_number,
+        ]
+    }
+}
+
+fn plan_3(all: &All) -> Vec<bool> {
+    vec![
+        (all.other.flag) != (all.other.maybe_number.is_none()),
+        (all.by_name["k"].words == all.other.words) < (all.other.flag) && all.inner.text != all.other.text && all.inner.words == all.other.words && (all.other.words.len() > 1 && all.other.words[1] <= all.texts[1]) && all.by_name["k"].maybe_number.is_some() && (all.inner.words.len() > 1 && all.inner.words[1] == "a") && all.inner.flag,
+        all.other.maybe_text != all.inner.maybe_text,
+        all.point.1 >= f64::MAX,
+        all.inner.outcome.is_ok(),
+        all.other.ratio > -0.0 && !(all.other.flag <= all.by_name["k"].flag) || all.inner.letter < 'ä' || 97i32 != all.small || all.inner.flag || all.other.flag != true || all.other.maybe_text.is_none() && all.inner.numbers.is_empty() || (!(all.by_name["k"].maybe_text == all.inner.maybe_text)) <= (all.by_name["k"].letter < 'a' || State::Running == all.inner.state),
+        ((all.inner.maybe_number != all.other.maybe_number) != (all.other.outcome == all.by_name["k"].outcome)) <= ((all.other.states.len() > 0 && all.other.states[0] == State::Done) && all.small == 0 && all.by_name["k"].scores.is_empty()),
+        all.other.flag || all.inner.flag && all.other.words == all.by_name["k"].words || all.byte >= u8::MAX && !(-1 != all.small) && all.other.letter >= all.by_name["k"].letter,
+        all.inner.maybe_number.is_none(),
+        ((all.inner.words.len() <= 0 || all.inner.words[0] <= all.texts[1])) == (all.other.flag) && all.by_name["k"].flag == all.other.flag || all.by_name["k"].scores.is_empty() || (all.by_name["k"].states.len() > 1 && all.by_name["k"].states[1] != FIRST) || all.inner.scores == all.other.scores && all.inner.letter >= LETTER && all.by_name["k"].scores != all.other.scores && all.by_name["k"].maybe_text != all.other.maybe_text && (all.inner.numbers.len() <= 1 || all.inner.numbers[1] != -1) && all.inner.letter > 'ä',
+        (all.small < i32::MAX && 2 <= all.other.numbers.len() && (all.other.states.len() > 1 && all.other.states[1] != FIRST)) == (all.byte > b'a' && 97i32 > all.small),
+        !all.other.flag || !(all.inner.flag) && all.by_name["k"].outcome.is_err() && all.other.state == State::Done && all.other.flag == false,
+        (all.other.words.len() <= 0 || all.other.words[0] <= all.texts[1]),
+        (all.by_name["k"].states.len() > 1 && all.by_name["k"].states[1] != FIRST),
+        (all.inner.numbers.len() <= 0 || all.inner.numbers[0] != -1),
+        (all.inner.words == all.other.words || (all.other.states.len() <= 0 || all.other.states[0] == State::Done)) != (all.other.states.is_empty() && (all.other.states.len() <= 1 || all.other.states[1] != FIRST)),
+        all.inner.state != FIRST,
+        all.by_name["k"].maybe_state.is_none(),
+        all.inner.unsigned != 9_007_199_254_740_993u64 && (all.by_name["k"].states.len() > 0 && all.by_name["k"].states[0] != FIRST),
+        '\u{ffff}' == all.by_name["k"].letter,
+        (!(all.pair[0] <= -9_223_372_036_854_775_808)) < (18446744073709551615 != all.by_name["k"].unsigned && all.other.maybe_text.is_none() && all.by_name["k"].maybe_number.is_none()),
+        (NAME != all.wrapped.0) <= (all.by_name["k"].flag),
+        all.inner.flag != false,
+        (all.other.states.len() <= 1 || all.other.states[1] != FIRST),
+        (all.inner.numbers.len() <= 1 || all.inner.numbers[1] != -1),
+        b'a' <= all.byte && all.inner.maybe_number != all.by_name["k"].maybe_number,
+    ]
+}
+
+plan! {
+    pub Plan4(all: All) -> Vec<bool> {
+        [
+        all.other.flag || all.by_name["k"].states.is_empty() || '\u{ffff}' < all.inner.letter,
+        all.other.ratio != NOTHING && all.by_name["k"].flag,
+        all.inner.maybe_state != all.other.maybe_state,
+        i64::MAX > all.inner.signed_one,
+        0.1 <= all.inner.ratio,
+        all.other.states.is_empty(),
+        !all.inner.flag,
+        (all.by_name["k"].outcome.is_ok()) || all.other.unsigned >= 1 || all.other.maybe_state.is_none() || all.inner.flag && all.inner.states != all.other.states,
+        (all.inner.numbers.len() > 0 && all.inner.numbers[0] > 1) || (all.other.numbers.len() > 1 && all.other.numbers[1] != -1),
+        all.inner.ratio >= -1.5e0_f64,
+        -1 <= all.small && all.other.state != all.inner.state && all.by_name["k"].state == FIRST || (all.inner.states.len() <= 0 || all.inner.states[0] != FIRST) || all.by_name["k"].flag || all.other.text < all.inner.text,
+        all.by_name["k"].maybe_text.is_some(),
+        (all.other.words != all.by_name["k"].words) > (all.other.scores == all.by_name["k"].scores) || all.inner.scores.is_empty() || 255 <= all.byte || (all.by_name["k"].words.len() <= 1 || all.by_name["k"].words[1] <= all.texts[1]),
+        all.inner.scores.len() > 0,
+        !(all.by_name["k"].state != State::Running),
+        9007199254740992. < all.inner.ratio,
+        (all.by_name["k"].states.len() > 0 && all.by_name["k"].states[0] != FIRST) || all.other.maybe_number.is_some(),
+        all.inner.states.is_empty(),
+        all.inner.state != all.by_name["k"].state,
+        all.other.flag != true,
+        all.inner.outcome.is_ok() || all.pair[1] != all.by_name["k"].signed_one && all.inner.flag == all.by_name["k"].flag,
+        (all.other.states.len() > 0 && all.other.states[0] == State::Done) && all.other.unsigned == all.inner.unsigned || (all.inner.words.len() > 1 && all.inner.words[1] <= all.texts[1]) || all.inner.outcome.is_ok() && (all.inner.maybe_state.is_some()) == (all.other.flag) && all.inner.letter != all.other.letter && all.inner.flag >= false && all.other.flag || all.other.flag && all.inner.letter != 'ä' || !all.inner.flag,
+        !all.inner.flag || (all.small == i32::MAX) || !all.other.flag || all.by_name["k"].states.len() != all.texts[0].len(),
+        all.inner.letter <= all.other.letter,
+        (all.inner.flag) != (all.by_name["k"].text.is_empty()),
+        (!(all.by_name["k"].flag == false)) == (((all.other.numbers.len() > 0 && all.other.numbers[0] != -1)) != (all.inner.state != all.by_name["k"].state)),
+        ]
+    }
+}
+
+fn plan_4(all: &All) -> Vec<bool> {
+    vec![
+        all.other.flag || all.by_name["k"].states.is_empty() || '\u{ffff}' < all.inner.letter,
+        all.other.ratio != NOTHING && all.by_name["k"].flag,
+        all.inner.maybe_state != all.other.maybe_state,
+        i64::MAX > all.inner.signed_one,
+        0.1 <= all.inner.ratio,
+        all.other.states.is_empty(),
+        !all.inner.flag,
+        (all.by_name["k"].outcome.is_ok()) || all.other.unsigned >= 1 || all.other.maybe_state.is_none() || all.inner.flag && all.inner.states != all.other.states,
+        (all.inner.numbers.len() > 0 && all.inner.numbers[0] > 1) || (all.other.numbers.len() > 1 && all.other.numbers[1] != -1),
+        all.inner.ratio >= -1.5e0_f64,
+        -1 <= all.small && all.other.state != all.inner.state && all.by_name["k"].state == FIRST || (all.inner.states.len() <= 0 || all.inner.states[0] != FIRST) || all.by_name["k"].flag || all.other.text < all.inner.text,
+        all.by_name["k"].maybe_text.is_some(),
+        (all.other.words != all.by_name["k"].words) > (all.other.scores == all.by_name["k"].scores) || all.inner.scores.is_empty() || 255 <= all.byte || (all.by_name["k"].words.len() <= 1 || all.by_name["k"].words[1] <= all.texts[1]),
+        all.inner.scores.len() > 0,
+        !(all.by_name["k"].state != State::Running),
+        9007199254740992. < all.inner.ratio,
+        (all.by_name["k"].states.len() > 0 && all.by_name["k"].states[0] != FIRST) || all.other.maybe_number.is_some(),
+        all.inner.states.is_empty(),
+        all.inner.state != all.by_name["k"].state,
+        all.other.flag != true,
+        all.inner.outcome.is_ok() || all.pair[1] != all.by_name["k"].signed_one && all.inner.flag == all.by_name["k"].flag,
+        (all.other.states.len() > 0 && all.other.states[0] == State::Done) && all.other.unsigned == all.inner.unsigned || (all.inner.words.len() > 1 && all.inner.words[1] <= all.texts[1]) || all.inner.outcome.is_ok() && (all.inner.maybe_state.is_some()) == (all.other.flag) && all.inner.letter != all.other.letter && all.inner.flag >= false && all.other.flag || all.other.flag && all.inner.letter != 'ä' || !all.inner.flag,
+        !all.inner.flag || (all.small == i32::MAX) || !all.other.flag || all.by_name["k"].states.len() != all.texts[0].len(),
+        all.inner.letter <= all.other.letter,
+        (all.inner.flag) != (all.by_name["k"].text.is_empty()),
+        (!(all.by_name["k"].flag == false)) == (((all.other.numbers.len() > 0 && all.other.numbers[0] != -1)) != (all.inner.state != all.by_name["k"].state)),
+    ]
+}
+
+plan! {
+    pub Plan5(all: All) -> Vec<bool> {
+        [
+        (all.other.maybe_state != all.other.maybe_state) > (all.by_name["k"].states.len() == all.texts[0].len()),
+        !all.other.flag,
+        all.by_name["k"].maybe_text.is_none(),
+        all.inner.ratio > 0.1 || (all.other.states.len() > 1 && all.other.states[1] == State::Done) && (all.by_name["k"].flag != false) >= (all.by_name["k"].state == State::Done),
+        all.other.outcome.is_err() && all.inner.numbers.is_empty() && all.other.outcome.is_ok() && (all.by_name["k"].states.len() <= 1 || all.by_name["k"].states[1] == State::Done) || "" != all.wrapped.0 || all.by_name["k"].numbers != all.other.numbers || all.small < 97i32,
+        1 >= all.inner.text.len() && all.inner.letter >= all.by_name["k"].letter && all.other.state != FIRST && all.other.text.is_empty() && all.signed > all.pair[0],
+        all.other.letter <= all.inner.letter,
+        all.by_name["k"].maybe_state != all.other.maybe_state && (all.by_name["k"].words.len() <= 1 || all.by_name["k"].words[1] == "a") && all.inner.flag && !(all.inner.words.is_empty()) && all.other.unsigned != 1  && all.inner.state != all.by_name["k"].state && all.point.1 > all.inner.ratio,
+        !all.by_name["k"].flag,
+        (!(all.inner.letter == LETTER) && 'ä' > all.other.letter || false > all.other.flag || all.other.outcome.is_ok() && all.by_name["k"].outcome.is_err() || (all.inner.words.len() > 1 && all.inner.words[1] <= all.texts[1]) || all.by_name["k"].letter < all.inner.letter) == (all.inner.flag || all.inner.ratio >= f64::MAX || true == all.other.flag && all.inner.maybe_number.is_none() && all.by_name["k"].numbers.len() <= all.texts[0].len() && !all.other.flag),
+        all.by_name["k"].outcome.is_err(),
+        97i32 < all.small,
+        all.byte >= 0,
+        all.inner.ratio > all.other.ratio || all.inner.outcome.is_ok() || all.inner.maybe_number == all.by_name["k"].maybe_number && ((all.inner.scores.len() >= all.texts[0].len())) != ((all.inner.numbers.len() <= 0 || all.inner.numbers[0] != -1) && all.other.outcome != all.by_name["k"].outcome && all.inner.flag) && all.by_name["k"].flag,
+        (all.by_name["k"].words.len() > 1 && all.by_name["k"].words[1] == "a") && all.other.letter == char::MAX,
+        (all.by_name["k"].words.len() < 3) >= (all.wrapped.0 <= all.by_name["k"].text),
+        ((all.inner.numbers.len() != all.texts[0].len() || (all.inner.states.len() <= 1 || all.inner.states[1] != FIRST)) >= (all.by_name["k"].flag < true && all.inner.letter <= char::MAX && all.other.ratio == all.point.1)) != (all.inner.numbers == all.other.numbers || all.other.letter <= 'ä' && all.other.flag || "a" == all.other.text && all.by_name["k"].maybe_state != all.other.maybe_state || (all.other.words.len() <= 0 || all.other.words[0] == "a") || (all.other.numbers.len() > 1 && all.other.numbers[1] != -1)),
+        all.inner.text.len() >= all.texts[0].len() || true <= all.by_name["k"].flag || 0 <= all.inner.unsigned && 1  >= all.by_name["k"].unsigned,
+        all.by_name["k"].text.is_empty(),
+        all.other.outcome.is_ok() && all.by_name["k"].flag && all.other.words.is_empty() || all.other.words.len() != all.texts[0].len() || 1 != all.inner.text.len(),
+        all.by_name["k"].outcome.is_ok(),
+        all.by_name["k"].maybe_number.is_some(),
+        all.by_name["k"].maybe_number == all.other.maybe_number && (all.inner.numbers.len() > 1 && all.inner.numbers[1] > 1) && all.point.0 <= all.pair[1],
+        all.other.flag < all.by_name["k"].flag,
+        2 == all.other.scores.len(),
+        all.inner.maybe_number.is_some(),
+        ]
+    }
+}
+
+fn plan_5(all: &All) -> Vec<bool> {
+    vec![
+        (all.other.maybe_state != all.other.maybe_state) > (all.by_name["k"].states.len() == all.texts[0].len()),
+        !all.other.flag,
+        all.by_name["k"].maybe_text.is_none(),
+        all.inner.ratio > 0.1 || (all.other.states.len() > 1 && all.other.states[1] == State::Done) && (all.by_name["k"].flag != false) >= (all.by_name["k"].state == State::Done),
+        all.other.outcome.is_err() && all.inner.numbers.is_empty() && all.other.outcome.is_ok() && (all.by_name["k"].states.len() <= 1 || all.by_name["k"].states[1] == State::Done) || "" != all.wrapped.0 || all.by_name["k"].numbers != all.other.numbers || all.small < 97i32,
+        1 >= all.inner.text.len() && all.inner.letter >= all.by_name["k"].letter && all.other.state != FIRST && all.other.text.is_empty() && all.signed > all.pair[0],
+        all.other.letter <= all.inner.letter,
+        all.by_name["k"].maybe_state != all.other.maybe_state && (all.by_name["k"].words.len() <= 1 || all.by_name["k"].words[1] == "a") && all.inner.flag && !(all.inner.words.is_empty()) && all.other.unsigned != 1  && all.inner.state != all.by_name["k"].state && all.point.1 > all.inner.ratio,
+        !all.by_name["k"].flag,
+        (!(all.inner.letter == LETTER) && 'ä' > all.other.letter || false > all.other.flag || all.other.outcome.is_ok() && all.by_name["k"].outcome.is_err() || (all.inner.words.len() > 1 && all.inner.words[1] <= all.texts[1]) || all.by_name["k"].letter < all.inner.letter) == (all.inner.flag || all.inner.ratio >= f64::MAX || true == all.other.flag && all.inner.maybe_number.is_none() && all.by_name["k"].numbers.len() <= all.texts[0].len() && !all.other.flag),
+        all.by_name["k"].outcome.is_err(),
+        97i32 < all.small,
+        all.byte >= 0,
+        all.inner.ratio > all.other.ratio || all.inner.outcome.is_ok() || all.inner.maybe_number == all.by_name["k"].maybe_number && ((all.inner.scores.len() >= all.texts[0].len())) != ((all.inner.numbers.len() <= 0 || all.inner.numbers[0] != -1) && all.other.outcome != all.by_name["k"].outcome && all.inner.flag) && all.by_name["k"].flag,
+        (all.by_name["k"].words.len() > 1 && all.by_name["k"].words[1] == "a") && all.other.letter == char::MAX,
+        (all.by_name["k"].words.len() < 3) >= (all.wrapped.0 <= all.by_name["k"].text),
+        ((all.inner.numbers.len() != all.texts[0].len() || (all.inner.states.len() <= 1 || all.inner.states[1] != FIRST)) >= (all.by_name["k"].flag < true && all.inner.letter <= char::MAX && all.other.ratio == all.point.1)) != (all.inner.numbers == all.other.numbers || all.other.letter <= 'ä' && all.other.flag || "a" == all.other.text && all.by_name["k"].maybe_state != all.other.maybe_state || (all.other.words.len() <= 0 || all.other.words[0] == "a") || (all.other.numbers.len() > 1 && all.other.numbers[1] != -1)),
+        all.inner.text.len() >= all.texts[0].len() || true <= all.by_name["k"].flag || 0 <= all.inner.unsigned && 1  >= all.by_name["k"].unsigned,
+        all.by_name["k"].text.is_empty(),
+        all.other.outcome.is_ok() && all.by_name["k"].flag && all.other.words.is_empty() || all.other.words.len() != all.texts[0].len() || 1 != all.inner.text.len(),
+        all.by_name["k"].outcome.is_ok(),
+        all.by_name["k"].maybe_number.is_some(),
+        all.by_name["k"].maybe_number == all.other.maybe_number && (all.inner.numbers.len() > 1 && all.inner.numbers[1] > 1) && all.point.0 <= all.pair[1],
+        all.other.flag < all.by_name["k"].flag,
+        2 == all.other.scores.len(),
+        all.inner.maybe_number.is_some(),
+    ]
+}
+
+plan! {
+    pub Plan6(all: All) -> Vec<bool> {
+        [
+        all.inner.outcome.is_err(),
+        all.by_name["k"].ratio != all.other.ratio && all.by_name["k"].letter < 'ä' && all.by_name["k"].maybe_number == all.other.maybe_number,
+        all.other.maybe_text.is_none(),
+        (all.by_name["k"].outcome.is_err()) > (all.inner.states.len() >= all.texts[0].len()),
+        all.by_name["k"].maybe_state.is_none() || all.other.state != all.by_name["k"].state || all.other.ratio != all.inner.ratio && all.inner.flag,
+        all.wrapped.0 >= all.inner.text,
+        all.other.maybe_number.is_none() && all.by_name["k"].flag,
+        all.inner.words == all.other.words,
+        -9_223_372_036_854_775_808 > all.point.0,
+        all.other.outcome.is_err(),
+        all.other.maybe_text.is_none(),
+        all.other.state != FIRST,
+        GREATEST != all.by_name["k"].unsigned,
+        all.by_name["k"].words.is_empty(),
+        all.by_name["k"].maybe_state.is_none(),
+        all.by_name["k"].words.is_empty() && all.by_name["k"].letter <= all.inner.letter && all.inner.flag <= all.by_name["k"].flag && (all.by_name["k"].states.len() > 0 && all.by_name["k"].states[0] != FIRST) || all.inner.flag && (all.other.unsigned > 0),
+        all.other.numbers.is_empty(),
+        all.inner.state != FIRST,
+        all.by_name["k"].scores["k"] != LEAST || 0 != all.small && all.inner.flag <= false && (all.other.words.len() > 1 && all.other.words[1] <= all.texts[1]) || !all.inner.flag,
+        all.inner.maybe_text.is_none() && all.by_name["k"].outcome != all.other.outcome,
+        (all.signed >= -9_223_372_036_854_775_808 || all.inner.unsigned <= 18446744073709551615 || all.by_name["k"].signed_one == all.by_name["k"].scores["k"]) < (all.other.maybe_text.is_some() || all.inner.text.is_empty()) || all.inner.outcome.is_ok() || (all.by_name["k"].states.len() > 1 && all.by_name["k"].states[1] == State::Done) && all.other.words.len() >= all.texts[0].len() && all.by_name["k"].outcome.is_err() && all.other.scores != all.inner.scores && (all.inner.states.len() < all.texts[0].len()) < (all.wrapped.0 == "\u{10000}") || all.other.numbers != all.inner.numbers,
+        (all.other.numbers.len() > 0 && all.other.numbers[0] != -1) && all.inner.maybe_number == all.other.maybe_number,
+        !(all.other.text == "\u{10000}" && all.by_name["k"].maybe_text.is_none() && all.inner.flag && all.by_name["k"].numbers.is_empty()),
+        all.inner.flag && all.texts[1] != all.other.text,
+        (all.inner.words != all.by_name["k"].words) < ((all.by_name["k"].numbers.len() <= 1 || all.by_name["k"].numbers[1] > 1)),
+        (all.other.numbers.len() > 0 && all.other.numbers[0] > 1) && all.by_name["k"].text.len() > all.texts[0].len() || all.inner.letter == '\u{ffff}' && FIRST != all.by_name["k"].state && all.signed != all.pair[0] || all.by_name["k"].flag && (all.other.text.is_empty()) < (all.texts[0] == "a") && (all.other.states.len() <= 0 || all.other.states[0] != FIRST) && (all.other.words.len() > 0 && all.other.words[0] == "a"),
+        ]
+    }
+}
+
+fn plan_6(all: &All) -> Vec<bool> {
+    vec![
+        all.inner.outcome.is_err(),
+        all.by_name["k"].ratio != all.other.ratio && all.by_name["k"].letter < 'ä' && all.by_name["k"].maybe_number == all.other.maybe_number,
+        all.other.maybe_text.is_none(),
+        (all.by_name["k"].outcome.is_err()) > (all.inner.states.len() >= all.texts[0].len()),
+        all.by_name["k"].maybe_state.is_none() || all.other.state != all.by_name["k"].state || all.other.ratio != all.inner.ratio && all.inner.flag,
+        all.wrapped.0 >= all.inner.text,
+        all.other.maybe_number.is_none() && all.by_name["k"].flag,
+        all.inner.words == all.other.words,
+        -9_223_372_036_854_775_808 > all.point.0,
+        all.other.outcome.is_err(),
+        all.other.maybe_text.is_none(),
+        all.other.state != FIRST,
+        GREATEST != all.by_name["k"].unsigned,
+        all.by_name["k"].words.is_empty(),
+        all.by_name["k"].maybe_state.is_none(),
+        all.by_name["k"].words.is_empty() && all.by_name["k"].letter <= all.inner.letter && all.inner.flag <= all.by_name["k"].flag && (all.by_name["k"].states.len() > 0 && all.by_name["k"].states[0] != FIRST) || all.inner.flag && (all.other.unsigned > 0),
+        all.other.numbers.is_empty(),
+        all.inner.state != FIRST,
+        all.by_name["k"].scores["k"] != LEAST || 0 != all.small && all.inner.flag <= false && (all.other.words.len() > 1 && all.other.words[1] <= all.texts[1]) || !all.inner.flag,
+        all.inner.maybe_text.is_none() && all.by_name["k"].outcome != all.other.outcome,
+        (all.signed >= -9_223_372_036_854_775_808 || all.inner.unsigned <= 18446744073709551615 || all.by_name["k"].signed_one == all.by_name["k"].scores["k"]) < (all.other.maybe_text.is_some() || all.inner.text.is_empty()) || all.inner.outcome.is_ok() || (all.by_name["k"].states.len() > 1 && all.by_name["k"].states[1] == State::Done) && all.other.words.len() >= all.texts[0].len() && all.by_name["k"].outcome.is_err() && all.other.scores != all.inner.scores && (all.inner.states.len() < all.texts[0].len()) < (all.wrapped.0 == "\u{10000}") || all.other.numbers != all.inner.numbers,
+        (all.other.numbers.len() > 0 && all.other.numbers[0] != -1) && all.inner.maybe_number == all.other.maybe_number,
+        !(all.other.text == "\u{10000}" && all.by_name["k"].maybe_text.is_none() && all.inner.flag && all.by_name["k"].numbers.is_empty()),
+        all.inner.flag && all.texts[1] != all.other.text,
+        (all.inner.words != all.by_name["k"].words) < ((all.by_name["k"].numbers.len() <= 1 || all.by_name["k"].numbers[1] > 1)),
+        (all.other.numbers.len() > 0 && all.other.numbers[0] > 1) && all.by_name["k"].text.len() > all.texts[0].len() || all.inner.letter == '\u{ffff}' && FIRST != all.by_name["k"].state && all.signed != all.pair[0] || all.by_name["k"].flag && (all.other.text.is_empty()) < (all.texts[0] == "a") && (all.other.states.len() <= 0 || all.other.states[0] != FIRST) && (all.other.words.len() > 0 && all.other.words[0] == "a"),
+    ]
+}
+
+plan! {
+    pub Plan7(all: All) -> Vec<bool> {
+        [
+        all.byte <= 0,
+        !all.other.flag,
+        all.inner.states.is_empty() || all.texts[1] == all.texts[0],
+        (all.byte > all.byte),
+        all.other.letter <= all.other.letter,
+        (all.by_name["k"].words.len() > 0 && all.by_name["k"].words[0] <= all.texts[1]),
+        all.other.text.is_empty(),
+        all.inner.flag || all.other.maybe_number == all.inner.maybe_number && (all.other.numbers.len() <= 1 || all.other.numbers[1] != -1) && all.by_name["k"].ratio >= all.inner.ratio,
+        all.other.maybe_number != all.by_name["k"].maybe_number,
+        all.inner.unsigned < all.by_name["k"].unsigned || all.inner.flag || all.inner.words.is_empty() || all.inner.maybe_number == all.other.maybe_number || all.by_name["k"].words.is_empty() && ((all.inner.scores.is_empty())) >= (all.by_name["k"].words.len() == all.texts[0].len() || (all.inner.states.len() <= 0 || all.inner.states[0] != FIRST) || all.inner.outcome.is_ok()) && ((self::NAME == all.wrapped.0)) >= (((all.other.words.len() <= 0 || all.other.words[0] <= all.texts[1])) != ((all.inner.states.len() > 0 && all.inner.states[0] == State::Done))),
+        (3 >= all.by_name["k"].words.len()) < (all.inner.flag),
+        self::NAME != all.inner.text,
+        all.byte == all.byte,
+        '\u{ffff}' != all.inner.letter,
+        all.by_name["k"].flag && all.other.maybe_number == all.by_name["k"].maybe_number && all.by_name["k"].flag,
+        all.by_name["k"].letter > char::MAX,
+        !all.inner.flag,
+        all.inner.numbers.is_empty() && all.other.scores != all.by_name["k"].scores && all.by_name["k"].outcome.is_err(),
+        all.inner.ratio <= HUGE,
+        all.by_name["k"].numbers.is_empty(),
+        (all.small < -1) != (all.texts[1] != "ä"),
+        all.inner.ratio != -1.5e0_f64,
+        all.other.outcome == all.inner.outcome,
+        all.inner.flag >= true,
+        (all.inner.words.len() <= 0 || all.inner.words[0] == "a") && all.by_name["k"].unsigned > all.other.unsigned && all.inner.maybe_state != all.by_name["k"].maybe_state && all.inner.outcome != all.other.outcome || 1e300 == all.other.ratio || 0 == all.other.states.len() || (all.other.words.len() <= 0 || all.other.words[0] == "a") || all.other.maybe_number.is_some() || all.pair[0] == all.other.scores["k"] || (all.by_name["k"].states.len() > 0 && all.by_name["k"].states[0] != FIRST) && (all.other.words.len() > 1 && all.other.words[1] == "a") && all.inner.flag || all.inner.states.len() <= all.texts[0].len() || all.byte > b'a',
+        i64::MAX > all.other.scores["k"],
+        ]
+    }
+}
+
+fn plan_7(all: &All) -> Vec<bool> {
+    vec![
+        all.byte <= 0,
+        !all.other.flag,
+        all.inner.states.is_empty() || all.texts[1] == all.texts[0],
+        (all.byte > all.byte),
+        all.other.letter <= all.other.letter,
+        (all.by_name["k"].words.len() > 0 && all.by_name["k"].words[0] <= all.texts[1]),
+        all.other.text.is_empty(),
+        all.inner.flag || all.other.maybe_number == all.inner.maybe_number && (all.other.numbers.len() <= 1 || all.other.numbers[1] != -1) && all.by_name["k"].ratio >= all.inner.ratio,
+        all.other.maybe_number != all.by_name["k"].maybe_number,
+        all.inner.unsigned < all.by_name["k"].unsigned || all.inner.flag || all.inner.words.is_empty() || all.inner.maybe_number == all.other.maybe_number || all.by_name["k"].words.is_empty() && ((all.inner.scores.is_empty())) >= (all.by_name["k"].words.len() == all.texts[0].len() || (all.inner.states.len() <= 0 || all.inner.states[0] != FIRST) || all.inner.outcome.is_ok()) && ((self::NAME == all.wrapped.0)) >= (((all.other.words.len() <= 0 || all.other.words[0] <= all.texts[1])) != ((all.inner.states.len() > 0 && all.inner.states[0] == State::Done))),
+        (3 >= all.by_name["k"].words.len()) < (all.inner.flag),
+        self::NAME != all.inner.text,
+        all.byte == all.byte,
+        '\u{ffff}' != all.inner.letter,
+        all.by_name["k"].flag && all.other.maybe_number == all.by_name["k"].maybe_number && all.by_name["k"].flag,
+        all.by_name["k"].letter > char::MAX,
+        !all.inner.flag,
+        all.inner.numbers.is_empty() && all.other.scores != all.by_name["k"].scores && all.by_name["k"].outcome.is_err(),
+        all.inner.ratio <= HUGE,
+        all.by_name["k"].numbers.is_empty(),
+        (all.small < -1) != (all.texts[1] != "ä"),
+        all.inner.ratio != -1.5e0_f64,
+        all.other.outcome == all.inner.outcome,
+        all.inner.flag >= true,
+        (all.inner.words.len() <= 0 || all.inner.words[0] == "a") && all.by_name["k"].unsigned > all.other.unsigned && all.inner.maybe_state != all.by_name["k"].maybe_state && all.inner.outcome != all.other.outcome || 1e300 == all.other.ratio || 0 == all.other.states.len() || (all.other.words.len() <= 0 || all.other.words[0] == "a") || all.other.maybe_number.is_some() || all.pair[0] == all.other.scores["k"] || (all.by_name["k"].states.len() > 0 && all.by_name["k"].states[0] != FIRST) && (all.other.words.len() > 1 && all.other.words[1] == "a") && all.inner.flag || all.inner.states.len() <= all.texts[0].len() || all.byte > b'a',
+        i64::MAX > all.other.scores["k"],
+    ]
+}
+
+plan! {
+    pub Plan8(all: All) -> Vec<bool> {
+        [
+        all.inner.state != all.other.state,
+        all.by_name["k"].maybe_text == all.other.maybe_text,
+        all.other.maybe_state.is_some() || all.inner.unsigned >= all.other.unsigned,
+        all.other.scores.len() > 2,
+        (all.other.words.is_empty() || all.other.outcome.is_err() || all.inner.scores["k"] > all.other.scores["k"]) == (all.inner.flag >= true || all.inner.numbers.len() >= 3),
+        all.by_name["k"].numbers != all.other.numbers,
+        all.byte > b'a' && all.by_name["k"].states.is_empty() && all.other.flag || !all.other.flag,
+        !(all.inner.state == State::Running),
+        (all.other.outcome != all.by_name["k"].outcome || all.other.outcome.is_ok()) <= ((all.inner.maybe_text != all.other.maybe_text)),
+        super::random::State::NotBegun == all.other.state,
+        all.byte < b'a',
+        all.other.flag > all.other.flag,
+        all.other.numbers.is_empty(),
+        all.byte > all.byte || (all.by_name["k"].words.len() > 1 && all.by_name["k"].words[1] == "a") || (all.inner.words.len() > 0 && all.inner.words[0] <= all.texts[1]) || all.pair[1] == all.pair[0] && all.by_name["k"].states.len() <= 2 && all.other.scores.len() > 2 && all.inner.maybe_number == all.other.maybe_number,
+        all.other.letter != 'ä' && all.by_name["k"].scores != all.inner.scores && all.by_name["k"].flag && all.inner.outcome.is_ok() && all.by_name["k"].ratio == 9007199254740992. && (all.inner.states.len() <= 0 || all.inner.states[0] != FIRST) && ((all.inner.words.len() > 0 && all.inner.words[0] <= all.texts[1]) && all.other.text != NAME) <= (!(all.other.text.len() > all.texts[0].len())) && !all.by_name["k"].flag,
+        all.inner.unsigned <= 18446744073709551615,
+        (all.inner.flag) <= (all.signed == 0xff) && !all.inner.flag && all.other.flag == all.by_name["k"].flag || all.by_name["k"].flag >= all.other.flag,
+        (all.inner.numbers.len() > 1 && all.inner.numbers[1] > 1),
+        (all.other.ratio != all.inner.ratio && all.wrapped.0 == "a" && true >= all.other.flag) != (!(all.inner.flag != all.by_name["k"].flag)),
+        (all.other.numbers.len() <= 1 || all.other.numbers[1] > 1) && all.inner.maybe_state.is_some(),
+        (all.other.text.len() != 0) > (all.other.ratio == HUGE),
+        f64::MAX == all.inner.ratio,
+        all.inner.states.is_empty(),
+        0xff <= all.pair[0],
+        !all.inner.flag || all.inner.maybe_state.is_some() && all.by_name["k"].maybe_text == all.other.maybe_text,
+        all.point.1 == -1.5e0_f64,
+        ]
+    }
+}
+
+fn plan_8(all: &All) -> Vec<bool> {
+    vec![
+        all.inner.state != all.other.state,
+        all.by_name["k"].maybe_text == all.other.maybe_text,
+        all.other.maybe_state.is_some() || all.inner.unsigned >= all.other.unsigned,
+        all.other.scores.len() > 2,
+        (all.other.words.is_empty() || all.other.outcome.is_err() || all.inner.scores["k"] > all.other.scores["k"]) == (all.inner.flag >= true || all.inner.numbers.len() >= 3),
+        all.by_name["k"].numbers != all.other.numbers,
+        all.byte > b'a' && all.by_name["k"].states.is_empty() && all.other.flag || !all.other.flag,
+        !(all.inner.state == State::Running),
+        (all.other.outcome != all.by_name["k"].outcome || all.other.outcome.is_ok()) <= ((all.inner.maybe_text != all.other.maybe_text)),
+        super::random::State::NotBegun == all.other.state,
+        all.byte < b'a',
+        all.other.flag > all.other.flag,
+        all.other.numbers.is_empty(),
+        all.byte > all.byte || (all.by_name["k"].words.len() > 1 && all.by_name["k"].words[1] == "a") || (all.inner.words.len() > 0 && all.inner.words[0] <= all.texts[1]) || all.pair[1] == all.pair[0] && all.by_name["k"].states.len() <= 2 && all.other.scores.len() > 2 && all.inner.maybe_number == all.other.maybe_number,
+        all.other.letter != 'ä' && all.by_name["k"].scores != all.inner.scores && all.by_name["k"].flag && all.inner.outcome.is_ok() && all.by_name["k"].ratio == 9007199254740992. && (all.inner.states.len() <= 0 || all.inner.states[0] != FIRST) && ((all.inner.words.len() > 0 && all.inner.words[0] <= all.texts[1]) && all.other.text != NAME) <= (!(all.other.text.len() > all.texts[0].len())) && !all.by_name["k"].flag,
+        all.inner.unsigned <= 18446744073709551615,
+        (all.inner.flag) <= (all.signed == 0xff) && !all.inner.flag && all.other.flag == all.by_name["k"].flag || all.by_name["k"].flag >= all.other.flag,
+        (all.inner.numbers.len() > 1 && all.inner.numbers[1] > 1),
+        (all.other.ratio != all.inner.ratio && all.wrapped.0 == "a" && true >= all.other.flag) != (!(all.inner.flag != all.by_name["k"].flag)),
+        (all.other.numbers.len() <= 1 || all.other.numbers[1] > 1) && all.inner.maybe_state.is_some(),
+        (all.other.text.len() != 0) > (all.other.ratio == HUGE),
+        f64::MAX == all.inner.ratio,
+        all.inner.states.is_empty(),
+        0xff <= all.pair[0],
+        !all.inner.flag || all.inner.maybe_state.is_some() && all.by_name["k"].maybe_text == all.other.maybe_text,
+        all.point.1 == -1.5e0_f64,
+    ]
+}
+
+plan! {
+    pub Plan9(all: All) -> Vec<bool> {
+        [
+        all.by_name["k"].states.is_empty(),
+        (all.inner.words.len() > 0 && all.inner.words[0] <= all.texts[1]),
+        all.by_name["k"].maybe_state != all.inner.maybe_state || all.by_name["k"].maybe_number.is_some(),
+        all.other.outcome.is_err(),
+        (all.by_name["k"].numbers.len() > 1 && all.by_name["k"].numbers[1] > 1),
+        -9_223_372_036_854_775_808 <= all.inner.signed_one && all.other.signed_one >= all.inner.scores["k"] && all.inner.flag || all.by_name["k"].flag,
+        f64::MAX > all.other.ratio,
+        all.by_name["k"].words == all.inner.words || all.other.outcome.is_err() || all.byte <= u8::MAX || all.by_name["k"].words != all.inner.words || all.other.text.is_empty() || all.by_name["k"].flag && 9007199254740993 == all.signed && all.other.ratio > 1e300,
+        !all.inner.flag,
+        all.by_name["k"].signed_one > 9007199254740993,
+        all.inner.letter != LETTER || all.other.unsigned == u64::MIN || all.signed > all.pair[1],
+        (all.other.numbers.len() <= 0 || all.other.numbers[0] > 1),
+        (!all.inner.flag) < (all.other.states == all.by_name["k"].states && all.by_name["k"].letter > LETTER && all.other.state == FIRST),
+        all.texts[0] != all.wrapped.0,
+        18446744073709551615 > all.inner.unsigned,
+        all.other.outcome.is_err() || all.other.numbers != all.inner.numbers || all.inner.text > all.wrapped.0,
+        (all.wrapped.0 > all.wrapped.0) || all.inner.text > all.wrapped.0 || 1 > all.by_name["k"].numbers.len(),
+        all.inner.letter < all.by_name["k"].letter,
+        all.other.text >= all.by_name["k"].text && all.inner.state != State::Done || all.by_name["k"].text == "ä" || (all.other.states.len() > 1 && all.other.states[1] == State::Done) || all.byte == 255,
+        (all.by_name["k"].maybe_number == all.inner.maybe_number) == (all.by_name["k"].ratio != 0.1),
+        all.other.unsigned < all.by_name["k"].unsigned && all.by_name["k"].letter == all.inner.letter && all.inner.ratio != 0.1,
+        all.by_name["k"].numbers == all.by_name["k"].numbers && all.point.0 > -1 && all.by_name["k"].flag || all.other.letter > '\u{ffff}' || all.inner.maybe_text.is_some() && (all.other.words.len() <= 0 || all.other.words[0] == "a") || all.inner.maybe_number == all.other.maybe_number || all.inner.states.len() < all.texts[0].len(),
+        all.by_name["k"].outcome == all.by_name["k"].outcome,
+        all.inner.letter > 'ä',
+        (all.other.words.len() > 1 && all.other.words[1] == "a"),
+        (all.by_name["k"].words != all.inner.words) > (all.by_name["k"].text.len() >= 0),
+        ]
+    }
+}
+
+fn plan_9(all: &All) -> Vec<bool> {
+    vec![
+        all.by_name["k"].states.is_empty(),
+        (all.inner.words.len() > 0 && all.inner.words[0] <= all.texts[1]),
+        all.by_name["k"].maybe_state != all.inner.maybe_state || all.by_name["k"].maybe_number.is_some(),
+        all.other.outcome.is_err(),
+        (all.by_name["k"].numbers.len() > 1 && all.by_name["k"].numbers[1] > 1),
+        -9_223_372_036_854_775_808 <= all.inner.signed_one && all.other.signed_one >= all.inner.scores["k"] && all.inner.flag || all.by_name["k"].flag,
+        f64::MAX > all.other.ratio,
+        all.by_name["k"].words == all.inner.words || all.other.outcome.is_err() || all.byte <= u8::MAX || all.by_name["k"].words != all.inner.words || all.other.text.is_empty() || all.by_name["k"].flag && 9007199254740993 == all.signed && all.other.ratio > 1e300,
+        !all.inner.flag,
+        all.by_name["k"].signed_one > 9007199254740993,
+        all.inner.letter != LETTER || all.other.unsigned == u64::MIN || all.signed > all.pair[1],
+        (all.other.numbers.len() <= 0 || all.other.numbers[0] > 1),
+        (!all.inner.flag) < (all.other.states == all.by_name["k"].states && all.by_name["k"].letter > LETTER && all.other.state == FIRST),
+        all.texts[0] != all.wrapped.0,
+        18446744073709551615 > all.inner.unsigned,
+        all.other.outcome.is_err() || all.other.numbers != all.inner.numbers || all.inner.text > all.wrapped.0,
+        (all.wrapped.0 > all.wrapped.0) || all.inner.text > all.wrapped.0 || 1 > all.by_name["k"].numbers.len(),
+        all.inner.letter < all.by_name["k"].letter,
+        all.other.text >= all.by_name["k"].text && all.inner.state != State::Done || all.by_name["k"].text == "ä" || (all.other.states.len() > 1 && all.other.states[1] == State::Done) || all.byte == 255,
+        (all.by_name["k"].maybe_number == all.inner.maybe_number) == (all.by_name["k"].ratio != 0.1),
+        all.other.unsigned < all.by_name["k"].unsigned && all.by_name["k"].letter == all.inner.letter && all.inner.ratio != 0.1,
+        all.by_name["k"].numbers == all.by_name["k"].numbers && all.point.0 > -1 && all.by_name["k"].flag || all.other.letter > '\u{ffff}' || all.inner.maybe_text.is_some() && (all.other.words.len() <= 0 || all.other.words[0] == "a") || all.inner.maybe_number == all.other.maybe_number || all.inner.states.len() < all.texts[0].len(),
+        all.by_name["k"].outcome == all.by_name["k"].outcome,
+        all.inner.letter > 'ä',
+        (all.other.words.len() > 1 && all.other.words[1] == "a"),
+        (all.by_name["k"].words != all.inner.words) > (all.by_name["k"].text.len() >= 0),
+    ]
+}
+
+/// The plans, what runs them, and what Rust says.
+pub fn all() -> Vec<(&'static Plan, fn(All) -> Vec<bool>, fn(&All) -> Vec<bool>)> {
+    vec![
+        (Plan0::PLAN, |all| done(Plan0 { all }.run(&())), plan_0),
+        (Plan1::PLAN, |all| done(Plan1 { all }.run(&())), plan_1),
+        (Plan2::PLAN, |all| done(Plan2 { all }.run(&())), plan_2),
+        (Plan3::PLAN, |all| done(Plan3 { all }.run(&())), plan_3),
+        (Plan4::PLAN, |all| done(Plan4 { all }.run(&())), plan_4),
+        (Plan5::PLAN, |all| done(Plan5 { all }.run(&())), plan_5),
+        (Plan6::PLAN, |all| done(Plan6 { all }.run(&())), plan_6),
+        (Plan7::PLAN, |all| done(Plan7 { all }.run(&())), plan_7),
+        (Plan8::PLAN, |all| done(Plan8 { all }.run(&())), plan_8),
+        (Plan9::PLAN, |all| done(Plan9 { all }.run(&())), plan_9),
+    ]
+}
