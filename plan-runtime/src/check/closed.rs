@@ -32,6 +32,11 @@ pub trait Closed {
     fn is_closed() -> bool {
         true
     }
+
+    /// The name of the enum that they are of, or what is in them. It says itself what it is equal to.
+    fn enum_name() -> Option<&'static str> {
+        None
+    }
 }
 
 /// Closed types whose order is that of their JSON: numbers, strings, `char`, `bool`.
@@ -86,6 +91,10 @@ macro_rules! transparent {
             fn is_closed() -> bool {
                 T::is_closed()
             }
+
+            fn enum_name() -> Option<&'static str> {
+                T::enum_name()
+            }
         }
         impl<$($lifetime,)? T: Ordered + ?Sized> Ordered for $ty {}
         impl<$($lifetime,)? T: NeverNull + ?Sized> NeverNull for $ty {}
@@ -108,6 +117,10 @@ macro_rules! closed_inside {
         impl<$($generics)*> Closed for $ty {
             fn is_closed() -> bool {
                 $(<$inner as Closed>::is_closed())&&+
+            }
+
+            fn enum_name() -> Option<&'static str> {
+                None$(.or(<$inner as Closed>::enum_name()))+
             }
         }
     )*};
@@ -161,6 +174,14 @@ asked! {
     OfLength of_length;
 }
 
+/// Whether values of two types are equal where their JSON is, if those of each type are.
+pub struct OfBoth<A: ?Sized, B: ?Sized>(std::marker::PhantomData<A>, std::marker::PhantomData<B>);
+
+/// Whether values of two types are equal where their JSON is, if those of each type are.
+pub fn of_both<A: ?Sized, B: ?Sized>(_: &A, _: &B) -> OfBoth<A, B> {
+    unreachable()
+}
+
 /// The places of what is asked in a test: a tuple.
 pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> PathCursor<Q> {
     root()
@@ -184,6 +205,8 @@ answers! {
     {T: Keyed + ?Sized} OfKeys<T> => Answer::Closed(true);
     {} OfTruth<bool> => Answer::Closed(true);
     {T: Closed + ?Sized} OfEqual<T> => Answer::Closed(T::is_closed());
+    // An enum may be equal to what is not of it, as its author says.
+    {A: Closed + ?Sized, B: Closed + ?Sized} OfBoth<A, B> => Answer::Closed(A::enum_name() == B::enum_name());
     {T: Ordered + ?Sized} OfOrder<T> => Answer::Closed(true);
     {T: NeverNull} OfPresence<Option<T>> => Answer::Closed(true);
     {T, E} OfOutcome<Result<T, E>> => Answer::Closed(true);

@@ -23,7 +23,8 @@ pub use called::Called;
 pub(crate) use closed::is_closed_enum;
 pub use closed::{
     Answer, Answers, Closed, NeverNull, NotClosed, ToldByShape, WithoutJson, asked, constant,
-    of_equal, of_fields, of_items, of_keys, of_length, of_order, of_outcome, of_presence, of_truth,
+    of_both, of_equal, of_fields, of_items, of_keys, of_length, of_order, of_outcome, of_presence,
+    of_truth,
 };
 pub use cursor::{
     AtArray, AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape,

@@ -1,5 +1,6 @@
 //! Conditions that are data.
 
+mod closed;
 #[rustfmt::skip]
 #[allow(
     clippy::all,
@@ -60,20 +61,18 @@ async fn find_job(size: u64) -> Result<Job> {
 fn they_are_data() {
     let plan = plan! {
         step job = FindJob { size: 5 };
-        step a: bool = job.file_size > 3 && job.state == State::Done || !job.ready;
-        step b: bool = job.next.is_none() && job.tags.len() >= 1 && job.tags[0] == "a";
-        step c: bool = job.file_size < LIMIT && job.scores["a"] == 3 && job.ratio <= 0.5;
-        step d: usize = job.name.len();
-        step e = if job.file_size != 5 { FindJob { size: 1 } } else if let Some(x) = &job.next { FindJob { size: x.len() as u64 } };
-        (a, b, c, d, e.is_none())
+        step is_over: bool = job.file_size > 3 && job.state == State::Done || !job.ready;
+        step has_tag: bool = job.next.is_none() && job.tags.len() >= 1 && job.tags[0] == "a";
+        step is_small: bool = job.file_size < LIMIT && job.scores["a"] == 3 && job.ratio <= 0.5;
+        step length: usize = job.name.len();
+        step other = if job.file_size != 5 { FindJob { size: 1 } } else if let Some(x) = &job.next { FindJob { size: x.len() as u64 } };
+        (is_over, has_tag, is_small, length, other.is_none())
     };
     for step in &plan.plan().steps[1..5] {
         let Body::Action(action) = &step.body else {
-            panic!()
+            panic!("{step:?}")
         };
         assert!(matches!(action.args, Template::Test(_)), "{step:?}");
     }
-    println!("{}", plan.plan());
-    println!("{}", serde_json::to_string_pretty(plan.plan()).unwrap());
     assert_eq!(done(plan.run(&())), (true, true, true, 1, true));
 }
