@@ -102,6 +102,10 @@ impl Builder<'_> {
                 for test in &**both {
                     self.form(test, about, asked);
                 }
+                if !is_order {
+                    let [left, right] = both.each_ref().map(compared);
+                    asked.ask("of_both", &quote!(__plan::both(#left, #right)));
+                }
             }
             Test::Ask(method, reference) => {
                 self.data.tag('?').number(method);
@@ -143,30 +147,28 @@ impl Builder<'_> {
                 }
             }
         }
-        // Its place is a reference to its value.
-        let mut value = root.to_token_stream();
-        let mut way = value.clone();
+        let values = values(reference);
+        let mut values = values.iter();
+        let mut next = || values.next().cloned().unwrap_or_default();
+        let mut value = next();
         for hop in &reference.hops {
             match hop {
-                Hop::Field(dot, member) => {
+                Hop::Field(_, member) => {
                     asked.ask("of_fields", &value);
                     let name = match member {
                         Member::Named(name) => text_of(name),
                         Member::Unnamed(index) => index.index.to_string(),
                     };
                     self.data.tag('.').text(&name);
-                    way = quote!(#way #dot #member);
                 }
-                Hop::Index(bracket, index) => {
+                Hop::Index(_, index) => {
                     asked.ask("of_items", &value);
                     let place = index.base10_parse::<usize>().unwrap_or(usize::MAX);
                     self.data.tag('#').number(place);
-                    bracket.surround(&mut way, |inside| index.to_tokens(inside));
                 }
-                Hop::Key(bracket, key) => {
+                Hop::Key(_, key) => {
                     asked.ask("of_keys", &value);
                     self.data.tag('k').text(&key.value());
-                    bracket.surround(&mut way, |inside| key.to_tokens(inside));
                 }
                 Hop::Each(_)
                 | Hop::Optional(_)
@@ -174,10 +176,40 @@ impl Builder<'_> {
                 | Hop::Outcome(_)
                 | Hop::Pointer(..) => {}
             }
-            // A field of a packed struct can be compared, but not borrowed.
-            value = quote!(&raw const #way);
+            value = next();
         }
         asked.ask(about, &value);
         self.data.tag(';');
+    }
+}
+
+/// The places of the values that a reference leads through: from that of its name to its own.
+fn values(reference: &Reference) -> Vec<TokenStream> {
+    // A name is a reference already.
+    let mut way = reference.root.to_token_stream();
+    let mut values = vec![way.clone()];
+    for hop in &reference.hops {
+        match hop {
+            Hop::Field(dot, member) => way = quote!(#way #dot #member),
+            Hop::Index(bracket, index) => {
+                bracket.surround(&mut way, |inside| index.to_tokens(inside));
+            }
+            Hop::Key(bracket, key) => bracket.surround(&mut way, |inside| key.to_tokens(inside)),
+            Hop::Each(_) | Hop::Optional(_) | Hop::Get(..) | Hop::Outcome(_) | Hop::Pointer(..) => {
+            }
+        }
+        // A field of a packed struct can be compared, but not borrowed.
+        values.push(quote!(&raw const #way));
+    }
+    values
+}
+
+/// The place of a value of the same origin as this operand: of an enum, or not.
+fn compared(test: &Test) -> TokenStream {
+    match test {
+        Test::Reference(reference) => values(reference).pop().unwrap_or_default(),
+        Test::Constant(path) => quote!(&#path),
+        // Literals, and the answers of tests, are of no enum.
+        _ => quote!(&false),
     }
 }

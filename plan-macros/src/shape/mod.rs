@@ -35,6 +35,10 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
                     use #krate::check::OpenEnum as _;
                     #krate::check::ClosedEnum::<Self>::is_closed()
                 }
+
+                fn enum_name() -> ::core::option::Option<&'static ::core::primitive::str> {
+                    ::core::option::Option::Some(::core::any::type_name::<Self>())
+                }
             }
 
             #[automatically_derived]

@@ -33,6 +33,11 @@ pub trait Closed {
     fn is_closed() -> bool {
         true
     }
+
+    /// The name of the enum that they are of, or what is in them. It says itself what it is equal to.
+    fn enum_name() -> Option<&'static str> {
+        None
+    }
 }
 
 /// Closed types whose order is that of their JSON: numbers, strings, `char`, `bool`.
@@ -87,6 +92,10 @@ macro_rules! transparent {
             fn is_closed() -> bool {
                 T::is_closed()
             }
+
+            fn enum_name() -> Option<&'static str> {
+                T::enum_name()
+            }
         }
         impl<$($lifetime,)? T: Ordered + ?Sized> Ordered for $ty {}
         impl<$($lifetime,)? T: NeverNull + ?Sized> NeverNull for $ty {}
@@ -109,6 +118,10 @@ macro_rules! closed_inside {
         impl<$($generics)*> Closed for $ty {
             fn is_closed() -> bool {
                 $(<$inner as Closed>::is_closed())&&+
+            }
+
+            fn enum_name() -> Option<&'static str> {
+                None$(.or(<$inner as Closed>::enum_name()))+
             }
         }
     )*};
@@ -164,6 +177,8 @@ asked! {
     OfTruth of_truth;
     /// Whether its values are equal where their JSON is.
     OfEqual of_equal;
+    /// Whether the values of two types are equal where their JSON is, if those of each type are.
+    OfBoth of_both;
     /// Whether its values are in the order of their JSON.
     OfOrder of_order;
     /// Whether it is an `Option` that is null only where it is `None`.
@@ -172,6 +187,14 @@ asked! {
     OfOutcome of_outcome;
     /// Whether it has the length of its JSON.
     OfLength of_length;
+}
+
+/// Two types `A` and `B` that are compared.
+pub struct Both<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
+
+/// The place of two values that are compared.
+pub fn both<A: ?Sized, B: ?Sized>(_: *const A, _: *const B) -> *const Both<A, B> {
+    unreachable()
 }
 
 /// The places of all that is asked in a test: a tuple.
@@ -197,6 +220,8 @@ answers! {
     {T: Keyed + ?Sized} of_keys OfKeys<T> => Answer::Closed(true);
     {} of_truth OfTruth<bool> => Answer::Closed(true);
     {T: Closed + ?Sized} of_equal OfEqual<T> => Answer::Closed(T::is_closed());
+    // An enum may be equal to values of other types, as its author says.
+    {A: Closed + ?Sized, B: Closed + ?Sized} of_both OfBoth<Both<A, B>> => Answer::Closed(A::enum_name() == B::enum_name());
     {T: Ordered + ?Sized} of_order OfOrder<T> => Answer::Closed(true);
     {T: NeverNull} of_presence OfPresence<Option<T>> => Answer::Closed(true);
     {T, E} of_outcome OfOutcome<Result<T, E>> => Answer::Closed(true);

@@ -504,6 +504,9 @@ impl Decoder {
             b'=' => {
                 let how = it.one_of(&Comparison::ALL);
                 let (left, right) = (it.test(answers), it.test(answers));
+                if !how.is_order() && !matches!(answers.next(), Some(Answer::Closed(true))) {
+                    return None;
+                }
                 Some(Test::Compare([left?, right?], how).into())
             }
             b'?' => {

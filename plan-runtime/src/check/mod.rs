@@ -22,8 +22,8 @@ pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;
 pub use closed::{
     Answer, Answers, Closed, ClosedEnum, NeverNull, NotClosed, OpenEnum, ToldByShape, WithoutJson,
-    asked, constant, of_equal, of_fields, of_items, of_keys, of_length, of_order, of_outcome,
-    of_presence, of_truth,
+    asked, both, constant, of_both, of_equal, of_fields, of_items, of_keys, of_length, of_order,
+    of_outcome, of_presence, of_truth,
 };
 pub use cursor::{
     AtArray, AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape,

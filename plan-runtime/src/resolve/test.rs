@@ -232,3 +232,101 @@ fn compare_with_float(integer: i128, float: f64) -> Option<Ordering> {
         rest.unwrap_or(Ordering::Equal)
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All decimals of a number: whether it is below zero, its whole part, and the digits after the point.
+    fn decimals(number: &Number) -> (bool, String, String) {
+        let text = match number.as_f64() {
+            Some(float) if number.is_f64() => format!("{float:.1100}"),
+            _ => number.to_string(),
+        };
+        let (is_negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, &*text),
+        };
+        let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
+        let rest = rest.trim_end_matches('0');
+        let whole = whole.trim_start_matches('0');
+        let is_zero = whole.is_empty() && rest.is_empty();
+        (is_negative && !is_zero, whole.to_owned(), rest.to_owned())
+    }
+
+    fn order_of_decimals(left: &Number, right: &Number) -> Ordering {
+        let (left, right) = (decimals(left), decimals(right));
+        let sizes =
+            |(_, whole, rest): &(bool, String, String)| (whole.len(), whole.clone(), rest.clone());
+        let by_size = sizes(&left).cmp(&sizes(&right));
+        right
+            .0
+            .cmp(&left.0)
+            .then(if left.0 { by_size.reverse() } else { by_size })
+    }
+
+    fn number() -> impl Strategy<Value = Number> {
+        let float = |float: f64| Number::from_f64(float).unwrap_or_else(|| 0.into());
+        // Near a power of two, floats and integers meet.
+        let near = (0..70_u32, -3..4_i64, any::<bool>());
+        let near = near.prop_map(move |(power, more, is_float)| {
+            let power = 2_f64.powi(power as i32);
+            if is_float {
+                float(power + more as f64 / 2.0)
+            } else {
+                Number::from((power as u64).saturating_add_signed(more))
+            }
+        });
+        prop_oneof![
+            any::<u64>().prop_map(Number::from),
+            any::<i64>().prop_map(Number::from),
+            (-3..4_i64).prop_map(Number::from),
+            any::<f64>().prop_map(float),
+            any::<i64>().prop_map(move |number| float(number as f64)),
+            any::<u64>().prop_map(move |number| float(number as f64)),
+            (-9..9_i8).prop_map(move |number| float(f64::from(number) / 4.0)),
+            near.clone(),
+            near.prop_map(move |number| match number.as_u64() {
+                Some(number) => Number::from((number as i64).wrapping_neg()),
+                None => float(-number.as_f64().unwrap_or_default()),
+            }),
+            prop::sample::select(vec![-0.0, f64::MAX, f64::MIN, 5e-324, 1e300]).prop_map(float),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 20_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn numbers_compare_exactly(left in number(), right in number()) {
+            let order = order_of_decimals(&left, &right);
+            prop_assert_eq!(compare_numbers(&left, &right), Some(order));
+            let is_equal = equal(&left.into(), &right.into());
+            prop_assert_eq!(is_equal, order.is_eq());
+        }
+    }
+
+    #[test]
+    fn values_of_two_kinds_have_no_order() {
+        let values = [
+            Value::Null,
+            false.into(),
+            1.into(),
+            "1".into(),
+            Value::Array(Vec::new()),
+            Value::Object(serde_json::Map::new()),
+        ];
+        for (left_at, left) in values.iter().enumerate() {
+            for (right_at, right) in values.iter().enumerate() {
+                let is_same = left_at == right_at;
+                assert_eq!(equal(left, right), is_same, "{left} {right}");
+                let is_ordered = is_same && (1..4).contains(&left_at);
+                assert_eq!(order(left, right).is_some(), is_ordered, "{left} {right}");
+            }
+        }
+        let one: Value = serde_json::from_str(r#"{"a": 1, "b": [2.0]}"#).unwrap_or_default();
+        let other: Value = serde_json::from_str(r#"{"b": [2], "a": 1.0}"#).unwrap_or_default();
+        assert!(equal(&one, &other) && !one.is_null());
+    }
+}

@@ -6,3 +6,4 @@ mod literals;
 mod references;
 #[path = "../support/mod.rs"]
 mod support;
+mod tests;

@@ -2,8 +2,8 @@
 
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{
-    Action, Branch, Condition, Executable, For, Input, Optional, Part, Plan, Policy, Reference,
-    Source, Step, Template, ToolInfo,
+    Action, Branch, Comparison, Condition, Executable, For, Input, Optional, Part, Plan, Policy,
+    Question, Reference, Source, Step, Template, Test, ToolInfo,
 };
 use plan_runtime::run::{Observer, OnFailure, Status, StepError, StepRef};
 use plan_runtime::{Error, RunError};
@@ -80,7 +80,7 @@ impl Random {
     }
 
     fn template(&mut self, before: usize, depth: usize) -> Template {
-        match self.random.u8(..if depth == 0 { 7 } else { 10 }) {
+        match self.random.u8(..if depth == 0 { 7 } else { 13 }) {
             0 => Template::Bool(true),
             1 => Template::String("text".into()),
             2..7 => Template::Reference(self.reference(before)),
@@ -92,10 +92,29 @@ impl Random {
                 ("a", self.template(before, depth - 1)),
                 ("keys", self.template(before, depth - 1)),
             ]),
-            _ => Template::Text(vec![
+            9 => Template::Text(vec![
                 Part::Literal("<".into()),
                 Part::value(Template::Reference(self.reference(before)), ""),
             ]),
+            _ => self.test(before, depth - 1).into(),
+        }
+    }
+
+    fn test(&mut self, before: usize, depth: usize) -> Test {
+        let left = self.template(before, depth);
+        let pair = |it: &mut Self, left| [left, it.template(before, depth)];
+        match self.random.u8(..5) {
+            0 => Test::All(pair(self, left).into()),
+            1 => Test::Any(pair(self, left).into()),
+            2 => Test::Not(left),
+            3 => {
+                let how = Comparison::ALL[self.random.usize(..Comparison::ALL.len())];
+                Test::Compare(pair(self, left), how)
+            }
+            _ => Test::Ask(
+                Question::ALL[self.random.usize(..Question::ALL.len())],
+                left,
+            ),
         }
     }
 

@@ -3,9 +3,9 @@
 
 use plan_runtime::Plan;
 use plan_runtime::plan::{
-    Absent, Action, Amount, Block, Body, Branch, Catch, Computed, Condition, Entry, For, Input,
-    Key, Number, Optional, Output, Part, Policy, Reference, Role, Segment, Selector, Source, Step,
-    Tag, Template, ToolInfo,
+    Absent, Action, Amount, Block, Body, Branch, Catch, Comparison, Computed, Condition, Entry,
+    For, Input, Key, Number, Optional, Output, Part, Policy, Question, Reference, Role, Segment,
+    Selector, Source, Step, Tag, Template, Test, ToolInfo,
 };
 use plan_runtime::shape::Tagging;
 use proptest::prelude::*;
@@ -127,6 +127,7 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
                 });
                 Template::Tagged(tag, content.map(Box::new))
             }),
+            test(inner.clone()).prop_map(Template::from),
             prop::collection::vec((prop::option::of(inner), text()), 0..4).prop_map(|parts| {
                 let part = |(value, text): (Option<Template>, String)| match value {
                     Some(value) => Part::value(value, text),
@@ -136,6 +137,22 @@ fn template(steps: usize) -> impl Strategy<Value = Template> {
             }),
         ]
     })
+}
+
+pub fn test(
+    operand: impl Strategy<Value = Template> + Clone + 'static,
+) -> impl Strategy<Value = Test> {
+    let several = prop::collection::vec(operand.clone(), 2..4);
+    let signs = prop::sample::select(Comparison::ALL.to_vec());
+    let questions = prop::sample::select(Question::ALL.to_vec());
+    prop_oneof![
+        several.clone().prop_map(Test::All),
+        several.prop_map(Test::Any),
+        operand.clone().prop_map(Test::Not),
+        ([operand.clone(), operand.clone()], signs)
+            .prop_map(|(operands, sign)| Test::Compare(operands, sign)),
+        (questions, operand).prop_map(|(question, operand)| Test::Ask(question, operand)),
+    ]
 }
 
 /// A body in which there are two local values: those of the two `for`s around it.

@@ -1,5 +1,6 @@
 //! Conditions that are data.
 
+mod closed;
 #[rustfmt::skip]
 #[allow(
     clippy::all,
