@@ -81,8 +81,8 @@ fn conditions_and_types() {
     for line in [
         "plan printed -> (Option<String>, Vec<Option<String>>)",
         "  input counts: BTreeMap<String, Vec<u32>>",
-        "  step matched = if let Some(text) = &maybe {",
-        "  step chained = if !counts.is_empty() && let Some(text) = &maybe {",
+        "  step matched = if let Some(text) = maybe {",
+        "  step chained = if !counts.is_empty() && let Some(text) = maybe {",
         "  step each = for (key, numbers) in counts {",
     ] {
         assert!(

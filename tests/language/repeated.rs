@@ -237,7 +237,7 @@ plan asking -> usize
     step noted = note
       text: format!(\"{} {:?}\", question, last)
     noted
-  } while asked > 3
+  } while noted > 3
 
   #[at_most(2)]
   step done = loop |before| {

@@ -30,7 +30,7 @@ plan! {
         /// Send the greeting.
         step sent = Send {
             message: Message { to: [name, "archive"], body: format!("Hello {name}, {:>3} times", times) },
-            urgent: times > 3,
+            urgent: times * 2 > 6,
         };
         /// Count on.
         step sum = Add { left: 1, right: sent as i64 };
@@ -88,7 +88,7 @@ fn what_can_be_rust_is_of_the_program() {
     };
     assert_eq!(arguments[1].key, Key::Name("urgent".into()));
     let Template::Computed(urgent) = &arguments[1].value else {
-        panic!("`times > 3` is computed");
+        panic!("`times * 2 > 6` is computed");
     };
     let (Body::For(each), Body::If(only)) = (&Bind::PLAN.steps[0].body, &Bind::PLAN.steps[1].body)
     else {
@@ -103,7 +103,7 @@ fn what_can_be_rust_is_of_the_program() {
         (&plan.inputs[0].description, "Whom."),
         (&plan.steps[0].intent, "Send the greeting."),
         (&plan.output.type_name, "(u64, i64)"),
-        (urgent.written(), "times > 3"),
+        (urgent.written(), "times * 2 > 6"),
         (&each.pattern, "(place, name)"),
         (pattern, "Some(name)"),
     ] {
@@ -147,7 +147,7 @@ fn for_people() {
 
   step sent = mail.send  // Send the greeting.
     message: { to: [name, "archive"], body: format!("Hello {}, {:>3} times", name, times) }
-    urgent:  times > 3
+    urgent:  times * 2 > 6
 
   step sum = add  // Count on.
     left:  1

@@ -15,7 +15,7 @@ pub(super) enum Binds {
     Each,
     /// The names of a pattern, together.
     Together,
-    /// The one name of `Some(…)`, `Ok(…)` or `Err(…)`, as the whole of what is bound.
+    /// The one name of `Some(…)`, `Ok(…)` or `Err(…)`, as the whole value in it.
     One,
 }
 

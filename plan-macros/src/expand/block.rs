@@ -223,7 +223,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Writes where a local value is, and gives the part of what is there that it is, if it is not all.
+    /// Writes where a local value is, and gives its place among those that are bound together, if there are several.
     pub(super) fn source_data(&mut self, local: Local, written: &str) -> Option<usize> {
         match self.place_of_local(local) {
             LocalPlace::Frame(frame) => {

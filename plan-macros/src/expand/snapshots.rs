@@ -250,6 +250,7 @@ fn a_computed_value_and_a_text() {
             const check_of_step_late: &[__plan::Constant] = {
                 let __q0 = __plan::asked(
                     &|| {
+                        loop {}
                         #[allow(unused_variables)]
                         let days: &__PlanInput1 = __plan::any();
                         (__plan::of_order(days),)
@@ -264,7 +265,7 @@ fn a_computed_value_and_a_text() {
                                 #[allow(unused_imports)]
                                 use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
                                 let _ = __q0;
-                                __plan::vec![__plan::part(__q0, | (__x,) | __x).plan_answer()]
+                                __plan::vec![__plan::part(__q0, | (__x,) | __x).of_order()]
                             }),
                     ),
                     __plan::Constant::Compute(

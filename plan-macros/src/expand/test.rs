@@ -20,8 +20,8 @@ struct Asked {
 }
 
 enum AnswerOf {
-    /// The type at this place.
-    Type(usize),
+    /// What is asked about the type at this place.
+    Type(Ident, usize),
     /// A constant, as an expression for its answer.
     Constant(TokenStream),
     /// What is certain.
@@ -29,11 +29,12 @@ enum AnswerOf {
 }
 
 impl Asked {
-    /// Asks about the type of a value.
+    /// Asks about the type of a value, or the types of two.
     fn ask(&mut self, about: &str, value: &TokenStream) {
         let about = Ident::new(about, Span::call_site());
-        self.answers.push(AnswerOf::Type(self.types.len()));
         self.types.push(quote!(__plan::#about(#value)));
+        self.answers
+            .push(AnswerOf::Type(about, self.types.len() - 1));
     }
 }
 
@@ -55,13 +56,14 @@ impl Builder<'_> {
         let locals = computed.locals.iter().map(
             |(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);),
         );
-        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* (#(#types,)*) }));
+        // What is never reached is not borrow-checked: a field of a packed struct cannot be borrowed, but compared.
+        let binding = quote!(__plan::asked(&|| { loop {} #(#values)* #(#locals)* (#(#types,)*) }));
         let place = self.fresh("q");
         self.bindings.extend(quote!(let #place = #binding;));
         let answers = answers.iter().map(|answer| match answer {
-            AnswerOf::Type(number) => {
+            AnswerOf::Type(about, number) => {
                 let part = part_of(&place, *number, types.len());
-                quote!(#part.plan_answer())
+                quote!(#part.#about())
             }
             AnswerOf::Constant(answer) => answer.clone(),
             AnswerOf::Yes => quote!(__plan::Answer::Closed(true)),
@@ -103,8 +105,7 @@ impl Builder<'_> {
                 }
                 if !is_order {
                     let [left, right] = both.each_ref().map(compared);
-                    asked.answers.push(AnswerOf::Type(asked.types.len()));
-                    asked.types.push(quote!(__plan::of_both(#left, #right)));
+                    asked.ask("of_both", &quote!(#left, #right));
                 }
             }
             Test::Ask(method, reference) => {
@@ -191,8 +192,14 @@ fn values(reference: &Reference) -> Vec<TokenStream> {
     for hop in &reference.hops {
         way = match hop {
             Hop::Field(dot, member) => quote!(#way #dot #member),
-            Hop::Index(_, index) => quote!(#way [#index]),
-            Hop::Key(_, key) => quote!(#way [#key]),
+            Hop::Index(bracket, index) => {
+                bracket.surround(&mut way, |inside| index.to_tokens(inside));
+                way
+            }
+            Hop::Key(bracket, key) => {
+                bracket.surround(&mut way, |inside| key.to_tokens(inside));
+                way
+            }
             Hop::Each(_) | Hop::Optional(_) | Hop::Get(..) | Hop::Outcome(_) | Hop::Pointer(..) => {
                 way
             }

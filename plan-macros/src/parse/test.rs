@@ -43,7 +43,7 @@ pub(super) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
     }))
 }
 
-/// Whether a pattern is a name in `Some(…)`, `Ok(…)` or `Err(…)`, which then means the whole of what is bound.
+/// Whether a pattern is a name in `Some(…)`, `Ok(…)` or `Err(…)`, which then means the whole value in it.
 pub(crate) fn binds_one(pat: &Pat) -> bool {
     let Pat::TupleStruct(pattern) = pat else {
         return false;

@@ -32,8 +32,8 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             impl #impl_generics #krate::check::Closed for #ident #type_generics #where_clause {
                 fn is_closed() -> ::core::primitive::bool {
                     #[allow(unused_imports)]
-                    use #krate::check::NotProbed as _;
-                    #krate::check::Probe::<Self>::is_closed_enum()
+                    use #krate::check::OpenEnum as _;
+                    #krate::check::ClosedEnum::<Self>::is_closed()
                 }
 
                 fn enum_name() -> ::core::option::Option<&'static ::core::primitive::str> {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
+use std::marker::PhantomData;
 use std::panic::catch_unwind;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -144,13 +145,30 @@ closed_inside! {
 macro_rules! asked {
     ($($(#[$doc:meta])+ $name:ident $function:ident;)*) => {$(
         $(#[$doc])+
-        pub struct $name<T: ?Sized>(std::marker::PhantomData<T>);
+        pub struct $name<T: ?Sized>(PhantomData<T>);
 
         $(#[$doc])+
         pub fn $function<T: ?Sized>(_: &T) -> $name<T> {
             unreachable()
         }
-    )*};
+    )*
+
+    /// The answers where nothing is known of a type.
+    ///
+    /// Each question has a method of its own: where a mistake leaves a type unknown, methods of one name would be a second mistake.
+    pub trait NotClosed {
+        $(
+            $(#[$doc])+
+            fn $function(&self) -> Answer {
+                Answer::Closed(false)
+            }
+        )*
+
+        /// Whether values of two types are equal where their JSON is, if those of each type are.
+        fn of_both(&self) -> Answer {
+            Answer::Closed(false)
+        }
+    }};
 }
 
 asked! {
@@ -175,24 +193,24 @@ asked! {
 }
 
 /// Whether values of two types are equal where their JSON is, if those of each type are.
-pub struct OfBoth<A: ?Sized, B: ?Sized>(std::marker::PhantomData<A>, std::marker::PhantomData<B>);
+pub struct OfBoth<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
 
 /// Whether values of two types are equal where their JSON is, if those of each type are.
 pub fn of_both<A: ?Sized, B: ?Sized>(_: &A, _: &B) -> OfBoth<A, B> {
     unreachable()
 }
 
-/// The places of what is asked in a test: a tuple.
+/// The places of all that is asked in a test: a tuple.
 pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> PathCursor<Q> {
     root()
 }
 
 macro_rules! answers {
-    ($({$($generics:tt)*} $ty:ty => $answer:expr;)*) => {$(
+    ($({$($generics:tt)*} $function:ident $ty:ty => $answer:expr;)*) => {$(
         impl<$($generics)*> PathCursor<$ty> {
             /// The answer.
             #[must_use]
-            pub fn plan_answer(self) -> Answer {
+            pub fn $function(self) -> Answer {
                 $answer
             }
         }
@@ -200,27 +218,27 @@ macro_rules! answers {
 }
 
 answers! {
-    {T: Shape + ?Sized} OfFields<T> => Answer::Shape(T::SHAPE);
-    {T: Listed + ?Sized} OfItems<T> => Answer::Closed(true);
-    {T: Keyed + ?Sized} OfKeys<T> => Answer::Closed(true);
-    {} OfTruth<bool> => Answer::Closed(true);
-    {T: Closed + ?Sized} OfEqual<T> => Answer::Closed(T::is_closed());
+    {T: Shape + ?Sized} of_fields OfFields<T> => Answer::Shape(T::SHAPE);
+    {T: Listed + ?Sized} of_items OfItems<T> => Answer::Closed(true);
+    {T: Keyed + ?Sized} of_keys OfKeys<T> => Answer::Closed(true);
+    {} of_truth OfTruth<bool> => Answer::Closed(true);
+    {T: Closed + ?Sized} of_equal OfEqual<T> => Answer::Closed(T::is_closed());
+    {T: Ordered + ?Sized} of_order OfOrder<T> => Answer::Closed(true);
+    {T: NeverNull} of_presence OfPresence<Option<T>> => Answer::Closed(true);
+    {T, E} of_outcome OfOutcome<Result<T, E>> => Answer::Closed(true);
+    {T: Measured + ?Sized} of_length OfLength<T> => Answer::Closed(true);
     // An enum may be equal to what is not of it, as its author says.
-    {A: Closed + ?Sized, B: Closed + ?Sized} OfBoth<A, B> => Answer::Closed(A::enum_name() == B::enum_name());
-    {T: Ordered + ?Sized} OfOrder<T> => Answer::Closed(true);
-    {T: NeverNull} OfPresence<Option<T>> => Answer::Closed(true);
-    {T, E} OfOutcome<Result<T, E>> => Answer::Closed(true);
-    {T: Measured + ?Sized} OfLength<T> => Answer::Closed(true);
+    {A: Closed + ?Sized, B: Closed + ?Sized} of_both OfBoth<A, B> => Answer::Closed(A::enum_name() == B::enum_name());
 }
 
 /// The answer where only the shape of a type tells whether it is ever null.
 pub trait ToldByShape {
     /// The answer.
-    fn plan_answer(self) -> Answer;
+    fn of_presence(self) -> Answer;
 }
 
 impl<T: Shape> ToldByShape for PathCursor<OfPresence<Option<T>>> {
-    fn plan_answer(self) -> Answer {
+    fn of_presence(self) -> Answer {
         Answer::Closed(match T::SHAPE {
             // A unit struct is null, and what is in a transparent one may be.
             TypeShape::Struct(fields) => fields
@@ -232,17 +250,7 @@ impl<T: Shape> ToldByShape for PathCursor<OfPresence<Option<T>>> {
     }
 }
 
-/// The answer where nothing is known of a type.
-pub trait NotClosed {
-    /// The answer.
-    fn plan_answer(&self) -> Answer;
-}
-
-impl<Q> NotClosed for PathCursor<Q> {
-    fn plan_answer(&self) -> Answer {
-        Answer::Closed(false)
-    }
-}
+impl<Q> NotClosed for PathCursor<Q> {}
 
 /// A constant of a test.
 pub struct ConstantOfTest<'a, T: ?Sized>(&'a T);
@@ -297,9 +305,29 @@ impl<Q> Answers for AnswersOf<Q> {
 /// How many variants an enum has at most that are compared with one another.
 const MOST_VARIANTS: usize = 256;
 
-/// Whether an enum is closed: all its variants are strings in JSON, and each is equal to itself alone. That is asked of the values themselves,
-/// since an enum may compare itself in its own way.
-pub(crate) fn is_closed_enum<T: Shape + PartialEq + Serialize + DeserializeOwned>() -> bool {
+/// Asks whether an enum `T` is closed: all its variants are strings in JSON, and each is equal to itself alone. That is asked of the values
+/// themselves, since an enum may compare itself in its own way.
+pub struct ClosedEnum<T>(PhantomData<T>);
+
+/// The answer where an enum cannot be asked.
+pub trait OpenEnum {
+    /// It is not.
+    fn is_closed() -> bool {
+        false
+    }
+}
+
+impl<T> OpenEnum for ClosedEnum<T> {}
+
+impl<T: Shape + PartialEq + Serialize + DeserializeOwned> ClosedEnum<T> {
+    /// Whether it is.
+    #[must_use]
+    pub fn is_closed() -> bool {
+        is_closed_enum::<T>()
+    }
+}
+
+fn is_closed_enum<T: Shape + PartialEq + Serialize + DeserializeOwned>() -> bool {
     let TypeShape::Enum(Tagging::External, variants) = T::SHAPE else {
         return false;
     };

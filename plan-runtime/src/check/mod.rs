@@ -20,11 +20,10 @@ pub use argument::{
 };
 pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;
-pub(crate) use closed::is_closed_enum;
 pub use closed::{
-    Answer, Answers, Closed, NeverNull, NotClosed, ToldByShape, WithoutJson, asked, constant,
-    of_both, of_equal, of_fields, of_items, of_keys, of_length, of_order, of_outcome, of_presence,
-    of_truth,
+    Answer, Answers, Closed, ClosedEnum, NeverNull, NotClosed, OpenEnum, ToldByShape, WithoutJson,
+    asked, constant, of_both, of_equal, of_fields, of_items, of_keys, of_length, of_order,
+    of_outcome, of_presence, of_truth,
 };
 pub use cursor::{
     AtArray, AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape,

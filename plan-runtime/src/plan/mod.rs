@@ -57,6 +57,7 @@ mod executable;
 mod graph;
 pub(crate) mod json;
 mod lazy;
+mod operator;
 mod pattern;
 mod picture;
 #[cfg(feature = "dynamic")]
@@ -67,7 +68,6 @@ mod role;
 mod rust_text;
 mod secrecy;
 mod template;
-mod test;
 mod uses;
 mod written;
 
@@ -91,15 +91,15 @@ pub use rust_text::RustText;
 #[cfg(feature = "dynamic")]
 pub(crate) use secrecy::KnownTool;
 pub(crate) use secrecy::{InnerPlan, Secrecy};
-pub use template::{Entry, Key, Number, Part, Tag, Template};
-#[cfg(feature = "rust")]
-pub(crate) use test::Binding;
-pub use test::{Comparison, Question, Test};
+pub use template::{Entry, Key, Number, Part, Tag, Template, Test};
 
 pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
 pub(crate) use display::attributes;
 pub use json::InPlan;
+#[cfg(feature = "rust")]
+pub(crate) use operator::Binding;
+pub use operator::{Comparison, Question};
 pub(crate) use pattern::{Bound, bound_by_let, outcome_of, pattern_mistake, seen};
 pub(crate) use reference::{ERR, OK, Path, index};
 pub use uses::Use;

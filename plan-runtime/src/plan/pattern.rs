@@ -3,7 +3,6 @@
 use super::{Absent, ERR, OK, Path, Selector, Source, Template};
 use crate::print::is_part_of_name;
 use crate::print::{is_code, literal, short, some_of, word};
-use crate::resolve::describe;
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -250,17 +249,17 @@ impl<'t> OfData<'t> {
 ///
 /// # Errors
 ///
-/// In words, where the value is not what the pattern is for.
+/// The value, where the pattern needs a `Result` and it is not one.
 pub(crate) fn bound_by_let(
     pattern: &str,
     template: &Template,
     value: Value,
-) -> Result<Option<Value>, String> {
+) -> Result<Option<Value>, Value> {
     if value.is_null() {
         return Ok(None);
     }
     if let Template::Computed(_) = template {
-        // Its code gives a list of what each variable is.
+        // Its code gives a list of the values of all variables.
         let is_one = OfData::of(pattern).is_some_and(|it| it.is_one());
         return Ok(match value {
             Value::Array(mut parts) if is_one => parts.pop(),
@@ -282,11 +281,7 @@ pub(crate) fn bound_by_let(
             Ok(members.remove(side))
         }
         Value::Object(members) if members.len() == 1 && members.contains_key(other) => Ok(None),
-        other => Err(format!(
-            "the pattern `{}` needs a `Result`, but found {}",
-            short(pattern),
-            describe::value(&other)
-        )),
+        other => Err(other),
     }
 }
 

@@ -5,7 +5,6 @@
 
 use super::{Omitted, Shape, TypeShape};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
@@ -42,11 +41,6 @@ pub trait NotProbed {
     /// Its JSON, if it has one.
     fn json(_: &Self::Subject) -> Value {
         Value::Null
-    }
-
-    /// Whether it is an enum without fields that is equal where its JSON is.
-    fn is_closed_enum() -> bool {
-        false
     }
 
     /// Whether an `Option` can be `Some` once its JSON was read.
@@ -100,14 +94,6 @@ impl Probe<Option<()>> {
 impl<T: Shape> Probe<T> {
     /// See [`NotProbed::WRITTEN`].
     pub const WRITTEN: TypeShape = T::SHAPE;
-}
-
-impl<T: Shape + PartialEq + Serialize + DeserializeOwned> Probe<T> {
-    /// See [`NotProbed::is_closed_enum`].
-    #[must_use]
-    pub fn is_closed_enum() -> bool {
-        crate::check::is_closed_enum::<T>()
-    }
 }
 
 impl<T: Default> Probe<T> {

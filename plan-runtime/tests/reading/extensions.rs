@@ -49,8 +49,9 @@ fn tool_plans() {
             ),
             (
                 r#""if": [{"condition": {"all": []}, "then": {"tool": "t"}}]"#,
-                r#"error[wrong-kind]: a condition is an object, but must be a reference to `true` or `false`
-  --> 2:36 in step `b`
+                r#"error[missing-member]: `all` joins at least two conditions
+  --> 2:44 in step `b`
+   = help: write a condition that is alone without it
 "#,
             ),
             (
@@ -189,9 +190,10 @@ error[missing-member]: this loop has no bound
 "#,
             ),
             (
-                r#""loop": {"steps": [], "while": {"not": true}}, "policy": {"at_most": 3}"#,
-                r#"error[wrong-kind]: a condition is an object, but must be a reference to `true` or `false`
-  --> 2:46 in step `b`
+                r#""loop": {"steps": [], "while": {"nott": true}}, "policy": {"at_most": 3}"#,
+                r#"error[unknown-member]: `nott` is not a kind of condition
+  --> 2:47 in step `b`
+   = help: did you mean `not`?
 "#,
             ),
             (
@@ -603,8 +605,9 @@ fn action_plans() {
         &[
             (
                 r#""if": [{"condition": {}, "then": {"tool": "t"}}]"#,
-                r#"error[wrong-kind]: a condition is an object, but must be a reference to `true` or `false`
+                r#"error[wrong-kind]: a condition that is an object has one member
   --> 2:36 in step `b`
+   = help: it is one of `all`, `any`, `not`, `compare`, `is_some`, `is_none`, `is_ok`, `is_err`, `is_empty`, `len`
 "#,
             ),
             (

@@ -133,7 +133,7 @@ fn parts_of_bodies() {
         "the list of step `b`: the computed value `1 + 1`",
         "a condition of step `b`: the computed value `1 + 1`",
         "argument `y` of step `b`: the computed value `1 + 1`",
-        "a condition of step `b`: an object, which is never `true`",
+        "a condition of step `b`: an object in a condition",
         "step `b`: the computed value `1 + 1`",
         "`[0]` of the fallback of step `b`: the computed value `1 + 1`",
         "`i.j` of the inputs of the block of step `c`: the computed value `1 + 1`",

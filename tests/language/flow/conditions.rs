@@ -140,12 +140,12 @@ fn what_is_a_reference_or_a_literal_is_data() {
     assert_eq!(branch["all"][1]["reference"]["pointer"], "/0");
     assert_eq!(branch["all"][2]["pattern"], "Some(x)");
     assert_eq!(
-        branch["all"][2]["value"]["computed"]["reads"],
-        json!([{"input": "b"}])
+        branch["all"][2]["value"]["reference"],
+        json!({"input": "b", "pointer": "/1", "written": "b.1"})
     );
     assert_eq!(
-        branch["all"][3]["computed"],
-        json!({"written": "x > 2", "reads": [{"local": 0}]})
+        branch["all"][3],
+        json!({"compare": [{"reference": {"local": 0, "pointer": ""}}, ">", 2]})
     );
     assert_eq!(branch["all"][4], true);
     let read: plan_runtime::Plan = serde_json::from_value(json).unwrap();
@@ -156,7 +156,12 @@ fn what_is_a_reference_or_a_literal_is_data() {
         "{printed}"
     );
     // A pointer does not say whether it leads into a tuple.
-    assert_eq!(read.to_string(), printed.replacen("b.0", "b[0]", 1));
+    assert_eq!(
+        read.to_string(),
+        printed
+            .replacen("b.0", "b[0]", 1)
+            .replacen("b.1", "b[1]", 1)
+    );
     let run = |a, b| done(Data { a, b }.run(&()));
     assert_eq!(run(true, (true, Some(3))), Some(3));
     assert_eq!(run(true, (true, Some(2))), None);

@@ -163,7 +163,13 @@ impl<'x> Schedule<'x> {
                 Condition::Let { pattern, value } => {
                     let read = |scope: &Scope<'_>| {
                         let found = resolve::<Value>(value, scope)?;
-                        bound_by_let(pattern, value, found).map_err(ResolveError::new)
+                        bound_by_let(pattern, value, found).map_err(|found| {
+                            ResolveError::new(format!(
+                                "the pattern `{}` needs a `Result`, but found {}",
+                                describe::short(pattern),
+                                describe::value(&found)
+                            ))
+                        })
                     };
                     let (bound, bytes) = self.locally(step, *frame, read)?;
                     if let Some(value) = bound {

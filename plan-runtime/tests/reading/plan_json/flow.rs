@@ -67,7 +67,7 @@ error[unknown-member]: unknown member `valeu` in a condition
                 r#""if": [{"all": [{"pattern": "Some(1)", "value": 1}], "then": {"value": 1}}]"#,
                 "error[not-allowed]: the pattern `Some(1)` is not compared with the value
   --> 3:43 in step `b`
-   = help: over data, a pattern is `Some(…)` with a name, `_`, or a tuple of them in it
+   = help: over data, a pattern is `Some(…)`, `Ok(…)` or `Err(…)` with a name, `_`, or a tuple of them in it
 ",
             ),
             (

@@ -18,9 +18,9 @@ fn what_is_right() {
             }},
             {"all": [
                 {"pattern": "Some(z)", "value": {"computed": {"written": "q", "reads": [{"input": "q"}]}}},
-                {"reference": {"local": 1, "pointer": "/0/ok"}}
+                {"reference": {"local": 1, "pointer": "/ok"}}
             ], "then": {
-                "tool": {"name": "u"}, "arguments": {"object": {"l": {"reference": {"local": 1, "pointer": "/0/k"}}}}
+                "tool": {"name": "u"}, "arguments": {"object": {"l": {"reference": {"local": 1, "pointer": "/k"}}}}
             }},
             {"condition": true, "then": {"value": {"text": ["a", {"value": 1, "spec": ">8"}]}}},
             {"then": {"value": null}}

@@ -16,7 +16,7 @@ fn templates() {
             r#"{"to": 1}"#,
             r#"error[unknown-member]: `to` is not a kind of template
   --> 2:25 in step `a`
-   = help: an object with this member is `{"object": {"to": …}}`; the others are `merge`, `reference`, `text`, `computed`
+   = help: an object with this member is `{"object": {"to": …}}`; the others are `merge`, `reference`, `text`, `all`, `any`, `not`, `compare`, `is_some`, `is_none`, `is_ok`, `is_err`, `is_empty`, `len`, `computed`
 "#,
         ),
         (
