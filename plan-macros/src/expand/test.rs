@@ -29,7 +29,7 @@ enum AnswerOf {
 }
 
 impl Asked {
-    /// Asks about the type of a value.
+    /// Asks about the type of a value, or the types of two.
     fn ask(&mut self, about: &str, value: &TokenStream) {
         let about = Ident::new(about, Span::call_site());
         self.types.push(quote!(__plan::#about(#value)));
@@ -56,7 +56,8 @@ impl Builder<'_> {
         let locals = computed.locals.iter().map(
             |(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);),
         );
-        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* (#(#types,)*) }));
+        // What is never reached is not borrow-checked: a field of a packed struct cannot be borrowed, but compared.
+        let binding = quote!(__plan::asked(&|| { loop {} #(#values)* #(#locals)* (#(#types,)*) }));
         let place = self.fresh("q");
         self.bindings.extend(quote!(let #place = #binding;));
         let answers = answers.iter().map(|answer| match answer {
@@ -104,7 +105,7 @@ impl Builder<'_> {
                 }
                 if !is_order {
                     let [left, right] = both.each_ref().map(compared);
-                    asked.ask("of_both", &quote!(__plan::both(#left, #right)));
+                    asked.ask("of_both", &quote!(#left, #right));
                 }
             }
             Test::Ask(method, reference) => {
@@ -183,28 +184,32 @@ impl Builder<'_> {
     }
 }
 
-/// The places of the values that a reference leads through: from that of its name to its own.
+/// References to the values that a reference leads through: from that of its name to its own.
 fn values(reference: &Reference) -> Vec<TokenStream> {
-    // A name is a reference already.
+    // What a name is, is a reference already.
     let mut way = reference.root.to_token_stream();
     let mut values = vec![way.clone()];
     for hop in &reference.hops {
-        match hop {
-            Hop::Field(dot, member) => way = quote!(#way #dot #member),
+        way = match hop {
+            Hop::Field(dot, member) => quote!(#way #dot #member),
             Hop::Index(bracket, index) => {
                 bracket.surround(&mut way, |inside| index.to_tokens(inside));
+                way
             }
-            Hop::Key(bracket, key) => bracket.surround(&mut way, |inside| key.to_tokens(inside)),
+            Hop::Key(bracket, key) => {
+                bracket.surround(&mut way, |inside| key.to_tokens(inside));
+                way
+            }
             Hop::Each(_) | Hop::Optional(_) | Hop::Get(..) | Hop::Outcome(_) | Hop::Pointer(..) => {
+                way
             }
-        }
-        // A field of a packed struct can be compared, but not borrowed.
-        values.push(quote!(&raw const #way));
+        };
+        values.push(quote!(&#way));
     }
     values
 }
 
-/// The place of a value of the same origin as this operand: of an enum, or not.
+/// A reference to a value of the same origin as this operand: of an enum, or not.
 fn compared(test: &Test) -> TokenStream {
     match test {
         Test::Reference(reference) => values(reference).pop().unwrap_or_default(),

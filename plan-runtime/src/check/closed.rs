@@ -141,14 +141,14 @@ closed_inside! {
     [T: NeverNull] Option<T>: T;
 }
 
-/// What is asked about a type `T`. Each has a function of the same name, which takes the place of a value.
+/// What is asked about a type `T`. Each has a function of the same name, which takes a value.
 macro_rules! asked {
     ($($(#[$doc:meta])+ $name:ident $function:ident;)*) => {$(
         $(#[$doc])+
         pub struct $name<T: ?Sized>(PhantomData<T>);
 
         $(#[$doc])+
-        pub fn $function<T: ?Sized>(_: *const T) -> $name<T> {
+        pub fn $function<T: ?Sized>(_: &T) -> $name<T> {
             unreachable()
         }
     )*
@@ -163,6 +163,11 @@ macro_rules! asked {
                 Answer::Closed(false)
             }
         )*
+
+        /// Whether values of two types are equal where their JSON is, if those of each type are.
+        fn of_both(&self) -> Answer {
+            Answer::Closed(false)
+        }
     }};
 }
 
@@ -177,8 +182,6 @@ asked! {
     OfTruth of_truth;
     /// Whether its values are equal where their JSON is.
     OfEqual of_equal;
-    /// Whether the values of two types are equal where their JSON is, if those of each type are.
-    OfBoth of_both;
     /// Whether its values are in the order of their JSON.
     OfOrder of_order;
     /// Whether it is an `Option` that is null only where it is `None`.
@@ -189,11 +192,11 @@ asked! {
     OfLength of_length;
 }
 
-/// Two types `A` and `B` that are compared.
-pub struct Both<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
+/// Whether values of two types are equal where their JSON is, if those of each type are.
+pub struct OfBoth<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
 
-/// The place of two values that are compared.
-pub fn both<A: ?Sized, B: ?Sized>(_: *const A, _: *const B) -> *const Both<A, B> {
+/// Whether values of two types are equal where their JSON is, if those of each type are.
+pub fn of_both<A: ?Sized, B: ?Sized>(_: &A, _: &B) -> OfBoth<A, B> {
     unreachable()
 }
 
@@ -220,12 +223,12 @@ answers! {
     {T: Keyed + ?Sized} of_keys OfKeys<T> => Answer::Closed(true);
     {} of_truth OfTruth<bool> => Answer::Closed(true);
     {T: Closed + ?Sized} of_equal OfEqual<T> => Answer::Closed(T::is_closed());
-    // An enum may be equal to values of other types, as its author says.
-    {A: Closed + ?Sized, B: Closed + ?Sized} of_both OfBoth<Both<A, B>> => Answer::Closed(A::enum_name() == B::enum_name());
     {T: Ordered + ?Sized} of_order OfOrder<T> => Answer::Closed(true);
     {T: NeverNull} of_presence OfPresence<Option<T>> => Answer::Closed(true);
     {T, E} of_outcome OfOutcome<Result<T, E>> => Answer::Closed(true);
     {T: Measured + ?Sized} of_length OfLength<T> => Answer::Closed(true);
+    // An enum may be equal to what is not of it, as its author says.
+    {A: Closed + ?Sized, B: Closed + ?Sized} of_both OfBoth<A, B> => Answer::Closed(A::enum_name() == B::enum_name());
 }
 
 /// The answer where only the shape of a type tells whether it is ever null.

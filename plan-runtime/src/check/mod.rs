@@ -22,7 +22,7 @@ pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;
 pub use closed::{
     Answer, Answers, Closed, ClosedEnum, NeverNull, NotClosed, OpenEnum, ToldByShape, WithoutJson,
-    asked, both, constant, of_both, of_equal, of_fields, of_items, of_keys, of_length, of_order,
+    asked, constant, of_both, of_equal, of_fields, of_items, of_keys, of_length, of_order,
     of_outcome, of_presence, of_truth,
 };
 pub use cursor::{

@@ -342,3 +342,85 @@ proptest! {
         }
     }
 }
+
+/// A value that a test is about: a member of the output, or a literal. It is null only if the schema says so.
+fn operand(random: &mut Random) -> Value {
+    match random.below(5) {
+        0 => json!([json!(3), json!("text"), json!(true), json!(null), json!([])][random.below(5)]),
+        at => json!({"reference": {"step": "made", "pointer": format!("/{}", NAMES[at % LISTED])}}),
+    }
+}
+
+fn test(random: &mut Random) -> Value {
+    const SIGNS: [&str; 6] = ["==", "!=", "<", "<=", ">", ">="];
+    const QUESTIONS: [&str; 6] = ["is_some", "is_none", "is_ok", "is_err", "is_empty", "len"];
+    match random.below(4) {
+        0 => json!({"not": operand(random)}),
+        1 => {
+            let question = QUESTIONS[random.below(6)];
+            json!({question: operand(random)})
+        }
+        _ => json!({"compare": [operand(random), SIGNS[random.below(6)], operand(random)]}),
+    }
+}
+
+/// A schema of an object with both members, of which each is of one kind, and maybe null.
+fn members(random: &mut Random) -> Value {
+    let mut member = || {
+        let kind = ["integer", "string", "array", "object"][random.below(4)];
+        let mut schema = json!({ "type": kind });
+        if schema["type"] == "array" {
+            schema = json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2});
+        }
+        if schema["type"] == "object" {
+            schema = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+        }
+        schema["nullable"] = json!(coin(random, 3));
+        schema
+    };
+    json!({"type": "object", "properties": {"a": member(), "b": member()}, "required": ["a", "b"], "additionalProperties": false})
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    /// Of a test, an error is found exactly where a run may fail. Where an operator may stop before it, it is found only there.
+    #[test]
+    fn an_error_in_a_test_is_what_fails(seed in any::<u64>()) {
+        let mut random = Random(seed);
+        let schema = members(&mut random);
+        let (one, other) = (test(&mut random), test(&mut random));
+        let join = random.below(3);
+        let whole = match join {
+            0 => json!({"all": [one, other]}),
+            1 => json!({"any": [one, other]}),
+            _ => one,
+        };
+        let (plan, findings) = read(&schema, &whole, &json!({}));
+        let errors = findings.iter().filter(|it| it.severity == Severity::Error).count();
+        let runs: Vec<_> = (0..60)
+            .map(|_| {
+                let output = fitting(&mut random, &schema);
+                given(&plan, &output)
+            })
+            .collect();
+        let fails = runs.iter().any(Option::is_none);
+        let all = format!("{schema}\n{whole}\n{findings:?}\n{runs:?}");
+        if join > 1 {
+            // Which members an object has is not compared with those of a `Result`.
+            let is_outcome = ["is_ok", "is_err"].iter().any(|it| !whole[it].is_null());
+            let is_unknown = is_outcome && schema.to_string().contains("\"properties\":{}");
+            prop_assert!((errors > 0) == fails || (errors == 0 && is_unknown), "{all}");
+        } else if errors == 0 && fails {
+            // What is asked only where the first operand has not decided may be guarded by it.
+            let (first, second) = (&whole[["all", "any"][join]][0], &whole[["all", "any"][join]][1]);
+            let fails = |test: &Value| {
+                let (plan, findings) = read(&schema, test, &json!({}));
+                let is_error = findings.iter().any(|it| it.severity == Severity::Error && it.code != Code::MaybeAbsent);
+                let fails = (0..60).any(|_| given(&plan, &fitting(&mut Random(seed), &schema)).is_none());
+                is_error && fails
+            };
+            prop_assert!(!fails(first) && !fails(second), "{all}");
+        }
+    }
+}

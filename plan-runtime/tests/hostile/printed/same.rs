@@ -463,3 +463,63 @@ fn conditions_in_nested_literals_are_one_condition() {
         assert!(text.contains("if computed(\"a && b\") {"), "{text}");
     }
 }
+
+/// A test of plan JSON: of one shape, with operands of which some look like others.
+fn test() -> impl Strategy<Value = Value> {
+    let reference = json!({"reference": {"input": "in", "pointer": ""}});
+    let member = json!({"reference": {"input": "in", "pointer": "/len"}});
+    let leaf = prop::sample::select(vec![
+        json!(true),
+        json!(1),
+        json!("in"),
+        json!("a == b"),
+        json!(null),
+        json!({"computed": {"written": "in.len()", "reads": [{"input": "in"}]}}),
+        json!({"computed": {"written": "in && in", "reads": [{"input": "in"}]}}),
+        json!({"computed": {"written": "!in", "reads": [{"input": "in"}]}}),
+        reference,
+        member,
+    ]);
+    let signs = prop::sample::select(vec!["==", "!=", "<", "<=", ">", ">="]);
+    let kinds = prop::sample::select(vec![
+        "not", "len", "is_some", "is_none", "is_ok", "is_err", "is_empty",
+    ]);
+    leaf.prop_recursive(3, 8, 3, move |inner| {
+        let several = prop::collection::vec(inner.clone(), 2..4);
+        prop_oneof![
+            several.clone().prop_map(|all| json!({"all": all})),
+            several.prop_map(|any| json!({"any": any})),
+            (inner.clone(), signs.clone(), inner.clone())
+                .prop_map(|(a, sign, b)| json!({"compare": [a, sign, b]})),
+            (kinds.clone(), inner).prop_map(|(kind, operand)| json!({kind: operand})),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn other_tests_print_otherwise(first in test(), second in test()) {
+        let plans = [&first, &second].map(|test| {
+            [
+                json!([{"id": "x", "value": test}]),
+                json!([{"id": "x", "tool": {"name": "t"}, "arguments": {"object": {"k": [test, 1]}}}]),
+                json!([{"id": "x", "if": [{"condition": test, "then": {"value": 1}}]}]),
+                json!([{"id": "x", "if": [{"all": [test, true], "then": {"value": 1}}]}]),
+                json!([{"id": "x", "if": [{"condition": {"all": [test, true]}, "then": {"value": 1}}]}]),
+            ]
+            .map(|steps| {
+                let document = json!({"name": "p", "inputs": [{"name": "in"}], "steps": steps});
+                serde_json::from_value::<Plan>(document).unwrap()
+            })
+        });
+        let all: Vec<_> = plans.iter().flatten().collect();
+        for one in &all {
+            for other in &all {
+                let alike = one.to_string() == other.to_string();
+                prop_assert_eq!(alike, one == other, "{}{}", one, other);
+            }
+        }
+    }
+}

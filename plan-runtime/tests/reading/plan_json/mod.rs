@@ -6,6 +6,7 @@ mod limits;
 mod plans_and_steps;
 mod right;
 mod roles;
+mod tests;
 mod values;
 
 use plan_runtime::Plan;

@@ -1,0 +1,143 @@
+//! Conditions that are data.
+
+use super::{say, step, value};
+
+#[test]
+fn tests_in_templates() {
+    say(
+        value,
+        &[
+            (
+                r#"{"all": [true]}"#,
+                r#"error[missing-member]: `all` joins at least two conditions
+  --> 2:32 in step `a`
+   = help: write a condition that is alone without it
+"#,
+            ),
+            (
+                r#"{"any": []}"#,
+                r#"error[missing-member]: `any` joins at least two conditions
+  --> 2:32 in step `a`
+   = help: write a condition that is alone without it
+"#,
+            ),
+            (
+                r#"{"all": true}"#,
+                r#"error[wrong-kind]: `all` is `true`, but must be a list
+  --> 2:32 in step `a`
+"#,
+            ),
+            (
+                r#"{"compare": [1, "<"]}"#,
+                r#"error[missing-member]: `compare` has 2 parts
+  --> 2:36 in step `a`
+   = help: write a value, a sign and a value: `[a, "<", b]`
+"#,
+            ),
+            (
+                r#"{"compare": []}"#,
+                r#"error[missing-member]: `compare` has 0 parts
+  --> 2:36 in step `a`
+   = help: write a value, a sign and a value: `[a, "<", b]`
+"#,
+            ),
+            (
+                r#"{"compare": {"a": 1}}"#,
+                r#"error[wrong-kind]: `compare` is an object, but must be a list
+  --> 2:36 in step `a`
+"#,
+            ),
+            (
+                r#"{"compare": [1, "=", 2]}"#,
+                r#"error[not-allowed]: `=` is not a sign of a comparison
+  --> 2:40 in step `a`
+   = help: did you mean `==`?
+"#,
+            ),
+            (
+                r#"{"compare": [1, "gte", 2]}"#,
+                r#"error[not-allowed]: `gte` is not a sign of a comparison
+  --> 2:40 in step `a`
+   = help: did you mean `>=`?
+"#,
+            ),
+            (
+                r#"{"compare": [1, "~", 2]}"#,
+                r#"error[not-allowed]: `~` is not a sign of a comparison
+  --> 2:40 in step `a`
+   = help: the signs are `==`, `!=`, `<`, `<=`, `>`, `>=`
+"#,
+            ),
+            (
+                r#"{"compare": [1, 5, 2]}"#,
+                r#"error[wrong-kind]: the sign of `compare` is `5`, but must be a string
+  --> 2:40 in step `a`
+"#,
+            ),
+            (
+                r#"{"not": true, "all": [true, false]}"#,
+                r#"error[wrong-kind]: a template is of one kind, not `not` and `all`
+  --> 2:24 in step `a`
+"#,
+            ),
+            (
+                r#"{"not": true, "x": 1}"#,
+                r#"error[wrong-kind]: a template of the kind `not` has no other members
+  --> 2:24 in step `a`
+"#,
+            ),
+            (
+                r#"{"lenn": []}"#,
+                r#"error[unknown-member]: `lenn` is not a kind of template
+  --> 2:25 in step `a`
+   = help: did you mean `len`?
+"#,
+            ),
+            (
+                r#"{"not": {"compare": [{"reference": {"step": "z", "pointer": ""}}, "=>", {"lne": 1}]}}"#,
+                r#"error[unknown-step]: there is no step `z`
+  --> 2:68 in step `a`
+   = help: the only step is `a`
+
+error[not-allowed]: `=>` is not a sign of a comparison
+  --> 2:90 in step `a`
+   = help: did you mean `>=`?
+
+error[unknown-member]: `lne` is not a kind of template
+  --> 2:97 in step `a`
+   = help: did you mean `len`?
+"#,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn tests_in_conditions() {
+    say(
+        step,
+        &[
+            (
+                r#""if": [{"condition": {"compare": [1, "<>", 2]}, "then": {"value": 1}}]"#,
+                r#"error[not-allowed]: `<>` is not a sign of a comparison
+  --> 3:52 in step `b`
+   = help: did you mean `!=`?
+"#,
+            ),
+            (
+                r#""if": [{"condition": {"isome": 1}, "then": {"value": 1}}]"#,
+                r#"error[unknown-member]: `isome` is not a kind of template
+  --> 3:37 in step `b`
+   = help: did you mean `is_some`?
+"#,
+            ),
+            (
+                r#""if": [{"all": [{"not": {"any": [true]}}, true], "then": {"value": 1}}]"#,
+                r#"error[missing-member]: `any` joins at least two conditions
+  --> 3:47 in step `b`
+   = help: write a condition that is alone without it
+"#,
+            ),
+        ],
+    );
+}
