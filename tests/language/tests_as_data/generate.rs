@@ -17,7 +17,7 @@ impl Random {
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+        usize::try_from((mixed ^ (mixed >> 31)) % bound as u64).unwrap_or_default()
     }
 
     pub fn of<'a, T>(&mut self, all: &'a [T]) -> &'a T {

@@ -1,5 +1,10 @@
 //! Conditions that are data.
 
+#[allow(
+    clippy::option_option,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "types that are seldom, and functions that serde calls"
+)]
 mod closed;
 #[rustfmt::skip]
 #[allow(
