@@ -31,11 +31,6 @@ mod signals;
 mod signals_in_blocks;
 mod statics;
 mod stored_plans;
-#[allow(
-    clippy::option_option,
-    clippy::trivially_copy_pass_by_ref,
-    reason = "types that JSON cannot tell apart, and a function with the signature that serde asks for"
-)]
 mod tests_as_data;
 mod texts;
 mod throttle;

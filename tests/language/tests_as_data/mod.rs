@@ -4,6 +4,10 @@
     reason = "JSON cannot tell the two ways of having nothing apart, which is what a test is about"
 )]
 
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for the signature"
+)]
 mod closed;
 #[rustfmt::skip]
 #[allow(
