@@ -243,70 +243,76 @@ fn a_condition() {
     check_steps(
         plan,
         &expect![[r#"
-        const check_of_step_open: &[__plan::Constant] = {
-            let __q0 = __plan::asked(
-                &|| {
-                    #[allow(unused_variables)]
-                    let job: &__PlanInput0 = __plan::any();
-                    (
-                        __plan::of_fields(job),
-                        __plan::of_items(&raw const job.tags),
-                        __plan::of_equal(&raw const job.tags[0]),
-                        __plan::of_fields(job),
-                        __plan::of_equal(&raw const job.state),
-                        __plan::of_equal(&State::Done),
-                    )
-                },
-            );
-            let __k1 = __plan::slot();
-            let _ = || -> bool { __k1.value() };
-            __plan::written(__plan::Probe::<__PlanInput0>::WRITTEN, "tags");
-            __plan::written(__plan::Probe::<__PlanInput0>::WRITTEN, "state");
-            &[
-                __plan::Constant::Test(
-                    &__q0
-                        .plan_answers(|__q0| {
-                            #[allow(unused_imports)]
-                            use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
-                            let _ = __q0;
-                            __plan::vec![
-                                __plan::part(__q0, | (__x, _, _, _, _, _,) | __x).of_fields(),
-                                __plan::part(__q0, | (_, __x, _, _, _, _,) | __x).of_items(),
-                                __plan::part(__q0, | (_, _, __x, _, _, _,) | __x).of_equal(),
-                                __plan::part(__q0, | (_, _, _, __x, _, _,) | __x).of_fields(),
-                                __plan::part(__q0, | (_, _, _, _, __x, _,) | __x).of_equal(),
-                                __plan::part(__q0, | (_, _, _, _, _, __x,) | __x).of_equal(),
-                                __plan::constant(& State::Done).plan_json()
-                            ]
-                        }),
+            const check_of_step_open: &[__plan::Constant] = {
+                let __q0 = __plan::asked(
+                    &|| {
+                        loop {}
+                        #[allow(unused_variables)]
+                        let job: &__PlanInput0 = __plan::any();
+                        (
+                            __plan::of_fields(job),
+                            __plan::of_items(&job.tags),
+                            __plan::of_equal(&job.tags[0]),
+                            __plan::of_both(&job.tags[0], &false),
+                            __plan::of_fields(job),
+                            __plan::of_equal(&job.state),
+                            __plan::of_equal(&State::Done),
+                            __plan::of_both(&job.state, &State::Done),
+                        )
+                    },
+                );
+                let __k1 = __plan::slot();
+                let _ = || -> bool { __k1.value() };
+                __plan::written(__plan::Probe::<__PlanInput0>::WRITTEN, "tags");
+                __plan::written(__plan::Probe::<__PlanInput0>::WRITTEN, "state");
+                &[
+                    __plan::Constant::Test(
+                        &__q0
+                            .plan_answers(|__q0| {
+                                #[allow(unused_imports)]
+                                use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
+                                let _ = __q0;
+                                __plan::vec![
+                                    __plan::part(__q0, | (__x, _, _, _, _, _, _, _,) | __x)
+                                    .of_fields(), __plan::part(__q0, | (_, __x, _, _, _, _, _, _,) |
+                                    __x).of_items(), __plan::part(__q0, | (_, _, __x, _, _, _, _, _,)
+                                    | __x).of_equal(), __plan::part(__q0, | (_, _, _, __x, _, _, _,
+                                    _,) | __x).of_both(), __plan::part(__q0, | (_, _, _, _, __x, _,
+                                    _, _,) | __x).of_fields(), __plan::part(__q0, | (_, _, _, _, _,
+                                    __x, _, _,) | __x).of_equal(), __plan::part(__q0, | (_, _, _, _,
+                                    _, _, __x, _,) | __x).of_equal(), __plan::constant(& State::Done)
+                                    .plan_json(), __plan::part(__q0, | (_, _, _, _, _, _, _, __x,) |
+                                    __x).of_both()
+                                ]
+                            }),
+                    ),
+                    __plan::Constant::Compute(
+                        &__k1
+                            .with(
+                                |__scope0| {
+                                    __scope0
+                                        .value_of::<__PlanInput0>(__plan::Source::Input(0usize))?;
+                                    ::core::result::Result::Ok(())
+                                },
+                                |__scope0| {
+                                    #[allow(unused_variables)]
+                                    let job: &__PlanInput0 = __scope0
+                                        .known::<__PlanInput0>(__plan::Source::Input(0usize));
+                                    job.tags[0] == "new" && job.state != State::Done
+                                },
+                            ),
+                    ),
+                ]
+            };
+            static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::with_secrets::<
+                Open,
+            >(
+                __plan::decode(
+                    "4 open0 1 3 job3 Job0 1 4 open0 0 Vq0 &2 =0 ri0 11 job.tags[0].4 tags#0 ;s3 new=1 ri0 9 job.state.5 state;vc1 i0 48 job.tags[0] == \"new\" && job.state != State::Done1 ;4 boolrs0 4 open;",
+                    &[check_of_step_open],
                 ),
-                __plan::Constant::Compute(
-                    &__k1
-                        .with(
-                            |__scope0| {
-                                __scope0
-                                    .value_of::<__PlanInput0>(__plan::Source::Input(0usize))?;
-                                ::core::result::Result::Ok(())
-                            },
-                            |__scope0| {
-                                #[allow(unused_variables)]
-                                let job: &__PlanInput0 = __scope0
-                                    .known::<__PlanInput0>(__plan::Source::Input(0usize));
-                                job.tags[0] == "new" && job.state != State::Done
-                            },
-                        ),
-                ),
-            ]
-        };
-        static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::with_secrets::<
-            Open,
-        >(
-            __plan::decode(
-                "4 open0 1 3 job3 Job0 1 4 open0 0 Vq0 &2 =0 ri0 11 job.tags[0].4 tags#0 ;s3 new=1 ri0 9 job.state.5 state;vc1 i0 48 job.tags[0] == \"new\" && job.state != State::Done1 ;4 boolrs0 4 open;",
-                &[check_of_step_open],
-            ),
-        ));
-    "#]],
+            ));
+        "#]],
     );
 }
 
@@ -328,6 +334,7 @@ fn a_computed_value_and_a_text() {
             const check_of_step_late: &[__plan::Constant] = {
                 let __q0 = __plan::asked(
                     &|| {
+                        loop {}
                         #[allow(unused_variables)]
                         let days: &__PlanInput1 = __plan::any();
                         (__plan::of_order(days),)
