@@ -165,7 +165,7 @@ flowchart TB
   output(["output: Vec#60;Option#60;String#62;#62;"]):::output
   subgraph step_answers["answers<br/>concurrency(4)"]
     step_answers_for{{"for mail in mails"}}
-    step_answers_if{"if let Some(boss) =<br/>#38;mail.from.manager"}
+    step_answers_if{"if let Some(boss) =<br/>mail.from.manager"}
     step_answers_call["reply"]
   end
   subgraph step_last["last"]
@@ -176,7 +176,7 @@ flowchart TB
     step_last_call_3["reply"]
   end
   step_answers_if ==>|"then<br/>boss.email"| step_answers_call
-  step_answers_for ==>|"each"| step_answers_if
+  step_answers_for ==>|"each<br/>mail.from.manager"| step_answers_if
   step_last_if ==>|"then"| step_last_call
   step_last_if_2 ==>|"then"| step_last_call_2
   step_last_if ==>|"else"| step_last_if_2
@@ -211,7 +211,7 @@ flowchart TB
   subgraph cluster_step_answers {
     graph [label="answers\nconcurrency(4)", style="rounded"];
     step_answers_for [label="for mail in mails", shape=hexagon];
-    step_answers_if [label="if let Some(boss) =\n&amp;mail.from.manager", shape=diamond];
+    step_answers_if [label="if let Some(boss) =\nmail.from.manager", shape=diamond];
     step_answers_call [label="reply"];
   }
   subgraph cluster_step_last {
@@ -223,7 +223,7 @@ flowchart TB
     step_last_call_3 [label="reply"];
   }
   step_answers_if -> step_answers_call [label="then\nboss.email", style=bold];
-  step_answers_for -> step_answers_if [label="each", style=bold];
+  step_answers_for -> step_answers_if [label="each\nmail.from.manager", style=bold];
   step_last_if -> step_last_call [label="then", style=bold];
   step_last_if_2 -> step_last_call_2 [label="then", style=bold];
   step_last_if -> step_last_if_2 [label="else", style=bold];
@@ -271,7 +271,7 @@ flowchart LR
   output(["output: Vec#60;Option#60;String#62;#62;"]):::output
   subgraph step_answers["answers<br/>concurrency(4)"]
     step_answers_for{{"for mail in mails"}}
-    step_answers_if{"if let Some(boss) =<br/>#38;mail.from.manager"}
+    step_answers_if{"if let Some(boss) =<br/>mail.from.manager"}
     step_answers_call["reply"]
   end
   subgraph step_last["last"]
@@ -288,7 +288,7 @@ flowchart LR
     end
   end
   step_answers_if ==>|"then<br/>boss.email"| step_answers_call
-  step_answers_for ==>|"each"| step_answers_if
+  step_answers_for ==>|"each<br/>mail.from.manager"| step_answers_if
   step_last_if ==>|"then"| step_last_call
   step_last_call_2_input_sender --> step_last_call_2_step_inbox
   step_last_call_2_step_inbox -->|"data[0].thread_id<br/>data.get(0)?.from.manager?.email"| step_last_call_2_step_sent

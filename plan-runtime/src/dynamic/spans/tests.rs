@@ -34,6 +34,7 @@ fn is_tree(template: &Template, at: usize, spans: &Templates, text: &str) {
             });
             values.collect()
         }
+        Template::Test(test) => test.operands().iter().collect(),
         _ => Vec::new(),
     };
     let places: Vec<usize> = spans.parts(at).collect();

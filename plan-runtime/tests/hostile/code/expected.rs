@@ -615,7 +615,10 @@ impl Reader<'_> {
                 };
                 let plain =
                     |name: &&str| syn::parse_str::<syn::Ident>(name).is_ok_and(|it| it == **name);
-                let inside = bare(pattern, "Some(").unwrap_or_else(|| pattern.clone());
+                let wrappers = ["Some(", "Ok(", "Err("];
+                let wrapped = wrappers.iter().find_map(|open| bare(pattern, open));
+                let is_wrapped = wrapped.is_some();
+                let inside = wrapped.unwrap_or_else(|| pattern.clone());
                 let part = match reference.path.first().map(|first| &first.selector) {
                     Some(Selector::Index(part)) => Some(*part),
                     _ => None,
@@ -624,6 +627,8 @@ impl Reader<'_> {
                 let name = part.and_then(|part| names.split(',').map(str::trim).nth(part));
                 match (computed, Some(&*inside).filter(plain), name.filter(plain)) {
                     (false, Some(whole), _) => whole.to_owned(),
+                    // One name means the whole value also where code has found it.
+                    (true, Some(whole), _) if is_wrapped => whole.to_owned(),
                     (false, None, Some(name)) => {
                         return self.unhidden(name.to_owned(), reference, 1);
                     }
