@@ -628,7 +628,9 @@ impl Reader<'_> {
                 match (computed, Some(&*inside).filter(plain), name.filter(plain)) {
                     (false, Some(whole), _) => whole.to_owned(),
                     // One name means the whole value also where code has found it.
-                    (true, Some(whole), _) if is_wrapped => whole.to_owned(),
+                    (true, Some(whole), _) if is_wrapped => {
+                        return self.unhidden(whole.to_owned(), reference, 0);
+                    }
                     (false, None, Some(name)) => {
                         return self.unhidden(name.to_owned(), reference, 1);
                     }
