@@ -246,18 +246,17 @@ fn a_condition() {
             const check_of_step_open: &[__plan::Constant] = {
                 let __q0 = __plan::asked(
                     &|| {
-                        loop {}
                         #[allow(unused_variables)]
                         let job: &__PlanInput0 = __plan::any();
                         (
                             __plan::of_fields(job),
-                            __plan::of_items(&job.tags),
-                            __plan::of_equal(&job.tags[0]),
-                            __plan::of_both(&job.tags[0], &false),
+                            __plan::of_items(&raw const job.tags),
+                            __plan::of_equal(&raw const job.tags[0]),
+                            __plan::of_both(&raw const job.tags[0], &false),
                             __plan::of_fields(job),
-                            __plan::of_equal(&job.state),
+                            __plan::of_equal(&raw const job.state),
                             __plan::of_equal(&State::Done),
-                            __plan::of_both(&job.state, &State::Done),
+                            __plan::of_both(&raw const job.state, &State::Done),
                         )
                     },
                 );
@@ -334,7 +333,6 @@ fn a_computed_value_and_a_text() {
             const check_of_step_late: &[__plan::Constant] = {
                 let __q0 = __plan::asked(
                     &|| {
-                        loop {}
                         #[allow(unused_variables)]
                         let days: &__PlanInput1 = __plan::any();
                         (__plan::of_order(days),)

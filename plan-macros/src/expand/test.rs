@@ -56,8 +56,7 @@ impl Builder<'_> {
         let locals = computed.locals.iter().map(
             |(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);),
         );
-        // What is never reached is not borrow-checked: a field of a packed struct cannot be borrowed, but compared.
-        let binding = quote!(__plan::asked(&|| { loop {} #(#values)* #(#locals)* (#(#types,)*) }));
+        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* (#(#types,)*) }));
         let place = self.fresh("q");
         self.bindings.extend(quote!(let #place = #binding;));
         let answers = answers.iter().map(|answer| match answer {
@@ -184,9 +183,9 @@ impl Builder<'_> {
     }
 }
 
-/// References to the values that a reference leads through: from that of its name to its own.
+/// The places of the values that a reference leads through: from that of its name to its own.
 fn values(reference: &Reference) -> Vec<TokenStream> {
-    // What a name is, is a reference already.
+    // A name is a reference already.
     let mut way = reference.root.to_token_stream();
     let mut values = vec![way.clone()];
     for hop in &reference.hops {
@@ -204,7 +203,8 @@ fn values(reference: &Reference) -> Vec<TokenStream> {
                 way
             }
         };
-        values.push(quote!(&#way));
+        // A field of a packed struct can be compared, but not borrowed.
+        values.push(quote!(&raw const #way));
     }
     values
 }

@@ -148,7 +148,7 @@ macro_rules! asked {
         pub struct $name<T: ?Sized>(PhantomData<T>);
 
         $(#[$doc])+
-        pub fn $function<T: ?Sized>(_: &T) -> $name<T> {
+        pub fn $function<T: ?Sized>(_: *const T) -> $name<T> {
             unreachable()
         }
     )*
@@ -196,7 +196,7 @@ asked! {
 pub struct OfBoth<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
 
 /// Whether values of two types are equal where their JSON is, if those of each type are.
-pub fn of_both<A: ?Sized, B: ?Sized>(_: &A, _: &B) -> OfBoth<A, B> {
+pub fn of_both<A: ?Sized, B: ?Sized>(_: *const A, _: *const B) -> OfBoth<A, B> {
     unreachable()
 }
 
