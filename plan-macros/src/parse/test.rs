@@ -72,7 +72,12 @@ fn operand(expr: &Expr) -> Option<Test> {
         Expr::Group(inner) => operand(&inner.expr),
         Expr::Binary(both) if both.attrs.is_empty() => binary(both),
         Expr::Unary(unary) if unary.attrs.is_empty() => match unary.op {
-            UnOp::Not(_) => Some(Test::Not(Box::new(operand(&unary.expr)?))),
+            UnOp::Not(_) => match operand(&unary.expr)? {
+                // `!0` and `!a.len()` are numbers.
+                Test::Scalar(scalar) if !matches!(scalar.lit, Lit::Bool(_)) => None,
+                Test::Ask(method, _) if METHODS[method] == "len" => None,
+                test => Some(Test::Not(Box::new(test))),
+            },
             _ => value::scalar(expr).map(Test::Scalar),
         },
         Expr::Lit(ExprLit { attrs, .. }) if attrs.is_empty() => {

@@ -383,3 +383,20 @@ fn what_is_no_literal_of_json_is_rust() {
     assert_eq!(output, [true, true, false, true]);
     assert_eq!(computed(Minus::PLAN).len(), 3);
 }
+
+plan! {
+    /// Of numbers, `!` turns the bits around.
+    Bits(n: u32, list: Vec<u64>) -> (u32, bool, bool, bool) {
+        step mask: u32 = !0;
+        step is_not_all: bool = n != !0;
+        step is_length: bool = !list.len() == usize::MAX - 1;
+        (mask, is_not_all, is_length, !n == 4_294_967_290)
+    }
+}
+
+#[test]
+fn bits_are_left_to_rust() {
+    let bits = |n, list| done(Bits { n, list }.run(&()));
+    assert_eq!(bits(5, vec![1]), (u32::MAX, true, true, true));
+    assert_eq!(bits(u32::MAX, vec![]), (u32::MAX, false, false, false));
+}
