@@ -3,7 +3,7 @@
 use super::is_source_name;
 use super::value;
 use crate::ast::{Hop, Reference, Test};
-use syn::{BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Index, Lit, Member, Pat, UnOp};
+use syn::{BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Ident, Index, Lit, Member, Pat, UnOp};
 
 /// The methods of a test, in the order of the runtime's `Question::ALL`.
 const METHODS: [&str; 6] = ["is_some", "is_none", "is_ok", "is_err", "is_empty", "len"];
@@ -23,7 +23,8 @@ pub(super) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
         return None;
     };
     let mut inner = pattern.elems.iter();
-    let (Some(first), None) = (inner.next(), inner.next()) else {
+    let (Some(first), None, false) = (inner.next(), inner.next(), pattern.elems.trailing_punct())
+    else {
         return None;
     };
     if !matches!(first, Pat::Wild(_)) && !is_name(first) {
@@ -49,7 +50,8 @@ pub(crate) fn binds_one(pat: &Pat) -> bool {
         return false;
     };
     let mut inner = pattern.elems.iter();
-    let (Some(first), None) = (inner.next(), inner.next()) else {
+    let (Some(first), None, false) = (inner.next(), inner.next(), pattern.elems.trailing_punct())
+    else {
         return false;
     };
     let is_known = ["Some", "Ok", "Err"]
@@ -63,7 +65,15 @@ fn is_name(pat: &Pat) -> bool {
         && name.mutability.is_none()
         && name.subpat.is_none()
         && name.attrs.is_empty()
-        && is_source_name(&name.ident))
+        && is_source_name(&name.ident)
+        && is_read_as_name(&name.ident))
+}
+
+/// Whether the runtime, which has only the text of a pattern, reads a name in it as one. In older editions, `gen` is a name.
+fn is_read_as_name(name: &Ident) -> bool {
+    let text = name.to_string();
+    let plain = text.trim_start_matches("r#");
+    text != "gen" && plain.chars().all(|c| c == '_' || c.is_alphanumeric())
 }
 
 fn operand(expr: &Expr) -> Option<Test> {

@@ -4,7 +4,7 @@ use crate::{check, read, tools};
 use plan_runtime::dynamic::Reader;
 
 /// Steps of plan JSON, in which `@` is what refers to a step, `#` to an input, and `%` to a local value.
-fn plan(steps: &str) -> String {
+pub(crate) fn plan(steps: &str) -> String {
     let mut document = String::new();
     let mut rest = steps;
     while let Some(at) = rest.find(['@', '#', '%']) {

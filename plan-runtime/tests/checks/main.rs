@@ -3,6 +3,7 @@
 mod absence;
 mod arguments;
 mod blocks;
+mod conditions;
 mod dialects;
 
 mod contracts;

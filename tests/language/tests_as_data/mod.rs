@@ -400,3 +400,17 @@ fn bits_are_left_to_rust() {
     assert_eq!(bits(5, vec![1]), (u32::MAX, true, true, true));
     assert_eq!(bits(u32::MAX, vec![]), (u32::MAX, false, false, false));
 }
+
+plan! {
+    /// A comma after the name is not a part of it.
+    Comma(maybe: Option<u64>) -> Option<u64> {
+        step there = if let Some(x,) = &maybe { Same::<u64> { value: x } };
+        there
+    }
+}
+
+#[test]
+fn a_pattern_may_end_with_a_comma() {
+    assert_eq!(done(Comma { maybe: Some(3) }.run(&())), Some(3));
+    assert_eq!(done(Comma { maybe: None }.run(&())), None);
+}

@@ -143,7 +143,15 @@ impl<'a> Checker<'a, '_> {
             Some(operand) => operand.types,
             None => Types::ALL,
         };
-        let both = types(&operands[0]).and(types(&operands[1]));
+        // Numbers compare, whether they are integers or not.
+        let kinds = |types: Types| {
+            if types.overlaps(Types::NUMBER) {
+                types.or(Types::NUMBER)
+            } else {
+                types
+            }
+        };
+        let both = kinds(types(&operands[0])).and(kinds(types(&operands[1])));
         if !how.is_order() {
             let absent = |operand: &Option<Operand>| {
                 operand.as_ref().is_none_or(|operand| {
