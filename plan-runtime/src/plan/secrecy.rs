@@ -86,7 +86,7 @@ impl Secrecy {
             open: Vec::new(),
             left: MOST,
         };
-        search.plan(plan, given).map(Arc::new)
+        search.plan(plan, given, None).map(Arc::new)
     }
 
     /// What is secret of the arguments of this action.
@@ -109,7 +109,7 @@ impl Secrecy {
         self.touched[step]
     }
 
-    /// Whether what the plan returns reads anything secret.
+    /// Whether the output of the plan, or the condition of the loop whose round it is, reads anything secret.
     pub(crate) fn output_touches(&self) -> bool {
         self.output_touched
     }
@@ -133,7 +133,8 @@ struct Search<'t> {
 }
 
 impl Search<'_> {
-    fn plan(&mut self, plan: &Plan, given: &Secrets) -> Option<Secrecy> {
+    /// A plan, or a block, which may be the round of a loop; there is another one if `again` is true.
+    fn plan(&mut self, plan: &Plan, given: &Secrets, again: Option<&Template>) -> Option<Secrecy> {
         if given.is_empty() && !self.has_secrets(plan, &mut Vec::new()) {
             return None;
         }
@@ -185,6 +186,10 @@ impl Search<'_> {
         }
         let mut flow = Flow::new(&found, self);
         let output = flow.template(&plan.output.value);
+        // An error of the condition is one of the round.
+        if let Some(again) = again {
+            flow.template(again);
+        }
         let touched = flow.touched;
         (found.output, found.output_touched) = (output, touched);
         Some(found)
@@ -236,7 +241,7 @@ impl Search<'_> {
         }
         self.left -= 1;
         self.open.push(place);
-        let found = self.plan(plan, given);
+        let found = self.plan(plan, given, None);
         self.open.pop();
         found.map_or(Secrets::NONE, |found| found.output)
     }
@@ -344,7 +349,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
                 self.search.left -= 1;
             }
             let last = name.map_or(Secrets::NONE, |name| known.clone().under(&*name.name));
-            let output = self.block_given(&repeat.round, last);
+            let output = self.block_given(&repeat.round, last, Some(&repeat.again));
             let mut next = known.clone();
             next.add(output);
             let next = next.bounded();
@@ -362,10 +367,10 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
     }
 
     fn block(&mut self, block: &Block) -> Secrets {
-        self.block_given(block, Secrets::NONE)
+        self.block_given(block, Secrets::NONE, None)
     }
 
-    fn block_given(&mut self, block: &Block, more: Secrets) -> Secrets {
+    fn block_given(&mut self, block: &Block, more: Secrets, again: Option<&Template>) -> Secrets {
         let mut inputs = self.template(&block.inputs);
         inputs.add(more);
         let number = self.arguments.len();
@@ -373,7 +378,7 @@ impl<'s, 't, 'k> Flow<'s, 't, 'k> {
         self.arguments.push(inputs.clone());
         self.arguments
             .resize_with(number + 1 + count, || Secrets::NONE);
-        let Some(found) = self.search.plan(&block.plan, &inputs) else {
+        let Some(found) = self.search.plan(&block.plan, &inputs, again) else {
             return Secrets::NONE;
         };
         let output = found.output.clone();

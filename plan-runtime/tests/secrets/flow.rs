@@ -1,6 +1,7 @@
 //! Where secrets go in a plan.
 
-use plan_runtime::{Result, Shape, plan, tool};
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::{Plan, Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -29,6 +30,19 @@ async fn log_in(#[shape(secret)] password: String) -> Result<Session> {
         user: "sarah".into(),
         keys: vec![key("a"), key("b")],
         token: Some(password),
+    })
+}
+
+/// Only what it gives is secret.
+#[tool]
+async fn find_session(user: String) -> Result<Session> {
+    Ok(Session {
+        user,
+        keys: vec![Key {
+            name: "a".into(),
+            value: "hunter2".into(),
+        }],
+        token: Some("hunter2".into()),
     })
 }
 
@@ -241,4 +255,47 @@ fn an_error_of_a_value_with_a_secret_is_not_shown() {
         assert!(!error.to_string().contains("hunter2"), "{error}");
         cause = error.source();
     }
+}
+
+/// Nothing but the condition of the loop reads the secret.
+#[test]
+fn the_condition_of_a_loop_shows_no_secret() {
+    let toolbox = Toolbox::new().with::<FindSession>();
+    let run = |condition: Value| {
+        let plan = json!({
+            "name": "p",
+            "steps": [{
+                "id": "rounds",
+                "loop": {
+                    "steps": [{"id": "session", "tool": {"name": "find_session"}, "arguments": {"object": {"user": "sarah"}}}],
+                    "value": 1,
+                    "while": condition,
+                },
+                "policy": {"at_most": 3},
+            }],
+            "output": {"value": null},
+        });
+        let plan: Plan = serde_json::from_value(plan).unwrap();
+        let run = toolbox.run(&plan, (), &()).capture_outputs(true);
+        let (result, report) = smol::block_on(run.with_report());
+        let error = result.unwrap_err();
+        format!(
+            "{error} {error:?} {report} {}",
+            serde_json::to_value(&report).unwrap()
+        )
+    };
+    let of = |pointer: &str| json!({"reference": {"step": "session", "pointer": pointer}});
+    for condition in [
+        of("/token"),
+        json!({"compare": [of("/token"), "<", 3]}),
+        json!({"not": of("/keys/0/value")}),
+        json!({"is_ok": of("/token")}),
+        json!({"any": [false, of("/token")]}),
+    ] {
+        let seen = run(condition.clone());
+        assert!(!seen.contains("hunter2"), "{condition}\n{seen}");
+    }
+    // What is not secret is shown.
+    let seen = run(json!({"compare": [of("/user"), "<", 3]}));
+    assert!(seen.contains("sarah"), "{seen}");
 }
