@@ -518,10 +518,10 @@ pub(crate) enum Test {
     Any(Vec<Test>),
     /// `!a`
     Not(Box<Test>),
-    /// `a < b`, with the place of the sign among those of the runtime, and whether it asks for an order.
-    Compare(usize, bool, Box<[Test; 2]>),
-    /// `a.is_some()`, with the place of the method among those of the runtime.
-    Ask(usize, Reference),
+    /// `a < b`, with the sign.
+    Compare(&'static str, Box<[Test; 2]>),
+    /// `a.is_some()`, with the name of the method.
+    Ask(&'static str, Reference),
     /// What `if let Some(x) = a` takes `x` out of.
     Some(Reference),
     /// What `if let Ok(x) = a` and `if let Err(x) = a` take `x` out of.
@@ -538,7 +538,7 @@ impl Test {
         match self {
             Self::All(tests) | Self::Any(tests) => tests.iter_mut().for_each(|it| it.references(f)),
             Self::Not(test) => test.references(f),
-            Self::Compare(_, _, both) => both.iter_mut().for_each(|it| it.references(f)),
+            Self::Compare(_, both) => both.iter_mut().for_each(|it| it.references(f)),
             Self::Ask(_, reference)
             | Self::Some(reference)
             | Self::Outcome(reference)

@@ -622,3 +622,43 @@ fn a_toolbox_is_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<Toolbox<std::cell::Cell<u8>>>();
 }
+
+/// Null is not a `Result`, for a pattern as for a question.
+#[test]
+fn patterns_of_results_take_results() {
+    let toolbox = Toolbox::<()>::new();
+    let run = |pattern: &str, value: Value| {
+        let plan = read(json!({
+            "name": "p",
+            "inputs": [{"name": "x", "type": "Value"}],
+            "steps": [{"id": "a", "if": [
+                {
+                    "pattern": pattern,
+                    "value": {"reference": {"input": "x", "pointer": ""}},
+                    "then": {"value": [{"reference": {"local": 0, "pointer": ""}}]},
+                },
+                {"then": {"value": "other"}},
+            ]}],
+            "output": {"value": {"reference": {"step": "a", "pointer": ""}}},
+        }));
+        let run = toolbox.run(&plan, json!({ "x": value }), &());
+        smol::block_on(run).map_err(|error| error.to_string())
+    };
+    for (pattern, value, expected) in [
+        ("Ok(x)", json!({"Ok": 1}), json!([1])),
+        ("Ok(x)", json!({"Ok": null}), json!([null])),
+        ("Ok(x)", json!({"Err": 1}), json!("other")),
+        (" Err(x)", json!({"Err": [1]}), json!([[1]])),
+        ("Some(x)", json!(null), json!("other")),
+        ("Some(x)", json!({"Ok": 1}), json!([{"Ok": 1}])),
+    ] {
+        assert_eq!(run(pattern, value), Ok(expected), "{pattern}");
+    }
+    for value in [json!(null), json!(5), json!({}), json!({"Ok": 1, "Err": 2})] {
+        for pattern in ["Ok(x)", "Err(x)"] {
+            let error = run(pattern, value.clone()).unwrap_err();
+            let expected = format!("the pattern `{pattern}` needs a `Result`, but found");
+            assert!(error.contains(&expected), "{error}");
+        }
+    }
+}

@@ -52,7 +52,7 @@ impl LocalFrame {
 }
 
 /// One of `count` names that are bound together.
-pub(super) fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
+fn part_of(place: &Ident, part: usize, count: usize) -> TokenStream {
     let holes = (0..count).map(|other| {
         if other == part {
             quote!(__x)

@@ -1,6 +1,6 @@
 //! The plan as one text literal, with a table of constants for what only rustc knows.
 //!
-//! The text is in prefix notation. `check/decode.rs` of the runtime reads it, with the same table:
+//! The text is in prefix notation. `check/decode/mod.rs` of the runtime reads it, with the same table:
 //!
 //! | | is written as |
 //! |---|---|
@@ -18,7 +18,7 @@
 //! | condition | `h` template: holds · `b` pattern (text) template: `let` |
 //! | policy | any of `a` attempts (number), `b` backoff, `m` max, `t` timeout, `d` deadline (durations), `j` and `0` or `1`: jitter, `w`: optional, `e`: optional(each), `C`: catch, `E`: catch(each), `f` fallback (template), `c` concurrency (number), `l` at_most (number), `y` every (duration), `k`: collect, `N` amount (number) written (text) constant: a constant, `G` amount (number) template: what gives it, then `;` |
 //! | template | `n`: null · `1`, `0`: `bool` · `u` number · `-` number: negative · `d` text: float · `s` text · `l` list of templates · `j` list of members · `a` constant variant (text) list of fields · `v` constant variant (text) template: nested literal · `r` source written (text) segments `;` · `x` list of parts · `c` list of sources, written (text), constant · `q` constant form template: a computed value, and what it is as data if the constant says so |
-//! | form | `&` list of forms · `|` list of forms · `!` form · `=` sign (number) form form · `?` method (number) form · `v`: a constant · `r` source written (text) steps `;` · a scalar, as a template: `1`, `u`, `s` … |
+//! | form | `&` list of forms · `|` list of forms · `!` form · `=` sign (text) form form · `?` method (text) form · `v`: a constant · `r` source written (text) steps `;` · a scalar, as a template: `1`, `u`, `s` … |
 //! | step | `.` Rust name (text): a field · `#` number · `k` text |
 //! | member | key (text), template |
 //! | field | Rust name (text), template |

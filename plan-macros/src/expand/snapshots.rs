@@ -267,21 +267,13 @@ fn a_condition() {
                 &[
                     __plan::Constant::Test(
                         &__q0
-                            .plan_answers(|__q0| {
+                            .answers(|(__q0, __q1, __q2, __q3, __q4, __q5, __q6, __q7)| {
                                 #[allow(unused_imports)]
                                 use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
-                                let _ = __q0;
                                 __plan::vec![
-                                    __plan::part(__q0, | (__x, _, _, _, _, _, _, _,) | __x)
-                                    .of_fields(), __plan::part(__q0, | (_, __x, _, _, _, _, _, _,) |
-                                    __x).of_items(), __plan::part(__q0, | (_, _, __x, _, _, _, _, _,)
-                                    | __x).of_equal(), __plan::part(__q0, | (_, _, _, __x, _, _, _,
-                                    _,) | __x).of_both(), __plan::part(__q0, | (_, _, _, _, __x, _,
-                                    _, _,) | __x).of_fields(), __plan::part(__q0, | (_, _, _, _, _,
-                                    __x, _, _,) | __x).of_equal(), __plan::part(__q0, | (_, _, _, _,
-                                    _, _, __x, _,) | __x).of_equal(), __plan::constant(& State::Done)
-                                    .plan_json(), __plan::part(__q0, | (_, _, _, _, _, _, _, __x,) |
-                                    __x).of_both()
+                                    __q0.of_fields(), __q1.of_items(), __q2.of_equal(), __q3
+                                    .of_both(), __q4.of_fields(), __q5.of_equal(), __q6.of_equal(),
+                                    __plan::constant(& State::Done).plan_json(), __q7.of_both()
                                 ]
                             }),
                     ),
@@ -307,7 +299,7 @@ fn a_condition() {
                 Open,
             >(
                 __plan::decode(
-                    "4 open0 1 3 job3 Job0 1 4 open0 0 Vq0 &2 =0 ri0 11 job.tags[0].4 tags#0 ;s3 new=1 ri0 9 job.state.5 state;vc1 i0 48 job.tags[0] == \"new\" && job.state != State::Done1 ;4 boolrs0 4 open;",
+                    "4 open0 1 3 job3 Job0 1 4 open0 0 Vq0 &2 =2 ==ri0 11 job.tags[0].4 tags#0 ;s3 new=2 !=ri0 9 job.state.5 state;vc1 i0 48 job.tags[0] == \"new\" && job.state != State::Done1 ;4 boolrs0 4 open;",
                     &[check_of_step_open],
                 ),
             ));
@@ -343,11 +335,10 @@ fn a_computed_value_and_a_text() {
                 &[
                     __plan::Constant::Test(
                         &__q0
-                            .plan_answers(|__q0| {
+                            .answers(|(__q0,)| {
                                 #[allow(unused_imports)]
                                 use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
-                                let _ = __q0;
-                                __plan::vec![__plan::part(__q0, | (__x,) | __x).of_order()]
+                                __plan::vec![__q0.of_order()]
                             }),
                     ),
                     __plan::Constant::Compute(
@@ -404,7 +395,7 @@ fn a_computed_value_and_a_text() {
                 ]
             };
             static __PLAN: __plan::LazyPlan = __plan::LazyPlan::new(|| __plan::decode(
-                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late4 sent0 0 Vq0 =4 ri1 4 days;u3 c1 i1 8 days > 31 ;0 0 T2 a2 4 Send2 7 subjectx4 s5 Dear v0 -ri0 4 name;3 s2 : v2 >4=c1 i1 8 days + 14 6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
+                "6 remind0 2 4 name6 String0 4 days3 u640 2 4 late4 sent0 0 Vq0 =1 >ri1 4 days;u3 c1 i1 8 days > 31 ;0 0 T2 a2 4 Send2 7 subjectx4 s5 Dear v0 -ri0 4 name;3 s2 : v2 >4=c1 i1 8 days + 14 6 urgentrs0 4 late;;7 Receiptrs1 4 sent;",
                 &[check_of_step_late, check_of_step_sent],
             ));
         "#]],
@@ -476,4 +467,26 @@ fn a_nested_literal_and_an_order() {
             ));
         "#]],
     );
+}
+
+/// Twice the comparisons are at most a little more than twice the tokens.
+#[test]
+fn conditions_grow_with_their_operands() {
+    let tokens = |count: usize| {
+        let compared = (0..count).map(|_| quote!(job.tags[0] == job.name));
+        let plan = quote! {
+            Long(job: Job) -> bool { #(#compared)||* }
+        };
+        fn count_of(tokens: TokenStream) -> usize {
+            let count = |tree| match tree {
+                proc_macro2::TokenTree::Group(group) => 1 + count_of(group.stream()),
+                _ => 1,
+            };
+            tokens.into_iter().map(count).sum()
+        }
+        count_of(super::plan(plan))
+    };
+    let (once, twice, again) = (tokens(50), tokens(100), tokens(200));
+    assert!(twice < 21 * once / 10, "{once} {twice}");
+    assert!(again < 21 * twice / 10, "{twice} {again}");
 }

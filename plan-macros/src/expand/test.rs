@@ -3,7 +3,7 @@
 //! Beside the expression, the data has its form, and a constant that says what is known of each type: of those that it leads through, for the
 //! places of their fields in JSON, and of those that it is about.
 
-use super::binding::part_of;
+use super::local;
 use super::value::Builder;
 use crate::ast::{Computed, Hop, Reference, Test};
 use crate::docs::text_of;
@@ -56,22 +56,25 @@ impl Builder<'_> {
         let locals = computed.locals.iter().map(
             |(name, _)| quote!(#[allow(unused_variables)] let #name = __plan::at_place(#name);),
         );
-        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* (#(#types,)*) }));
+        let questions = tree(&types);
+        let binding = quote!(__plan::asked(&|| { #(#values)* #(#locals)* #questions }));
         let place = self.fresh("q");
         self.bindings.extend(quote!(let #place = #binding;));
+        let names: Vec<Ident> = (0..types.len()).map(|number| local("q", number)).collect();
         let answers = answers.iter().map(|answer| match answer {
             AnswerOf::Type(about, number) => {
-                let part = part_of(&place, *number, types.len());
-                quote!(#part.#about())
+                let name = &names[*number];
+                quote!(#name.#about())
             }
             AnswerOf::Constant(answer) => answer.clone(),
             AnswerOf::Yes => quote!(__plan::Answer::Closed(true)),
         });
+        let names: Vec<TokenStream> = names.iter().map(ToTokens::to_token_stream).collect();
+        let names = tree(&names);
         let constant = self.constant(quote! {
-            __plan::Constant::Test(&#place.plan_answers(|#place| {
+            __plan::Constant::Test(&#place.answers(|#names| {
                 #[allow(unused_imports)]
                 use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
-                let _ = #place;
                 __plan::vec![#(#answers),*]
             }))
         });
@@ -96,9 +99,10 @@ impl Builder<'_> {
                 self.data.tag('!');
                 self.form(test, "of_truth", asked);
             }
-            Test::Compare(sign, is_order, both) => {
-                self.data.tag('=').number(sign);
-                let about = if *is_order { "of_order" } else { "of_equal" };
+            Test::Compare(sign, both) => {
+                self.data.tag('=').text(sign);
+                let is_order = !matches!(*sign, "==" | "!=");
+                let about = if is_order { "of_order" } else { "of_equal" };
                 for test in &**both {
                     self.form(test, about, asked);
                 }
@@ -108,10 +112,10 @@ impl Builder<'_> {
                 }
             }
             Test::Ask(method, reference) => {
-                self.data.tag('?').number(method);
-                let about = match method {
-                    0 | 1 => "of_presence",
-                    2 | 3 => "of_outcome",
+                self.data.tag('?').text(method);
+                let about = match *method {
+                    "is_some" | "is_none" => "of_presence",
+                    "is_ok" | "is_err" => "of_outcome",
                     _ => "of_length",
                 };
                 self.place_of_test(reference, about, asked);
@@ -183,38 +187,49 @@ impl Builder<'_> {
     }
 }
 
+/// How many elements a tuple has at most that the standard library gives a default.
+const WIDEST: usize = 12;
+
+/// A tuple, of tuples where there are many: what is written is in proportion to the elements.
+fn tree(elements: &[TokenStream]) -> TokenStream {
+    if elements.len() <= WIDEST {
+        return quote!((#(#elements,)*));
+    }
+    let mut size = WIDEST;
+    while size * WIDEST < elements.len() {
+        size *= WIDEST;
+    }
+    let parts = elements.chunks(size).map(tree);
+    quote!((#(#parts,)*))
+}
+
 /// The places of the values that a reference leads through: from that of its name to its own.
 fn values(reference: &Reference) -> Vec<TokenStream> {
     // A name is a reference already.
     let mut way = reference.root.to_token_stream();
     let mut values = vec![way.clone()];
     for hop in &reference.hops {
-        way = match hop {
-            Hop::Field(dot, member) => quote!(#way #dot #member),
+        match hop {
+            Hop::Field(dot, member) => way.extend(quote!(#dot #member)),
             Hop::Index(bracket, index) => {
                 bracket.surround(&mut way, |inside| index.to_tokens(inside));
-                way
             }
-            Hop::Key(bracket, key) => {
-                bracket.surround(&mut way, |inside| key.to_tokens(inside));
-                way
-            }
+            Hop::Key(bracket, key) => bracket.surround(&mut way, |inside| key.to_tokens(inside)),
             Hop::Each(_) | Hop::Optional(_) | Hop::Get(..) | Hop::Outcome(_) | Hop::Pointer(..) => {
-                way
             }
-        };
+        }
         // A field of a packed struct can be compared, but not borrowed.
         values.push(quote!(&raw const #way));
     }
     values
 }
 
-/// A reference to a value of the same origin as this operand: of an enum, or not.
+/// The place of a value of the same type as this operand, as far as that may be an enum.
 fn compared(test: &Test) -> TokenStream {
     match test {
         Test::Reference(reference) => values(reference).pop().unwrap_or_default(),
         Test::Constant(path) => quote!(&#path),
-        // Literals, and the answers of tests, are of no enum.
+        // Literals and tests are not enums.
         _ => quote!(&false),
     }
 }

@@ -3,14 +3,19 @@
 use super::is_source_name;
 use super::value;
 use crate::ast::{Hop, Reference, Test};
-use syn::{BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Ident, Index, Lit, Member, Pat, UnOp};
+use syn::{
+    BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Ident, Index, Lit, Member, Pat, Path, UnOp,
+};
 
-/// The methods of a test, in the order of the runtime's `Question::ALL`.
+/// The methods of a test, by their names in the runtime.
 const METHODS: [&str; 6] = ["is_some", "is_none", "is_ok", "is_err", "is_empty", "len"];
+
+/// How many operators, methods and parentheses are around a part of a test at most. Data may not be nested as deep as Rust.
+const DEEPEST: usize = 64;
 
 /// The test that an expression is: one with an operator or a method.
 pub(super) fn test(expr: &Expr) -> Option<Box<Test>> {
-    let test = operand(expr)?;
+    let test = operand(expr, 0)?;
     match test {
         Test::Reference(_) | Test::Scalar(_) | Test::Constant(_) => None,
         test => Some(Box::new(test)),
@@ -19,15 +24,8 @@ pub(super) fn test(expr: &Expr) -> Option<Box<Test>> {
 
 /// What an `if let` takes a value out of, if its pattern is one of those that a run compares with data.
 pub(super) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
-    let Pat::TupleStruct(pattern) = pat else {
-        return None;
-    };
-    let mut inner = pattern.elems.iter();
-    let (Some(first), None, false) = (inner.next(), inner.next(), pattern.elems.trailing_punct())
-    else {
-        return None;
-    };
-    if !matches!(first, Pat::Wild(_)) && !is_name(first) {
+    let (path, inner) = wrapped(pat)?;
+    if !matches!(inner, Pat::Wild(_)) && !is_name(inner) {
         return None;
     }
     let expr = match expr {
@@ -35,29 +33,28 @@ pub(super) fn bound(pat: &Pat, expr: &Expr) -> Option<Box<Test>> {
         expr => expr,
     };
     let place = place(expr)?;
-    Some(Box::new(if pattern.path.is_ident("Some") {
+    Some(Box::new(if path.is_ident("Some") {
         Test::Some(place)
-    } else if pattern.path.is_ident("Ok") || pattern.path.is_ident("Err") {
-        Test::Outcome(place)
     } else {
-        return None;
+        Test::Outcome(place)
     }))
 }
 
 /// Whether a pattern is a name in `Some(…)`, `Ok(…)` or `Err(…)`, which then means the whole value in it.
 pub(crate) fn binds_one(pat: &Pat) -> bool {
+    wrapped(pat).is_some_and(|(_, inner)| is_name(inner))
+}
+
+/// The pattern in `Some(…)`, `Ok(…)` or `Err(…)`.
+fn wrapped(pat: &Pat) -> Option<(&Path, &Pat)> {
     let Pat::TupleStruct(pattern) = pat else {
-        return false;
-    };
-    let mut inner = pattern.elems.iter();
-    let (Some(first), None, false) = (inner.next(), inner.next(), pattern.elems.trailing_punct())
-    else {
-        return false;
+        return None;
     };
     let is_known = ["Some", "Ok", "Err"]
         .iter()
         .any(|name| pattern.path.is_ident(name));
-    is_known && is_name(first)
+    let is_one = pattern.elems.len() == 1 && !pattern.elems.trailing_punct();
+    (is_known && is_one).then(|| (&pattern.path, &pattern.elems[0]))
 }
 
 fn is_name(pat: &Pat) -> bool {
@@ -76,16 +73,19 @@ fn is_read_as_name(name: &Ident) -> bool {
     text != "gen" && plain.chars().all(|c| c == '_' || c.is_alphanumeric())
 }
 
-fn operand(expr: &Expr) -> Option<Test> {
+fn operand(expr: &Expr, depth: usize) -> Option<Test> {
+    if depth > DEEPEST {
+        return None;
+    }
     match expr {
-        Expr::Paren(inner) if inner.attrs.is_empty() => operand(&inner.expr),
-        Expr::Group(inner) => operand(&inner.expr),
-        Expr::Binary(both) if both.attrs.is_empty() => binary(both),
+        Expr::Paren(inner) if inner.attrs.is_empty() => operand(&inner.expr, depth + 1),
+        Expr::Group(inner) => operand(&inner.expr, depth + 1),
+        Expr::Binary(both) if both.attrs.is_empty() => binary(both, depth),
         Expr::Unary(unary) if unary.attrs.is_empty() => match unary.op {
-            UnOp::Not(_) => match operand(&unary.expr)? {
+            UnOp::Not(_) => match operand(&unary.expr, depth + 1)? {
                 // `!0` and `!a.len()` are numbers.
                 Test::Scalar(scalar) if !matches!(scalar.lit, Lit::Bool(_)) => None,
-                Test::Ask(method, _) if METHODS[method] == "len" => None,
+                Test::Ask("len", _) => None,
                 test => Some(Test::Not(Box::new(test))),
             },
             _ => value::scalar(expr).map(Test::Scalar),
@@ -108,7 +108,8 @@ fn operand(expr: &Expr) -> Option<Test> {
     }
 }
 
-fn binary(both: &ExprBinary) -> Option<Test> {
+fn binary(both: &ExprBinary, depth: usize) -> Option<Test> {
+    let operand = |expr| operand(expr, depth + 1);
     let joined = |is_same: fn(&BinOp) -> bool| {
         let mut operands = Vec::new();
         let mut first = both;
@@ -124,27 +125,26 @@ fn binary(both: &ExprBinary) -> Option<Test> {
             }
         }
     };
-    // In the order of the runtime's `Comparison::ALL`.
-    let (sign, is_order) = match both.op {
+    let sign = match both.op {
         BinOp::And(_) => return joined(|op| matches!(op, BinOp::And(_))).map(Test::All),
         BinOp::Or(_) => return joined(|op| matches!(op, BinOp::Or(_))).map(Test::Any),
-        BinOp::Eq(_) => (0, false),
-        BinOp::Ne(_) => (1, false),
-        BinOp::Lt(_) => (2, true),
-        BinOp::Le(_) => (3, true),
-        BinOp::Gt(_) => (4, true),
-        BinOp::Ge(_) => (5, true),
+        BinOp::Eq(_) => "==",
+        BinOp::Ne(_) => "!=",
+        BinOp::Lt(_) => "<",
+        BinOp::Le(_) => "<=",
+        BinOp::Gt(_) => ">",
+        BinOp::Ge(_) => ">=",
         _ => return None,
     };
     let operands = [operand(&both.left)?, operand(&both.right)?];
-    Some(Test::Compare(sign, is_order, Box::new(operands)))
+    Some(Test::Compare(sign, Box::new(operands)))
 }
 
 fn method(call: &ExprMethodCall) -> Option<Test> {
     if !call.attrs.is_empty() || !call.args.is_empty() || call.turbofish.is_some() {
         return None;
     }
-    let method = METHODS.iter().position(|name| call.method == name)?;
+    let method = METHODS.into_iter().find(|name| call.method == name)?;
     Some(Test::Ask(method, place(&call.receiver)?))
 }
 

@@ -36,8 +36,8 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
                     #krate::check::ClosedEnum::<Self>::is_closed()
                 }
 
-                fn enum_name() -> ::core::option::Option<&'static ::core::primitive::str> {
-                    ::core::option::Option::Some(::core::any::type_name::<Self>())
+                fn has_enum() -> ::core::primitive::bool {
+                    true
                 }
             }
 

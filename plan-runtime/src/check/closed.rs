@@ -4,12 +4,13 @@
 //! known to be [closed](Closed) leaves the test to Rust. As with [`Probe`](crate::shape::probe::Probe), Rust prefers what a type has itself over what a trait gives it, so
 //! that there is always an answer.
 
-use super::cursor::{PathCursor, root, unreachable};
+use super::cursor::unreachable;
 use crate::resolve::drop_quietly;
 use crate::shape::{FieldPlace, Shape, Tagging, TypeShape, Variant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::any::type_name;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
@@ -34,9 +35,9 @@ pub trait Closed {
         true
     }
 
-    /// The name of the enum that they are of, or what is in them. It says itself what it is equal to.
-    fn enum_name() -> Option<&'static str> {
-        None
+    /// Whether they are of an enum, or have one in them. Its author may have said that it is equal to values of other types.
+    fn has_enum() -> bool {
+        false
     }
 }
 
@@ -93,8 +94,8 @@ macro_rules! transparent {
                 T::is_closed()
             }
 
-            fn enum_name() -> Option<&'static str> {
-                T::enum_name()
+            fn has_enum() -> bool {
+                T::has_enum()
             }
         }
         impl<$($lifetime,)? T: Ordered + ?Sized> Ordered for $ty {}
@@ -120,8 +121,8 @@ macro_rules! closed_inside {
                 $(<$inner as Closed>::is_closed())&&+
             }
 
-            fn enum_name() -> Option<&'static str> {
-                None$(.or(<$inner as Closed>::enum_name()))+
+            fn has_enum() -> bool {
+                $(<$inner as Closed>::has_enum())||+
             }
         }
     )*};
@@ -141,94 +142,94 @@ closed_inside! {
     [T: NeverNull] Option<T>: T;
 }
 
-/// What is asked about a type `T`. Each has a function of the same name, which takes a value.
+/// What is asked about a type `T`, or about two. Each has a function of the same name, which takes the places of values, and a method that answers.
+///
+/// Each method has a name of its own: where a mistake leaves a type unknown, methods of one name would be a second mistake.
 macro_rules! asked {
-    ($($(#[$doc:meta])+ $name:ident $function:ident;)*) => {$(
-        $(#[$doc])+
-        pub struct $name<T: ?Sized>(PhantomData<T>);
-
-        $(#[$doc])+
-        pub fn $function<T: ?Sized>(_: *const T) -> $name<T> {
-            unreachable()
-        }
-    )*
-
-    /// The answers where nothing is known of a type.
-    ///
-    /// Each question has a method of its own: where a mistake leaves a type unknown, methods of one name would be a second mistake.
-    pub trait NotClosed {
+    ($(
+        $(#[$doc:meta])+
+        $name:ident<$($of:ident),+> $function:ident:
+            {$($generics:tt)*} $($ty:ty),+ => $answer:expr;
+    )*) => {
         $(
             $(#[$doc])+
-            fn $function(&self) -> Answer {
-                Answer::Closed(false)
+            pub struct $name<$($of: ?Sized),+>($(PhantomData<$of>),+);
+
+            impl<$($of: ?Sized),+> Default for $name<$($of),+> {
+                fn default() -> Self {
+                    Self($(PhantomData::<$of>),+)
+                }
             }
+
+            $(#[$doc])+
+            pub fn $function<$($of: ?Sized),+>($(_: *const $of),+) -> $name<$($of),+> {
+                unreachable()
+            }
+
+            impl<$($generics)*> $name<$($ty),+> {
+                $(#[$doc])+
+                #[must_use]
+                pub fn $function(self) -> Answer {
+                    $answer
+                }
+            }
+
+            impl<$($of: ?Sized),+> NotClosed for $name<$($of),+> {}
         )*
 
-        /// Whether values of two types are equal where their JSON is, if those of each type are.
-        fn of_both(&self) -> Answer {
-            Answer::Closed(false)
+        /// The answers where nothing is known of a type.
+        pub trait NotClosed {
+            $(
+                $(#[$doc])+
+                fn $function(&self) -> Answer {
+                    Answer::Closed(false)
+                }
+            )*
         }
-    }};
+    };
 }
 
 asked! {
     /// Which fields it has.
-    OfFields of_fields;
+    OfFields<T> of_fields:
+        {T: Shape + ?Sized} T => Answer::Shape(T::SHAPE);
     /// Whether it is a list with elements by place.
-    OfItems of_items;
+    OfItems<T> of_items:
+        {T: Listed + ?Sized} T => Answer::Closed(true);
     /// Whether it is a map with values by key.
-    OfKeys of_keys;
+    OfKeys<T> of_keys:
+        {T: Keyed + ?Sized} T => Answer::Closed(true);
     /// Whether it is `bool`.
-    OfTruth of_truth;
+    OfTruth<T> of_truth:
+        {} bool => Answer::Closed(true);
     /// Whether its values are equal where their JSON is.
-    OfEqual of_equal;
+    OfEqual<T> of_equal:
+        {T: Closed + ?Sized} T => Answer::Closed(T::is_closed());
+    /// Whether the values of two types are equal where their JSON is, if those of each type are.
+    OfBoth<A, B> of_both:
+        {A: Closed + ?Sized, B: Closed + ?Sized} A, B => Answer::Closed(
+            !(A::has_enum() || B::has_enum()) || type_name::<A>() == type_name::<B>()
+        );
     /// Whether its values are in the order of their JSON.
-    OfOrder of_order;
+    OfOrder<T> of_order:
+        {T: Ordered + ?Sized} T => Answer::Closed(true);
     /// Whether it is an `Option` that is null only where it is `None`.
-    OfPresence of_presence;
+    OfPresence<T> of_presence:
+        {T: NeverNull} Option<T> => Answer::Closed(true);
     /// Whether it is a `Result`.
-    OfOutcome of_outcome;
+    OfOutcome<T> of_outcome:
+        {T, E} Result<T, E> => Answer::Closed(true);
     /// Whether it has the length of its JSON.
-    OfLength of_length;
+    OfLength<T> of_length:
+        {T: Measured + ?Sized} T => Answer::Closed(true);
 }
 
-/// Whether values of two types are equal where their JSON is, if those of each type are.
-pub struct OfBoth<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
+/// All that is asked in a test: a tuple of questions, or of such tuples.
+pub struct Asked<Q>(PhantomData<fn() -> Q>);
 
-/// Whether values of two types are equal where their JSON is, if those of each type are.
-pub fn of_both<A: ?Sized, B: ?Sized>(_: *const A, _: *const B) -> OfBoth<A, B> {
-    unreachable()
-}
-
-/// The places of all that is asked in a test: a tuple.
-pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> PathCursor<Q> {
-    root()
-}
-
-macro_rules! answers {
-    ($({$($generics:tt)*} $function:ident $ty:ty => $answer:expr;)*) => {$(
-        impl<$($generics)*> PathCursor<$ty> {
-            /// The answer.
-            #[must_use]
-            pub fn $function(self) -> Answer {
-                $answer
-            }
-        }
-    )*};
-}
-
-answers! {
-    {T: Shape + ?Sized} of_fields OfFields<T> => Answer::Shape(T::SHAPE);
-    {T: Listed + ?Sized} of_items OfItems<T> => Answer::Closed(true);
-    {T: Keyed + ?Sized} of_keys OfKeys<T> => Answer::Closed(true);
-    {} of_truth OfTruth<bool> => Answer::Closed(true);
-    {T: Closed + ?Sized} of_equal OfEqual<T> => Answer::Closed(T::is_closed());
-    {T: Ordered + ?Sized} of_order OfOrder<T> => Answer::Closed(true);
-    {T: NeverNull} of_presence OfPresence<Option<T>> => Answer::Closed(true);
-    {T, E} of_outcome OfOutcome<Result<T, E>> => Answer::Closed(true);
-    {T: Measured + ?Sized} of_length OfLength<T> => Answer::Closed(true);
-    // An enum may be equal to what is not of it, as its author says.
-    {A: Closed + ?Sized, B: Closed + ?Sized} of_both OfBoth<A, B> => Answer::Closed(A::enum_name() == B::enum_name());
+/// The questions that the closure lists.
+pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> Asked<Q> {
+    Asked(PhantomData)
 }
 
 /// The answer where only the shape of a type tells whether it is ever null.
@@ -237,10 +238,10 @@ pub trait ToldByShape {
     fn of_presence(self) -> Answer;
 }
 
-impl<T: Shape> ToldByShape for PathCursor<OfPresence<Option<T>>> {
+impl<T: Shape> ToldByShape for OfPresence<Option<T>> {
     fn of_presence(self) -> Answer {
         Answer::Closed(match T::SHAPE {
-            // A unit struct is null, and what is in a transparent one may be.
+            // A unit struct is null, and the value in a transparent one may be.
             TypeShape::Struct(fields) => fields
                 .iter()
                 .any(|field| !matches!(field.output, FieldPlace::Inner | FieldPlace::LeftOut(_))),
@@ -249,8 +250,6 @@ impl<T: Shape> ToldByShape for PathCursor<OfPresence<Option<T>>> {
         })
     }
 }
-
-impl<Q> NotClosed for PathCursor<Q> {}
 
 /// A constant of a test.
 pub struct ConstantOfTest<'a, T: ?Sized>(&'a T);
@@ -287,18 +286,18 @@ pub trait Answers: Sync {
 }
 
 /// See [`Answers`].
-pub struct AnswersOf<Q>(fn(PathCursor<Q>) -> Vec<Answer>);
+pub struct AnswersOf<Q>(fn(Q) -> Vec<Answer>);
 
-impl<Q> PathCursor<Q> {
-    /// What answers all that is asked.
-    pub const fn plan_answers(self, answers: fn(Self) -> Vec<Answer>) -> AnswersOf<Q> {
+impl<Q> Asked<Q> {
+    /// What answers them.
+    pub const fn answers(self, answers: fn(Q) -> Vec<Answer>) -> AnswersOf<Q> {
         AnswersOf(answers)
     }
 }
 
-impl<Q> Answers for AnswersOf<Q> {
+impl<Q: Default> Answers for AnswersOf<Q> {
     fn all(&self) -> Vec<Answer> {
-        (self.0)(root())
+        (self.0)(Q::default())
     }
 }
 

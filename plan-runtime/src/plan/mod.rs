@@ -101,7 +101,7 @@ pub use json::InPlan;
 pub(crate) use operator::Binding;
 pub use operator::{Comparison, Question};
 pub(crate) use pattern::{Bound, bound_by_let, outcome_of, pattern_mistake, seen};
-pub(crate) use reference::{ERR, OK, Path, index};
+pub(crate) use reference::{ERR, OK, Path, index, is_ok};
 pub use uses::Use;
 pub(crate) use uses::push_key;
 #[cfg(feature = "rust")]

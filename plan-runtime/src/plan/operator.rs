@@ -1,5 +1,7 @@
 //! The operators and methods of tests.
 
+use std::cmp::Ordering;
+
 /// How two values of a [`Test`](super::Test) compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "these are the comparisons of Rust")]
@@ -26,9 +28,9 @@ pub enum Question {
     IsSome,
     /// Whether it is absent, or null.
     IsNone,
-    /// Whether it is an `Ok` of a `Result`: an object with a member `Ok`.
+    /// Whether it is an `Ok` of a `Result`: an object whose only member is `Ok`.
     IsOk,
-    /// Whether it is an `Err` of a `Result`: an object with a member `Err`.
+    /// Whether it is an `Err` of a `Result`: an object whose only member is `Err`.
     IsErr,
     /// Whether a string, a list or an object has nothing in it.
     IsEmpty,
@@ -47,7 +49,7 @@ impl Comparison {
         Self::AtLeast,
     ];
 
-    /// As it is written in Rust, and in plan JSON: `==`.
+    /// The sign in Rust and in plan JSON: `==`.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
@@ -57,6 +59,23 @@ impl Comparison {
             Self::AtMost => "<=",
             Self::Greater => ">",
             Self::AtLeast => ">=",
+        }
+    }
+
+    /// The comparison with this sign.
+    pub(crate) fn of_sign(sign: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|how| how.sign() == sign)
+    }
+
+    /// Whether it holds for values in this order.
+    pub(crate) const fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::AtMost => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::AtLeast => order.is_ge(),
         }
     }
 

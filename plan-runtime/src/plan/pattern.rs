@@ -1,9 +1,10 @@
 //! Patterns: the variables that they bind, as far as their text shows them, and what data is compared with.
 
-use super::{Absent, ERR, OK, Path, Selector, Source, Template};
+use super::{Absent, ERR, OK, Path, Selector, Source, Template, is_ok};
 use crate::print::is_part_of_name;
 use crate::print::{is_code, literal, short, some_of, word};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// How long a pattern is at most that is looked at, in bytes.
@@ -190,19 +191,10 @@ fn together<'t>(tokens: &[&'t str]) -> Vec<Option<&'t str>> {
     names
 }
 
-/// What is around the names of a pattern that a run can compare with data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Around {
-    Nothing,
-    /// `Some(…)`
-    Some,
-    /// `Ok(…)` or `Err(…)`: the member of this name, and not of the other.
-    Outcome(&'static str, &'static str),
-}
-
 /// A pattern that a run can compare with data.
 struct OfData<'t> {
-    around: Around,
+    /// Whether it is in `Some(…)`, `Ok(…)` or `Err(…)`.
+    is_wrapped: bool,
     /// The names, with `None` for `_`. No two are the same.
     names: Vec<Option<&'t str>>,
     /// Whether it is a tuple of those, and not one of them for the whole value.
@@ -213,14 +205,10 @@ impl<'t> OfData<'t> {
     /// A name, `_`, or a tuple of these.
     fn of(pattern: &'t str) -> Option<Self> {
         let pattern = pattern.trim();
-        let wrappers = [
-            ("Some(", Around::Some),
-            ("Ok(", Around::Outcome(OK, ERR)),
-            ("Err(", Around::Outcome(ERR, OK)),
-        ];
-        let mut wrappers = wrappers.into_iter();
-        let wrapped = wrappers.find_map(|(open, around)| Some((inside(pattern, open)?, around)));
-        let (pattern, around) = wrapped.unwrap_or((pattern, Around::Nothing));
+        let mut wrappers = ["Some(", "Ok(", "Err("].into_iter();
+        let wrapped = wrappers.find_map(|open| inside(pattern, open));
+        let is_wrapped = wrapped.is_some();
+        let pattern = wrapped.unwrap_or(pattern);
         let tuple = inside(pattern, "(").unwrap_or(pattern);
         let list = tuple.strip_suffix(',').filter(|_| tuple != pattern);
         let elements = list.unwrap_or(tuple).split(',').map(str::trim);
@@ -233,7 +221,7 @@ impl<'t> OfData<'t> {
         let differ = names.iter().flatten().all(|name| seen.insert(*name));
         let parts = names.len() > 1 || list.is_some();
         (differ && (tuple != pattern || !parts)).then_some(Self {
-            around,
+            is_wrapped,
             names,
             parts,
         })
@@ -241,7 +229,7 @@ impl<'t> OfData<'t> {
 
     /// Whether it is one name in `Some(…)` or its like.
     fn is_one(&self) -> bool {
-        self.around != Around::Nothing && !self.parts && self.names.iter().all(Option::is_some)
+        self.is_wrapped && !self.parts && self.names.iter().all(Option::is_some)
     }
 }
 
@@ -250,47 +238,48 @@ impl<'t> OfData<'t> {
 /// # Errors
 ///
 /// The value, where the pattern needs a `Result` and it is not one.
-pub(crate) fn bound_by_let(
+pub(crate) fn bound_by_let<'v>(
     pattern: &str,
     template: &Template,
-    value: Value,
-) -> Result<Option<Value>, Value> {
-    if value.is_null() {
-        return Ok(None);
-    }
+    value: Cow<'v, Value>,
+) -> Result<Option<Cow<'v, Value>>, Cow<'v, Value>> {
     if let Template::Computed(_) = template {
-        // Its code gives a list of the values of all variables.
+        // Its code gives a list of the values of all variables, or null.
         let is_one = OfData::of(pattern).is_some_and(|it| it.is_one());
-        return Ok(match value {
-            Value::Array(mut parts) if is_one => parts.pop(),
-            value => Some(value),
+        return Ok(match value.into_owned() {
+            Value::Null => None,
+            Value::Array(mut parts) if is_one => parts.pop().map(Cow::Owned),
+            value => Some(Cow::Owned(value)),
         });
     }
-    if pattern.trim_start().starts_with("Some") {
-        return Ok(Some(value));
-    }
-    let Some(OfData {
-        around: Around::Outcome(side, other),
-        ..
-    }) = OfData::of(pattern)
-    else {
-        return Ok(Some(value));
+    let Some(side) = outcome(pattern) else {
+        return Ok(Some(value).filter(|value| !value.is_null()));
     };
-    match value {
-        Value::Object(mut members) if members.len() == 1 && members.contains_key(side) => {
-            Ok(members.remove(side))
-        }
-        Value::Object(members) if members.len() == 1 && members.contains_key(other) => Ok(None),
-        other => Err(other),
+    match is_ok(&value) {
+        Some(is_ok) if is_ok != (side == OK) => Ok(None),
+        None => Err(value),
+        Some(_) => Ok(match value {
+            Cow::Borrowed(value) => value.get(side).map(Cow::Borrowed),
+            Cow::Owned(mut value) => value.get_mut(side).map(|it| Cow::Owned(it.take())),
+        }),
     }
 }
 
 /// The member that a pattern over data looks into: that of `Ok(…)` or `Err(…)`.
 pub(crate) fn outcome_of(pattern: &str, value: &Template) -> Option<&'static str> {
-    match (value, OfData::of(pattern)?.around) {
-        (Template::Computed(_), _) => None,
-        (_, Around::Outcome(side, _)) => Some(side),
-        (_, Around::Nothing | Around::Some) => None,
+    match value {
+        Template::Computed(_) => None,
+        _ => outcome(pattern),
+    }
+}
+
+/// The side of a `Result` that a pattern is for, which a run compares with data.
+fn outcome(pattern: &str) -> Option<&'static str> {
+    let pattern = pattern.trim_start();
+    if pattern.starts_with("Ok(") {
+        Some(OK)
+    } else {
+        pattern.starts_with("Err(").then_some(ERR)
     }
 }
 
@@ -309,9 +298,7 @@ pub(crate) fn pattern_mistake(
 ) -> Option<(String, String)> {
     let of_data = OfData::of(pattern);
     // What always matches is skipped where there is null.
-    let fits = of_data
-        .as_ref()
-        .is_some_and(|it| (it.around != Around::Nothing) == in_if);
+    let fits = of_data.as_ref().is_some_and(|it| it.is_wrapped == in_if);
     if matches!(value, Template::Computed(_)) || fits {
         return None;
     }
@@ -464,10 +451,7 @@ mod tests {
             "( a , b )",
         ] {
             let of_data = OfData::of(pattern);
-            assert!(
-                of_data.is_some_and(|it| it.around == Around::Nothing),
-                "{pattern}"
-            );
+            assert!(of_data.is_some_and(|it| !it.is_wrapped), "{pattern}");
         }
         for pattern in [
             "Some(x)",
@@ -478,10 +462,7 @@ mod tests {
             "Err((_, b))",
         ] {
             let of_data = OfData::of(pattern);
-            assert!(
-                of_data.is_some_and(|it| it.around != Around::Nothing),
-                "{pattern}"
-            );
+            assert!(of_data.is_some_and(|it| it.is_wrapped), "{pattern}");
         }
         for pattern in [
             "",

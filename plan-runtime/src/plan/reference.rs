@@ -11,7 +11,7 @@
 //! A run looks at one part at a time, and never at the next one. Missing and null are two things: in `rows[0]?` a list
 //! without elements is an error, and an element that is null ends the reference.
 //!
-//! `plan!` writes the parts as its author did, and `check/decode.rs` looks up what serde makes of a field: its name, a part
+//! `plan!` writes the parts as its author did, and `check/decode/mod.rs` looks up what serde makes of a field: its name, a part
 //! of its own or none, and its default, which is made once, when the plan is. Readers of JSON have all of this in the document.
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
 //! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
@@ -23,6 +23,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Where JSON has the two sides of a `Result`.
 pub(crate) const OK: &str = "Ok";
 pub(crate) const ERR: &str = "Err";
+
+/// Whether a value is the JSON of an `Ok`; `None` if it is not that of a `Result`, an object with nothing but a member `Ok` or `Err`.
+pub(crate) fn is_ok(value: &Value) -> Option<bool> {
+    let members = value.as_object().filter(|members| members.len() == 1)?;
+    let is = |side| members.contains_key(side).then_some(side == OK);
+    is(OK).or_else(|| is(ERR))
+}
 
 /// A value in the output of a step, in an input or in a local value.
 ///

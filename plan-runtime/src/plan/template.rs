@@ -153,7 +153,7 @@ impl Template {
 }
 
 impl Test {
-    /// What it is about, from left to right.
+    /// Its operands, from left to right.
     pub fn operands(&self) -> &[Template] {
         match self {
             Self::All(operands) | Self::Any(operands) => operands,

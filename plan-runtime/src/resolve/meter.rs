@@ -26,6 +26,8 @@ pub(crate) struct Meter<'a> {
     left: Cell<usize>,
     /// The bytes after those.
     beyond: Cell<usize>,
+    /// The bytes that may be read until the next look.
+    unread: Cell<usize>,
     room: MemoryBudget,
     stop: Option<&'a dyn Fn() -> bool>,
 }
@@ -93,6 +95,7 @@ impl<'a> Meter<'a> {
         Self {
             left: Cell::new(left),
             beyond: Cell::new(room.bytes() - left),
+            unread: Cell::new(SLICE),
             room,
             stop,
         }
@@ -124,6 +127,16 @@ impl<'a> Meter<'a> {
             }
             None => self.look(bytes),
         }
+    }
+
+    /// Asks every so often whether it is to go on, where values are read and nothing is made.
+    pub(super) fn read(&self, bytes: usize) -> Result<(), ResolveError> {
+        if let Some(unread) = self.unread.get().checked_sub(bytes) {
+            self.unread.set(unread);
+            return Ok(());
+        }
+        self.unread.set(SLICE);
+        self.look(0)
     }
 
     #[cold]

@@ -43,6 +43,7 @@ pub(crate) use walk::{TemplateNode, walk};
 
 use crate::plan::Template;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 
 /// Reads a value out of a template and what it refers to.
 ///
@@ -83,6 +84,15 @@ pub fn resolve<T: DeserializeOwned>(
     scope: &Scope<'_>,
 ) -> Result<T, ResolveError> {
     T::deserialize(template::InTemplate::new(template, scope))
+}
+
+/// The value of a template, where it is if it is in an output; null if it is absent.
+pub(crate) fn look<'a>(
+    template: &'a Template,
+    scope: &'a Scope<'a>,
+) -> Result<Cow<'a, serde_json::Value>, ResolveError> {
+    let node = node::NodeDeserializer::from(template::InTemplate::new(template, scope));
+    node.settle()?.look()
 }
 
 /// Reads a whole value.

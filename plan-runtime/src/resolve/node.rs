@@ -12,8 +12,9 @@ use super::walk::{TemplateNode, tokens, walk};
 use super::{Scope, test, text};
 use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template, root_name};
 use crate::shape::Tagging;
-use serde::de::{Deserializer, Error as _, Unexpected, Visitor};
+use serde::de::{Deserialize as _, Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A node, and where it is from.
 pub(super) struct NodeDeserializer<'a> {
@@ -43,6 +44,15 @@ impl<'a> NodeDeserializer<'a> {
             TemplateNode::Template(_) => self.settle_template(),
             _ => Ok(self),
         }
+    }
+
+    /// The value of a settled node, where it is if it is in an output; null if it is absent.
+    pub(super) fn look(self) -> Result<Cow<'a, Value>, ResolveError> {
+        Ok(match self.node {
+            TemplateNode::Value(value) => Cow::Borrowed(value),
+            TemplateNode::Made(value) => Cow::Owned(value),
+            _ => Cow::Owned(Value::deserialize(self)?),
+        })
     }
 
     fn settle_template(mut self) -> Result<Self, ResolveError> {
@@ -301,7 +311,7 @@ impl<'a> Deserializer<'a> for NodeDeserializer<'a> {
         // serde_json's `RawValue` needs its own deserializer.
         if super::is_of_serde_json(name) {
             let (origin, scope) = (self.origin, self.scope);
-            let value = <Value as serde::Deserialize>::deserialize(self)?;
+            let value = Value::deserialize(self)?;
             return kept(visitor, |visitor| {
                 value.deserialize_newtype_struct(name, visitor)
             })

@@ -1,17 +1,17 @@
-//! What tests of values say.
+//! Evaluates tests.
 
 use super::Scope;
 use super::describe;
 use super::error::ResolveError;
-use super::meter::{charge, deeper};
+use super::meter::{MEMBER, Meter, PART, deeper};
 use super::node::NodeDeserializer;
 use super::template::InTemplate;
-use super::walk::TemplateNode;
-use crate::plan::{Comparison, ERR, InPlan, OK, Question, Template, Test};
-use serde::Deserialize as _;
+use crate::plan::{Comparison, InPlan, Question, Template, Test, is_ok};
+use crate::print::{Cut, SHORT};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::fmt::Display;
 
 /// A test, and what it refers to.
 struct Evaluation<'a> {
@@ -53,7 +53,7 @@ impl<'a> Evaluation<'a> {
         })
     }
 
-    /// Whether one of these is as `decisive`. Those after the first that is are not evaluated.
+    /// Whether one of these equals `decisive`. Those after the first that does are not evaluated.
     fn join(&self, operands: &'a [Template], decisive: bool) -> Result<bool, ResolveError> {
         for operand in operands {
             if self.holds(operand)? == decisive {
@@ -81,44 +81,22 @@ impl<'a> Evaluation<'a> {
             scope: self.scope,
             depth: self.depth,
         });
-        let at = at.settle()?;
-        Ok(match at.node {
-            TemplateNode::Value(value) => Cow::Borrowed(value),
-            TemplateNode::Absent => Cow::Owned(Value::Null),
-            TemplateNode::Made(value) => Cow::Owned(value),
-            TemplateNode::Template(Template::String(text)) => {
-                charge(self.scope.meter(), text.len())?;
-                Cow::Owned(text.as_str().into())
-            }
-            _ => {
-                let (origin, scope) = (at.origin, at.scope);
-                let each = matches!(at.node, TemplateNode::Each { .. });
-                let value = Value::deserialize(at);
-                let value = value.map_err(|e| NodeDeserializer::complete(e, origin, scope, each));
-                Cow::Owned(value?)
-            }
-        })
+        at.settle()?.look()
     }
 
     fn compare(&self, left: &Value, right: &Value, how: Comparison) -> Result<bool, ResolveError> {
-        let order = match how {
-            Comparison::Equal => return Ok(equal(left, right)),
-            Comparison::NotEqual => return Ok(!equal(left, right)),
-            _ => order(left, right).ok_or_else(|| {
-                self.error(&format!(
-                    "compares {} with {}, which have no order",
-                    describe::value(left),
-                    describe::value(right)
-                ))
-            })?,
-        };
-        Ok(match how {
-            Comparison::Less => order.is_lt(),
-            Comparison::AtMost => order.is_le(),
-            Comparison::Greater => order.is_gt(),
-            Comparison::AtLeast => order.is_ge(),
-            Comparison::Equal | Comparison::NotEqual => order.is_eq(),
-        })
+        let meter = self.scope.meter();
+        if !how.is_order() {
+            return Ok(equal(left, right, meter)? == (how == Comparison::Equal));
+        }
+        let order = order(left, right, meter)?.ok_or_else(|| {
+            self.error(&format!(
+                "compares {} with {}, which have no order",
+                describe::value(left),
+                describe::value(right)
+            ))
+        })?;
+        Ok(how.holds(order))
     }
 
     fn ask(&self, question: Question, value: &Value) -> Result<Value, ResolveError> {
@@ -126,12 +104,9 @@ impl<'a> Evaluation<'a> {
             let found = describe::value(value);
             self.error(&format!("needs {expected}, but found {found}"))
         };
-        let outcome = |side: &str, other: &str| match value {
-            Value::Object(members) if members.len() == 1 && members.contains_key(side) => Ok(true),
-            Value::Object(members) if members.len() == 1 && members.contains_key(other) => {
-                Ok(false)
-            }
-            _ => Err(wrong("a `Result`, an object with a member `Ok` or `Err`")),
+        let outcome = || {
+            let wrong = || wrong("a `Result`, an object with a member `Ok` or `Err`");
+            is_ok(value).ok_or_else(wrong)
         };
         let length = || match value {
             Value::String(text) => Ok(text.len()),
@@ -142,16 +117,19 @@ impl<'a> Evaluation<'a> {
         Ok(match question {
             Question::IsSome => (!value.is_null()).into(),
             Question::IsNone => value.is_null().into(),
-            Question::IsOk => outcome(OK, ERR)?.into(),
-            Question::IsErr => outcome(ERR, OK)?.into(),
+            Question::IsOk => outcome()?.into(),
+            Question::IsErr => (!outcome()?).into(),
             Question::IsEmpty => (length()? == 0).into(),
             Question::Len => length()?.into(),
         })
     }
 
-    fn text(&self, template: &Template) -> String {
-        let text = InPlan::new(self.scope.plan(), template).to_string();
-        describe::short(&text)
+    /// The beginning of a template's text, which may be as long as the plan.
+    fn text<'t>(&self, template: &'t Template) -> impl Display
+    where
+        'a: 't,
+    {
+        Cut(InPlan::new(self.scope.plan(), template), SHORT)
     }
 
     #[cold]
@@ -161,36 +139,68 @@ impl<'a> Evaluation<'a> {
 }
 
 /// Whether two values are equal: numbers by what they are worth, objects whatever the order of their members.
-pub(crate) fn equal(left: &Value, right: &Value) -> bool {
-    match (left, right) {
+fn equal(left: &Value, right: &Value, meter: Option<&Meter<'_>>) -> Result<bool, ResolveError> {
+    Ok(match (left, right) {
         (Value::Number(left), Value::Number(right)) => {
             compare_numbers(left, right).map_or_else(|| left == right, Ordering::is_eq)
         }
+        (Value::String(left), Value::String(right)) => {
+            left.len() == right.len() && {
+                read(meter, left.len())?;
+                left == right
+            }
+        }
         (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| equal(left, right))
+            if left.len() != right.len() {
+                return Ok(false);
+            }
+            for (left, right) in left.iter().zip(right) {
+                read(meter, PART)?;
+                if !equal(left, right, meter)? {
+                    return Ok(false);
+                }
+            }
+            true
         }
         (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(name, left)| right.get(name).is_some_and(|right| equal(left, right)))
+            if left.len() != right.len() {
+                return Ok(false);
+            }
+            for (name, left) in left {
+                read(meter, MEMBER + name.len())?;
+                let Some(right) = right.get(name) else {
+                    return Ok(false);
+                };
+                if !equal(left, right, meter)? {
+                    return Ok(false);
+                }
+            }
+            true
         }
         (left, right) => left == right,
-    }
+    })
 }
 
 /// The order of two numbers, two strings, or `false` and `true`.
-fn order(left: &Value, right: &Value) -> Option<Ordering> {
-    match (left, right) {
+fn order(
+    left: &Value,
+    right: &Value,
+    meter: Option<&Meter<'_>>,
+) -> Result<Option<Ordering>, ResolveError> {
+    Ok(match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
-        (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+        (Value::String(left), Value::String(right)) => {
+            read(meter, left.len().min(right.len()))?;
+            Some(left.cmp(right))
+        }
         (Value::Number(left), Value::Number(right)) => compare_numbers(left, right),
         _ => None,
-    }
+    })
+}
+
+/// Counts bytes that are read, where there is a meter.
+fn read(meter: Option<&Meter<'_>>, bytes: usize) -> Result<(), ResolveError> {
+    meter.map_or(Ok(()), |meter| meter.read(bytes))
 }
 
 /// The order of two numbers, exactly; `None` where one is beyond 64 bits.
@@ -302,8 +312,8 @@ mod tests {
         fn numbers_compare_exactly(left in number(), right in number()) {
             let order = order_of_decimals(&left, &right);
             prop_assert_eq!(compare_numbers(&left, &right), Some(order));
-            let is_equal = equal(&left.into(), &right.into());
-            prop_assert_eq!(is_equal, order.is_eq());
+            let is_equal = equal(&left.into(), &right.into(), None);
+            prop_assert_eq!(is_equal.ok(), Some(order.is_eq()));
         }
     }
 
@@ -320,13 +330,18 @@ mod tests {
         for (left_at, left) in values.iter().enumerate() {
             for (right_at, right) in values.iter().enumerate() {
                 let is_same = left_at == right_at;
-                assert_eq!(equal(left, right), is_same, "{left} {right}");
+                assert_eq!(
+                    equal(left, right, None).ok(),
+                    Some(is_same),
+                    "{left} {right}"
+                );
                 let is_ordered = is_same && (1..4).contains(&left_at);
-                assert_eq!(order(left, right).is_some(), is_ordered, "{left} {right}");
+                let order = order(left, right, None).ok().flatten();
+                assert_eq!(order.is_some(), is_ordered, "{left} {right}");
             }
         }
         let one: Value = serde_json::from_str(r#"{"a": 1, "b": [2.0]}"#).unwrap_or_default();
         let other: Value = serde_json::from_str(r#"{"b": [2], "a": 1.0}"#).unwrap_or_default();
-        assert!(equal(&one, &other) && !one.is_null());
+        assert!(equal(&one, &other, None).is_ok_and(|it| it) && !one.is_null());
     }
 }

@@ -8,7 +8,6 @@ use super::node::NodeDeserializer;
 use super::template::InTemplate;
 use super::walk::TemplateNode;
 use crate::plan::{Part, Template};
-use serde::Deserialize as _;
 use serde_json::Value;
 
 /// Writes the parts one after the other. What is put in is never looked at again.
@@ -36,14 +35,7 @@ pub(super) fn write<'a>(
                 .deeper()?;
                 let at = at.part(TemplateNode::Template(value)).settle()?;
                 let (origin, each) = (at.origin, matches!(at.node, TemplateNode::Each { .. }));
-                let made;
-                let value: &Value = match at.node {
-                    TemplateNode::Value(value) => value,
-                    _ => {
-                        made = Value::deserialize(at)?;
-                        &made
-                    }
-                };
+                let value = &*at.look()?;
                 let shown = match spec.code().and_then(known::<dyn Show + Sync, _>) {
                     Some(show) if !is_formatted => {
                         let before = out.len();

@@ -26,3 +26,22 @@ warning[wrong-type]: this is always false: `==` compares a number with the strin
 ]}"##,
     );
 }
+
+#[test]
+fn patterns_of_results_need_one() {
+    let branch = |value: &str| {
+        format!(
+            r##"{{"id": "b", "if": [{{"pattern": "Ok(x)", "value": {value}, "then": {{"value": %0}}}}]}}"##
+        )
+    };
+    check(
+        plan,
+        &branch("[1]"),
+        "\
+error[wrong-type]: `Ok(x)` needs a `Result`, but this is a list of 1 element
+  --> 2:50 in step `b`
+   = help: a step whose policy has `\"catch\": true` gives one
+",
+        &branch("#q"),
+    );
+}

@@ -33,7 +33,7 @@ async fn log_in(#[shape(secret)] password: String) -> Result<Session> {
     })
 }
 
-/// Only what it gives is secret.
+/// Its output alone is secret.
 #[tool]
 async fn find_session(user: String) -> Result<Session> {
     Ok(Session {

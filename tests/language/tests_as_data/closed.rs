@@ -55,6 +55,13 @@ pub enum Light {
     Green,
 }
 
+/// A color is equal to a list of it.
+impl PartialEq<Vec<Color>> for Color {
+    fn eq(&self, other: &Vec<Color>) -> bool {
+        other.contains(self)
+    }
+}
+
 impl PartialEq<Light> for Color {
     fn eq(&self, other: &Light) -> bool {
         (*self == Self::Red) == (*other == Light::Red)
@@ -151,6 +158,7 @@ pub struct Odd {
     text: u64,
     moods: [Mood; 2],
     color: Color,
+    palette: Vec<Color>,
     light: Light,
     name: String,
     level: Level,
@@ -173,6 +181,7 @@ fn odd() -> Odd {
         text: 10,
         moods: [Mood::Good, Mood::Bad],
         color: Color::Red,
+        palette: vec![Color::Green, Color::Red],
         light: Light::Red,
         name: "rouge".into(),
         level: Level::Low,
@@ -215,6 +224,7 @@ plan! {
             x.name == COLOR,
             x.name == x.color,
             x.color == x.light,
+            x.color == x.palette,
             x.level < LEVELS[1],
             x.level <= Level::High,
             x.twice.is_some(),

@@ -414,3 +414,18 @@ fn a_pattern_may_end_with_a_comma() {
     assert_eq!(done(Comma { maybe: Some(3) }.run(&())), Some(3));
     assert_eq!(done(Comma { maybe: None }.run(&())), None);
 }
+
+plan! {
+    /// Rust reads deeper than data is nested.
+    Deep(flag: bool, n: u64) -> (bool, bool) {
+        step nots: bool = !!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!! flag;
+        step parentheses: bool = (!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!!(!! n > 3 ))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))));
+        (nots, parentheses)
+    }
+}
+
+#[test]
+fn deep_conditions_are_left_to_rust() {
+    assert_eq!(done(Deep { flag: true, n: 4 }.run(&())), (true, true));
+    assert_eq!(done(Deep { flag: false, n: 3 }.run(&())), (false, false));
+}

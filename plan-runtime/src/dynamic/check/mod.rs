@@ -190,8 +190,9 @@ impl<'a> Checker<'a, '_> {
                     self.condition(template, at, guarded, Some(place));
                     guarded = true;
                 }
-                BodyPart::Condition(Condition::Let { value, .. }) => {
+                BodyPart::Condition(Condition::Let { pattern, value }) => {
                     self.tests(value, at, Some(place));
+                    self.outcome_pattern(pattern, value, at, guarded, Some(place));
                     guarded = true;
                 }
                 BodyPart::List(list) => self.tests(list, at, Some(place)),

@@ -6,7 +6,8 @@ use super::checked_value::{CheckedValue, ValueKind};
 use super::outputs::KnownOutputs;
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::Types;
-use crate::plan::{Comparison, Question, Template, Test};
+use crate::plan::{Comparison, Question, Template, Test, outcome_of};
+use crate::print::{Cut, SHORT};
 use crate::resolve::describe::short;
 
 /// What is known of a value that a test is about.
@@ -45,7 +46,7 @@ impl<'a> Checker<'a, '_> {
         let Some(operand) = operand(template, at, self.known) else {
             return;
         };
-        let text = short(&template.to_string());
+        let text = Cut(template, SHORT);
         if !operand.types.overlaps(Types::BOOL) {
             let message = format!(
                 "a condition is `true` or `false`, but `{text}` is {}",
@@ -107,10 +108,7 @@ impl<'a> Checker<'a, '_> {
             }
         }
         let mut places = known.spans.templates.parts(at);
-        let mut next = |template| {
-            let at = places.next()?;
-            operand(template, at, known)
-        };
+        let mut next = |template| operand(template, places.next()?, known);
         match test {
             Test::Compare([left, right], how) => {
                 let (left, right) = (next(left), next(right));
@@ -121,7 +119,7 @@ impl<'a> Checker<'a, '_> {
                     self.question(*question, &asked, at, guarded, step);
                 }
             }
-            _ => {}
+            Test::All(_) | Test::Any(_) | Test::Not(_) => {}
         }
     }
 
@@ -177,9 +175,7 @@ impl<'a> Checker<'a, '_> {
         if let Some(why) = why.filter(|_| !guarded) {
             let message =
                 format!("`{sign}` compares {left} with {right}, one of which may be absent: {why}");
-            let help =
-                r#"ask first whether it is there: `{"all": [{"is_some": a}, …]}`"#.to_owned();
-            self.report(Code::MaybeAbsent, at, message, help, step);
+            self.report(Code::MaybeAbsent, at, message, ask_first(), step);
         }
     }
 
@@ -191,29 +187,72 @@ impl<'a> Checker<'a, '_> {
         guarded: bool,
         step: Option<&StepPlace>,
     ) {
-        let (name, words) = (question.name(), &asked.words);
         let (takes, expected, help) = match question {
             Question::IsSome | Question::IsNone => return,
-            Question::IsOk | Question::IsErr => (
-                Types::OBJECT,
-                "a `Result`",
-                "a step whose policy has `\"catch\": true` gives one",
-            ),
+            Question::IsOk | Question::IsErr => {
+                return self.outcome(question.name(), asked, at, guarded, step);
+            }
             Question::IsEmpty | Question::Len => (
                 measured(),
                 "a string, a list or an object",
                 "to ask whether a value is there, write `is_some`",
             ),
         };
-        if !asked.types.overlaps(takes) {
-            let message = format!("`{name}` is about {expected}, but this is {words}");
-            return self.report(Code::WrongType, at, message, help.to_owned(), step);
+        self.needs(
+            question.name(),
+            (takes, expected, help),
+            asked,
+            at,
+            guarded,
+            step,
+        );
+    }
+
+    /// Checks the value of a `let` whose pattern is `Ok(…)` or `Err(…)`.
+    pub(super) fn outcome_pattern(
+        &mut self,
+        pattern: &str,
+        value: &'a Template,
+        at: usize,
+        guarded: bool,
+        step: Option<&StepPlace>,
+    ) {
+        if outcome_of(pattern, value).is_some()
+            && let Some(asked) = operand(value, at, self.known)
+        {
+            self.outcome(&short(pattern), &asked, at, guarded, step);
         }
-        if let Some(why) = asked.null.as_ref().filter(|_| !guarded) {
-            let message = format!("`{name}` is about {expected}, but this may be absent: {why}");
-            let help =
-                r#"ask first whether it is there: `{"all": [{"is_some": a}, …]}`"#.to_owned();
-            self.report(Code::MaybeAbsent, at, message, help, step);
+    }
+
+    fn outcome(
+        &mut self,
+        name: &str,
+        asked: &Operand,
+        at: usize,
+        guarded: bool,
+        step: Option<&StepPlace>,
+    ) {
+        let help = r#"a step whose policy has `"catch": true` gives one"#;
+        let needs = (Types::OBJECT, "a `Result`", help);
+        self.needs(name, needs, asked, at, guarded, step);
+    }
+
+    /// Checks that a value is of these kinds, and there.
+    fn needs(
+        &mut self,
+        name: &str,
+        (takes, expected, help): (Types, &str, &str),
+        asked: &Operand,
+        at: usize,
+        guarded: bool,
+        step: Option<&StepPlace>,
+    ) {
+        if !asked.types.overlaps(takes) {
+            let message = format!("`{name}` needs {expected}, but this is {}", asked.words);
+            self.report(Code::WrongType, at, message, help.to_owned(), step);
+        } else if let Some(why) = asked.null.as_ref().filter(|_| !guarded) {
+            let message = format!("`{name}` needs {expected}, but this may be absent: {why}");
+            self.report(Code::MaybeAbsent, at, message, ask_first(), step);
         }
     }
 
@@ -232,6 +271,10 @@ impl<'a> Checker<'a, '_> {
     fn add(&mut self, note: Note, step: Option<&StepPlace>) {
         self.notes.append(note.into(), step.map(|step| &step.0));
     }
+}
+
+fn ask_first() -> String {
+    r#"ask first whether it is there: `{"all": [{"is_some": a}, …]}`"#.to_owned()
 }
 
 /// What is known of a value; `None` where it may be anything.

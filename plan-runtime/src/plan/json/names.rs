@@ -1,6 +1,6 @@
 //! The names of the members of plan JSON: those that are written are those that are read.
 
-use crate::plan::Amount;
+use crate::plan::{Amount, Test};
 
 macro_rules! objects {
     ($($(#[doc = $doc:literal])+ $object:ident { $($name:ident = $text:literal),+ $(,)? })+) => {
@@ -141,7 +141,7 @@ objects! {
         MERGE = "merge",
         REFERENCE = "reference",
         TEXT = "text",
-        EVERY = "all",
+        ALL_OF = "all",
         ANY = "any",
         NOT = "not",
         COMPARE = "compare",
@@ -231,6 +231,19 @@ pub(crate) const BODY: &[&str] = &[
     step::FOR,
     step::BLOCK,
 ];
+
+impl Test {
+    /// The name of its only member in plan JSON.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::All(_) => template::ALL_OF,
+            Self::Any(_) => template::ANY,
+            Self::Not(_) => template::NOT,
+            Self::Compare(..) => template::COMPARE,
+            Self::Ask(question, _) => question.name(),
+        }
+    }
+}
 
 impl Amount {
     /// The name of its member in plan JSON.

@@ -13,8 +13,9 @@ use super::{Schedule, Start};
 use crate::error::Elements;
 use crate::failure::Failure;
 use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional, bound_by_let};
-use crate::resolve::{Meter, ResolveError, Scope, StoredValue, describe, resolve};
+use crate::resolve::{Meter, ResolveError, Scope, StoredValue, describe, look, resolve};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -162,14 +163,19 @@ impl<'x> Schedule<'x> {
                 }
                 Condition::Let { pattern, value } => {
                     let read = |scope: &Scope<'_>| {
-                        let found = resolve::<Value>(value, scope)?;
-                        bound_by_let(pattern, value, found).map_err(|found| {
+                        let bound = bound_by_let(pattern, value, look(value, scope)?);
+                        let bound = bound.map_err(|found| {
                             ResolveError::new(format!(
                                 "the pattern `{}` needs a `Result`, but found {}",
                                 describe::short(pattern),
                                 describe::value(&found)
                             ))
-                        })
+                        })?;
+                        // All that was made is counted already.
+                        if let Some(Cow::Borrowed(bound)) = &bound {
+                            scope.charge(bound)?;
+                        }
+                        Ok(bound.map(Cow::into_owned))
                     };
                     let (bound, bytes) = self.locally(step, *frame, read)?;
                     if let Some(value) = bound {

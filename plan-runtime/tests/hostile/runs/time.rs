@@ -54,6 +54,18 @@ fn by_deadline(plan: &Plan, timer: &Arc<Slow>) -> RunError {
     smol::block_on(run).unwrap_err()
 }
 
+/// Two lists that are equal are compared `times` times, and nothing is made.
+#[test]
+fn the_deadline_ends_what_compares_values() {
+    for (tool, how) in [("list", "!="), ("text", "!="), ("text", "<")] {
+        let given = |id: &str| json!({"id": id, "tool": {"name": tool}, "arguments": {"object": {"n": 100_000}}});
+        let all = vec![json!({"compare": [step("t"), how, step("u")]}); 500];
+        let plan = plan(json!([given("t"), given("u"), {"id": "s", "value": {"any": all}}]));
+        let error = by_deadline(&plan, &Slow::new());
+        assert!(error.is_deadline(), "{tool} {how}: {error}");
+    }
+}
+
 #[test]
 fn the_deadline_ends_what_makes_a_value() {
     let timer = Slow::new();

@@ -62,7 +62,7 @@ impl PlanReader<'_> {
     }
 
     /// Says that a loop has no bound.
-    pub(crate) fn is_bound(&mut self, members: &Members<'_>, step: &Step) {
+    pub(crate) fn check_bound(&mut self, members: &Members<'_>, step: &Step) {
         if let (Body::Loop(_), Some(repeat)) = (&step.body, members.given(step::LOOP))
             && step.policy.at_most.is_none()
             && step.policy.gives(Amount::AtMost).is_none()

@@ -94,7 +94,7 @@ impl Syntax for Layout {
             step.after = reader.after(index, &given);
         }
         reader.policy_of(index, &given, &mut step, self.policy);
-        reader.is_bound(&given, &step);
+        reader.check_bound(&given, &step);
         step.after = step.only_after();
         step
     }

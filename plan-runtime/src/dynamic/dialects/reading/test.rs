@@ -13,7 +13,7 @@ use plan_graph::similar;
 /// The members of which a test has one.
 #[cfg(feature = "dynamic")]
 const KINDS: [&str; 10] = [
-    template::EVERY,
+    template::ALL_OF,
     template::ANY,
     template::NOT,
     template::COMPARE,
@@ -73,7 +73,7 @@ impl PlanReader<'_> {
     /// The test whose only member is this.
     pub(crate) fn test(&mut self, name: &str, value: JsonNode<'_>, depth: usize) -> Option<Test> {
         Some(match name {
-            template::EVERY => Test::All(self.operands(name, value, depth)?),
+            template::ALL_OF => Test::All(self.operands(name, value, depth)?),
             template::ANY => Test::Any(self.operands(name, value, depth)?),
             template::COMPARE => self.comparison(value, depth)?,
             _ => {
@@ -121,7 +121,7 @@ impl PlanReader<'_> {
     fn sign(&mut self, node: JsonNode<'_>) -> Option<Comparison> {
         let text = self.builder.text(node, "the sign of `compare`")?.value;
         let signs = Comparison::ALL.map(Comparison::sign);
-        let found = Comparison::ALL.into_iter().find(|how| how.sign() == text);
+        let found = Comparison::of_sign(&text);
         if found.is_none() {
             let meant = match &*text {
                 "=" | "===" | "eq" | "is" => Some("=="),

@@ -3,7 +3,7 @@
 use super::json::{OutputJson, OutputMembers};
 use super::scope::Scope;
 use super::{Part, Writer};
-use crate::plan::json::names::{binding, block, branch, each, looped, step as members, template};
+use crate::plan::json::names::{binding, block, branch, each, looped, step as members};
 use crate::plan::{
     Action, Block, Body, Bound, Branch, Condition, For, Loop, Template, Test, pattern_mistake,
 };
@@ -115,15 +115,8 @@ impl<'p> Writer<'p> {
             (Test::Not(_) | Test::Ask(..), Some(only)) => only,
             (_, last) => OutputJson::List(operands.into_iter().chain(last).collect()),
         };
-        let kind = match &**test {
-            Test::All(_) => template::EVERY,
-            Test::Any(_) => template::ANY,
-            Test::Not(_) => template::NOT,
-            Test::Compare(..) => template::COMPARE,
-            Test::Ask(question, _) => question.name(),
-        };
         let mut to = OutputMembers::default();
-        to.add(kind, written);
+        to.add(test.kind(), written);
         OutputJson::Object(to)
     }
 

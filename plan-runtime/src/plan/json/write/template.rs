@@ -99,19 +99,17 @@ impl Serialize for InPlan<'_, &TextPart<'_>> {
 
 impl Serialize for InPlan<'_, &Test> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let all = || -> Vec<_> {
-            let operands = self.part.operands().iter();
-            operands.map(|operand| self.of(operand)).collect()
-        };
+        let kind = self.part.kind();
         match self.part {
-            Test::All(_) => one(serializer, kinds::EVERY, &all()),
-            Test::Any(_) => one(serializer, kinds::ANY, &all()),
-            Test::Not(operand) => one(serializer, kinds::NOT, &self.of(operand)),
+            Test::All(operands) | Test::Any(operands) => {
+                let operands: Vec<_> = operands.iter().map(|operand| self.of(operand)).collect();
+                one(serializer, kind, &operands)
+            }
+            Test::Not(operand) | Test::Ask(_, operand) => one(serializer, kind, &self.of(operand)),
             Test::Compare([left, right], how) => {
                 let compared = (self.of(left), how.sign(), self.of(right));
-                one(serializer, kinds::COMPARE, &compared)
+                one(serializer, kind, &compared)
             }
-            Test::Ask(question, operand) => one(serializer, question.name(), &self.of(operand)),
         }
     }
 }

@@ -38,7 +38,7 @@ impl PlanReader<'_> {
         step.body = self.body(&members, "the step", self.depth);
         step.after = self.after(index, &members);
         self.policy_of(index, &members, &mut step, &[]);
-        self.is_bound(&members, &step);
+        self.check_bound(&members, &step);
         step
     }
 

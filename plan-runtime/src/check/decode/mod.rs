@@ -1,15 +1,17 @@
 //! Makes a plan of the text and the constants that `plan!` emits, in the notation that `expand/data.rs` of `plan-macros` describes. What is
 //! not in the notation is a bug of this crate, and panics.
 
-use super::closed::{Answer, Answers};
+mod test;
+
+use super::closed::Answers;
 use super::segment;
 use crate::Shape;
 use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
-    Absent, Action, Amount, Await, Block, Body, Branch, Catch, Code, Comparison, Compiled,
-    CompiledNames, Computed, Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key,
-    LazyPlan, LocalValue, Loop, Number, Optional, Output, Part, Plan, Policy, Question, ReceiveFn,
-    Reference, Role, RustText, Source, Step, Template, Test, ToolInfo, root_name,
+    Absent, Action, Amount, Await, Block, Body, Branch, Catch, Code, Compiled, CompiledNames,
+    Computed, Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue,
+    Loop, Number, Optional, Output, Part, Plan, Policy, ReceiveFn, Reference, Role, RustText,
+    Source, Step, Template, ToolInfo, root_name,
 };
 use crate::shape::Secrets;
 use crate::shape::inside::{Inside, secrets, secrets_inside};
@@ -18,7 +20,6 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use std::vec;
 
 /// What a plan says of a tool, before it is decoded.
 pub struct StaticTool {
@@ -489,89 +490,6 @@ impl Decoder {
         }
     }
 
-    /// A test, if what is known of its types says that its JSON tells the same as Rust.
-    fn test(&mut self, answers: &mut vec::IntoIter<Answer>) -> Option<Template> {
-        self.deeper(|it| match it.tag() {
-            b'&' => {
-                let operands = it.list(|it| it.test(answers));
-                Some(Test::All(operands.into_iter().collect::<Option<_>>()?).into())
-            }
-            b'|' => {
-                let operands = it.list(|it| it.test(answers));
-                Some(Test::Any(operands.into_iter().collect::<Option<_>>()?).into())
-            }
-            b'!' => Some(Test::Not(it.test(answers)?).into()),
-            b'=' => {
-                let how = it.one_of(&Comparison::ALL);
-                let (left, right) = (it.test(answers), it.test(answers));
-                if !how.is_order() && !matches!(answers.next(), Some(Answer::Closed(true))) {
-                    return None;
-                }
-                Some(Test::Compare([left?, right?], how).into())
-            }
-            b'?' => {
-                let question = it.one_of(&Question::ALL);
-                Some(Test::Ask(question, it.test(answers)?).into())
-            }
-            b'r' => it.place(answers).map(Template::from),
-            b'v' => match (answers.next(), answers.next()) {
-                (Some(Answer::Closed(closed)), Some(Answer::Json(json))) => {
-                    scalar(json.filter(|_| closed)?)
-                }
-                _ => it.bug(),
-            },
-            tag => Some(it.template_of(tag, Form::Value)),
-        })
-    }
-
-    /// The value that a test is about, if its place in JSON is known.
-    fn place(&mut self, answers: &mut vec::IntoIter<Answer>) -> Option<Reference> {
-        let (source, written) = (self.source(), self.str());
-        let mut place = Some(Reference::new(source));
-        let mut flattened = false;
-        loop {
-            let tag = self.tag();
-            if tag == b';' {
-                let is_closed = matches!(answers.next(), Some(Answer::Closed(true)));
-                let place = place.filter(|_| is_closed && !flattened)?;
-                return Some(place.said(written, Some(root_name(written))));
-            }
-            place = match (tag, answers.next()) {
-                (b'.', Some(answer)) => {
-                    let name = self.str();
-                    let field = match answer {
-                        Answer::Shape(shape) => segment::readable(shape, name),
-                        _ => None,
-                    };
-                    flattened = field.is_some_and(|it| it.output == FieldPlace::Flattened);
-                    match (place, field) {
-                        (Some(place), Some(field)) => Some(segment::field(place, field)),
-                        _ => None,
-                    }
-                }
-                (b'#', Some(answer)) => {
-                    let index = self.number();
-                    let is_list = matches!(answer, Answer::Closed(true)) && !flattened;
-                    place.filter(|_| is_list).map(|it| it.index(index))
-                }
-                (b'k', Some(answer)) => {
-                    let key = self.str();
-                    let is_map = matches!(answer, Answer::Closed(true)) && !flattened;
-                    place.filter(|_| is_map).map(|it| it.key(key))
-                }
-                _ => self.bug(),
-            };
-        }
-    }
-
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        let number: usize = self.number();
-        match all.get(number) {
-            Some(one) => *one,
-            None => self.bug(),
-        }
-    }
-
     fn part(&mut self) -> Part {
         match self.tag() {
             b's' => Part::Literal(self.text()),
@@ -667,23 +585,6 @@ fn asked(mut reference: Reference, untyped: bool) -> Reference {
         last.absent = Absent::End;
     }
     reference.optional()
-}
-
-/// A constant as a value of a test.
-fn scalar(json: Value) -> Option<Template> {
-    Some(match json {
-        Value::Bool(value) => Template::Bool(value),
-        Value::String(text) => Template::String(text),
-        Value::Number(number) => Template::Number(if let Some(value) = number.as_u64() {
-            Number::Unsigned(value)
-        } else if let Some(value) = number.as_i64() {
-            Number::Signed(value)
-        } else {
-            Number::Float(number.as_f64()?)
-        }),
-        // NaN is null, and so is infinity.
-        Value::Null | Value::Array(_) | Value::Object(_) => return None,
-    })
 }
 
 #[cfg(test)]
