@@ -22,7 +22,7 @@ const CALL: &str =
     "Next { id: s0.id, count: s0.count, sum: s0.totals.sum, label: s0.items[0].label }";
 
 /// Each construct, and a step that has it; `@` is its number, and `CALL` a call with four references.
-const CONSTRUCTS: [(&str, &str); 14] = [
+const CONSTRUCTS: [(&str, &str); 16] = [
     ("a step", "step a@ = CALL;"),
     ("`#[retry(3)]`", "#[retry(3)] step a@ = CALL;"),
     ("`#[optional]`", "#[optional] step a@ = CALL;"),
@@ -35,6 +35,14 @@ const CONSTRUCTS: [(&str, &str); 14] = [
     (
         "the same without `#[undo]`",
         "step a@ = CALL; step u@ = Stop {};",
+    ),
+    (
+        "a condition that is data",
+        "step a@: bool = s0.count > @ && !s0.id.is_empty();",
+    ),
+    (
+        "the same as Rust code",
+        "step a@: bool = s0.count + 0 > @ && !s0.id.is_empty();",
     ),
     ("`if`", "step a@ = if s0.count > @ { CALL };"),
     (

@@ -255,6 +255,25 @@ pub(crate) fn shapes() -> Vec<Shape> {
                 }),
             );
             argument(
+                "tests",
+                Box::new(|n| list(n, |_| r#"{"compare":[1,"<",2]}"#.into())),
+            );
+            argument(
+                "a test",
+                Box::new(|n| format!(r#"{{"any":{}}}"#, list(n, |_| r#"{"not":true}"#.into()))),
+            );
+            argument(
+                "deep tests",
+                Box::new(|n| {
+                    let deep = format!("{}1{}", "{\"not\":".repeat(40), "}".repeat(40));
+                    list(n / 40 + 1, |_| deep.clone())
+                }),
+            );
+            argument(
+                "wrong tests",
+                Box::new(|n| list(n, |_| r#"{"compare":[1,"=",{"all":[]}]}"#.into())),
+            );
+            argument(
                 "a text",
                 Box::new(|n| format!(r#"{{"text":{}}}"#, list(n, |_| "\"a\"".into()))),
             );
@@ -625,6 +644,46 @@ pub(crate) fn shapes() -> Vec<Shape> {
                 }),
             );
         }
+        let condition = move |condition: &str| {
+            let call = step(dialect, "b", "{}");
+            // What the step would do, it does if the condition holds.
+            let tool = call
+                .trim_start_matches(r#"{"id":"b","#)
+                .trim_start_matches('{');
+            let id = if dialect == Dialect::Blueprint {
+                ""
+            } else {
+                r#""id":"b","#
+            };
+            let branch = format!(r#"{{"condition":{condition},"then":{{{tool}}}"#);
+            let conditional = format!(r#"{{{id}"if":[{branch}]}}"#);
+            steps(dialect, 2, |at| match at {
+                0 => step(dialect, "a", "{}"),
+                _ => conditional.clone(),
+            })
+        };
+        let compared = move |_| format!(r#"{{"compare":[{},"==",1]}}"#, reference(dialect));
+        add(
+            "a condition",
+            Box::new(move |n| condition(&format!(r#"{{"all":{}}}"#, list(n, compared)))),
+        );
+        add(
+            "deep conditions",
+            Box::new(move |n| {
+                let deep = format!("{}true{}", "{\"not\":".repeat(40), "}".repeat(40));
+                condition(&format!(
+                    r#"{{"any":{}}}"#,
+                    list(n / 40 + 2, |_| deep.clone())
+                ))
+            }),
+        );
+        add(
+            "wrong conditions",
+            Box::new(move |n| {
+                let wrong = |_| r#"{"al":[{"len":1}]}"#.to_owned();
+                condition(&format!(r#"{{"any":{}}}"#, list(n, wrong)))
+            }),
+        );
         add(
             "many lines",
             Box::new(move |n| {
