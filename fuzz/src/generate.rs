@@ -257,7 +257,7 @@ impl Known {
     }
 
     fn template(&self, choices: &mut Choices<'_>, depth: usize) -> Value {
-        match choices.below(if depth == 0 { 5 } else { 9 }) {
+        match choices.below(if depth == 0 { 5 } else { 10 }) {
             0 => choices.below(300).into(),
             1 => choices.text().into(),
             2 => choices
@@ -275,7 +275,28 @@ impl Known {
                 };
                 json!({ "text": [part(choices), part(choices)] })
             }
+            7 => self.test(choices, depth),
             _ => self.object(choices, depth),
+        }
+    }
+
+    /// A condition as data.
+    fn test(&self, choices: &mut Choices<'_>, depth: usize) -> Value {
+        let operand = |choices: &mut Choices<'_>| self.template(choices, depth - 1);
+        match choices.below(4) {
+            0 => {
+                let operands = [operand(choices), operand(choices)];
+                json!({ choices.of(&["all", "any"]): operands })
+            }
+            1 => json!({ "not": operand(choices) }),
+            2 => {
+                let sign = choices.of(&["==", "!=", "<", "<=", ">", ">="]);
+                json!({ "compare": [operand(choices), sign, operand(choices)] })
+            }
+            _ => {
+                let questions = ["is_some", "is_none", "is_ok", "is_err", "is_empty", "len"];
+                json!({ choices.of(&questions): operand(choices) })
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{generate, reader};
 use plan_runtime::Plan;
-use plan_runtime::plan::{Body, Condition, Entry, Key, Part, RustText, Template};
+use plan_runtime::plan::{Body, Condition, Entry, Key, Part, RustText, Template, Test};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::sync::Arc;
 use syn::parse::discouraged::Speculative;
@@ -101,6 +101,7 @@ fn has_code(template: &Template) -> bool {
         Template::List(items) => items.iter().any(has_code),
         Template::Tagged(_, content) => content.as_deref().is_some_and(has_code),
         Template::Object(entries) => entries.iter().any(|entry| has_code(&entry.value)),
+        Template::Test(test) => test.operands().iter().any(has_code),
         Template::Text(parts) => parts
             .iter()
             .any(|part| matches!(part, Part::Value { value, .. } if has_code(value))),
@@ -180,6 +181,14 @@ fn replace(template: &mut Template, keys: bool) {
                 }
             }
         }
+        Template::Test(test) => match &mut **test {
+            Test::All(operands) | Test::Any(operands) => {
+                operands.iter_mut().for_each(|it| replace(it, true));
+            }
+            Test::Compare(operands, _) => operands.iter_mut().for_each(|it| replace(it, true)),
+            Test::Not(operand) | Test::Ask(_, operand) => replace(operand, true),
+            other => panic!("{other:?}"),
+        },
         _ => {}
     }
 }
@@ -224,6 +233,11 @@ fn collect_texts<'p>(template: &'p Template, texts: &mut Vec<Text<'p>>) {
                 if let Part::Literal(text) = part {
                     texts.push(Text::Part(text));
                 }
+            }
+        }
+        Template::Test(test) => {
+            for operand in test.operands() {
+                collect_texts(operand, texts);
             }
         }
         _ => {}
