@@ -604,6 +604,13 @@ fn action_plans() {
         in_action_plan,
         &[
             (
+                r#""if": [{"condition": {"and": [true, {"gt": [1, 2]}]}, "then": {"tool": "t"}}]"#,
+                r#"error[unknown-member]: `and` is not a kind of condition
+  --> 2:37 in step `b`
+   = help: did you mean `all`?
+"#,
+            ),
+            (
                 r#""if": [{"condition": {}, "then": {"tool": "t"}}]"#,
                 r#"error[wrong-kind]: a condition that is an object has one member
   --> 2:36 in step `b`

@@ -15,6 +15,20 @@ fn tests_in_templates() {
 "#,
             ),
             (
+                r#"{"and": [true, true]}"#,
+                r#"error[unknown-member]: `and` is not a kind of template
+  --> 2:25 in step `a`
+   = help: did you mean `all`?
+"#,
+            ),
+            (
+                r#"{"==": [1, 1]}"#,
+                r#"error[unknown-member]: `==` is not a kind of template
+  --> 2:25 in step `a`
+   = help: did you mean `compare`?
+"#,
+            ),
+            (
                 r#"{"any": []}"#,
                 r#"error[missing-member]: `any` joins at least two conditions
   --> 2:32 in step `a`

@@ -25,6 +25,19 @@ const KINDS: [&str; 10] = [
     template::LEN,
 ];
 
+/// The test that other languages have under this name. `and` is similar to `any`, which is another test.
+pub(crate) fn meant(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "and" | "&&" | "allof" => template::ALL_OF,
+        "or" | "||" | "anyof" => template::ANY,
+        "!" => template::NOT,
+        "=" | "==" | "===" | "!=" | "<" | "<=" | ">" | ">=" | "eq" | "ne" | "lt" | "le" | "gt"
+        | "ge" | "lte" | "gte" | "equals" => template::COMPARE,
+        "length" => template::LEN,
+        _ => return None,
+    })
+}
+
 impl PlanReader<'_> {
     /// An object that is a test, where other objects are not data.
     #[cfg(feature = "dynamic")]
@@ -58,7 +71,7 @@ impl PlanReader<'_> {
             return self.test(name, member.value, depth);
         }
         let message = format!("`{}` is not a kind of condition", short(&member.name));
-        let help = match similar(&member.name, KINDS) {
+        let help = match meant(&member.name).or_else(|| similar(&member.name, KINDS)) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("the kinds are `{}`", KINDS.join("`, `")),
         };

@@ -1,6 +1,6 @@
 //! `{"object": {…}}` and its like.
 
-use crate::dynamic::dialects::reading::{Member, PlanReader, duplicate, wrong_kind};
+use crate::dynamic::dialects::reading::{Member, PlanReader, duplicate, meant, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::json::names::{computed, part, template};
@@ -107,7 +107,8 @@ impl PlanReader<'_> {
                 return Some((name, member.value));
             }
             let name = short(&member.name);
-            let help = match similar(&member.name, template::ALL.iter().copied()) {
+            let similar = || similar(&member.name, template::ALL.iter().copied());
+            let help = match meant(&member.name).or_else(similar) {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!(
                     r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the others are `{}`"#,
