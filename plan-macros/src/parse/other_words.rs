@@ -129,6 +129,12 @@ fn is_concurrent(word: &str) -> bool {
 
 /// What is in place of the call of a step where its author wants concurrent calls, or the first of several.
 pub(super) fn concurrent(tokens: &TokenStream) -> Option<(Span, String)> {
+    // Nearly every step begins with a tool, and each is asked.
+    if let Some(TokenTree::Ident(tool)) = tokens.clone().into_iter().next()
+        && tool.to_string().starts_with(char::is_uppercase)
+    {
+        return None;
+    }
     let mut at = None;
     let mut name = String::new();
     let mut before = ' ';
