@@ -319,6 +319,10 @@ impl Names {
 
     /// Whether it was reported where the name is declared that it cannot be one.
     fn is_broken(&self, scope: usize, name: &Ident) -> bool {
+        // Nearly always, and every name is asked.
+        if self.scopes.iter().all(|scope| scope.broken.is_empty()) {
+            return false;
+        }
         let text = text_of(name);
         let mut scopes = self.around(scope);
         let own =

@@ -136,7 +136,7 @@ fn block_of_others(tokens: &TokenStream, name: &Ident) -> Option<(Span, String)>
         ));
     }
     let is_block = block.delimiter() == Delimiter::Brace;
-    let has_steps = is_block && scan::has_steps(&block);
+    let has_steps = || is_block && scan::has_steps(&block);
     let message = match word.to_string().as_str() {
         "do" if is_block => format!(
             "a loop begins with `loop`\nhelp: write `#[at_most(100)] step {name} = loop {{ Tool {{ … }} }} while condition;`"
@@ -144,12 +144,12 @@ fn block_of_others(tokens: &TokenStream, name: &Ident) -> Option<(Span, String)>
         "try" if is_block && trees.next().is_some() => format!(
             "a step has no `try`: the run fails if the step fails\nhelp: write `#[catch] step {name} = Tool {{ … }};`, and the failure is a value"
         ),
-        "async" | "unsafe" if has_steps => {
+        "async" | "unsafe" if has_steps() => {
             format!(
                 "a block has no `{word}`\nhelp: write the braces alone: `step {name} = {{ … }};`"
             )
         }
-        "try" if has_steps => format!(
+        "try" if has_steps() => format!(
             "a block has no `try`: the run fails if one of its steps fails\nhelp: write `#[catch] step {name} = {{ … }};`, and the failure is a value"
         ),
         _ => return None,
