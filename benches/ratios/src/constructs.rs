@@ -38,11 +38,11 @@ const CONSTRUCTS: [(&str, &str); 16] = [
     ),
     (
         "a condition that is data",
-        "step a@: bool = s0.count > @ && !s0.id.is_empty();",
+        "step _a@: bool = s0.count > @ && !s0.id.is_empty();",
     ),
     (
         "the same as Rust code",
-        "step a@: bool = s0.count + 0 > @ && !s0.id.is_empty();",
+        "step _a@: bool = s0.count + 0 > @ && !s0.id.is_empty();",
     ),
     ("`if`", "step a@ = if s0.count > @ { CALL };"),
     (
