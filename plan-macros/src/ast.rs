@@ -137,8 +137,8 @@ pub(crate) enum Source {
 pub(crate) struct Mention {
     pub(crate) name: Ident,
     pub(crate) source: Source,
-    /// Whether Rust code uses it, and so its Rust value.
-    pub(crate) computed: bool,
+    /// Whether all of its Rust value is used: by Rust code, or as it is.
+    pub(crate) whole: bool,
 }
 
 pub(crate) enum Body {

@@ -20,6 +20,7 @@ mod expand;
 mod graph;
 mod ide;
 mod json;
+mod lossless;
 mod names;
 mod options;
 mod parse;

@@ -36,7 +36,7 @@ impl Call<ManualTimer> for Fetch {
 }
 
 fn start<'x>(_: usize, request: Request<'_>, timer: &'x ManualTimer) -> Started<'x> {
-    request.call::<Fetch, ManualTimer>(timer, false)
+    request.call::<Fetch, ManualTimer>(timer)
 }
 
 #[test]

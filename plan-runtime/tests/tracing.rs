@@ -101,7 +101,7 @@ impl Call<()> for Fetch {
 }
 
 fn start<'x>(_: usize, request: Request<'_>, app: &'x ()) -> Started<'x> {
-    request.call::<Fetch, ()>(app, false)
+    request.call::<Fetch, ()>(app)
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::docs::text_of;
 use crate::graph::StepGraph;
 use crate::ide::{before, unplaced};
 use crate::json;
+use crate::lossless;
 use crate::names::{Names, Source};
 use crate::parse::tidy;
 use crate::report::Report;
@@ -297,13 +298,20 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let tool_name = text_of(name).to_snake_case();
     let description = docs::text(&head.attrs);
     let inside = secret::of_output(ty, &quote!(__plan));
-    let kept = start::kept(cx);
+    let hand_over = lossless::of_output(&quote!(__plan));
+    let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
+    let take = (!lossless::are_renamed(attrs.chain(&head.attrs))).then(|| {
+        let fields = head.inputs.iter().map(|input| (&input.name, text_of(&input.name), &input.ty));
+        lossless::take(fields, &quote!(__plan))
+    });
+    let handed = start::handed(cx);
     let inputs = head.inputs.iter().enumerate().map(|(index, input)| {
         let name = &input.name;
         let text = text_of(name);
         let ty = cx.type_of(Source::Input(index));
-        if kept.contains(&Source::Input(index)) {
-            quote!(__plan::kept_input::<#ty>(#text, self.#name)?)
+        if handed.contains(&Source::Input(index)) {
+            let hand_over = lossless::hand_over(&ty.to_token_stream(), &quote!(__plan));
+            quote!(__plan::whole_input::<#ty>(#text, self.#name, #hand_over)?)
         } else {
             quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }
@@ -329,7 +337,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         where
             Self: '__x,
         {
-            ::core::result::Result::Ok(__plan::plan_of(self.run(__app)))
+            ::core::result::Result::Ok(__plan::plan_of(self.run(__app), <Self as __plan::Tool>::hand_over))
         }
     };
     // Where an application lacks a tool of a plan inside another, the header is shown.
@@ -369,6 +377,8 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             const NAME: &'static ::core::primitive::str = #tool_name;
             const DESCRIPTION: &'static ::core::primitive::str = #description;
             #inside
+            #take
+            #hand_over
             const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(&__PLAN);
         }
     }

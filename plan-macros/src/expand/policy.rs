@@ -107,13 +107,6 @@ impl Builder<'_> {
 /// The longest wait between attempts by default, as `Policy::DEFAULT` has it.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// Whether the output of the step is that of its one action, whatever happens.
-pub(super) fn is_plain(step: &Step) -> bool {
-    matches!(step.policy.optional, Optional::No)
-        && matches!(step.policy.catch, Catch::No)
-        && step.policy.fallback.is_none()
-}
-
 /// Whether the output of the step is an `Option` or a `Result` because of its policy.
 pub(super) fn wraps(step: &Step) -> bool {
     is_caught(step) || is_optional(step)

@@ -1,9 +1,10 @@
 //! What starts the actions of a plan, and what they ask of an application.
 
 use super::value::ends;
-use super::{Context, flow, policy, reference};
+use super::{Context, flow, reference};
 use crate::ast::{Body, Mention, Step};
 use crate::json;
+use crate::lossless;
 use crate::names::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -11,7 +12,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How each action is started, by its number in the plan.
 pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
-    let kept = kept(cx);
+    let handed = handed(cx);
     // One arm for all that start in the same way, which most steps of a long plan do.
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
     let mut known = HashMap::new();
@@ -19,22 +20,23 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let mut start = |leaf: Leaf<'_>| {
         let Leaf { step, path } = leaf;
         let index = step.number;
-        // The Rust value of an action is that of the step only if nothing is around the action.
-        let keep = kept.contains(&Source::Step(index))
-            && matches!(step.body, Body::Call(_) | Body::Compute(_))
-            && policy::is_plain(step);
         if let Some((path, number)) = path {
             let tool = &cx.tools[index][number];
-            let arm = *known.entry((tool, keep)).or_insert_with(|| {
+            let arm = *known.entry(tool).or_insert_with(|| {
                 let arguments = flow::arguments(index, number, path);
-                let start = quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request, #keep));
+                let start = quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request));
                 arms.push((Vec::new(), start));
                 arms.len() - 1
             });
             arms[arm].0.push(call_index);
         } else if let (Some(ty), Body::Compute(_)) = (&step.ty, &step.body) {
             let (_, ty) = json::checked_alias(ty, &cx.type_of(Source::Step(index)));
-            arms.push((vec![call_index], quote!(__request.compute::<#ty>(#keep))));
+            let hand_over = match handed.contains(&Source::Step(index)) {
+                true => lossless::hand_over(&ty, &quote!(__plan)),
+                false => quote!(::core::option::Option::None),
+            };
+            let start = quote!(__request.compute::<#ty>(#hand_over));
+            arms.push((vec![call_index], start));
         }
         call_index += 1;
     };
@@ -120,15 +122,14 @@ pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
     tools.iter().map(bound).collect()
 }
 
-/// What computed values mention: its Rust value is kept beside the JSON.
-pub(super) fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
-    let mut kept = BTreeSet::new();
+/// What may be handed over, since all of its value is used.
+pub(super) fn handed(cx: &Context<'_>) -> BTreeSet<Source> {
+    let mut handed = BTreeSet::new();
     let mut keep = |mentions: &[Mention], scope: usize| {
-        // A block gets a copy of the JSON.
         let own = mentions
             .iter()
-            .filter(|mention| mention.computed && cx.names.scope_of(mention.source) == scope);
-        kept.extend(own.map(|mention| mention.source));
+            .filter(|mention| mention.whole && cx.names.scope_of(mention.source) == scope);
+        handed.extend(own.map(|mention| mention.source));
     };
     for step in &cx.steps {
         keep(&step.mentions, cx.names.scope_of(Source::Step(step.number)));
@@ -139,5 +140,5 @@ pub(super) fn kept(cx: &Context<'_>) -> BTreeSet<Source> {
     if let Some(tail) = &cx.plan.tail {
         keep(&tail.mentions, 0);
     }
-    kept
+    handed
 }

@@ -119,11 +119,9 @@ impl Resolver<'_> {
             let mentions = step.mentions.iter();
             let outside =
                 mentions.filter(|mention| self.names.scope_of(mention.source) != block.scope);
-            // The block takes a copy of its JSON.
             self.mentions.extend(outside.map(|mention| Mention {
                 name: mention.name.clone(),
-                source: mention.source,
-                computed: false,
+                ..*mention
             }));
         }
         self.tail(block);
@@ -174,10 +172,7 @@ impl Resolver<'_> {
         let text = text_of(name);
         for mention in mentions {
             if self.names.scope_of(mention.source) != scope {
-                self.mentions.push(Mention {
-                    computed: false,
-                    ..mention
-                });
+                self.mentions.push(mention);
             } else if collects && text_of(&mention.name) == text {
                 self.report.error(
                     &mention.name,
@@ -544,7 +539,7 @@ impl Resolver<'_> {
                 self.mentions.push(Mention {
                     name: name.clone(),
                     source,
-                    computed: false,
+                    whole: reference.hops.is_empty(),
                 });
                 self.capture_source(name, source);
                 let role = self.role_in(self.names.scope_of(source));
@@ -609,7 +604,7 @@ impl Resolver<'_> {
             let mentions = sources.into_iter().map(|(name, source)| Mention {
                 name: name.clone(),
                 source,
-                computed: true,
+                whole: true,
             });
             self.mentions.extend(mentions);
         }

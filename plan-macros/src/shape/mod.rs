@@ -19,8 +19,10 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let Some(krate) = krate(input, &mut report) else {
         return report.into_compile_errors();
     };
-    let shape = shape(input, &krate, &mut report)
-        .unwrap_or_else(|| quote!(#krate::check::TypeShape::Opaque));
+    let (shape, lossless) = shape(input, &krate, &mut report).unwrap_or_else(|| {
+        let opaque = quote!(#krate::check::TypeShape::Opaque);
+        (opaque, TokenStream::new())
+    });
     let errors = report.into_compile_errors();
 
     let ident = &input.ident;
@@ -49,6 +51,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     quote! {
         #errors
         #closed
+        #lossless
 
         #[automatically_derived]
         #[allow(deprecated)]
@@ -120,8 +123,12 @@ fn input_fields(input: &DeriveInput) -> Box<dyn Iterator<Item = &syn::Field> + '
     }
 }
 
-/// The value of `SHAPE`, as serde's own derives understand the attributes.
-fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<TokenStream> {
+/// The value of `SHAPE`, as serde's own derives understand the attributes, and what says whether values come back from JSON as they were.
+fn shape(
+    input: &DeriveInput,
+    krate: &Path,
+    report: &mut Report,
+) -> Option<(TokenStream, TokenStream)> {
     if let syn::Data::Union(data) = &input.data {
         report.error(
             data.union_token,
@@ -142,7 +149,8 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
     }
 
     let check = quote!(#krate::check);
-    match (&output.data, &argument.data) {
+    let lossless = crate::lossless::derive(input, &output, &argument, &check);
+    let shape = match (&output.data, &argument.data) {
         (Data::Struct(style, output_fields), Data::Struct(_, argument_fields)) => {
             let fields = fields::ShapeFields {
                 check: &check,
@@ -187,7 +195,8 @@ fn shape(input: &DeriveInput, krate: &Path, report: &mut Report) -> Option<Token
             })
         }
         _ => None,
-    }
+    };
+    Some((shape?, lossless))
 }
 
 /// Reads the serde attributes. What is wrong with them is for serde's own derives to say.

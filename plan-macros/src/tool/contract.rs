@@ -3,7 +3,7 @@
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::shape::secret;
-use crate::{docs, options};
+use crate::{docs, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -50,7 +50,12 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         )
     });
 
-    let inside = secret::of_output(&output, &quote!(#krate::check));
+    let check = quote!(#krate::check);
+    let inside = secret::of_output(&output, &check);
+    let take = lossless::take_as_read(input, &check);
+    // One `static` would serve all types that a parameter stands for.
+    let is_generic = !input.generics.params.is_empty();
+    let hand_over = (!is_generic).then(|| lossless::of_output(&check));
 
     let mut generics = input.generics.clone();
     let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
@@ -76,6 +81,8 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             const DESCRIPTION: &'static str = #description;
             #read_only
             #inside
+            #take
+            #hand_over
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::placed;
 use crate::shape::secret;
-use crate::{docs, ide, json, options};
+use crate::{docs, ide, json, lossless, options};
 use heck::ToUpperCamelCase;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -168,6 +168,9 @@ impl Expansion<'_> {
         };
         let output_type = self.signature.output.as_ref();
         let inside = output_type.and_then(|ty| secret::of_output(ty, &quote!(#krate::check)));
+        let check = quote!(#krate::check);
+        let hand_over = self.unknown.is_none().then(|| lossless::of_output(&check));
+        let take = self.unknown.is_none().then(|| self.take(&check));
         let description = docs::text(&self.function.attrs);
         let read_only = self.read_only;
         let read_only = read_only.then(|| {
@@ -184,8 +187,27 @@ impl Expansion<'_> {
                 const NAME: &'static str = #name;
                 const DESCRIPTION: &'static str = #description;
                 #read_only
+                #take
+                #hand_over
             }
         }
+    }
+
+    /// What makes the arguments of values that are handed over.
+    fn take(&self, check: &TokenStream) -> TokenStream {
+        let arguments = &self.signature.arguments;
+        let attrs = arguments.iter().flat_map(|argument| &argument.attrs);
+        if lossless::are_renamed(attrs.chain(&self.for_struct)) {
+            return match syn::parse2(self.structure()) {
+                Ok(structure) => lossless::take_as_read(&structure, check),
+                Err(_) => TokenStream::new(),
+            };
+        }
+        let fields = arguments.iter().filter_map(|argument| {
+            let ident = &argument.ident;
+            Some((ident, text_of(ident), argument.ty.as_ref()?))
+        });
+        lossless::take(fields, check)
     }
 
     fn implementation(&self) -> TokenStream {

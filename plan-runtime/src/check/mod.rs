@@ -10,6 +10,7 @@ pub mod editor;
 mod flow;
 mod json;
 mod literal;
+mod lossless;
 mod run;
 mod segment;
 
@@ -39,14 +40,15 @@ pub use literal::{
     ComputedValue, IsValue, Literal, MayDereference, MayTake, Slot, ValueOf, arguments, literal,
     slot, takable, value_of, witness,
 };
+pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
 pub use run::{
     CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
-    called, called_in, input, kept_input, plan_of, received,
+    called, called_in, input, plan_of, received, whole_input,
 };
 pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
-pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
+pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
 pub use crate::run::{CallContext, CalledPlan};
 pub use crate::shape::inside::{Inside, NotInside, of};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};

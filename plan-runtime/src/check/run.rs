@@ -3,7 +3,7 @@
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
-use crate::resolve::{ResolveError, StoredValue, receive};
+use crate::resolve::{HandOver, ResolveError, StoredValue, receive};
 use crate::run::{CallContext, CalledPlan};
 use crate::{Call, Plan, Result, Run, Tool};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub trait RunsOn<App: ?Sized> {
 /// were a parameter, from the one application that has the tool. `First` is the first tool of a plan with several.
 pub trait HasTool<T, First = ()> {
     /// Starts a step that calls the tool.
-    fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
+    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
     where
         T: 'a;
 }
@@ -33,11 +33,11 @@ where
     T: Call<<First as CalledOn<App>>::App>,
     App: ?Sized + Sync,
 {
-    fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
+    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
     where
         T: 'a,
     {
-        request.call::<T, App>(self, keep)
+        request.call::<T, App>(self)
     }
 }
 
@@ -93,7 +93,6 @@ impl<S: RunsOn<App>, App: ?Sized> CanRun<S> for App {
 pub fn called<A, O>(run: Run<'_, A, O>) -> impl Future<Output = Result<O>> + Send
 where
     A: ?Sized + Sync,
-    O: DeserializeOwned,
 {
     async move { Ok(run.await?) }
 }
@@ -105,7 +104,6 @@ pub fn called_in<A, O>(
 ) -> impl Future<Output = Result<O>> + Send
 where
     A: ?Sized + Sync,
-    O: DeserializeOwned,
 {
     called(run.inside(&context))
 }
@@ -116,12 +114,15 @@ where
 ///
 /// If the run was polled.
 #[must_use]
-pub fn plan_of<A, O>(run: Run<'_, A, O>) -> CalledPlan<'_>
+pub fn plan_of<A, O>(
+    run: Run<'_, A, O>,
+    hand_over: fn() -> Option<HandOver<O>>,
+) -> CalledPlan<'_>
 where
     A: ?Sized + Sync,
     O: Serialize + DeserializeOwned + Send + 'static,
 {
-    run.called().expect("a run that is new")
+    run.called(hand_over).expect("a run that is new")
 }
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.
@@ -150,6 +151,7 @@ impl<O, S> Inline<O, S> {
     pub fn run<'a, App>(&self, app: &'a App) -> Run<'a, App, O>
     where
         App: ?Sized + Sync + CanRun<S>,
+        O: DeserializeOwned + 'static,
     {
         Run::new(self.plan, Ok(Vec::new()), app, App::start)
     }
@@ -193,14 +195,15 @@ pub fn received<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value,
     receive::<T>(value).map_err(|error| error.to_string())
 }
 
-/// Holds the JSON of an input, and the input itself for computed values.
+/// Holds an input that may be handed over.
 ///
 /// # Errors
 ///
 /// Where JSON cannot hold it.
-pub fn kept_input<T: Serialize + Send + 'static>(
+pub fn whole_input<T: Serialize>(
     name: &str,
     value: T,
+    hand_over: Option<HandOver<T>>,
 ) -> Result<StoredValue, ResolveError> {
-    StoredValue::value(value, true).map_err(|error| error.of_input(name))
+    StoredValue::input(value, hand_over).map_err(|error| error.of_input(name))
 }

@@ -302,10 +302,9 @@ impl<App: ?Sized> Toolbox<App> {
 
     fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Result<Self> {
         // Computed values read what a step gave from its JSON: a plan may mean a tool of another type by this name.
-        const KEEP: bool = false;
         self.add(
             contract,
-            Implementation::Typed(|request, app| request.call::<T, App>(app, KEEP)),
+            Implementation::Typed(|request, app| request.call::<T, App>(app)),
         )
     }
 
@@ -584,7 +583,7 @@ impl<'a, App: ?Sized> FoundTools<'a, App> {
 impl<App: ?Sized> Starts<App> for FoundTools<'_, App> {
     fn start<'x>(&self, number: usize, request: Request<'_>, app: &'x App) -> Started<'x> {
         if request.action().tool.is_none() {
-            return request.compute::<Value>(false);
+            return request.compute::<Value>(None);
         }
         match self.tools[number] {
             Some(tool) => tool.start(request, app, &self.toolbox.contracts),

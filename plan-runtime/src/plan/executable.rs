@@ -3,7 +3,7 @@
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
-    Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Key, LocalValue, Number, Part, Plan,
+    Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Handing, Key, LocalValue, Number, Part, Plan,
     Role, Secrecy, Source, Step, Template, Test, pattern_mistake,
 };
 use crate::shape::Secrets;
@@ -109,6 +109,8 @@ pub(crate) struct Graph {
     pub(crate) count: usize,
     /// The plan itself, for the reports of its runs.
     shared: OnceLock<Arc<Plan>>,
+    /// What is handed over in it, once a run of `plan!` has asked.
+    handing: OnceLock<Option<Arc<Handing>>>,
 }
 
 /// The steps that run once the work of a plan has ended.
@@ -132,6 +134,17 @@ impl Graph {
     pub(crate) fn shared(&self, plan: &Plan) -> Arc<Plan> {
         let copy = || Arc::new(plan.without_secrets().unwrap_or_else(|| plan.clone()));
         Arc::clone(self.shared.get_or_init(copy))
+    }
+
+    /// What is handed over in the plan of which this graph was made. `again` is the condition of a loop if the plan is its round, and `None` in it if it is
+    /// another block.
+    pub(crate) fn handing(
+        &self,
+        plan: &Plan,
+        block: Option<Option<&Template>>,
+    ) -> Option<Arc<Handing>> {
+        let of = || Handing::of(plan, block.is_some(), block.flatten());
+        self.handing.get_or_init(of).clone()
     }
 
     pub(crate) fn checked(plan: &Plan) -> Checked {

@@ -55,6 +55,7 @@ pub(crate) mod depth;
 mod display;
 mod executable;
 mod graph;
+mod handing;
 pub(crate) mod json;
 mod lazy;
 mod operator;
@@ -79,6 +80,7 @@ pub use computed::{Code, Computed, FormatSpec};
 pub(crate) use computed::{Compiled, CompiledNames, Form, LocalValue};
 pub use executable::Executable;
 pub(crate) use executable::{Checked, Graph, number};
+pub(crate) use handing::{Handing, Keep};
 pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;

@@ -101,6 +101,11 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// A meter that never stops.
+    pub(crate) fn unlimited() -> Self {
+        Self::new(MemoryBudget::UNLIMITED, None)
+    }
+
     /// Another one like it, which has counted nothing yet.
     pub(crate) fn again(&self) -> Self {
         Self::new(self.room, self.stop)

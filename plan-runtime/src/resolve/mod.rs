@@ -11,6 +11,7 @@
 //! made, from which reference, how far its pointer led and what value was found there.
 
 mod access;
+mod arguments;
 mod capture;
 mod code;
 pub(crate) mod describe;
@@ -21,6 +22,7 @@ mod meter;
 mod node;
 mod parts;
 mod scope;
+mod stored;
 mod template;
 mod test;
 mod text;
@@ -31,12 +33,18 @@ mod walk;
 pub(crate) use code::PlacedPanic;
 pub use code::{Compute, Show};
 pub use encode::encode;
-pub(crate) use encode::encode_within;
+pub(crate) use encode::{check_within, encode_within};
 pub(crate) use error::Limit;
 pub use error::{ErrorKind, ResolveError};
 pub(crate) use meter::{MemoryBudget, Meter, bytes_of};
-pub(crate) use scope::drop_quietly;
-pub use scope::{Scope, StoredValue};
+pub use scope::Scope;
+#[doc(hidden)]
+pub use arguments::Arguments;
+pub(crate) use arguments::{Given, share, take};
+#[doc(hidden)]
+pub use stored::HandOver;
+pub use stored::StoredValue;
+pub(crate) use stored::drop_quietly;
 
 #[cfg(feature = "dynamic")]
 pub(crate) use walk::{TemplateNode, walk};

@@ -75,8 +75,9 @@ impl<'a> NodeDeserializer<'a> {
                 }
                 Template::Reference(reference) => {
                     let node = match self.scope.json_of(reference.source) {
-                        Some(value) => walk(value, reference.path()),
-                        None => Err(ResolveError::of(ErrorDetail::NoOutput)),
+                        Ok(Some(value)) => walk(value, reference.path()),
+                        Ok(None) => Err(ResolveError::of(ErrorDetail::NoOutput)),
+                        Err(error) => Err(error),
                     };
                     self.origin = Some(template);
                     let scope = self.scope;

@@ -33,7 +33,8 @@ impl<'a> InTemplate<'a> {
         let Template::Reference(reference) = self.template else {
             return None;
         };
-        let source = self.scope.json_of(reference.source)?;
+        // What has none is an error below.
+        let source = self.scope.json_of(reference.source).ok()??;
         Some(InValue {
             value: straight(source, reference.path())?,
             depth: self.depth,

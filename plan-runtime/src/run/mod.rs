@@ -66,19 +66,19 @@ use crate::error::Interrupt;
 use crate::plan::Executable;
 #[cfg(feature = "dynamic")]
 use crate::plan::Secrecy;
-use crate::resolve::{ResolveError, StoredValue};
+use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
 use nesting::{DEEPEST, Nested};
 use options::Options;
 use schedule::{Schedule, unstarted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 #[doc(hidden)]
 pub use start::CalledPlan;
 use start::{StartFn, Starter};
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -118,7 +118,13 @@ pub struct Run<'a, App: ?Sized, O> {
     app: &'a App,
     starter: Starter<'a, App>,
     stage: Stage<'a>,
-    output: PhantomData<fn() -> O>,
+    output: OutputOf<O>,
+}
+
+/// What makes the output of a run, and says whether JSON is one.
+struct OutputOf<O> {
+    make: fn(&mut Schedule<'_>) -> Result<O, RunError>,
+    fits: fn(&Value) -> Result<(), serde_json::Error>,
 }
 
 enum Stage<'a> {
@@ -131,7 +137,7 @@ enum Stage<'a> {
     Ended,
 }
 
-impl<'a, App: ?Sized, O> Run<'a, App, O> {
+impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
     /// For generated code.
     #[doc(hidden)]
     pub fn new(
@@ -155,9 +161,15 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
             app,
             starter,
             stage: Stage::New(plan, inputs, Box::default()),
-            output: PhantomData,
+            output: OutputOf {
+                make: |schedule| schedule.output(),
+                fits: |value| O::deserialize(value).map(drop_quietly),
+            },
         }
     }
+}
+
+impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Runs at most `limit` calls concurrently; 0 counts as 1. A `for` makes one call for each element. The default is
     /// [`DEFAULT_CONCURRENCY`].
@@ -424,7 +436,7 @@ where
     O: Serialize + DeserializeOwned + Send + 'static,
 {
     /// The plan, to be called by a step, if it has not started. What was configured is not: it is as around it.
-    pub(crate) fn called(self) -> Option<CalledPlan<'a>> {
+    pub(crate) fn called(self, hand_over: fn() -> Option<HandOver<O>>) -> Option<CalledPlan<'a>> {
         let Stage::New(executable, inputs, _) = self.stage else {
             return None;
         };
@@ -433,11 +445,13 @@ where
             starter.start(number, request, app)
         });
         let limits = limits_of(&executable);
-        Some(CalledPlan::new::<O>(executable, inputs, limits, start))
+        Some(CalledPlan::new::<O>(
+            executable, inputs, limits, start, hand_over,
+        ))
     }
 }
 
-impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
+impl<App: ?Sized, O> Run<'_, App, O> {
     fn poll_run(
         &mut self,
         cx: &mut Context<'_>,
@@ -479,13 +493,13 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
                 if !schedule.is_before_ending() {
                     return Poll::Ready(());
                 }
-                schedule.begin_ending::<O>();
+                schedule.begin_ending(self.output.fits);
             }
         });
         let output = match polled {
             Ok(polled) => {
                 ready!(polled);
-                schedule.output()
+                (self.output.make)(schedule)
             }
             Err(panic) => Err(schedule.panicked(panic)),
         };
@@ -497,7 +511,7 @@ impl<App: ?Sized, O: DeserializeOwned> Run<'_, App, O> {
     }
 }
 
-impl<App: ?Sized, O: DeserializeOwned> Future for Run<'_, App, O> {
+impl<App: ?Sized, O> Future for Run<'_, App, O> {
     type Output = Result<O, RunError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -535,7 +549,7 @@ pub struct WithReport<'a, App: ?Sized, O> {
     run: Run<'a, App, O>,
 }
 
-impl<App: ?Sized, O: DeserializeOwned> Future for WithReport<'_, App, O> {
+impl<App: ?Sized, O> Future for WithReport<'_, App, O> {
     type Output = (Result<O, RunError>, Report);
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

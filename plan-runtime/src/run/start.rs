@@ -5,12 +5,14 @@ use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
 use super::limits::Limits;
 use crate::error::Cause;
-use crate::plan::{Action, Executable};
+use super::schedule::Schedule;
+use crate::error::RunError;
+use crate::plan::{Action, Executable, Keep};
 use crate::resolve::{
-    ErrorKind, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly, encode_within,
-    resolve,
+    Arguments, ErrorKind, Given, HandOver, Meter, ResolveError, Scope, StoredValue, drop_quietly,
+    encode_within, resolve, take,
 };
-use crate::{Call, Result};
+use crate::{Call, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::cell::Cell;
@@ -82,7 +84,11 @@ pub struct Request<'s> {
     /// Whether there are gates to be asked before the call.
     asks: bool,
     /// What they were shown as the arguments.
-    given: Option<&'s Value>,
+    shown: Option<&'s Value>,
+    /// What is handed over to it, if it takes all of a value.
+    given: Option<&'s Given>,
+    /// What becomes of its output.
+    keep: Keep,
 }
 
 impl<'s> Request<'s> {
@@ -94,7 +100,9 @@ impl<'s> Request<'s> {
             captured: None,
             context: None,
             asks: false,
+            shown: None,
             given: None,
+            keep: Keep::Json,
         }
     }
 
@@ -121,15 +129,40 @@ impl<'s> Request<'s> {
 
     /// The same, whose arguments were resolved already, if they were.
     #[must_use]
-    pub(super) fn given(self, given: Option<&'s Value>) -> Self {
-        Self { given, ..self }
+    pub(super) fn shown(self, shown: Option<&'s Value>) -> Self {
+        Self { shown, ..self }
     }
 
-    /// The arguments of the call.
-    fn arguments<T: DeserializeOwned>(&self) -> Result<T, StepError> {
-        let arguments = match self.given {
-            None => resolve(&self.action.args, self.scope),
-            Some(given) => T::deserialize(given).map_err(serde::de::Error::custom),
+    /// The same, to which these are handed over, and whose output is kept like this.
+    #[must_use]
+    #[inline]
+    pub(super) fn handing(self, given: Option<&'s Given>, keep: Keep) -> Self {
+        Self {
+            given,
+            keep,
+            ..self
+        }
+    }
+
+    /// The arguments of a call to a tool.
+    fn arguments<T: Tool>(&self) -> Result<T, StepError> {
+        self.arguments_with(|| {
+            T::take(&Arguments::new(
+                &self.action.args,
+                self.scope,
+                self.given,
+            ))
+        })
+    }
+
+    /// The arguments of a call, which `make` resolves if nobody was shown them.
+    fn arguments_with<T: DeserializeOwned>(
+        &self,
+        make: impl FnOnce() -> Result<T, ResolveError>,
+    ) -> Result<T, StepError> {
+        let arguments = match self.shown {
+            None => make(),
+            Some(shown) => T::deserialize(shown).map_err(serde::de::Error::custom),
         };
         let arguments = arguments.map_err(StepError::arguments)?;
         let checked = self.scope.check_arguments();
@@ -139,7 +172,8 @@ impl<'s> Request<'s> {
 
     /// What gates are asked about this call to a tool.
     fn question<'x>(self, tool: &str, description: &str, is_read_only: bool) -> Started<'x> {
-        let call = self.arguments().map(|arguments| GatedCall {
+        let arguments = self.arguments_with(|| resolve(&self.action.args, self.scope));
+        let call = arguments.map(|arguments| GatedCall {
             context: self
                 .context
                 .map_or_else(CallContext::default, |make| make(false)),
@@ -165,9 +199,8 @@ impl<'s> Request<'s> {
         self.scope
     }
 
-    /// Calls a tool. Its arguments are resolved immediately, and its output is encoded when the call ends. `keep` also keeps the
-    /// output's typed value.
-    pub fn call<'x, T, A>(self, app: &'x A, keep: bool) -> Started<'x>
+    /// Calls a tool. Its arguments are resolved immediately, and its output is stored when the call ends.
+    pub fn call<'x, T, A>(self, app: &'x A) -> Started<'x>
     where
         T: Call<A> + 'x,
         A: ?Sized,
@@ -196,15 +229,20 @@ impl<'s> Request<'s> {
                 let context = self
                     .context
                     .map_or_else(CallContext::default, |make| make(true));
-                return Started::Plan(plan.keeping(keep), context);
+                return Started::Plan(plan.keeping(self.keep), context);
             }
             Err(tool) => tool,
         };
         let room = self.scope.room();
+        let keep = self.keep;
+        let hand_over = match keep {
+            Keep::Json => None,
+            Keep::Both | Keep::Whole => T::hand_over(),
+        };
         let store = move |output: Result<T::Output>| {
             let output = output.map_err(StepError::tool)?;
             let meter = Meter::new(room, None);
-            StoredValue::metered(output, keep, &meter).map_err(StepError::output)
+            StoredValue::kept(output, keep, hand_over, &meter).map_err(StepError::output)
         };
         if !T::USES_CONTEXT {
             let output = tool.call(app);
@@ -236,7 +274,11 @@ impl<'s> Request<'s> {
     where
         F: Future<Output = Result<Value>> + Send + 'x,
     {
-        let arguments: Value = match self.arguments() {
+        let read = || {
+            let arguments = Arguments::new(&self.action.args, self.scope, self.given);
+            arguments.read()
+        };
+        let arguments: Value = match self.arguments_with(read) {
             Ok(arguments) => arguments,
             Err(error) => return Started::Ended(Err(error)),
         };
@@ -260,19 +302,21 @@ impl<'s> Request<'s> {
     }
 
     /// Computes a value; no tool is called.
-    pub fn compute<'x, T>(self, keep: bool) -> Started<'x>
+    pub fn compute<'x, T>(self, hand_over: Option<HandOver<T>>) -> Started<'x>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
-        let hold = |value| match self.scope.meter() {
-            Some(meter) => StoredValue::metered(value, keep, &meter.again()),
-            None => StoredValue::value(value, keep),
+        let hold = |value| {
+            let meter = self.scope.meter().map(Meter::again);
+            let meter = meter.unwrap_or_else(Meter::unlimited);
+            StoredValue::kept(value, self.keep, hand_over, &meter)
         };
-        Started::Ended(
-            resolve::<T>(&self.action.args, self.scope)
-                .map_err(StepError::arguments)
-                .and_then(|value| hold(value).map_err(StepError::output)),
-        )
+        let value = match self.given {
+            Some(given) => take::<T>(&self.action.args, self.scope, given),
+            None => resolve(&self.action.args, self.scope),
+        };
+        let value = value.map_err(StepError::arguments);
+        Started::Ended(value.and_then(|value| hold(value).map_err(StepError::output)))
     }
 
     /// There is nothing that runs this step.
@@ -296,12 +340,15 @@ pub struct CalledPlan<'x> {
 
 type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
 
+type StoreOutput =
+    dyn Fn(&mut Schedule<'_>, Keep) -> Result<StepResult, RunError> + Send + Sync;
+
 /// What starts the actions of a plan that is called, and knows the type of its output.
 pub(super) struct OwnStart<'x> {
     pub(super) start: Box<StartAction<'x>>,
     fits: fn(&Value) -> Result<(), serde_json::Error>,
-    store: fn(Value, bool, MemoryBudget) -> Result<StepResult, serde_json::Error>,
-    keep: bool,
+    store: Box<StoreOutput>,
+    keep: Keep,
 }
 
 impl OwnStart<'_> {
@@ -310,13 +357,9 @@ impl OwnStart<'_> {
         (self.fits)(output)
     }
 
-    /// The output as that of a call, which may keep its Rust value.
-    pub(super) fn store(
-        &self,
-        output: Value,
-        room: MemoryBudget,
-    ) -> Result<StepResult, serde_json::Error> {
-        (self.store)(output, self.keep, room)
+    /// What a schedule gave, as the output of a call.
+    pub(super) fn store(&self, schedule: &mut Schedule<'_>) -> Result<StepResult, RunError> {
+        (self.store)(schedule, self.keep)
     }
 }
 
@@ -327,6 +370,7 @@ impl<'x> CalledPlan<'x> {
         inputs: Result<Vec<StoredValue>, Cause>,
         limits: Limits,
         start: Box<StartAction<'x>>,
+        hand_over: fn() -> Option<HandOver<O>>,
     ) -> Self
     where
         O: Serialize + DeserializeOwned + Send + 'static,
@@ -334,12 +378,17 @@ impl<'x> CalledPlan<'x> {
         let own = OwnStart {
             start,
             fits: |value| O::deserialize(value).map(drop_quietly),
-            store: |value, keep, room| {
-                let output = O::deserialize(value)?;
-                let meter = Meter::new(room, None);
-                Ok(StoredValue::metered(output, keep, &meter).map_err(StepError::output))
-            },
-            keep: false,
+            store: Box::new(move |schedule, keep| {
+                let output = schedule.output::<O>()?;
+                let meter = Meter::new(schedule.room().of_one(), None);
+                let hand_over = match keep {
+                    Keep::Json => None,
+                    Keep::Both | Keep::Whole => hand_over(),
+                };
+                let stored = StoredValue::kept(output, keep, hand_over, &meter);
+                Ok(stored.map_err(StepError::output))
+            }),
+            keep: Keep::Json,
         };
         Self {
             executable,
@@ -349,8 +398,8 @@ impl<'x> CalledPlan<'x> {
         }
     }
 
-    /// The same, whose output is also kept as a Rust value.
-    pub(super) fn keeping(mut self, keep: bool) -> Box<Self> {
+    /// The same, whose output is kept like this.
+    pub(super) fn keeping(mut self, keep: Keep) -> Box<Self> {
         self.own.keep = keep;
         Box::new(self)
     }

@@ -2,6 +2,7 @@
 
 use super::{CallContext, CalledPlan};
 use crate::plan::LazyPlan;
+use crate::resolve::{Arguments, HandOver, ResolveError};
 use crate::shape::inside::Inside;
 use crate::{Result, Shape};
 use serde::{Serialize, de::DeserializeOwned};
@@ -93,6 +94,22 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// What the output's type says of itself, for the secrets in it. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` give it.
     #[doc(hidden)]
     const OUTPUT: fn() -> Inside = || Inside::UNKNOWN;
+
+    /// The arguments of a call, some of which may be handed over. Not for users: `#[tool]` and `#[derive(Tool)]` implement it.
+    ///
+    /// # Errors
+    ///
+    /// Where an argument cannot be made.
+    #[doc(hidden)]
+    fn take(arguments: &Arguments<'_>) -> Result<Self, ResolveError> {
+        arguments.read()
+    }
+
+    /// How outputs are handed over, if they come back from JSON as they were. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` implement it.
+    #[doc(hidden)]
+    fn hand_over() -> Option<HandOver<Self::Output>> {
+        None
+    }
 }
 
 /// An implementation of a [`Tool`] for one application.

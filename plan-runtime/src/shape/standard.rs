@@ -66,6 +66,11 @@ opaque! {
     Value, Number, Map<String, Value>,
 }
 
+#[cfg(feature = "bytes")]
+opaque! {
+    bytes::Bytes, bytes::BytesMut,
+}
+
 shape! {
     {T: Shape + ?Sized} &T => T::SHAPE;
     {T: Shape + ?Sized} Box<T> => T::SHAPE;

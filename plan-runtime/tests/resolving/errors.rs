@@ -230,13 +230,13 @@ fn typed_values() {
         e.to_string(),
         "this takes u32, but `inbox` (/limit) is the string \"x\""
     );
-    let outputs = [Some(StoredValue::value(7_u8, true).unwrap())];
+    let outputs = [Some(StoredValue::json(json!(7)))];
     let scope = Scope::new(&plan, &[], &outputs);
     assert_eq!(*scope.value_of::<u8>(Source::Step(0)).unwrap(), 7);
     let e = scope.value_of::<u16>(Source::Step(0)).unwrap_err();
     assert_eq!(
         e.to_string(),
-        "`inbox` is kept as a value of another type than `u16`"
+        "`inbox` is read as a value of another type than `u16`"
     );
 }
 

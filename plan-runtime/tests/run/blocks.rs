@@ -144,7 +144,7 @@ fn actions_have_the_numbers_of_the_whole_plan() {
             plan_runtime::resolve::resolve(&request.action().args, request.scope()).unwrap();
         let expected = given.as_u64().map(|it| it as usize);
         assert_eq!(expected, Some(number));
-        request.compute::<Value>(false)
+        request.compute::<Value>(None)
     }
     let number = |number: u64| value(number.into());
     // The blocks have the numbers 1, 3 and 7.

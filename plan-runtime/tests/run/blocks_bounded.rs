@@ -235,7 +235,7 @@ fn a_call_inside_knows_where_it_is() {
     let inner = block(vec![Step::new("chunks", locate())]);
     let plan = outer(vec![step("pages", each(list(vec![1.into()]), inner), &[])]);
     let run = Run::<(), Value>::new(&plan, Ok(vec![]), &(), |_, request, app| {
-        request.call::<Locate, ()>(app, false)
+        request.call::<Locate, ()>(app)
     });
     let output = super::support::Driven::new(run).ended().unwrap();
     assert_eq!(
@@ -259,8 +259,8 @@ impl Tool for Nest {
 
 fn places<'x>(_: usize, request: Request<'_>, app: &'x ()) -> Started<'x> {
     match request.action().tool.as_ref().map(|tool| &*tool.name) {
-        Some("nest") => request.call::<Nest, ()>(app, false),
-        _ => request.call::<Locate, ()>(app, false),
+        Some("nest") => request.call::<Nest, ()>(app),
+        _ => request.call::<Locate, ()>(app),
     }
 }
 

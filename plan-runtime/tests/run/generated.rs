@@ -118,16 +118,16 @@ impl ReplyToLatest {
             ReplyEmail: Call<A>,
         {
             match step {
-                0 => request.call::<FetchEmails, A>(app, true),
-                1 => request.compute::<String>(false),
-                2 => request.call::<ReplyEmail, A>(app, false),
+                0 => request.call::<FetchEmails, A>(app),
+                1 => request.compute::<String>(None),
+                2 => request.call::<ReplyEmail, A>(app),
                 _ => request.unknown(),
             }
         }
         let inputs = || {
             Ok(vec![
-                StoredValue::value(self.sender, false)?,
-                StoredValue::value(self.reply, false)?,
+                StoredValue::of(&self.sender)?,
+                StoredValue::of(&self.reply)?,
             ])
         };
         Run::new(&*PLAN, inputs(), app, start::<A>)

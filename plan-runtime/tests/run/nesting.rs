@@ -32,7 +32,7 @@ impl Inner {
             Work: Call<A>,
         {
             match step {
-                0 | 1 => request.call::<Work, A>(app, false),
+                0 | 1 => request.call::<Work, A>(app),
                 _ => request.unknown(),
             }
         }
@@ -73,8 +73,8 @@ impl Outer {
             Inner: Call<A>,
         {
             match step {
-                0 => request.call::<Work, A>(app, false),
-                1 => request.call::<Inner, A>(app, false),
+                0 => request.call::<Work, A>(app),
+                1 => request.call::<Inner, A>(app),
                 _ => request.unknown(),
             }
         }
@@ -127,7 +127,7 @@ fn a_run_goes_to_other_threads() {
     send(&async {
         let app: &dyn Mail = &Letters;
         Run::<dyn Mail, u64>::new(&*INNER, Ok(vec![]), app, |_, request, mail| {
-            request.call::<Fetch, dyn Mail>(mail, false)
+            request.call::<Fetch, dyn Mail>(mail)
         })
         .await
     });
@@ -179,7 +179,7 @@ fn the_application_may_be_a_trait_object() {
     let mut plan = plan("a");
     action(&mut plan.steps[0]).args = plan_runtime::plan::Template::Object(Vec::new());
     let run = Run::<dyn Mail, u64>::new(&plan, Ok(vec![]), app, |_, request, mail| {
-        request.call::<Fetch, dyn Mail>(mail, false)
+        request.call::<Fetch, dyn Mail>(mail)
     });
     assert_eq!(Driven::new(run).ended().unwrap(), 3);
 }
@@ -198,7 +198,7 @@ fn the_application_need_not_be_sync_where_no_future_keeps_it() {
     }
     let next = Next(7.into());
     let run = Run::<Next, u64>::new(&plan, Ok(vec![]), &next, |_, request, next| {
-        request.call::<Fetch, Next>(next, false)
+        request.call::<Fetch, Next>(next)
     });
     assert_eq!(format!("{run:?}"), "Run(`test`, not started)");
     assert_eq!(Driven::new(run).ended().unwrap(), 8);

@@ -71,7 +71,7 @@ impl Call<Seen> for Make {
 
 fn seen(plan: &Plan) -> String {
     fn start<'x>(_: usize, request: Request<'_>, seen: &'x Seen) -> Started<'x> {
-        request.call::<Make, Seen>(seen, true)
+        request.call::<Make, Seen>(seen)
     }
     let seen = Seen::default();
     let run = Run::<Seen, Value>::new(plan, Ok(vec![]), &seen, start);
@@ -136,7 +136,7 @@ fn computed(compute: &'static Formula) -> Template {
 }
 
 fn compute<'x>(_: usize, request: Request<'_>, (): &'x ()) -> Started<'x> {
-    request.compute::<u64>(true)
+    request.compute::<u64>(None)
 }
 
 fn run_computed(plan: &Plan) -> Poll<std::result::Result<u64, plan_runtime::RunError>> {
@@ -218,8 +218,8 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
     }
     fn start<'x>(step: usize, request: Request<'_>, app: &'x ()) -> Started<'x> {
         match step {
-            0 => request.call::<Odd, ()>(app, false),
-            1 => request.compute::<u64>(false),
+            0 => request.call::<Odd, ()>(app),
+            1 => request.compute::<u64>(None),
             _ => request.unknown(),
         }
     }
@@ -250,7 +250,7 @@ fn outputs_that_are_no_json_and_references_that_lead_nowhere() {
 fn inputs_and_output_that_cannot_be() {
     let mut plan = plan("a");
     action(&mut plan.steps[0]).args = Template::Null;
-    let odd = StoredValue::value(std::collections::BTreeMap::from([(vec![1], 2)]), false).err();
+    let odd = StoredValue::of(&std::collections::BTreeMap::from([(vec![1], 2)])).err();
     let run = Run::<(), u64>::new(&plan, Err(odd.unwrap()), &(), compute);
     let (result, report) = match Driven::new(run.with_report()).settle() {
         Poll::Ready(ended) => ended,
@@ -266,7 +266,7 @@ fn inputs_and_output_that_cannot_be() {
     assert!(std::error::Error::source(&error).is_some());
 
     let run = Run::<(), u64>::new(&plan, Ok(vec![]), &(), |_, request, _| {
-        request.compute::<()>(false)
+        request.compute::<()>(None)
     });
     let Poll::Ready(Err(error)) = Driven::new(run).settle() else {
         panic!()

@@ -113,15 +113,15 @@ impl Stage {
         }
     }
 
-    pub(crate) fn run<'a, O>(&'a self, plan: &'a Plan) -> Run<'a, Self, O> {
+    pub(crate) fn run<'a, O: serde::de::DeserializeOwned + 'static>(&'a self, plan: &'a Plan) -> Run<'a, Self, O> {
         Run::new(plan, Ok(Vec::<StoredValue>::new()), self, start).timer(self.timer.clone())
     }
 }
 
 pub(crate) fn start<'x>(_: usize, request: Request<'_>, stage: &'x Stage) -> Started<'x> {
     match request.action().tool {
-        Some(_) => request.call::<Act, Stage>(stage, true),
-        None => request.compute::<Value>(true),
+        Some(_) => request.call::<Act, Stage>(stage),
+        None => request.compute::<Value>(None),
     }
 }
 

@@ -113,7 +113,7 @@ fn long_chains_and_wide_plans_do_not_recurse() {
 
 fn count(plan: &Plan) -> Run<'_, (), u64> {
     Run::new(plan, Ok(vec![]), &(), |_, request, app| {
-        request.call::<Count, ()>(app, false)
+        request.call::<Count, ()>(app)
     })
     .limits(Limits::DEFAULT)
 }

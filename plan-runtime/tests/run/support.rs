@@ -201,7 +201,7 @@ impl Call<Lab> for Work {
 
 /// As generated code has it.
 pub(crate) fn start<'x>(_: usize, request: Request<'_>, lab: &'x Lab) -> Started<'x> {
-    request.call::<Work, Lab>(lab, false)
+    request.call::<Work, Lab>(lab)
 }
 
 pub(crate) fn run<'a>(plan: &'a Plan, lab: &'a Lab) -> Run<'a, Lab, u64> {

@@ -4,17 +4,21 @@
 //! of one name, cannot say where a value has no JSON, and cannot stop at a limit of the run. A second look at its result would
 //! find none of this.
 
+mod made;
 mod parts;
 
 use super::describe;
 use super::error::{ErrorDetail, Location, ResolveError};
 use super::meter::{MEMBER, Meter, OBJECT, PART, Writing, charge};
 use crate::plan::depth::DEEPEST_VALUE;
-use parts::{List, Object, Struct, tagged};
+use made::{Made, Nothing};
+use parts::{List, Object, Struct};
 use serde::ser::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::Serializer as Json;
-use serde_json::{Map, Value};
+use std::any::type_name;
 use std::fmt::Display;
+use std::marker::PhantomData;
 
 /// The JSON of a value, or an error where JSON cannot hold it.
 ///
@@ -44,23 +48,36 @@ pub(crate) fn encode_within<T: Serialize + ?Sized>(
     meter: Option<&Meter<'_>>,
 ) -> Result<Value, ResolveError> {
     charge(meter, PART)
-        .and_then(|()| {
-            value.serialize(Encoder {
-                depth: 0,
-                is_key: false,
-                meter,
-            })
-        })
+        .and_then(|()| value.serialize(Encoder::new(meter)))
         .map_err(ResolveError::not_json)
 }
 
-#[derive(Clone, Copy)]
-struct Encoder<'m> {
+/// Finds what [`encode_within`] would find, and makes nothing. The meter counts about what the value itself takes.
+pub(crate) fn check_within<T: Serialize + ?Sized>(
+    value: &T,
+    meter: Option<&Meter<'_>>,
+) -> Result<(), ResolveError> {
+    charge(meter, PART)
+        .and_then(|()| value.serialize(Encoder::<Nothing>::new(meter)))
+        .map(|Nothing| ())
+        .map_err(ResolveError::not_json)
+}
+
+struct Encoder<'m, M> {
     depth: usize,
     /// The value is the key of a map, which is a member's name in JSON: a text in the end.
     is_key: bool,
     meter: Option<&'m Meter<'m>>,
+    made: PhantomData<M>,
 }
+
+impl<M> Clone for Encoder<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Encoder<'_, M> {}
 
 pub(super) fn refused(message: impl Into<String>) -> ResolveError {
     ResolveError::of(ErrorDetail::Encode(message.into()))
@@ -78,7 +95,44 @@ fn finite(value: f64) -> Result<(), ResolveError> {
     Err(refused(format!("is {value}, which JSON cannot represent")))
 }
 
-impl<'m> Encoder<'m> {
+/// Whether lists of these are looked at faster than element by element: all of one size, and none that JSON cannot hold. If rustc calls
+/// the types otherwise one day, it takes longer.
+fn is_plain<T>() -> bool {
+    matches!(
+        type_name::<T>(),
+        "&u8" | "&i8" | "&u16" | "&i16" | "&u32" | "&i32" | "&u64" | "&i64" | "&usize" | "&isize" | "&bool"
+    )
+}
+
+/// What each of them takes.
+fn plain_size<T>() -> usize {
+    match type_name::<T>() {
+        "&u8" | "&i8" | "&bool" => 1,
+        "&u16" | "&i16" => 2,
+        "&u32" | "&i32" => 4,
+        _ => 8,
+    }
+}
+
+impl<'m, M: Made> Encoder<'m, M> {
+    fn new(meter: Option<&'m Meter<'m>>) -> Self {
+        Self {
+            depth: 0,
+            is_key: false,
+            meter,
+            made: PhantomData,
+        }
+    }
+
+    /// Counts a scalar.
+    #[inline]
+    fn count<T>(self) -> Result<(), ResolveError> {
+        if M::weight_of::<T>() == 0 {
+            return Ok(());
+        }
+        charge(self.meter, M::weight_of::<T>())
+    }
+
     fn deeper(self) -> Result<Self, ResolveError> {
         if self.depth >= DEEPEST_VALUE {
             return Err(ResolveError::of(ErrorDetail::TooDeep));
@@ -94,10 +148,10 @@ impl<'m> Encoder<'m> {
         self,
         value: impl Display,
         json: serde_json::Result<Value>,
-    ) -> Result<Value, ResolveError> {
+    ) -> Result<M, ResolveError> {
         match json {
-            Ok(value) => Ok(value),
-            Err(_) if self.is_key => Ok(Value::String(value.to_string())),
+            Ok(value) => Ok(M::json(value)),
+            Err(_) if self.is_key => Ok(M::json(Value::String(value.to_string()))),
             Err(_) => Err(refused(format!(
                 "is {value}, which is beyond the integers of 64 bits"
             ))),
@@ -106,10 +160,11 @@ impl<'m> Encoder<'m> {
 
     /// The name of a member, from the key of a map.
     fn name<T: Serialize + ?Sized>(self, key: &T) -> Result<String, ResolveError> {
-        let encoder = Self {
+        let encoder = Encoder::<Value> {
+            depth: self.depth,
             is_key: true,
             meter: None,
-            ..self
+            made: PhantomData,
         };
         match key.serialize(encoder)? {
             Value::String(name) => Ok(name),
@@ -122,19 +177,19 @@ impl<'m> Encoder<'m> {
         }
     }
 
-    fn list(self, length: usize) -> Result<List<'m>, ResolveError> {
+    fn list(self, length: usize) -> Result<List<'m, M>, ResolveError> {
         Ok(List {
             inside: self.deeper()?,
             // The length is a claim of the value's `Serialize`, and a wrong one must not cost memory.
-            items: Vec::with_capacity(length.min(4096)),
+            items: M::items(length.min(4096)),
             variant: None,
         })
     }
 
-    fn object(self) -> Result<Object<'m>, ResolveError> {
+    fn object(self) -> Result<Object<'m, M>, ResolveError> {
         Ok(Object {
             inside: self.deeper()?,
-            members: Map::new(),
+            members: M::Members::default(),
             key: None,
             variant: None,
         })
@@ -144,22 +199,23 @@ impl<'m> Encoder<'m> {
 macro_rules! scalars {
     ($($method:ident $type:ty)*) => {$(
         #[inline]
-        fn $method(self, value: $type) -> Result<Value, ResolveError> {
-            Ok(Value::from(value))
+        fn $method(self, value: $type) -> Result<M, ResolveError> {
+            self.count::<$type>()?;
+            Ok(M::scalar(value))
         }
     )*};
 }
 
-impl<'m> Serializer for Encoder<'m> {
-    type Ok = Value;
+impl<'m, M: Made> Serializer for Encoder<'m, M> {
+    type Ok = M;
     type Error = ResolveError;
-    type SerializeSeq = List<'m>;
-    type SerializeTuple = List<'m>;
-    type SerializeTupleStruct = List<'m>;
-    type SerializeTupleVariant = List<'m>;
-    type SerializeMap = Object<'m>;
-    type SerializeStruct = Struct<'m>;
-    type SerializeStructVariant = Object<'m>;
+    type SerializeSeq = List<'m, M>;
+    type SerializeTuple = List<'m, M>;
+    type SerializeTupleStruct = List<'m, M>;
+    type SerializeTupleVariant = List<'m, M>;
+    type SerializeMap = Object<'m, M>;
+    type SerializeStruct = Struct<'m, M>;
+    type SerializeStructVariant = Object<'m, M>;
 
     scalars! {
         serialize_bool bool
@@ -168,52 +224,55 @@ impl<'m> Serializer for Encoder<'m> {
     }
 
     #[inline]
-    fn serialize_str(self, value: &str) -> Result<Value, ResolveError> {
+    fn serialize_str(self, value: &str) -> Result<M, ResolveError> {
         charge(self.meter, value.len())?;
-        Ok(Value::from(value))
+        Ok(M::text(value))
     }
 
-    fn serialize_bytes(self, value: &[u8]) -> Result<Value, ResolveError> {
-        charge(self.meter, PART.saturating_mul(value.len()))?;
-        Ok(Value::from(value))
+    fn serialize_bytes(self, value: &[u8]) -> Result<M, ResolveError> {
+        charge(self.meter, M::weight_of_bytes(value.len()))?;
+        Ok(M::bytes(value))
     }
 
-    fn serialize_char(self, value: char) -> Result<Value, ResolveError> {
-        Ok(Value::String(value.into()))
+    fn serialize_char(self, value: char) -> Result<M, ResolveError> {
+        self.count::<char>()?;
+        Ok(M::text(value.encode_utf8(&mut [0; 4])))
     }
 
-    fn serialize_i128(self, value: i128) -> Result<Value, ResolveError> {
+    fn serialize_i128(self, value: i128) -> Result<M, ResolveError> {
         self.wide(value, Json.serialize_i128(value))
     }
 
-    fn serialize_u128(self, value: u128) -> Result<Value, ResolveError> {
+    fn serialize_u128(self, value: u128) -> Result<M, ResolveError> {
         self.wide(value, Json.serialize_u128(value))
     }
 
-    fn serialize_f32(self, value: f32) -> Result<Value, ResolveError> {
+    fn serialize_f32(self, value: f32) -> Result<M, ResolveError> {
         finite(value.into())?;
-        json(Json.serialize_f32(value))
+        self.count::<f32>()?;
+        json(Json.serialize_f32(value)).map(M::json)
     }
 
-    fn serialize_f64(self, value: f64) -> Result<Value, ResolveError> {
+    fn serialize_f64(self, value: f64) -> Result<M, ResolveError> {
         finite(value)?;
-        json(Json.serialize_f64(value))
+        self.count::<f64>()?;
+        Ok(M::scalar(value))
     }
 
-    fn serialize_none(self) -> Result<Value, ResolveError> {
-        Ok(Value::Null)
+    fn serialize_none(self) -> Result<M, ResolveError> {
+        Ok(M::null())
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Value, ResolveError> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<M, ResolveError> {
         value.serialize(self)
     }
 
-    fn serialize_unit(self) -> Result<Value, ResolveError> {
-        Ok(Value::Null)
+    fn serialize_unit(self) -> Result<M, ResolveError> {
+        Ok(M::null())
     }
 
-    fn serialize_unit_struct(self, _: &'static str) -> Result<Value, ResolveError> {
-        Ok(Value::Null)
+    fn serialize_unit_struct(self, _: &'static str) -> Result<M, ResolveError> {
+        Ok(M::null())
     }
 
     fn serialize_unit_variant(
@@ -221,15 +280,15 @@ impl<'m> Serializer for Encoder<'m> {
         _: &'static str,
         _: u32,
         variant: &'static str,
-    ) -> Result<Value, ResolveError> {
-        Ok(Value::String(variant.to_owned()))
+    ) -> Result<M, ResolveError> {
+        Ok(M::text(variant))
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<Value, ResolveError> {
+    ) -> Result<M, ResolveError> {
         value.serialize(self)
     }
 
@@ -239,19 +298,19 @@ impl<'m> Serializer for Encoder<'m> {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Result<Value, ResolveError> {
-        charge(self.meter, OBJECT + MEMBER + variant.len())?;
+    ) -> Result<M, ResolveError> {
+        charge(self.meter, M::OBJECT + M::MEMBER + variant.len())?;
         let value = value
             .serialize(self.deeper()?)
             .map_err(|e| e.inside_value(Location::Key(variant.to_owned())))?;
-        Ok(tagged(Some(variant), value))
+        Ok(M::tagged(variant, value))
     }
 
-    fn serialize_seq(self, length: Option<usize>) -> Result<List<'m>, ResolveError> {
+    fn serialize_seq(self, length: Option<usize>) -> Result<List<'m, M>, ResolveError> {
         self.list(length.unwrap_or(0))
     }
 
-    fn serialize_tuple(self, length: usize) -> Result<List<'m>, ResolveError> {
+    fn serialize_tuple(self, length: usize) -> Result<List<'m, M>, ResolveError> {
         self.list(length)
     }
 
@@ -259,7 +318,7 @@ impl<'m> Serializer for Encoder<'m> {
         self,
         _: &'static str,
         length: usize,
-    ) -> Result<List<'m>, ResolveError> {
+    ) -> Result<List<'m, M>, ResolveError> {
         self.list(length)
     }
 
@@ -269,8 +328,8 @@ impl<'m> Serializer for Encoder<'m> {
         _: u32,
         variant: &'static str,
         length: usize,
-    ) -> Result<List<'m>, ResolveError> {
-        charge(self.meter, OBJECT + MEMBER + variant.len())?;
+    ) -> Result<List<'m, M>, ResolveError> {
+        charge(self.meter, M::OBJECT + M::MEMBER + variant.len())?;
         let list = self.deeper()?.list(length)?;
         Ok(List {
             variant: Some(variant),
@@ -278,7 +337,7 @@ impl<'m> Serializer for Encoder<'m> {
         })
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Object<'m>, ResolveError> {
+    fn serialize_map(self, _: Option<usize>) -> Result<Object<'m, M>, ResolveError> {
         self.object()
     }
 
@@ -286,7 +345,7 @@ impl<'m> Serializer for Encoder<'m> {
         self,
         name: &'static str,
         length: usize,
-    ) -> Result<Struct<'m>, ResolveError> {
+    ) -> Result<Struct<'m, M>, ResolveError> {
         // Numbers of any precision and raw JSON are structs with names that serde_json alone knows.
         if super::is_of_serde_json(name) {
             let inner = Json.serialize_struct(name, length);
@@ -303,8 +362,8 @@ impl<'m> Serializer for Encoder<'m> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Object<'m>, ResolveError> {
-        charge(self.meter, OBJECT + MEMBER + variant.len())?;
+    ) -> Result<Object<'m, M>, ResolveError> {
+        charge(self.meter, M::OBJECT + M::MEMBER + variant.len())?;
         let object = self.deeper()?.object()?;
         Ok(Object {
             variant: Some(variant),
@@ -312,9 +371,26 @@ impl<'m> Serializer for Encoder<'m> {
         })
     }
 
-    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<Value, ResolveError> {
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<M, ResolveError> {
         let mut text = String::new();
         Writing::new(&mut text, self.meter).show(value)?;
-        Ok(Value::String(text))
+        Ok(M::json(Value::String(text)))
+    }
+
+    fn collect_seq<I>(self, items: I) -> Result<M, ResolveError>
+    where
+        I: IntoIterator,
+        I::Item: Serialize,
+    {
+        let mut items = items.into_iter();
+        if M::IS_NOTHING && is_plain::<I::Item>() {
+            let count = items.count();
+            self.deeper()?;
+            charge(self.meter, plain_size::<I::Item>().saturating_mul(count))?;
+            return Ok(M::null());
+        }
+        let mut list = self.list(items.size_hint().0)?;
+        items.try_for_each(|item| list.push(&item))?;
+        Ok(list.finish())
     }
 }

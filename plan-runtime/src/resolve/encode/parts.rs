@@ -1,43 +1,46 @@
 //! Lists and objects that are being encoded.
 
+use super::made::Made;
 use super::{Encoder, json, refused};
 use crate::resolve::error::{Location, ResolveError};
-use crate::resolve::meter::{MEMBER, Meter, OBJECT, PART, charge, charge_value};
+use crate::resolve::meter::{Meter, charge, charge_value};
 use serde::ser::{self, Serialize, Serializer};
 use serde_json::value::Serializer as Json;
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-pub(super) fn tagged(variant: Option<&'static str>, value: Value) -> Value {
+fn tagged<M: Made>(variant: Option<&'static str>, value: M) -> M {
     match variant {
-        Some(variant) => Value::Object(Map::from_iter([(variant.to_owned(), value)])),
+        Some(variant) => M::tagged(variant, value),
         None => value,
     }
 }
 
-pub(super) struct List<'m> {
-    pub(super) inside: Encoder<'m>,
-    pub(super) items: Vec<Value>,
+pub(super) struct List<'m, M: Made> {
+    pub(super) inside: Encoder<'m, M>,
+    pub(super) items: M::Items,
     pub(super) variant: Option<&'static str>,
 }
 
-impl List<'_> {
+impl<M: Made> List<'_, M> {
     #[inline]
-    fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ResolveError> {
-        charge(self.inside.meter, PART)?;
+    pub(super) fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ResolveError> {
+        if M::ITEM > 0 {
+            charge(self.inside.meter, M::ITEM)?;
+        }
         match value.serialize(self.inside) {
             Ok(value) => {
-                self.items.push(value);
+                M::push(&mut self.items, value);
                 Ok(())
             }
             Err(error) => {
-                let error = error.inside_value(Location::Index(self.items.len()));
+                let error = error.inside_value(Location::Index(M::count(&self.items)));
                 Err(in_variant(error, self.variant))
             }
         }
     }
 
-    fn finish(self) -> Value {
-        tagged(self.variant, Value::Array(self.items))
+    pub(super) fn finish(self) -> M {
+        tagged(self.variant, M::list(self.items))
     }
 }
 
@@ -50,8 +53,8 @@ fn in_variant(error: ResolveError, variant: Option<&'static str>) -> ResolveErro
 
 macro_rules! lists {
     ($($interface:ident $method:ident)*) => {$(
-        impl ser::$interface for List<'_> {
-            type Ok = Value;
+        impl<M: Made> ser::$interface for List<'_, M> {
+            type Ok = M;
             type Error = ResolveError;
 
             #[inline]
@@ -59,7 +62,7 @@ macro_rules! lists {
                 self.push(value)
             }
 
-            fn end(self) -> Result<Value, ResolveError> {
+            fn end(self) -> Result<M, ResolveError> {
                 Ok(self.finish())
             }
         }
@@ -73,46 +76,49 @@ lists! {
     SerializeTupleVariant serialize_field
 }
 
-pub(super) struct Object<'m> {
-    pub(super) inside: Encoder<'m>,
-    pub(super) members: Map<String, Value>,
+pub(super) struct Object<'m, M: Made> {
+    pub(super) inside: Encoder<'m, M>,
+    pub(super) members: M::Members,
     pub(super) key: Option<String>,
     pub(super) variant: Option<&'static str>,
 }
 
-impl Object<'_> {
+impl<M: Made> Object<'_, M> {
     #[inline]
     fn insert<T: Serialize + ?Sized>(
         &mut self,
-        key: String,
+        key: Cow<'static, str>,
         value: &T,
     ) -> Result<(), ResolveError> {
-        let first = if self.members.is_empty() { OBJECT } else { 0 };
-        charge(self.inside.meter, first + MEMBER + key.len())?;
-        let error = match value.serialize(self.inside) {
-            Ok(value) => {
-                // Both are looked at before either is lost.
-                if !self.members.contains_key(&key) {
-                    self.members.insert(key, value);
-                    return Ok(());
-                }
-                refused("is there more than once, but a JSON object can hold it only once")
-            }
-            Err(error) => error,
+        let first = if M::is_empty(&self.members) {
+            M::OBJECT
+        } else {
+            0
+        };
+        charge(self.inside.meter, first + M::MEMBER + key.len())?;
+        let (key, error) = match value.serialize(self.inside) {
+            Ok(value) => match M::insert(&mut self.members, key, value) {
+                Ok(()) => return Ok(()),
+                Err(key) => (
+                    key,
+                    refused("is there more than once, but a JSON object can hold it only once"),
+                ),
+            },
+            Err(error) => (key, error),
         };
         Err(in_variant(
-            error.inside_value(Location::Key(key)),
+            error.inside_value(Location::Key(key.into_owned())),
             self.variant,
         ))
     }
 
-    fn finish(self) -> Value {
-        tagged(self.variant, Value::Object(self.members))
+    fn finish(self) -> M {
+        tagged(self.variant, M::object(self.members))
     }
 }
 
-impl ser::SerializeMap for Object<'_> {
-    type Ok = Value;
+impl<M: Made> ser::SerializeMap for Object<'_, M> {
+    type Ok = M;
     type Error = ResolveError;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), ResolveError> {
@@ -123,18 +129,18 @@ impl ser::SerializeMap for Object<'_> {
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ResolveError> {
         match self.key.take() {
-            Some(key) => self.insert(key, value),
+            Some(key) => self.insert(key.into(), value),
             None => Err(ResolveError::new("a value was given before its key")),
         }
     }
 
-    fn end(self) -> Result<Value, ResolveError> {
+    fn end(self) -> Result<M, ResolveError> {
         Ok(self.finish())
     }
 }
 
-impl ser::SerializeStructVariant for Object<'_> {
-    type Ok = Value;
+impl<M: Made> ser::SerializeStructVariant for Object<'_, M> {
+    type Ok = M;
     type Error = ResolveError;
 
     fn serialize_field<T: Serialize + ?Sized>(
@@ -142,21 +148,21 @@ impl ser::SerializeStructVariant for Object<'_> {
         key: &'static str,
         value: &T,
     ) -> Result<(), ResolveError> {
-        self.insert(key.to_owned(), value)
+        self.insert(key.into(), value)
     }
 
-    fn end(self) -> Result<Value, ResolveError> {
+    fn end(self) -> Result<M, ResolveError> {
         Ok(self.finish())
     }
 }
 
-pub(super) enum Struct<'m> {
-    Object(Object<'m>),
+pub(super) enum Struct<'m, M: Made> {
+    Object(Object<'m, M>),
     Json(<Json as Serializer>::SerializeStruct, Option<&'m Meter<'m>>),
 }
 
-impl ser::SerializeStruct for Struct<'_> {
-    type Ok = Value;
+impl<M: Made> ser::SerializeStruct for Struct<'_, M> {
+    type Ok = M;
     type Error = ResolveError;
 
     #[inline]
@@ -166,20 +172,20 @@ impl ser::SerializeStruct for Struct<'_> {
         value: &T,
     ) -> Result<(), ResolveError> {
         match self {
-            Self::Object(object) => object.insert(key.to_owned(), value),
+            Self::Object(object) => object.insert(key.into(), value),
             Self::Json(inner, _) => inner
                 .serialize_field(key, value)
                 .map_err(|e| ResolveError::new(e.to_string())),
         }
     }
 
-    fn end(self) -> Result<Value, ResolveError> {
+    fn end(self) -> Result<M, ResolveError> {
         match self {
             Self::Object(object) => Ok(object.finish()),
             Self::Json(inner, meter) => {
                 let value = json(inner.end())?;
                 charge_value(meter, &value)?;
-                Ok(value)
+                Ok(M::json(value))
             }
         }
     }

@@ -17,7 +17,7 @@ use super::task::CallState;
 use super::{Around, Schedule, StepState};
 use crate::error::{BlockPlace, Interrupt, Left};
 use crate::plan::{self, Block, Body, Plan, Role, Template};
-use crate::resolve::{Meter, StoredValue, resolve};
+use crate::resolve::{Meter, ResolveError, Scope, StoredValue, resolve, share};
 use crate::{Error, RunError};
 use serde_json::{Map, Value};
 use std::cell::Cell;
@@ -31,6 +31,19 @@ const UNDO: usize = usize::MAX;
 fn size(plan: &Plan) -> usize {
     let steps = plan.steps.len();
     size_of::<Schedule<'_>>().saturating_add(steps.saturating_mul(128))
+}
+
+/// The values from around it that a block reads, in the order of its inputs. It shares those that are handed over.
+fn inputs_of(block: &Block, scope: &Scope<'_>) -> Result<Vec<StoredValue>, ResolveError> {
+    let Some(reads) = block.reads() else {
+        let mut inputs: Map<String, Value> = resolve(&block.inputs, scope)?;
+        let names = block.plan.inputs.iter();
+        let inputs = names.map(|input| inputs.remove(&input.name).unwrap_or_default());
+        return Ok(inputs.map(StoredValue::json).collect());
+    };
+    let reads = reads.into_iter();
+    let inputs = reads.map(|(name, template)| share(name, template, scope));
+    inputs.collect()
 }
 
 impl<'x> Schedule<'x> {
@@ -58,14 +71,14 @@ impl<'x> Schedule<'x> {
             let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
             let scope = self.scope().with_locals(&locals).metered(&meter);
             let make = || {
-                let inputs: Map<String, Value> = resolve(&block.inputs, &scope)?;
+                let inputs = inputs_of(block, &scope)?;
                 scope.check_arguments()?;
                 Ok(inputs)
             };
             (catch(|| span.in_scope(make)), meter.spent())
         };
         let made = made.and_then(|made| made.map_err(StepError::arguments));
-        let mut inputs = match made {
+        let mut inputs: Vec<StoredValue> = match made {
             Ok(inputs) => inputs,
             Err(_) if self.interrupts.happened().is_some() => return,
             Err(error) => {
@@ -80,7 +93,11 @@ impl<'x> Schedule<'x> {
         if self.options.capture
             && let Some(log) = log
         {
-            let mut captured = Value::Object(inputs.clone());
+            let named = block.plan.inputs.iter().zip(&inputs);
+            let named = named.filter_map(|(input, value)| {
+                Some((input.name.to_string(), value.as_json().ok()?.clone()))
+            });
+            let mut captured = Value::Object(named.collect());
             if let Some(secrecy) = &self.secrecy {
                 secrecy.arguments(number).mask_in(&mut captured);
             }
@@ -89,9 +106,6 @@ impl<'x> Schedule<'x> {
                 attempt.arguments = Some(captured);
             }
         }
-        let names = block.plan.inputs.iter();
-        let inputs = names.map(|input| inputs.remove(&input.name).unwrap_or_default());
-        let mut inputs: Vec<StoredValue> = inputs.map(StoredValue::json).collect();
         let flow = self.flow(step);
         let mut again = None;
         if let Work::Round(repeat) = flow.jobs[job].work {
@@ -118,6 +132,8 @@ impl<'x> Schedule<'x> {
             depth: self.depth,
             block_of: Some(self.name),
             is_inner: true,
+            is_source: self.is_source,
+            block: Some(again),
         };
         let options = Options {
             outer: Some(context),

@@ -57,8 +57,8 @@ impl<'x> BlockRun<'x> {
                 return Poll::Ready(self.result());
             }
             match &self.by {
-                Starts::Around(_) => schedule.begin_ending::<Value>(),
-                Starts::Own(own) => schedule.begin_ending_with(|output| own.fits(output)),
+                Starts::Around(_) => schedule.begin_ending(|_| Ok(())),
+                Starts::Own(own) => schedule.begin_ending(|output| own.fits(output)),
             }
         }
     }
@@ -66,10 +66,7 @@ impl<'x> BlockRun<'x> {
     fn result(&mut self) -> StepResult {
         let output = match &self.by {
             Starts::Own(own) if self.left.is_none() => {
-                match self
-                    .schedule
-                    .output_with(|output, room| own.store(output, room))
-                {
+                match own.store(&mut self.schedule) {
                     Ok(output) => {
                         self.has_succeeded = output.is_ok();
                         return output;

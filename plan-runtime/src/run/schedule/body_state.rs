@@ -55,7 +55,7 @@ pub(super) struct BodyState<'x> {
     pub(super) failed: Option<Failed>,
     /// The same for the elements that null replaces.
     pub(super) missed: Option<Failed>,
-    pub(super) output: Option<Value>,
+    pub(super) output: Option<StoredValue>,
     /// What became of the undo steps in its elements, if those have run.
     pub(super) left: Left,
     /// The bytes that all of this counts.
@@ -417,7 +417,7 @@ impl<'x> BodyState<'x> {
             let around = place.list.and_then(|list| self.lists[list].frame);
             self.leave(frame, around);
             let Some(list) = place.list else {
-                self.output = Some(value);
+                self.output = Some(StoredValue::json(value));
                 return;
             };
             let list = &mut self.lists[list];

@@ -7,7 +7,7 @@ use super::{Schedule, StepState};
 use crate::error::{Cause, Interrupt, StepError, StepPath, Undoing};
 use crate::failure::Failure;
 use crate::plan::{Catch, ERR, OK, Role, number};
-use crate::resolve::{StoredValue, drop_quietly};
+use crate::resolve::StoredValue;
 use crate::run::context::CallContext;
 use crate::run::observe::StepRef;
 use humantime::format_duration;
@@ -89,13 +89,8 @@ impl Schedule<'_> {
         self.ending.is_none() && (self.graph.last.is_some() || self.kept > 0)
     }
 
-    /// Begins the ending: the work is over, and its output is made.
-    pub(in crate::run) fn begin_ending<O: DeserializeOwned>(&mut self) {
-        self.begin_ending_with(|value| O::deserialize(value).map(drop_quietly));
-    }
-
-    /// The same, for an output of which this says whether it fits.
-    pub(super) fn begin_ending_with(
+    /// Begins the ending: the work is over, and its output is made. `fits` says whether it is one.
+    pub(in crate::run) fn begin_ending(
         &mut self,
         fits: impl FnOnce(&Value) -> Result<(), serde_json::Error>,
     ) {
@@ -356,11 +351,10 @@ impl Schedule<'_> {
         let output = self.outputs[step].as_ref();
         let seen = match (self.steps.states[step], output) {
             (StepState::Completed, Some(output)) => {
-                let json = output.as_json().clone();
-                if self.plan.steps[step].policy.catch == Catch::Whole {
-                    json
-                } else {
-                    outcome(OK, json)
+                match output.as_json() {
+                    Ok(json) if self.plan.steps[step].policy.catch == Catch::Whole => json.clone(),
+                    Ok(json) => outcome(OK, json.clone()),
+                    Err(error) => self.caught(step, &[], &StepError::output(error), 1),
                 }
             }
             (StepState::Completed, None) => outcome(OK, Value::Null),
@@ -425,7 +419,8 @@ impl Schedule<'_> {
         let Some(caught) = self.outputs[undone].take() else {
             return work(self);
         };
-        let given = caught.as_json().get(OK).cloned().unwrap_or_default();
+        let given = caught.as_json().ok().and_then(|caught| caught.get(OK));
+        let given = given.cloned().unwrap_or_default();
         self.outputs[undone] = Some(StoredValue::weighed(given, caught.bytes()));
         work(self);
         // Unless it was let go.

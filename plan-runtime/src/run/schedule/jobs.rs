@@ -13,7 +13,7 @@ use super::{Schedule, Start};
 use crate::error::Elements;
 use crate::failure::Failure;
 use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional, bound_by_let};
-use crate::resolve::{Meter, ResolveError, Scope, StoredValue, describe, look, resolve};
+use crate::resolve::{Given, Meter, ResolveError, Scope, StoredValue, describe, look, resolve};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -296,6 +296,13 @@ impl<'x> Schedule<'x> {
         };
         let captured = Cell::new(None);
         let late = Cell::new(false);
+        // What is given away is not there for a further attempt.
+        let is_last = attempt >= policy.attempts && self.flow(step).jobs[job].question.is_none();
+        let given = if is_last {
+            self.give(step)
+        } else {
+            Given::default()
+        };
         let (result, bytes) = {
             let stop = || {
                 let is_late = |until| until <= self.clock.now();
@@ -317,14 +324,17 @@ impl<'x> Schedule<'x> {
                 )
             };
             let question = flow.and_then(|flow| flow.jobs[job].question.as_ref());
-            let given = question.map(|question| &question.arguments);
+            let shown = question.map(|question| &question.arguments);
+            let (takes, keep) = self.handing(step);
             let request = Request::new(&scope, action)
-                .given(given)
+                .shown(shown)
+                .handing(takes.then_some(&given), keep)
                 .capturing(self.options.capture.then_some(&captured))
                 .within(&context);
             let result = catch(|| span.in_scope(|| start(number, request)));
             (result, meter.spent())
         };
+        self.take_back(given);
         let log = self.flow(step).jobs[job].log;
         let mut captured = captured.take();
         if let (Some(arguments), Some(secrecy)) = (&mut captured, &self.secrecy) {
@@ -420,7 +430,18 @@ impl<'x> Schedule<'x> {
                 self.hold(step, output.bytes());
                 self.flow(step).made += output.bytes();
                 let bytes = output.bytes();
-                let mut output = output.into_json();
+                if output.is_whole() {
+                    // Only the call that a step is gives one, and so its output is that of the step.
+                    self.flow(step).output = Some(output);
+                    return;
+                }
+                let mut output = match output.into_json() {
+                    Ok(output) => output,
+                    Err(error) => {
+                        let error = StepError::output(error);
+                        return self.fail(step, place, frame, error, attempts);
+                    }
+                };
                 if let Work::Round(repeat) = self.flow(step).jobs[job].work {
                     return self.round_ended((step, job), repeat, output, bytes);
                 }
@@ -598,10 +619,13 @@ impl<'x> Schedule<'x> {
             self.drop_flow(step);
             self.steps.more(step).recovered = missed;
             let output = match self.plan.steps[step].policy.catch {
-                Catch::Whole => outcome(OK, output),
+                Catch::Whole => StoredValue::json(match output.into_json() {
+                    Ok(output) => outcome(OK, output),
+                    Err(error) => self.caught(step, &[], &StepError::output(error), 1),
+                }),
                 Catch::No | Catch::Each => output,
             };
-            return self.end(step, StoredValue::weighed(output, made));
+            return self.end(step, output.weighing(made));
         }
         if flow.active == 0 && flow.cut {
             self.drop_flow(step);

@@ -43,7 +43,7 @@ pub(super) fn allowance(
 impl Schedule<'_> {
     /// How much room there is for a value.
     #[inline]
-    pub(super) fn room(&self) -> MemoryBudget {
+    pub(in crate::run) fn room(&self) -> MemoryBudget {
         self.allowance.room(&self.held)
     }
 

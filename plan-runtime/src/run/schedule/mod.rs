@@ -7,6 +7,7 @@ mod block_run;
 mod body_state;
 mod clock;
 mod ending;
+mod handing;
 mod interrupts;
 mod jobs;
 mod limits;
@@ -38,7 +39,9 @@ use super::throttle::Throttle;
 use super::timer::Sleep;
 use super::trace::Span;
 use crate::error::{Cause, Interrupt, Left, StepError};
-use crate::plan::{Action, Body, Catch, Executable, Graph, Optional, Plan, Secrecy, number};
+use crate::plan::{
+    Action, Body, Catch, Executable, Graph, Handing, Optional, Plan, Secrecy, Template, number,
+};
 use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
 use crate::shape::Secrets;
 use block_run::BlockRun;
@@ -85,6 +88,10 @@ pub(super) struct Schedule<'x> {
     deferred: Vec<usize>,
     options: Options<'x>,
     graph: Arc<Graph>,
+    /// Whether it is a plan of `plan!`, or a block in one.
+    is_source: bool,
+    /// What is handed over in Rust, if anything.
+    handing: Option<Arc<Handing>>,
     /// For each step, how many of the steps that it waits for have not completed.
     waits: Vec<u32>,
     /// For each step, how many are still to read its output.
@@ -163,6 +170,10 @@ struct Around<'x> {
     block_of: Option<&'x str>,
     /// Whether it is a block, or a plan that a step calls.
     is_inner: bool,
+    /// Whether it is a plan of `plan!`, or a block in one.
+    is_source: bool,
+    /// If it is a block, what is asked at its end: the condition of a loop, if it is a round.
+    block: Option<Option<&'x Template>>,
 }
 
 impl<'x> Schedule<'x> {
@@ -183,18 +194,12 @@ impl<'x> Schedule<'x> {
             Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
             cause => cause,
         });
-        Self::new(
-            executable.plan,
-            graph,
-            inputs?,
-            by_default,
-            options,
-            is_inner,
-        )
+        let (plan, is_source) = (executable.plan, executable.is_source);
+        Self::new((plan, is_source), graph, inputs?, by_default, options, is_inner)
     }
 
     fn new(
-        plan: &'x Plan,
+        (plan, is_source): (&'x Plan, bool),
         graph: Arc<Graph>,
         inputs: Vec<StoredValue>,
         by_default: Limits,
@@ -222,6 +227,8 @@ impl<'x> Schedule<'x> {
             depth,
             block_of: None,
             is_inner,
+            is_source,
+            block: None,
         };
         let mut schedule = Self::begin(plan, graph, inputs, around, options);
         if let Err(error) = schedule.allowance.enter(depth)
@@ -253,12 +260,18 @@ impl<'x> Schedule<'x> {
             depth,
             block_of,
             is_inner,
+            is_source,
+            block,
         } = around;
         if let Some(inside) = outer.as_ref().and_then(CallContext::inside) {
             options.record = true;
             options.capture |= inside.capture;
             options.capture_outputs |= inside.capture_outputs;
         }
+        // A report needs the JSON of all outputs.
+        let handing = (is_source && !options.capture_outputs)
+            .then(|| graph.handing(plan, block))
+            .flatten();
         let clock = Clock::start(Arc::clone(&run));
         let seed = run.options.seed.map(|seed| match &outer {
             Some(outer) => seed ^ outer.hash(),
@@ -278,6 +291,8 @@ impl<'x> Schedule<'x> {
             plan,
             name: block_of.unwrap_or(&plan.name),
             is_inner,
+            is_source,
+            handing,
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
             ready,
@@ -503,21 +518,26 @@ impl<'x> Schedule<'x> {
         span: Option<Span>,
         start: Start<'_, 'x>,
     ) {
+        if let Some(error) = self.charge(action, true) {
+            return self.ended_at_once(step, Err(error), span.as_ref());
+        }
+        let given = self.give(step);
         let stop = || self.interrupts.look(&self.clock);
         let meter = Meter::new(self.room(), Some(&stop));
         let scope = self.scope().metered(&meter);
         let number = self.graph.actions[step] as usize;
         let context =
             |is_plan: bool| self.context((step, 0), Vec::new(), 1, None, is_plan.then_some(number));
-        let request = Request::new(&scope, action).within(&context);
-        if let Some(error) = self.charge(action, true) {
-            return self.ended_at_once(step, Err(error), span.as_ref());
-        }
+        let (takes, keep) = self.handing(step);
+        let request = Request::new(&scope, action)
+            .within(&context)
+            .handing(takes.then_some(&given), keep);
         let started = catch(|| match &span {
             Some(span) => span.in_scope(|| start(number, request)),
             None => start(number, request),
         });
         let bytes = meter.spent();
+        self.take_back(given);
         match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
@@ -680,12 +700,7 @@ impl<'x> Schedule<'x> {
 
     /// A step has its output, for which others may have waited.
     #[inline(always)]
-    fn complete(&mut self, step: usize, mut output: StoredValue) {
-        // With null in its place, the output is of another type than the tool's.
-        if self.plan.steps[step].policy.optional == Optional::Whole {
-            let bytes = output.bytes();
-            output = StoredValue::weighed(output.into_json(), bytes);
-        }
+    fn complete(&mut self, step: usize, output: StoredValue) {
         self.steps.states[step] = StepState::Completed;
         if self.options.capture_outputs {
             self.capture_output(step, &output);

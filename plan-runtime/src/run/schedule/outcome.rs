@@ -5,10 +5,9 @@ use super::super::context::CallContext;
 use super::super::report::{Report, Status, StepReport};
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError, StepPath};
-use crate::plan::{Plan, Role, number};
-use crate::resolve::{MemoryBudget, StoredValue, resolve};
+use crate::plan::{Plan, Role, Template, number};
+use crate::resolve::{Given, StoredValue, take};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -19,7 +18,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// What the run returns.
-    pub(in crate::run) fn output<O: DeserializeOwned>(&mut self) -> Result<O, RunError> {
+    pub(in crate::run) fn output<O: DeserializeOwned + 'static>(&mut self) -> Result<O, RunError> {
         let result = match self.take_result() {
             Some(result) => result,
             None => self.outcome(),
@@ -27,21 +26,16 @@ impl<'x> Schedule<'x> {
         result.map_err(|cause| self.error(cause))
     }
 
-    /// What the run returns, made of its JSON.
-    pub(super) fn output_with<T>(
-        &mut self,
-        make: impl FnOnce(Value, MemoryBudget) -> Result<T, serde_json::Error>,
-    ) -> Result<T, RunError> {
-        let output = self.output::<Value>()?;
-        make(output, self.room().of_one()).map_err(|error| self.error(self.bad_output(&error)))
-    }
-
     /// What the work gave.
-    pub(super) fn outcome<O: DeserializeOwned>(&self) -> Result<O, Cause> {
+    pub(super) fn outcome<O: DeserializeOwned + 'static>(&mut self) -> Result<O, Cause> {
         Err(match self.winding.as_ref().or(self.interrupts.happened()) {
             Some(interrupt) => Cause::Interrupted(interrupt.clone()),
             None if self.failed.is_empty() => {
-                match self.metered(|scope| resolve(&self.plan.output.value, scope)) {
+                let output = &self.plan.output.value;
+                let given = self.give_output();
+                let made = self.metered(|scope| take(output, scope, &given));
+                self.take_back(given);
+                match made {
                     Ok((Ok(output), _)) => return Ok(output),
                     Ok((Err(error), _)) => {
                         if let Some(limit) = error.exceeded() {
@@ -57,6 +51,20 @@ impl<'x> Schedule<'x> {
             }
             None => Cause::Steps,
         })
+    }
+
+    /// The value that is the output, if it is a Rust value that nobody else is still to read.
+    fn give_output(&mut self) -> Given {
+        let given = match &self.plan.output.value {
+            // What is undone later may read the inputs.
+            Template::Reference(reference)
+                if self.handing.is_some() && reference.is_whole() && !self.graph.has_last() =>
+            {
+                self.give_one(reference.source)
+            }
+            _ => None,
+        };
+        Given::new(given.into_iter().collect())
     }
 
     /// Why there is no output.
@@ -144,7 +152,9 @@ impl<'x> Schedule<'x> {
     pub(super) fn capture_output(&mut self, step: usize, output: &StoredValue) {
         if self.options.record {
             self.captured.resize(self.plan.steps.len(), None);
-            let mut captured = output.as_json().clone();
+            let Ok(mut captured) = output.as_json().cloned() else {
+                return;
+            };
             if let Some(secrecy) = &self.secrecy {
                 secrecy.output_of(step).mask_in(&mut captured);
             }

@@ -142,18 +142,18 @@ impl Call<Hand<'_>> for Called {
     {
         let inputs = Ok(Vec::<StoredValue>::new());
         let run = Run::<Hand<'_>, Value>::new(&hand.plans[self.plan], inputs, hand, start);
-        Ok(plan_of(run))
+        Ok(plan_of(run, || None))
     }
 }
 
 fn start<'x>(_: usize, request: Request<'_>, hand: &'x Hand<'_>) -> Started<'x> {
     let tool = request.action().tool.as_ref();
     match tool.map(|tool| &*tool.name) {
-        Some("knowing") => request.call::<Knowing, Hand<'_>>(hand, false),
-        Some("plain") => request.call::<Plain, Hand<'_>>(hand, true),
-        Some("called") => request.call::<Called, Hand<'_>>(hand, false),
+        Some("knowing") => request.call::<Knowing, Hand<'_>>(hand),
+        Some("plain") => request.call::<Plain, Hand<'_>>(hand),
+        Some("called") => request.call::<Called, Hand<'_>>(hand),
         Some(_) => request.unknown(),
-        None => request.compute::<Value>(false),
+        None => request.compute::<Value>(None),
     }
 }
 

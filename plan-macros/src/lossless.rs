@@ -1,0 +1,261 @@
+//! What hands over values of tools in Rust, where they would come back from JSON as they were.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
+use serde_derive_internals::attr::{Default, TagType};
+use serde_derive_internals::{Ctxt, Derive};
+use std::collections::{BTreeMap, BTreeSet};
+use syn::{Attribute, DeriveInput, GenericParam, Member, Type, parse_quote};
+
+/// How values of a type are handed over, if they are.
+pub(crate) fn hand_over(ty: &TokenStream, check: &TokenStream) -> TokenStream {
+    quote!({
+        #[allow(unused_imports)]
+        use #check::NotHandedOver as _;
+        static KNOWN: #check::Known = #check::Known::new();
+        #check::Hand::<#ty>::NEW.over(&KNOWN, #check::Hand::<#ty>::CLONE)
+    })
+}
+
+/// The method of a tool that says how its outputs are handed over.
+pub(crate) fn of_output(check: &TokenStream) -> TokenStream {
+    let hand_over = hand_over(&quote!(<Self as #check::Tool>::Output), check);
+    quote! {
+        fn hand_over() -> ::core::option::Option<#check::HandOver<<Self as #check::Tool>::Output>> {
+            #hand_over
+        }
+    }
+}
+
+/// Whether something is said to serde about these fields, or their struct.
+pub(crate) fn are_renamed<'a>(attrs: impl IntoIterator<Item = &'a Attribute>) -> bool {
+    let mut attrs = attrs.into_iter();
+    attrs.any(|attr| {
+        ["serde", "cfg", "cfg_attr"]
+            .iter()
+            .any(|name| attr.path().is_ident(name))
+    })
+}
+
+/// The method of a tool that makes its arguments of values that are handed over. Its fields have these names in JSON.
+pub(crate) fn take<'a>(
+    fields: impl Iterator<Item = (&'a Ident, String, &'a Type)>,
+    check: &TokenStream,
+) -> TokenStream {
+    let (mut names, mut values) = (Vec::new(), Vec::new());
+    for (field, name, ty) in fields {
+        values.push(quote!(#field: #check::Hand::<#ty>::NEW.field(__arguments, #name)?));
+        names.push(name);
+    }
+    if names.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        fn take(__arguments: &#check::Arguments<'_>) -> ::core::result::Result<Self, #check::ResolveError> {
+            #[allow(unused_imports)]
+            use #check::NotHandedOver as _;
+            if !__arguments.are_handed(&[#(#names),*]) {
+                return __arguments.read();
+            }
+            ::core::result::Result::Ok(Self { #(#values),* })
+        }
+    }
+}
+
+/// The same for a struct that serde may know under other names. Nothing, if serde does not read all of its fields as they are.
+pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStream {
+    if !input.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    let private = Ident::new("__private", proc_macro2::Span::call_site());
+    let context = Ctxt::new();
+    let container = Container::from_ast(&context, input, Derive::Deserialize, &private);
+    if context.check().is_err() {
+        return TokenStream::new();
+    }
+    let Some(Container {
+        data: Data::Struct(Style::Struct, fields),
+        attrs,
+        ..
+    }) = &container
+    else {
+        return TokenStream::new();
+    };
+    let converted = attrs.type_from().is_some()
+        || attrs.type_try_from().is_some()
+        || attrs.remote().is_some()
+        || attrs.transparent()
+        || !matches!(attrs.tag(), TagType::External);
+    let is_read = |field: &Field| {
+        !field.attrs.skip_deserializing()
+            && field.attrs.deserialize_with().is_none()
+            && !field.attrs.flatten()
+            && !field.original.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
+    };
+    if converted || !fields.iter().all(is_read) {
+        return TokenStream::new();
+    }
+    let fields = fields.iter().filter_map(|field| match &field.member {
+        Member::Named(ident) => {
+            let name = field.attrs.name().deserialize_name().value.clone();
+            Some((ident, name, field.ty))
+        }
+        Member::Unnamed(_) => None,
+    });
+    take(fields, check)
+}
+
+/// The implementation of `Lossless` for a type, if serde writes all of it, and reads what it writes.
+pub(crate) fn derive(
+    input: &DeriveInput,
+    output: &Container<'_>,
+    argument: &Container<'_>,
+    check: &TokenStream,
+) -> TokenStream {
+    let has_lifetimes = input.generics.lifetimes().next().is_some();
+    let has_tag = !matches!(output.attrs.tag(), TagType::External);
+    let mut types = Types::default();
+    let all_fit = match (&output.data, &argument.data) {
+        (Data::Struct(style, written), Data::Struct(_, read)) => {
+            types.fields(*style, written, read)
+        }
+        (Data::Enum(written), Data::Enum(read)) => types.variants(written, read),
+        _ => false,
+    };
+    if has_lifetimes || has_tag || !all_fit {
+        return TokenStream::new();
+    }
+    let inner = match &output.data {
+        Data::Struct(Style::Newtype, fields) => fields.first().map(|field| field.ty),
+        Data::Struct(_, fields) if output.attrs.transparent() => {
+            let inner = fields.iter().find(|field| field.attrs.transparent());
+            inner.map(|field| field.ty)
+        }
+        _ => None,
+    };
+    let null = match (&output.data, inner) {
+        (Data::Struct(Style::Unit, _), _) => Some(quote!(true)),
+        (_, Some(ty)) => Some(quote!(__seen.is_new::<Self>() && #check::Hand::<#ty>::NEW.may_be_null(__seen))),
+        _ => None,
+    };
+    let null = null.map(|null| {
+        quote! {
+            fn may_be_null(__seen: &mut #check::Seen) -> ::core::primitive::bool {
+                #[allow(unused_imports)]
+                use #check::NotHandedOver as _;
+                #null
+            }
+        }
+    });
+    let small = inner.map(|ty| {
+        quote! {
+            const IS_SMALL: ::core::primitive::bool = {
+                #[allow(unused_imports)]
+                use #check::NotHandedOver as _;
+                #check::Hand::<#ty>::IS_SMALL
+            };
+        }
+    });
+    let options = types.options.values();
+    let types = types.all.values();
+    let mut generics = input.generics.clone();
+    for param in &mut generics.params {
+        if let GenericParam::Type(param) = param {
+            param.bounds.push(parse_quote!(#check::Lossless));
+        }
+    }
+    let ident = &input.ident;
+    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        #[allow(deprecated)]
+        impl #impl_generics #check::Lossless for #ident #type_generics #where_clause {
+            fn is_lossless(__seen: &mut #check::Seen) -> ::core::primitive::bool {
+                #[allow(unused_imports)]
+                use #check::{NotHandedOver as _, NotProbed as _};
+                !__seen.is_new::<Self>() || (
+                    true
+                    #(&& #check::Probe::<#options>::IS_OPTION)*
+                    #(&& #check::Hand::<#types>::NEW.is_lossless(__seen))*
+                )
+            }
+            #null
+            #small
+        }
+    }
+}
+
+/// The types of the fields of a type, each once.
+#[derive(Default)]
+struct Types<'a> {
+    all: BTreeMap<String, &'a Type>,
+    /// Those that have to be an `Option`.
+    options: BTreeMap<String, &'a Type>,
+}
+
+impl<'a> Types<'a> {
+    /// Whether serde reads of these fields what it writes.
+    fn fields(&mut self, style: Style, written: &[Field<'a>], read: &[Field<'a>]) -> bool {
+        let mut names = BTreeSet::new();
+        written.iter().zip(read).all(|(written, read)| {
+            let attrs = &written.attrs;
+            let text = || written.ty.to_token_stream().to_string();
+            let may_be_left_out = match attrs.skip_serializing_if() {
+                None => true,
+                Some(test) => self.is_restored(written, &test.to_token_stream().to_string()),
+            };
+            self.all.insert(text(), written.ty);
+            let is_named = matches!(style, Style::Struct) && !attrs.transparent();
+            let name = &attrs.name().serialize_name().value;
+            may_be_left_out
+                && !attrs.skip_serializing()
+                && !attrs.skip_deserializing()
+                && !attrs.flatten()
+                && attrs.serialize_with().is_none()
+                && attrs.deserialize_with().is_none()
+                && (!is_named
+                    || read.attrs.aliases().iter().any(|alias| alias.value == *name)
+                        && read.attrs.aliases().iter().all(|alias| names.insert(alias.value.clone())))
+        })
+    }
+
+    /// Whether what `skip_serializing_if` leaves out is read as it was.
+    fn is_restored(&mut self, field: &Field<'a>, test: &str) -> bool {
+        const EMPTY: &[&str] = &[
+            "String", "Vec", "VecDeque", "BTreeMap", "BTreeSet", "HashMap", "HashSet",
+        ];
+        match (field.attrs.default(), test.split_once(" :: ")) {
+            (Default::None | Default::Default, Some(("Option", "is_none"))) => {
+                let text = field.ty.to_token_stream().to_string();
+                self.options.insert(text, field.ty);
+                true
+            }
+            (Default::Default, Some((ty, "is_empty"))) => {
+                let is_of = matches!(field.ty, Type::Path(path)
+                    if path.path.segments.last().is_some_and(|last| last.ident == ty));
+                is_of && EMPTY.contains(&ty)
+            }
+            _ => false,
+        }
+    }
+
+    /// The same of variants.
+    fn variants(&mut self, written: &[Variant<'a>], read: &[Variant<'a>]) -> bool {
+        let mut names = BTreeSet::new();
+        written.iter().zip(read).all(|(written, read)| {
+            let attrs = &written.attrs;
+            let name = &attrs.name().serialize_name().value;
+            let aliases = read.attrs.aliases();
+            !attrs.skip_serializing()
+                && !attrs.skip_deserializing()
+                && !attrs.other()
+                && !attrs.untagged()
+                && attrs.serialize_with().is_none()
+                && attrs.deserialize_with().is_none()
+                && aliases.iter().any(|alias| alias.value == *name)
+                && aliases.iter().all(|alias| names.insert(alias.value.clone()))
+                && self.fields(written.style, &written.fields, &read.fields)
+        })
+    }
+}

@@ -1,0 +1,300 @@
+//! Which types come back from JSON as they were, so that a run may hand over their values in the place of JSON.
+//!
+//! As with [`Probe`](crate::shape::probe::Probe), Rust prefers what a type has itself over what a trait gives it, so that there is always an
+//! answer: a type of which nothing is known goes through JSON.
+
+use crate::failure::Failure;
+use crate::resolve::{Arguments, HandOver, ResolveError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Number, Value};
+use std::any::TypeId;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
+use std::marker::PhantomData;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::num::{NonZero, Saturating, Wrapping};
+use std::ops::{Bound, Range, RangeFrom, RangeInclusive, RangeTo};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
+
+/// Types whose values are the same after their JSON was written and read, wherever JSON can hold them.
+pub trait Lossless: 'static {
+    /// Whether that is so of all that is in them, too.
+    fn is_lossless(_: &mut Seen) -> bool {
+        true
+    }
+
+    /// Whether the JSON of some value is null.
+    fn may_be_null(_: &mut Seen) -> bool {
+        false
+    }
+
+    /// Whether their JSON takes no memory of its own, so that it is not worth while to hand them over.
+    const IS_SMALL: bool = false;
+}
+
+/// The types that were asked already, since a type may contain itself.
+#[derive(Debug, Default)]
+pub struct Seen(Vec<TypeId>);
+
+impl Seen {
+    /// Whether this type is asked for the first time.
+    pub fn is_new<T: 'static>(&mut self) -> bool {
+        let id = TypeId::of::<T>();
+        let is_new = !self.0.contains(&id);
+        if is_new {
+            self.0.push(id);
+        }
+        is_new
+    }
+}
+
+macro_rules! lossless {
+    ($([$($generics:tt)*] $ty:ty $(: $($inner:ty),+)?;)*) => {$(
+        impl<$($generics)*> Lossless for $ty {
+            fn is_lossless(_seen: &mut Seen) -> bool {
+                true $($(&& <$inner as Lossless>::is_lossless(_seen))+)?
+            }
+        }
+    )*};
+}
+
+macro_rules! small {
+    ($($ty:ty),* $(,)?) => {$(
+        impl Lossless for $ty {
+            const IS_SMALL: bool = true;
+        }
+    )*};
+}
+
+small! {
+    bool, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64,
+    NonZero<u8>, NonZero<u16>, NonZero<u32>, NonZero<u64>, NonZero<u128>, NonZero<usize>,
+    NonZero<i8>, NonZero<i16>, NonZero<i32>, NonZero<i64>, NonZero<i128>, NonZero<isize>,
+}
+
+/// Keys of maps that come back from the names of members.
+pub trait LosslessKey: Lossless {}
+
+macro_rules! keys {
+    ($($ty:ty),* $(,)?) => {$(
+        impl LosslessKey for $ty {}
+    )*};
+}
+
+keys! {
+    String, bool, char, u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize,
+}
+
+lossless! {
+    [] char; [] String; [] Cow<'static, str>; [] PathBuf; [] Duration; [] SystemTime;
+    [] IpAddr; [] Ipv4Addr; [] Ipv6Addr; [] SocketAddr; [] SocketAddrV4; [] SocketAddrV6;
+    [] Number; [] Map<String, Value>; [] Failure;
+    [] Box<str>; [] Arc<str>;
+    [T: Lossless] Vec<T>: T; [T: Lossless] VecDeque<T>: T; [T: Lossless] LinkedList<T>: T;
+    [T: Lossless] BTreeSet<T>: T; [T: Lossless, S: 'static] HashSet<T, S>: T;
+    [T: Lossless] Box<[T]>: T; [T: Lossless] Arc<[T]>: T;
+    [K: LosslessKey, V: Lossless] BTreeMap<K, V>: V;
+    [K: LosslessKey, V: Lossless, S: 'static] HashMap<K, V, S>: V;
+    [T: Lossless, E: Lossless] Result<T, E>: T, E;
+    [T: Lossless] Bound<T>: T; [T: Lossless] Range<T>: T; [T: Lossless] RangeInclusive<T>: T;
+    [T: Lossless] RangeFrom<T>: T; [T: Lossless] RangeTo<T>: T;
+}
+
+#[cfg(feature = "bytes")]
+lossless! {
+    [] bytes::Bytes; [] bytes::BytesMut;
+}
+
+/// What has the JSON of what is in it.
+macro_rules! transparent {
+    ($($ty:ty;)*) => {$(
+        impl<T: Lossless> Lossless for $ty {
+            fn is_lossless(seen: &mut Seen) -> bool {
+                T::is_lossless(seen)
+            }
+
+            fn may_be_null(seen: &mut Seen) -> bool {
+                T::may_be_null(seen)
+            }
+
+            const IS_SMALL: bool = T::IS_SMALL;
+        }
+    )*};
+}
+
+transparent! {
+    Box<T>; Arc<T>; Wrapping<T>; Saturating<T>; Reverse<T>;
+}
+
+macro_rules! tuples {
+    ($($($name:ident)+;)*) => {$(
+        lossless! { [$($name: Lossless),+] ($($name,)+): $($name),+; }
+    )*};
+}
+
+tuples! {
+    A; A B; A B C; A B C D; A B C D E; A B C D E F; A B C D E F G; A B C D E F G H;
+    A B C D E F G H I; A B C D E F G H I J; A B C D E F G H I J K; A B C D E F G H I J K L;
+}
+
+macro_rules! arrays {
+    ($($length:literal)*) => {
+        // serde has arrays of up to 32 elements.
+        lossless! { $([T: Lossless] [T; $length]: T;)* }
+    };
+}
+
+arrays! {
+    0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+}
+
+macro_rules! null {
+    ($([$($generics:tt)*] $ty:ty;)*) => {$(
+        impl<$($generics)*> Lossless for $ty {
+            fn may_be_null(_: &mut Seen) -> bool {
+                true
+            }
+
+            const IS_SMALL: bool = true;
+        }
+    )*};
+}
+
+null! {
+    [] ();
+    [T: ?Sized + 'static] PhantomData<T>;
+}
+
+impl Lossless for Value {
+    fn may_be_null(_: &mut Seen) -> bool {
+        true
+    }
+}
+
+// `Some` of what is null would be `None`.
+impl<T: Lossless> Lossless for Option<T> {
+    fn is_lossless(seen: &mut Seen) -> bool {
+        T::is_lossless(seen) && !T::may_be_null(&mut Seen::default())
+    }
+
+    fn may_be_null(_: &mut Seen) -> bool {
+        true
+    }
+
+    const IS_SMALL: bool = T::IS_SMALL;
+}
+
+/// Whether a type is [lossless](Lossless), once that was asked.
+pub type Known = OnceLock<bool>;
+
+/// Asks about `T`.
+pub struct Hand<T>(PhantomData<T>);
+
+impl<T> Hand<T> {
+    /// What asks.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+/// The answers where `T` has nothing special about it.
+pub trait NotHandedOver {
+    /// What is asked about.
+    type Subject;
+
+    /// What clones it, if something does.
+    const CLONE: Option<fn(&Self::Subject) -> Self::Subject> = None;
+
+    /// See [`Lossless::IS_SMALL`].
+    const IS_SMALL: bool = false;
+
+    /// An argument of this type, of a tool with mistakes.
+    ///
+    /// # Errors
+    ///
+    /// In any case.
+    fn field(self, _: &Arguments<'_>, name: &str) -> Result<Self::Subject, ResolveError>
+    where
+        Self: Sized,
+        Self::Subject: Sized,
+    {
+        Err(ResolveError::new(format!("`{name}` cannot be read")))
+    }
+
+    /// See [`Lossless::is_lossless`].
+    fn is_lossless(self, _: &mut Seen) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
+    /// See [`Lossless::may_be_null`].
+    fn may_be_null(self, _: &mut Seen) -> bool
+    where
+        Self: Sized,
+    {
+        true
+    }
+
+    /// How its values are handed over.
+    fn over(
+        self,
+        _: &Known,
+        _: Option<fn(&Self::Subject) -> Self::Subject>,
+    ) -> Option<HandOver<Self::Subject>>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+impl<T> NotHandedOver for Hand<T> {
+    type Subject = T;
+}
+
+impl<T: Clone> Hand<T> {
+    /// See [`NotHandedOver::CLONE`].
+    pub const CLONE: Option<fn(&T) -> T> = Some(T::clone);
+}
+
+impl<T: DeserializeOwned + 'static> Hand<T> {
+    /// An argument of this type.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`resolve`](crate::resolve::resolve()).
+    pub fn field(self, arguments: &Arguments<'_>, name: &str) -> Result<T, ResolveError> {
+        arguments.field(name)
+    }
+}
+
+impl<T: Lossless> Hand<T> {
+    /// See [`Lossless::IS_SMALL`].
+    pub const IS_SMALL: bool = T::IS_SMALL;
+
+    /// See [`Lossless::is_lossless`].
+    pub fn is_lossless(self, seen: &mut Seen) -> bool {
+        T::is_lossless(seen)
+    }
+
+    /// See [`Lossless::may_be_null`].
+    pub fn may_be_null(self, seen: &mut Seen) -> bool {
+        T::may_be_null(seen)
+    }
+}
+
+impl<T: Lossless + Serialize + Send + Sync> Hand<T> {
+    /// How its values are handed over. Whether they come back is found out once.
+    pub fn over(
+        self,
+        known: &Known,
+        clone: Option<fn(&T) -> T>,
+    ) -> Option<HandOver<T>> {
+        let is_lossless = || T::is_lossless(&mut Seen::default());
+        (!T::IS_SMALL && *known.get_or_init(is_lossless)).then(|| HandOver::new(clone))
+    }
+}

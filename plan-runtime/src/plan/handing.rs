@@ -1,0 +1,198 @@
+//! Which values of a plan are handed over in Rust, and which are needed as JSON.
+
+use super::{
+    Action, Block, Body, BodyPart, Catch, Key, Optional, Plan, Role, Source, Step, Template, number,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What is kept of the output of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// Its JSON.
+    #[default]
+    Json,
+    /// The Rust value, and its JSON.
+    Both,
+    /// The Rust value. JSON is made of it once something needs it after all.
+    Whole,
+}
+
+/// How the values of a plan get from those that give them to those that read them.
+#[derive(Debug, Default)]
+pub(crate) struct Handing {
+    /// For each step, what is kept of its output.
+    keeps: Vec<Keep>,
+    /// For each step, whether it reads all of a value.
+    takes: Vec<bool>,
+    /// For each step that is one call, the values that it reads as one argument and nowhere else. Those of inputs are read by nobody else.
+    alone: HashMap<u32, Box<[Source]>>,
+}
+
+/// How a value is read.
+#[derive(Clone, Copy, PartialEq)]
+enum Reading {
+    /// All of it, as an argument, as the output, or by a block.
+    Whole,
+    /// By Rust code.
+    Computed,
+    /// As JSON.
+    Json,
+}
+
+impl Handing {
+    /// What is handed over in a plan; `None` if nothing is. The value of a block is needed as JSON; so is what `again` reads, the condition
+    /// of the loop whose round it is.
+    pub(crate) fn of(plan: &Plan, is_block: bool, again: Option<&Template>) -> Option<Arc<Self>> {
+        let mut readings: Vec<Vec<(Source, Reading)>> = plan.steps.iter().map(of_step).collect();
+        let mut of_output = Vec::new();
+        let output = &plan.output.value;
+        match whole(output).filter(|_| !is_block) {
+            Some(source) => of_output.push((source, Reading::Whole)),
+            None => inside(output, &mut of_output),
+        }
+        if let Some(again) = again {
+            inside(again, &mut of_output);
+        }
+        readings.push(of_output);
+
+        let all = || readings.iter().flatten();
+        let mut of_inputs = vec![0_usize; plan.inputs.len()];
+        for (source, _) in all() {
+            if let Source::Input(place) = source
+                && let Some(count) = of_inputs.get_mut(*place)
+            {
+                *count += 1;
+            }
+        }
+        let is_read = |readings: &[(Source, Reading)]| {
+            let mut readings = readings.iter();
+            readings.any(|(_, how)| *how == Reading::Whole)
+        };
+        let mut of_steps = vec![(false, false); plan.steps.len()];
+        for (source, how) in all() {
+            if let Source::Step(place) = source
+                && let Some((handed, json)) = of_steps.get_mut(*place)
+            {
+                *handed |= *how != Reading::Json;
+                *json |= *how == Reading::Json;
+            }
+        }
+        let keep = |(step, read): (&Step, &(bool, bool))| match read {
+            (true, _) if !gives_whole(step) => Keep::Json,
+            (true, true) => Keep::Both,
+            (true, false) => Keep::Whole,
+            (false, _) => Keep::Json,
+        };
+        let mut handing = Self {
+            keeps: plan.steps.iter().zip(&of_steps).map(keep).collect(),
+            takes: readings.iter().map(|readings| is_read(readings)).collect(),
+            alone: HashMap::new(),
+        };
+        let has_inputs = all()
+            .any(|(source, how)| *how != Reading::Json && matches!(source, Source::Input(_)));
+        if !has_inputs && handing.keeps.iter().all(|keep| *keep == Keep::Json) {
+            return None;
+        }
+        for (place, step) in plan.steps.iter().enumerate() {
+            if step.role != Role::Work || !matches!(step.body, Body::Action(_)) {
+                continue;
+            }
+            let here = &readings[place];
+            let alone = here.iter().filter(|(source, how)| {
+                let once = || here.iter().filter(|(read, _)| read == source).count() == 1;
+                *how == Reading::Whole
+                    && match source {
+                        Source::Step(_) => once(),
+                        Source::Input(input) => of_inputs.get(*input) == Some(&1),
+                        Source::Local(_) => false,
+                    }
+            });
+            let alone: Box<[Source]> = alone.map(|(source, _)| *source).collect();
+            if !alone.is_empty() {
+                handing.alone.insert(number(place), alone);
+            }
+        }
+        Some(Arc::new(handing))
+    }
+
+    /// What is kept of the output of a step.
+    pub(crate) fn keep(&self, step: usize) -> Keep {
+        self.keeps.get(step).copied().unwrap_or_default()
+    }
+
+    /// Whether a step reads all of a value.
+    pub(crate) fn takes(&self, step: usize) -> bool {
+        self.takes.get(step).is_some_and(|takes| *takes)
+    }
+
+    /// The values that a step may have to itself, if nobody else is still to read them.
+    pub(crate) fn alone(&self, step: usize) -> &[Source] {
+        self.alone.get(&number(step)).map_or(&[], |alone| alone)
+    }
+}
+
+/// Whether the output of a step is that of a call, whatever happens.
+fn gives_whole(step: &Step) -> bool {
+    matches!(step.body, Body::Action(_))
+        && step.policy.optional == Optional::No
+        && step.policy.catch == Catch::No
+}
+
+/// The source of a reference to all of it.
+fn whole(template: &Template) -> Option<Source> {
+    match template {
+        Template::Reference(reference) if reference.is_whole() => Some(reference.source),
+        _ => None,
+    }
+}
+
+/// What a step reads, and how.
+fn of_step(step: &Step) -> Vec<(Source, Reading)> {
+    let mut readings = Vec::new();
+    step.body.visit(&mut |part| match part {
+        BodyPart::Action(Action { tool: Some(_), args }) | BodyPart::Block(Block { inputs: args, .. }) => {
+            match args {
+                Template::Object(entries) => {
+                    for entry in entries {
+                        match whole(&entry.value).filter(|_| matches!(entry.key, Key::Name(_))) {
+                            Some(source) => readings.push((source, Reading::Whole)),
+                            None => inside(&entry.value, &mut readings),
+                        }
+                    }
+                }
+                other => inside(other, &mut readings),
+            }
+        }
+        BodyPart::Action(Action { args, .. }) => match whole(args) {
+            Some(source) => readings.push((source, Reading::Whole)),
+            None => inside(args, &mut readings),
+        },
+        BodyPart::Condition(_) | BodyPart::List(_) => inside(part.template(), &mut readings),
+    });
+    let given = step.policy.given.iter().map(|(_, template)| template);
+    for template in given.chain(&step.policy.fallback) {
+        inside(template, &mut readings);
+    }
+    if step.role == Role::Always {
+        // It sees results in the place of outputs.
+        for (source, how) in &mut readings {
+            if let Source::Step(_) = source {
+                *how = Reading::Json;
+            }
+        }
+    }
+    readings
+}
+
+/// What is read inside of a template.
+fn inside(template: &Template, readings: &mut Vec<(Source, Reading)>) {
+    template.each(&mut |template| match template {
+        Template::Reference(reference) => readings.push((reference.source, Reading::Json)),
+        Template::Computed(computed) => {
+            let reads = computed.reads().iter();
+            readings.extend(reads.map(|source| (*source, Reading::Computed)));
+        }
+        _ => {}
+    });
+}

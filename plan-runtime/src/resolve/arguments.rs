@@ -1,0 +1,175 @@
+//! The arguments of a call that has values handed over.
+
+use super::error::{Location, ResolveError};
+use super::meter::{MEMBER, charge};
+use super::template::InTemplate;
+use super::{Scope, StoredValue, resolve};
+use crate::plan::{Entry, Key, Reference, Source, Template};
+use serde::de::DeserializeOwned;
+use std::cell::RefCell;
+
+/// The values that nobody but one call is to read. Those that it does not take are given back.
+pub(crate) type Given = RefCell<Vec<(Source, StoredValue)>>;
+
+/// What the arguments of a call are made of. Not for users: `#[tool]` and `#[derive(Tool)]` make them of it.
+#[derive(Clone, Copy)]
+pub struct Arguments<'s> {
+    template: &'s Template,
+    scope: &'s Scope<'s>,
+    /// Where values are handed over.
+    given: Option<&'s Given>,
+}
+
+impl<'s> Arguments<'s> {
+    pub(crate) fn new(
+        template: &'s Template,
+        scope: &'s Scope<'s>,
+        given: Option<&'s Given>,
+    ) -> Self {
+        Self {
+            template,
+            scope,
+            given,
+        }
+    }
+
+    /// Reads them all from JSON.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`resolve`](super::resolve()).
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ResolveError> {
+        let Some(given) = self.given else {
+            return resolve(self.template, self.scope);
+        };
+        let given = given.borrow();
+        resolve(self.template, &self.scope.with_given(&given))
+    }
+
+    /// Whether there is an argument for each of these names, and no other, and one of them is a value that is handed over.
+    #[must_use]
+    pub fn are_handed(&self, names: &[&str]) -> bool {
+        let (Some(given), Template::Object(entries)) = (self.given, self.template) else {
+            return false;
+        };
+        let given = given.borrow();
+        let is_handed = |source: Source| {
+            let is_given = || given.iter().any(|(of, value)| *of == source && value.is_whole());
+            self.scope.stored(source).is_some_and(StoredValue::is_whole) || is_given()
+        };
+        entries.len() == names.len()
+            && names.iter().all(|name| self.entry(name).is_some())
+            && entries
+                .iter()
+                .any(|entry| whole(&entry.value).is_some_and(|it| is_handed(it.source)))
+    }
+
+    /// The argument of this name.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`resolve`](super::resolve()).
+    pub fn field<T: DeserializeOwned + 'static>(&self, name: &str) -> Result<T, ResolveError> {
+        self.argument(name, |template, scope| match self.given {
+            Some(given) => take(template, scope, given),
+            None => read(template, scope),
+        })
+    }
+
+    fn argument<T>(
+        &self,
+        name: &str,
+        make: impl FnOnce(&Template, &Scope<'_>) -> Result<T, ResolveError>,
+    ) -> Result<T, ResolveError> {
+        let Some(entry) = self.entry(name) else {
+            return Err(ResolveError::new(format!("there is no argument `{name}`")));
+        };
+        charge(self.scope.meter(), MEMBER + name.len())?;
+        make(&entry.value, self.scope)
+            .map_err(|error| error.inside(Location::Key(name.to_owned())))
+    }
+
+    fn entry(&self, name: &str) -> Option<&'s Entry> {
+        let Template::Object(entries) = self.template else {
+            return None;
+        };
+        entries
+            .iter()
+            .find(|entry| matches!(&entry.key, Key::Name(key) if key == name))
+    }
+}
+
+/// A value, handed over if it is all of one of this type, and read from JSON otherwise.
+pub(crate) fn take<T: DeserializeOwned + 'static>(
+    template: &Template,
+    scope: &Scope<'_>,
+    given: &Given,
+) -> Result<T, ResolveError> {
+    if let Some(value) = handed(template, scope, given)? {
+        return Ok(value);
+    }
+    let given = given.borrow();
+    read(template, &scope.with_given(&given))
+}
+
+/// A value for a reader beside others, which has this name for it: shared, if it is all of one that is handed over, and a copy of the JSON otherwise.
+pub(crate) fn share(
+    name: &str,
+    template: &Template,
+    scope: &Scope<'_>,
+) -> Result<StoredValue, ResolveError> {
+    charge(scope.meter(), MEMBER + name.len())?;
+    let stored = whole(template).and_then(|it| scope.stored(it.source));
+    if let Some(shared) = stored.and_then(StoredValue::share) {
+        return Ok(shared);
+    }
+    let json = read(template, scope).map_err(|e| e.inside(Location::Key(name.to_owned())))?;
+    Ok(StoredValue::json(json))
+}
+
+fn read<T: DeserializeOwned>(template: &Template, scope: &Scope<'_>) -> Result<T, ResolveError> {
+    T::deserialize(InTemplate::new(template, scope))
+}
+
+/// A value of this type that is handed over: the value itself where nobody else has it, or a clone.
+fn handed<T: 'static>(
+    template: &Template,
+    scope: &Scope<'_>,
+    given: &Given,
+) -> Result<Option<T>, ResolveError> {
+    let Some(reference) = whole(template) else {
+        return Ok(None);
+    };
+    let mut given = given.borrow_mut();
+    let place = given.iter().position(|(of, _)| *of == reference.source);
+    let (value, bytes) = match place {
+        Some(place) => {
+            let (source, stored) = given.swap_remove(place);
+            let bytes = stored.bytes();
+            match stored.take() {
+                Ok(value) => (value, bytes),
+                Err(stored) => {
+                    given.push((source, stored));
+                    return Ok(None);
+                }
+            }
+        }
+        None => match scope.stored(reference.source) {
+            Some(stored) => match stored.cloned() {
+                Some(value) => (value, stored.bytes()),
+                None => return Ok(None),
+            },
+            None => return Ok(None),
+        },
+    };
+    charge(scope.meter(), bytes)?;
+    Ok(Some(value))
+}
+
+/// A reference to all of its source.
+fn whole(template: &Template) -> Option<&Reference> {
+    match template {
+        Template::Reference(reference) if reference.is_whole() => Some(reference),
+        _ => None,
+    }
+}

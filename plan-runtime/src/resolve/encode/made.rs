@@ -1,0 +1,214 @@
+//! What encoding makes: the JSON of a value, or nothing but its weight.
+
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// The name of a member.
+pub(super) type Name = Cow<'static, str>;
+
+/// What an encoder makes of a value, and what that counts.
+pub(super) trait Made: Sized {
+    /// What an element of a list counts, besides what is in it.
+    const ITEM: usize;
+    /// What a member of an object counts, besides its name and what is in it.
+    const MEMBER: usize;
+    /// What an object counts that has members, besides those.
+    const OBJECT: usize;
+    /// Whether all is looked at and nothing is made.
+    const IS_NOTHING: bool;
+    /// The elements of a list.
+    type Items;
+    /// The members of an object.
+    type Members: Default;
+
+    /// What a scalar of `T` counts, besides what it counts as a part.
+    fn weight_of<T>() -> usize;
+    /// What a sequence of bytes counts.
+    fn weight_of_bytes(length: usize) -> usize;
+    fn null() -> Self;
+    fn scalar(value: impl Into<Value>) -> Self;
+    fn text(text: &str) -> Self;
+    fn bytes(bytes: &[u8]) -> Self;
+    fn json(value: Value) -> Self;
+    /// Room for this many elements.
+    fn items(length: usize) -> Self::Items;
+    fn push(items: &mut Self::Items, item: Self);
+    fn count(items: &Self::Items) -> usize;
+    fn list(items: Self::Items) -> Self;
+    fn is_empty(members: &Self::Members) -> bool;
+    /// Gives the name back if there is a member of this name.
+    fn insert(members: &mut Self::Members, name: Name, value: Self) -> Result<(), Name>;
+    fn object(members: Self::Members) -> Self;
+    /// An object of one member.
+    fn tagged(name: &'static str, value: Self) -> Self;
+}
+
+impl Made for Value {
+    const ITEM: usize = super::PART;
+    const MEMBER: usize = super::MEMBER;
+    const OBJECT: usize = super::OBJECT;
+    const IS_NOTHING: bool = false;
+    type Items = Vec<Self>;
+    type Members = Map<String, Self>;
+
+    fn weight_of<T>() -> usize {
+        0
+    }
+
+    fn weight_of_bytes(length: usize) -> usize {
+        super::PART.saturating_mul(length)
+    }
+
+    fn null() -> Self {
+        Self::Null
+    }
+
+    fn scalar(value: impl Into<Value>) -> Self {
+        value.into()
+    }
+
+    fn text(text: &str) -> Self {
+        Self::from(text)
+    }
+
+    fn bytes(bytes: &[u8]) -> Self {
+        Self::from(bytes)
+    }
+
+    fn json(value: Value) -> Self {
+        value
+    }
+
+    fn items(length: usize) -> Vec<Self> {
+        Vec::with_capacity(length)
+    }
+
+    fn push(items: &mut Vec<Self>, item: Self) {
+        items.push(item);
+    }
+
+    fn count(items: &Vec<Self>) -> usize {
+        items.len()
+    }
+
+    fn list(items: Vec<Self>) -> Self {
+        Self::Array(items)
+    }
+
+    fn is_empty(members: &Self::Members) -> bool {
+        members.is_empty()
+    }
+
+    fn insert(members: &mut Self::Members, name: Name, value: Self) -> Result<(), Name> {
+        // Both are looked at before either is lost.
+        if members.contains_key(&*name) {
+            return Err(name);
+        }
+        members.insert(name.into_owned(), value);
+        Ok(())
+    }
+
+    fn object(members: Self::Members) -> Self {
+        Self::Object(members)
+    }
+
+    fn tagged(name: &'static str, value: Self) -> Self {
+        Self::Object(Map::from_iter([(name.to_owned(), value)]))
+    }
+}
+
+/// Of a value that is handed over in Rust: what JSON could not hold is found, and what the value takes is counted.
+pub(super) struct Nothing;
+
+/// The names of the members of an object. Most objects have few.
+#[derive(Default)]
+pub(super) struct Names {
+    few: [&'static str; FEW],
+    count: usize,
+    more: HashSet<Name>,
+}
+
+const FEW: usize = 12;
+
+impl Made for Nothing {
+    const ITEM: usize = 0;
+    const MEMBER: usize = 0;
+    const OBJECT: usize = 0;
+    const IS_NOTHING: bool = true;
+    type Items = usize;
+    type Members = Names;
+
+    fn weight_of<T>() -> usize {
+        size_of::<T>()
+    }
+
+    fn weight_of_bytes(length: usize) -> usize {
+        length
+    }
+
+    fn null() -> Self {
+        Self
+    }
+
+    fn scalar(_: impl Into<Value>) -> Self {
+        Self
+    }
+
+    fn text(_: &str) -> Self {
+        Self
+    }
+
+    fn bytes(_: &[u8]) -> Self {
+        Self
+    }
+
+    fn json(_: Value) -> Self {
+        Self
+    }
+
+    fn items(_: usize) -> usize {
+        0
+    }
+
+    fn push(items: &mut usize, Self: Self) {
+        *items += 1;
+    }
+
+    fn count(items: &usize) -> usize {
+        *items
+    }
+
+    fn list(_: usize) -> Self {
+        Self
+    }
+
+    fn is_empty(members: &Names) -> bool {
+        members.count == 0 && members.more.is_empty()
+    }
+
+    fn insert(members: &mut Names, name: Name, Self: Self) -> Result<(), Name> {
+        let Names { few, count, more } = members;
+        if few[..*count].contains(&&*name) || more.contains(&name) {
+            return Err(name);
+        }
+        match name {
+            Cow::Borrowed(name) if *count < FEW => {
+                few[*count] = name;
+                *count += 1;
+            }
+            name => {
+                more.insert(name);
+            }
+        }
+        Ok(())
+    }
+
+    fn object(_: Names) -> Self {
+        Self
+    }
+
+    fn tagged(_: &'static str, Self: Self) -> Self {
+        Self
+    }
+}

@@ -1,0 +1,371 @@
+//! Values that references read: their JSON, or a Rust value of which JSON is made when something needs it.
+
+use super::error::ResolveError;
+use super::meter::{MemoryBudget, Meter};
+use super::value::InValue;
+use super::{check_within, encode, encode_within};
+use crate::plan::Keep;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::any::Any;
+use std::cell::OnceCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+/// A value that references read.
+///
+/// It is JSON, or, in a run, the value that a tool gave, if that is a type that [comes back](crate::Shape#values-that-are-handed-over) from JSON as it was. Then its JSON
+/// is made once something needs it.
+pub struct StoredValue {
+    content: Content,
+    /// What computed values have read from the JSON. Boxed twice, since nearly all have none: so it takes one word.
+    read: RustValue,
+    /// What it counts towards the limits of a run.
+    bytes: usize,
+}
+
+enum Content {
+    Json(Value),
+    Whole(Arc<dyn Whole>),
+}
+
+/// A Rust value that is read from JSON. What its destructor panics about is lost: nothing reads the value any more.
+#[derive(Default)]
+struct RustValue(OnceCell<Box<Box<dyn Any + Send>>>);
+
+impl Drop for RustValue {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take() {
+            drop_quietly(value);
+        }
+    }
+}
+
+/// How values of a type are handed over, from a tool to those that read all of its output. There is one for each type that comes back from
+/// JSON as it was, so that it does not matter which way a value goes.
+pub struct HandOver<T> {
+    clone: Option<fn(&T) -> T>,
+    hold: fn(T, Option<fn(&T) -> T>, Option<Value>) -> Arc<dyn Whole>,
+}
+
+impl<T> Clone for HandOver<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for HandOver<T> {}
+
+impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
+    /// With what clones a value, if it can be cloned.
+    pub(crate) fn new(clone: Option<fn(&T) -> T>) -> Self {
+        Self {
+            clone,
+            hold: |value, clone, json| {
+                Arc::new(Held {
+                    value: Some(value),
+                    clone,
+                    json: json.map_or_else(OnceLock::new, OnceLock::from),
+                })
+            },
+        }
+    }
+}
+
+/// A value that is handed over, with its type erased. The slots are `Option`s: one of another type gets nothing.
+trait Whole: Send + Sync {
+    /// The value.
+    fn value(&self) -> &dyn Any;
+    /// Puts a clone into the slot, if the value can be cloned.
+    fn clone_to(&self, slot: &mut dyn Any);
+    /// Puts the value into the slot, or a clone if somebody else has the value, too. Gives it back if neither can be done.
+    fn give_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>>;
+    /// Its JSON, which is made if it was not made before.
+    fn json(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError>;
+}
+
+/// A value that is handed over. What its destructor panics about is lost.
+struct Held<T> {
+    /// It is there until it is given away.
+    value: Option<T>,
+    clone: Option<fn(&T) -> T>,
+    json: OnceLock<Value>,
+}
+
+impl<T> Drop for Held<T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.value.take() {
+            drop_quietly(value);
+        }
+    }
+}
+
+/// Whether a slot is for a `T`, or for an `Option<T>`, into which a `T` fits.
+fn fits<T: 'static>(slot: &dyn Any) -> bool {
+    slot.is::<Option<T>>() || slot.is::<Option<Option<T>>>()
+}
+
+/// Fills a slot that [`fits`].
+fn put<T: 'static>(value: T, slot: &mut dyn Any) {
+    if let Some(slot) = slot.downcast_mut() {
+        *slot = Some(value);
+    } else if let Some(slot) = slot.downcast_mut() {
+        *slot = Some(Some(value));
+    }
+}
+
+impl<T: Serialize + Send + Sync + 'static> Whole for Held<T> {
+    fn value(&self) -> &dyn Any {
+        match &self.value {
+            Some(value) => value,
+            None => &(),
+        }
+    }
+
+    fn clone_to(&self, slot: &mut dyn Any) {
+        if let (Some(clone), Some(value)) = (self.clone, &self.value)
+            && fits::<T>(slot)
+        {
+            put(clone(value), slot);
+        }
+    }
+
+    fn give_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>> {
+        if !fits::<T>(slot) {
+            return Some(self);
+        }
+        match Arc::try_unwrap(self) {
+            Ok(mut held) => {
+                if let Some(value) = held.value.take() {
+                    put(value, slot);
+                }
+                None
+            }
+            Err(held) if held.clone.is_some() => {
+                held.clone_to(slot);
+                None
+            }
+            Err(held) => Some(held),
+        }
+    }
+
+    fn json(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {
+        if let Some(json) = self.json.get() {
+            return Ok(json);
+        }
+        let json = match &self.value {
+            Some(value) => encode_within(value, meter)?,
+            None => Value::Null,
+        };
+        Ok(self.json.get_or_init(|| json))
+    }
+}
+
+impl StoredValue {
+    /// Holds the JSON alone.
+    #[inline]
+    pub fn json(json: Value) -> Self {
+        Self::weighed(json, 0)
+    }
+
+    /// Holds the JSON alone, which counts `bytes`.
+    #[inline]
+    pub(crate) fn weighed(json: Value, bytes: usize) -> Self {
+        Self {
+            content: Content::Json(json),
+            read: RustValue::default(),
+            bytes,
+        }
+    }
+
+    /// The same, which counts `bytes`.
+    pub(crate) fn weighing(self, bytes: usize) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// Holds a value, as JSON or as it is, as far as a meter goes.
+    pub(crate) fn kept<T: Serialize>(
+        value: T,
+        keep: Keep,
+        hand_over: Option<HandOver<T>>,
+        meter: &Meter<'_>,
+    ) -> Result<Self, ResolveError> {
+        let before = meter.spent();
+        let content = match hand_over {
+            Some(HandOver { clone, hold }) if keep != Keep::Json => {
+                let json = if keep == Keep::Both {
+                    Some(encode_within(&value, Some(meter))?)
+                } else {
+                    check_within(&value, Some(meter))?;
+                    None
+                };
+                Content::Whole(hold(value, clone, json))
+            }
+            _ => Content::Json(encode_within(&value, Some(meter))?),
+        };
+        Ok(Self {
+            content,
+            read: RustValue::default(),
+            bytes: meter.spent() - before,
+        })
+    }
+
+    /// Holds an input, as JSON or as it is.
+    ///
+    /// # Errors
+    ///
+    /// Where JSON cannot hold it; see [`encode`].
+    pub(crate) fn input<T: Serialize>(
+        value: T,
+        hand_over: Option<HandOver<T>>,
+    ) -> Result<Self, ResolveError> {
+        let meter = Meter::unlimited();
+        let kept = Self::kept(value, Keep::Whole, hand_over, &meter)?;
+        // Inputs are not counted.
+        Ok(kept.weighing(0))
+    }
+
+    /// Holds JSON that somebody else made, where there is no more room than this.
+    pub(crate) fn made(json: Value, room: MemoryBudget) -> Result<Self, ResolveError> {
+        let meter = Meter::new(room, None);
+        meter.charge_value(&json)?;
+        Ok(Self::weighed(json, meter.spent()))
+    }
+
+    /// Holds the JSON of a value.
+    ///
+    /// # Errors
+    ///
+    /// Where JSON cannot hold the value; see [`encode`].
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, ResolveError> {
+        encode(value).map(Self::json)
+    }
+
+    /// The JSON, which is made now if it was not needed before.
+    ///
+    /// # Errors
+    ///
+    /// Where the value's `Serialize` says something else than when the value was stored, and JSON cannot hold it; see [`encode`].
+    pub fn as_json(&self) -> Result<&Value, ResolveError> {
+        self.json_within(None)
+    }
+
+    /// The same, as far as a meter goes.
+    #[inline]
+    pub(super) fn json_within(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {
+        match &self.content {
+            Content::Json(json) => Ok(json),
+            Content::Whole(whole) => whole.json(meter),
+        }
+    }
+
+    /// The JSON, without the Rust value.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`as_json`](Self::as_json).
+    pub fn into_json(self) -> Result<Value, ResolveError> {
+        match self.content {
+            Content::Json(json) => Ok(json),
+            Content::Whole(whole) => whole.json(None).cloned(),
+        }
+    }
+
+    /// What it counts towards the limits of a run.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The same value for another reader; `None` if only its JSON is kept.
+    pub(crate) fn share(&self) -> Option<Self> {
+        match &self.content {
+            Content::Json(_) => None,
+            Content::Whole(whole) => Some(Self {
+                content: Content::Whole(Arc::clone(whole)),
+                read: RustValue::default(),
+                bytes: self.bytes,
+            }),
+        }
+    }
+
+    /// Whether it is a Rust value.
+    #[inline]
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.content, Content::Whole(_))
+    }
+
+    /// The Rust value, where one of this type is there.
+    pub(super) fn typed<T: 'static>(&self) -> Option<&T> {
+        if let Content::Whole(whole) = &self.content
+            && let Some(value) = whole.value().downcast_ref()
+        {
+            return Some(value);
+        }
+        self.read.0.get()?.downcast_ref()
+    }
+
+    /// The same, read from the JSON if it is not there.
+    pub(super) fn read<T: DeserializeOwned + Send + 'static>(
+        &self,
+        meter: Option<&Meter<'_>>,
+    ) -> Result<Option<&T>, ResolveError> {
+        if let Some(value) = self.typed() {
+            return Ok(Some(value));
+        }
+        if self.read.0.get().is_none() {
+            let json = self.json_within(meter)?;
+            let value = T::deserialize(InValue::whole(json, meter))?;
+            let _ = self.read.0.set(Box::new(Box::new(value)));
+        }
+        Ok(self.typed())
+    }
+
+    /// A clone of the Rust value, where one of this type is handed over that can be cloned.
+    pub(super) fn cloned<T: 'static>(&self) -> Option<T> {
+        let Content::Whole(whole) = &self.content else {
+            return None;
+        };
+        let mut slot = None::<T>;
+        whole.clone_to(&mut slot);
+        slot
+    }
+
+    /// The Rust value, if one of this type is handed over that nobody else has, or that can be cloned; itself otherwise.
+    pub(super) fn take<T: 'static>(self) -> Result<T, Self> {
+        let Content::Whole(whole) = self.content else {
+            return Err(self);
+        };
+        let mut slot = None::<T>;
+        let left = whole.give_to(&mut slot);
+        slot.ok_or_else(|| Self {
+            content: left.map_or(Content::Json(Value::Null), Content::Whole),
+            read: self.read,
+            bytes: self.bytes,
+        })
+    }
+}
+
+impl fmt::Debug for StoredValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("StoredValue");
+        match &self.content {
+            Content::Json(json) => debug.field("json", json),
+            Content::Whole(_) => debug.field("whole", &true),
+        };
+        debug.finish_non_exhaustive()
+    }
+}
+
+/// Drops what has a destructor of the author's, which may panic. So may that of the panic's payload, which is left alone then.
+#[cold]
+pub(crate) fn drop_quietly<T>(value: T) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value)))
+        && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload)))
+    {
+        std::mem::forget(payload);
+    }
+}
