@@ -204,7 +204,13 @@ impl StoredValue {
                 };
                 Content::Whole(hold(value, clone, json))
             }
-            _ => Content::Json(encode_within(&value, Some(meter))?),
+            _ => {
+                let json = encode_within(&value, Some(meter));
+                if std::mem::needs_drop::<T>() {
+                    drop_quietly(value);
+                }
+                Content::Json(json?)
+            }
         };
         Ok(Self {
             content,

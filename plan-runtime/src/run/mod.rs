@@ -441,12 +441,17 @@ where
             return None;
         };
         let (starter, app) = (self.starter, self.app);
+        let hands_over = starter.hands_over();
         let start = Box::new(move |number: usize, request: start::Request<'_>| {
             starter.start(number, request, app)
         });
         let limits = limits_of(&executable);
         Some(CalledPlan::new::<O>(
-            executable, inputs, limits, start, hand_over,
+            executable,
+            inputs,
+            limits,
+            (start, hands_over),
+            hand_over,
         ))
     }
 }
@@ -462,9 +467,10 @@ impl<App: ?Sized, O> Run<'_, App, O> {
             schedule.interrupt(Interrupt::Nested(DEEPEST));
         }
         if matches!(self.stage, Stage::New(..))
-            && let Stage::New(executable, inputs, options) =
+            && let Stage::New(executable, inputs, mut options) =
                 std::mem::replace(&mut self.stage, Stage::Ended)
         {
+            options.hands_over = self.starter.hands_over();
             let (plan, limits) = (executable.plan, limits_of(&executable));
             let schedule = match nested {
                 Some(_) => catch(|| Schedule::of(executable, inputs, limits, *options, false))

@@ -48,6 +48,8 @@ pub(super) struct Options<'a> {
     pub(super) signals: OnceLock<Receiver>,
     /// The call that the run is inside of.
     pub(super) outer: Option<CallContext>,
+    /// Whether its actions are started by code that hands over values in Rust.
+    pub(super) hands_over: bool,
 }
 
 impl Default for Options<'_> {
@@ -72,6 +74,7 @@ impl Default for Options<'_> {
             secrecy: None,
             signals: OnceLock::new(),
             outer: None,
+            hands_over: false,
         }
     }
 }

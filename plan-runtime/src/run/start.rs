@@ -46,6 +46,11 @@ pub(crate) trait Starts<App: ?Sized>: Send {
 }
 
 impl<App: ?Sized> Starter<'_, App> {
+    /// Whether values are handed over in Rust. A toolbox has tools for names, and a plan may mean another type by one of them.
+    pub(super) fn hands_over(&self) -> bool {
+        matches!(self, Self::Plan(_))
+    }
+
     #[inline]
     pub(super) fn start<'x>(
         &self,
@@ -335,6 +340,7 @@ pub struct CalledPlan<'x> {
     pub(super) executable: Executable<'x>,
     pub(super) inputs: Result<Vec<StoredValue>, Cause>,
     pub(super) limits: Limits,
+    pub(super) hands_over: bool,
     pub(super) own: OwnStart<'x>,
 }
 
@@ -369,7 +375,7 @@ impl<'x> CalledPlan<'x> {
         executable: Executable<'x>,
         inputs: Result<Vec<StoredValue>, Cause>,
         limits: Limits,
-        start: Box<StartAction<'x>>,
+        (start, hands_over): (Box<StartAction<'x>>, bool),
         hand_over: fn() -> Option<HandOver<O>>,
     ) -> Self
     where
@@ -394,6 +400,7 @@ impl<'x> CalledPlan<'x> {
             executable,
             inputs,
             limits,
+            hands_over,
             own,
         }
     }

@@ -1,6 +1,8 @@
 use super::support::{Driven, action, plan, reference};
-use plan_runtime::check::{Constant, Request, Started, decode};
-use plan_runtime::plan::{Input, Plan, Reference, Source, Template};
+use plan_runtime::check::{
+    Constant, Hand, HandOver, Known, Lossless, Request, Started, decode,
+};
+use plan_runtime::plan::{Entry, Input, Key, Plan, Reference, Source, Template};
 use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
 use plan_runtime::run::OnFailure;
 use plan_runtime::shape::TypeShape;
@@ -8,6 +10,7 @@ use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::task::Poll;
 
@@ -42,7 +45,8 @@ impl Drop for Counted {
 #[derive(Serialize, Deserialize)]
 struct Make {
     name: String,
-    from: Vec<u64>,
+    #[serde(flatten)]
+    from: BTreeMap<String, u64>,
 }
 
 impl Shape for Make {
@@ -52,7 +56,14 @@ impl Shape for Make {
 impl Tool for Make {
     type Output = Counted;
     const NAME: &'static str = "make";
+
+    fn hand_over() -> Option<HandOver<Counted>> {
+        static KNOWN: Known = Known::new();
+        Hand::<Counted>::NEW.over(&KNOWN, None)
+    }
 }
+
+impl Lossless for Counted {}
 
 /// For each call, how many outputs were held when it came.
 #[derive(Default)]
@@ -65,11 +76,27 @@ impl Call<Seen> for Make {
         if self.name.starts_with("bad") {
             return Err(Error::msg("bad"));
         }
-        Ok(Counted::new(1 + self.from.iter().sum::<u64>()))
+        Ok(Counted::new(1 + self.from.values().sum::<u64>()))
     }
 }
 
+/// Has each step read all of the outputs that it reads, and not a list of them.
+fn reading_all(mut plan: Plan) -> Plan {
+    for step in &mut plan.steps {
+        let Template::Object(entries) = &mut action(step).args else {
+            continue;
+        };
+        let Some(from) = entries.pop() else { continue };
+        if let Template::List(all) = from.value {
+            let named = all.into_iter().enumerate();
+            entries.extend(named.map(|(place, value)| Entry::new(Key::Name(place.to_string()), value)));
+        }
+    }
+    plan
+}
+
 fn seen(plan: &Plan) -> String {
+    let plan = &reading_all(plan.clone());
     fn start<'x>(_: usize, request: Request<'_>, seen: &'x Seen) -> Started<'x> {
         request.call::<Make, Seen>(seen)
     }
@@ -104,7 +131,7 @@ fn what_order_alone_needs_is_not_held() {
 #[test]
 fn the_plans_output_reads_too() {
     let mut plan = plan("a, b, c < b");
-    plan.output.value = Template::List(vec![reference(0), reference(2)]);
+    plan.output.value = reference(0);
     assert_eq!(seen(&plan), "a:0 b:1 c:2");
 }
 

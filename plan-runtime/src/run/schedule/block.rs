@@ -132,7 +132,7 @@ impl<'x> Schedule<'x> {
             depth: self.depth,
             block_of: Some(self.name),
             is_inner: true,
-            is_source: self.is_source,
+            hands_over: self.hands_over,
             block: Some(again),
         };
         let options = Options {
@@ -190,10 +190,12 @@ impl<'x> Schedule<'x> {
             executable,
             inputs,
             limits,
+            hands_over,
             own,
         } = plan;
         let options = Options {
             outer: Some(context),
+            hands_over,
             ..Options::default()
         };
         let begin = || Self::of(executable, inputs, limits, options, true);

@@ -88,9 +88,9 @@ pub(super) struct Schedule<'x> {
     deferred: Vec<usize>,
     options: Options<'x>,
     graph: Arc<Graph>,
-    /// Whether it is a plan of `plan!`, or a block in one.
-    is_source: bool,
-    /// What is handed over in Rust, if anything.
+    /// Whether its actions are started by code that hands over values in Rust.
+    hands_over: bool,
+    /// What is handed over, if anything.
     handing: Option<Arc<Handing>>,
     /// For each step, how many of the steps that it waits for have not completed.
     waits: Vec<u32>,
@@ -170,8 +170,8 @@ struct Around<'x> {
     block_of: Option<&'x str>,
     /// Whether it is a block, or a plan that a step calls.
     is_inner: bool,
-    /// Whether it is a plan of `plan!`, or a block in one.
-    is_source: bool,
+    /// Whether its actions are started by code that hands over values in Rust.
+    hands_over: bool,
     /// If it is a block, what is asked at its end: the condition of a loop, if it is a round.
     block: Option<Option<&'x Template>>,
 }
@@ -194,12 +194,18 @@ impl<'x> Schedule<'x> {
             Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
             cause => cause,
         });
-        let (plan, is_source) = (executable.plan, executable.is_source);
-        Self::new((plan, is_source), graph, inputs?, by_default, options, is_inner)
+        Self::new(
+            executable.plan,
+            graph,
+            inputs?,
+            by_default,
+            options,
+            is_inner,
+        )
     }
 
     fn new(
-        (plan, is_source): (&'x Plan, bool),
+        plan: &'x Plan,
         graph: Arc<Graph>,
         inputs: Vec<StoredValue>,
         by_default: Limits,
@@ -227,7 +233,7 @@ impl<'x> Schedule<'x> {
             depth,
             block_of: None,
             is_inner,
-            is_source,
+            hands_over: options.hands_over,
             block: None,
         };
         let mut schedule = Self::begin(plan, graph, inputs, around, options);
@@ -260,7 +266,7 @@ impl<'x> Schedule<'x> {
             depth,
             block_of,
             is_inner,
-            is_source,
+            hands_over,
             block,
         } = around;
         if let Some(inside) = outer.as_ref().and_then(CallContext::inside) {
@@ -269,7 +275,7 @@ impl<'x> Schedule<'x> {
             options.capture_outputs |= inside.capture_outputs;
         }
         // A report needs the JSON of all outputs.
-        let handing = (is_source && !options.capture_outputs)
+        let handing = (hands_over && !options.capture_outputs)
             .then(|| graph.handing(plan, block))
             .flatten();
         let clock = Clock::start(Arc::clone(&run));
@@ -291,7 +297,7 @@ impl<'x> Schedule<'x> {
             plan,
             name: block_of.unwrap_or(&plan.name),
             is_inner,
-            is_source,
+            hands_over,
             handing,
             inputs,
             outputs: std::iter::repeat_with(|| None).take(count).collect(),
