@@ -2,10 +2,14 @@
 //!
 //! A comment `<!-- tests/ui/name/unknown.rs:11 -->` is written before a block of text, which then holds the message about this line
 //! (and column, if there is one) of this file, as its `.stderr` has it. `UPDATE_EXPECT=1` writes the blocks.
+//!
+//! The numbers in `limits.md` are those of the code: `127<!-- plan/depth.rs DEEPEST_VALUE -->` is a number, a file and a constant in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use syn::visit::Visit;
+use syn::{BinOp, Expr, ExprCall, ExprStruct, Lit, Member};
 
 const GUIDE: &str = "plan-runtime/src/guide";
 
@@ -13,12 +17,23 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The files in a folder and those inside it, with this extension.
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|it| it == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+}
+
 fn pages() -> Vec<PathBuf> {
-    let files = fs::read_dir(root().join(GUIDE)).unwrap();
-    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|it| it == "md"));
-    files.sort();
-    files
+    let mut found = Vec::new();
+    files(&root().join(GUIDE), "md", &mut found);
+    found
 }
 
 /// The message about a place, such as `tests/ui/name/unknown.rs:11`.
@@ -89,4 +104,218 @@ fn checks() {
         .filter(|kind| !page.contains(&format!("<!-- {kind}")))
         .collect();
     assert!(missing.is_empty(), "not in the guide: {missing:?}");
+}
+
+/// Each page is a module of the guide, and both indexes name each recipe.
+#[test]
+fn pages_are_modules() {
+    let folder = root().join(GUIDE);
+    let modules = fs::read_to_string(folder.join("mod.rs")).unwrap();
+    let recipes = fs::read_to_string(folder.join("recipes/mod.md")).unwrap();
+    for page in pages() {
+        let page = page.strip_prefix(&folder).unwrap().to_str().unwrap();
+        assert!(
+            modules.contains(&format!("include_str!(\"{page}\")")),
+            "{page}"
+        );
+        let recipe = page.strip_prefix("recipes/").filter(|it| *it != "mod.md");
+        if let Some(name) = recipe.and_then(|it| it.strip_suffix(".md")) {
+            assert!(modules.contains(&format!("](recipes::{name})")), "{page}");
+            assert!(recipes.contains(&format!("::recipes::{name})")), "{page}");
+        }
+    }
+}
+
+/// The numbers that the constants of a file have, and those that the fields of its `Self { … }` have: `DEFAULT.bytes`.
+#[derive(Default)]
+struct Constants {
+    found: BTreeMap<String, u128>,
+    constant: String,
+}
+
+impl Visit<'_> for Constants {
+    fn visit_item_const(&mut self, item: &syn::ItemConst) {
+        self.add(item.ident.to_string(), &item.expr);
+    }
+
+    fn visit_impl_item_const(&mut self, item: &syn::ImplItemConst) {
+        self.add(item.ident.to_string(), &item.expr);
+    }
+
+    fn visit_expr_struct(&mut self, expr: &ExprStruct) {
+        // In a constant, and in no function.
+        let fields = expr.fields.iter().filter(|_| !self.constant.is_empty());
+        for field in fields {
+            if let (Member::Named(name), Some(number)) = (&field.member, number(&field.expr)) {
+                self.found
+                    .insert(format!("{}.{name}", self.constant), number);
+            }
+        }
+    }
+}
+
+impl Constants {
+    fn of(file: &Path) -> Self {
+        let code = fs::read_to_string(file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
+        let mut constants = Self::default();
+        constants.visit_file(
+            &syn::parse_file(&code).unwrap_or_else(|error| panic!("{file:?}: {error}")),
+        );
+        constants
+    }
+
+    fn add(&mut self, name: String, value: &Expr) {
+        self.constant = name.clone();
+        if let Some(number) = number(value) {
+            self.found.insert(name, number);
+        }
+        self.visit_expr(value);
+        self.constant.clear();
+    }
+}
+
+/// A number, or a duration in milliseconds.
+fn number(expr: &Expr) -> Option<u128> {
+    match expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(number) => number.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Paren(inner) => number(&inner.expr),
+        Expr::Binary(both) => {
+            let (left, right) = (number(&both.left)?, number(&both.right)?);
+            match both.op {
+                BinOp::Mul(_) => left.checked_mul(right),
+                BinOp::Shl(_) => left.checked_shl(u32::try_from(right).ok()?),
+                _ => None,
+            }
+        }
+        Expr::Call(ExprCall { func, args, .. }) => {
+            let Expr::Path(func) = &**func else {
+                return None;
+            };
+            let unit = match func.path.segments.last()?.ident.to_string().as_str() {
+                "from_secs" => 1000,
+                "from_millis" => 1,
+                _ => return None,
+            };
+            Some(number(args.first()?)? * unit)
+        }
+        _ => None,
+    }
+}
+
+/// What is written before a comment: `16 MiB`, `10,000`, `30 s`.
+fn written(before: &str) -> u128 {
+    let mut words = before.rsplit([' ', '|']).filter(|word| !word.is_empty());
+    let last = words.next().expect("a number");
+    let unit: u128 = match last {
+        "ms" => 1,
+        "s" => 1000,
+        "hours" => 60 * 60 * 1000,
+        "days" => 24 * 60 * 60 * 1000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        _ => 0,
+    };
+    let (number, unit) = match unit {
+        0 => (last, 1),
+        unit => (words.next().expect("a number"), unit),
+    };
+    let number: u128 = number
+        .replace(',', "")
+        .parse()
+        .unwrap_or_else(|_| panic!("`{before}` ends with a number"));
+    number * unit
+}
+
+/// Constants with the names of limits that users do not meet: a file, a constant, and why.
+const UNNOTICED: &str = "
+plan-runtime/src/plan/depth.rs DEEPEST_COMPILED: rustc gives up before
+plan-runtime/src/plan/json/text.rs DEEPEST: serde_json gives up before
+plan-runtime/src/plan/pattern.rs MOST: names that are told apart in messages
+plan-runtime/src/resolve/describe.rs MOST_KEYS: keys in a message
+plan-runtime/src/resolve/error/mod.rs MOST_CAUSES: as `CAUSES`
+plan-runtime/src/dynamic/check/leads_nowhere.rs MOST_TRIED: suggestions
+plan-runtime/src/dynamic/check/reference.rs MOST_TRIED: suggestions
+plan-runtime/src/dynamic/check/value/mod.rs MOST_COMPARED: suggestions
+plan-runtime/src/dynamic/check/value/mod.rs MOST_COUNTED: values in a message
+plan-runtime/src/dynamic/check/value/mod.rs MOST_READ: suggestions
+plan-runtime/src/dynamic/check/value/mod.rs MOST_REMEMBERED: a cache
+plan-runtime/src/dynamic/dialects/reading/cycle.rs MOST_NAMED: steps in a message
+plan-runtime/src/dynamic/dialects/reading/mod.rs MOST_NAMES: names in a message
+plan-runtime/src/dynamic/dialects/reading/mod.rs MOST_SEARCHES: suggestions
+plan-runtime/src/dynamic/dialects/references/foreign.rs MOST: references in a message
+plan-runtime/src/dynamic/finding/note.rs LONGEST_ID: as `Limits::name`
+plan-runtime/src/dynamic/rust/layout.rs WIDEST: where lines are broken
+plan-runtime/src/dynamic/rust/layout.rs WIDEST_CALL: where lines are broken
+plan-runtime/src/dynamic/rust/layout.rs WIDEST_JSON: where lines are broken
+plan-runtime/src/dynamic/schema/overlap.rs MOST_NESTED: as the other
+plan-runtime/src/dynamic/schema/secrets.rs DEEPEST: what is beyond is secret
+plan-runtime/src/dynamic/schema/secrets.rs MOST: what is beyond is secret
+plan-runtime/src/dynamic/schema/work.rs MOST_NAMES: suggestions
+plan-runtime/src/dynamic/schema/work.rs MOST_SIMILAR: suggestions
+plan-graph/src/similar.rs LONGEST: suggestions
+plan-graph/src/similar.rs MOST: suggestions
+plan-macros/src/expand/documented/words.rs MOST: as `EXPRESSION`
+plan-macros/src/expand/policy.rs LONGEST_WAIT: as `Policy::DEFAULT.max`
+plan-macros/src/expand/test.rs WIDEST: tuples of tuples
+";
+
+/// The page on limits has the numbers of the code, and all of them.
+#[test]
+fn limits() {
+    let page = fs::read_to_string(root().join(GUIDE).join("limits.md")).unwrap();
+    let mut named = BTreeSet::new();
+    for (before, rest) in page.match_indices("<!-- ").map(|(at, _)| page.split_at(at)) {
+        let comment = rest["<!-- ".len()..].split(" -->").next().unwrap();
+        let (file, constant) = comment.split_once(' ').expect("a file and a constant");
+        let file = if file.starts_with("plan-") {
+            file.to_owned()
+        } else {
+            format!("plan-runtime/src/{file}")
+        };
+        let constants = Constants::of(&root().join(&file));
+        let number = constants.found.get(constant);
+        let number = number.unwrap_or_else(|| panic!("{file} has no number `{constant}`"));
+        let line = before.lines().last().unwrap();
+        assert_eq!(written(line), *number, "{file} {constant}");
+        named.insert((file, constant.to_owned()));
+    }
+
+    // And nothing is missing.
+    let mut missing = BTreeSet::new();
+    for part in ["plan-runtime/src", "plan-macros/src", "plan-graph/src"] {
+        let mut code = Vec::new();
+        files(&root().join(part), "rs", &mut code);
+        for file in code {
+            let name = file
+                .strip_prefix(root())
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
+            let constants = Constants::of(&file).found.into_keys();
+            let limits = constants.filter(|constant| {
+                let is_limit = ["DEEPEST", "LONGEST", "MOST", "WIDEST", "DEFAULT_"];
+                let is_field = ["run/limits.rs", "dynamic/limits.rs"]
+                    .iter()
+                    .any(|it| name.ends_with(it));
+                is_limit.iter().any(|it| constant.starts_with(it))
+                    || is_field && constant.contains('.')
+            });
+            missing.extend(limits.map(|constant| (name.clone(), constant)));
+        }
+    }
+    missing.retain(|it| !named.contains(it));
+    for line in UNNOTICED.lines().filter(|line| !line.is_empty()) {
+        let (place, _) = line.split_once(": ").expect("a reason");
+        let (file, constant) = place.split_once(' ').expect("a constant");
+        let unnoticed = (file.to_owned(), constant.to_owned());
+        assert!(
+            missing.remove(&unnoticed),
+            "{unnoticed:?} does not exist, or is in the page"
+        );
+    }
+    assert!(missing.is_empty(), "not in limits.md: {missing:#?}");
 }

@@ -106,6 +106,33 @@ fn a_job_is_looked_at_until_it_is_done() {
 }
 
 plan! {
+    Forever() -> (Option<usize>, usize) {
+        #[at_most(1000, every = "5s")] #[deadline("1m")] #[optional]
+        step first = loop { Note { text: "a" } } while first > 0;
+        #[after(first)] #[at_most(1000, every = "5s")] #[deadline("2m")]
+        step second = loop { Note { text: "b" } } while second > 0;
+        (first, second)
+    }
+}
+
+/// Also of a loop that starts with the run, whose calls end without waiting.
+#[test]
+fn a_deadline_is_that_of_all_rounds() {
+    let (desk, timer) = (Desk::default(), ManualTimer::new());
+    let run = Forever {}.run(&desk).timer(timer.clone());
+    let error = smol::block_on(timer.skip_waits(run)).unwrap_err();
+    assert_eq!(error.failures()[0].error().code(), "DEADLINE_EXCEEDED");
+    assert_eq!(timer.elapsed(), Duration::from_secs(60 + 120));
+    let notes = desk.taken();
+    let count = |text: &str| notes.iter().filter(|note| *note == text).count();
+    // A last round may begin when the time is over.
+    assert!(
+        (12..=13).contains(&count("a")) && (24..=25).contains(&count("b")),
+        "{notes:?}"
+    );
+}
+
+plan! {
     AllIssues(repo: String) -> Vec<String> {
         #[at_most(100)] #[collect]
         step pages = loop |last| {

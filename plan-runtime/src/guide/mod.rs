@@ -15,6 +15,21 @@
 //! | [Editor](editor) | what rust-analyzer does inside `plan!` |
 //! | [Checks](checks) | every check: what is wrong, what the compiler says, what to write |
 //! | [Compared](compared) | plain Rust, string templates and workflow engines; when not to use `plan!` |
+//! | [Limits](limits) | each limit of the language, of values, of runs and of documents, and what to do about it |
+//!
+//! The [recipes] are whole programs, one for each page:
+//!
+//! | recipe | when |
+//! |---|---|
+//! | [Saga](recipes::saga) | several systems are changed, all or none: `#[undo]`, `#[always]` |
+//! | [Pagination](recipes::pagination) | a list comes in pages: `loop \|last\|`, `#[collect]` |
+//! | [Polling](recipes::polling) | a result is asked for until it is there: `loop … while`, `every`, a deadline |
+//! | [Pipeline](recipes::pipeline) | each element goes through several steps: `for` with a block, `#[catch(each)]`, `#[concurrency]` |
+//! | [Providers](recipes::providers) | a second service is asked if the first fails: `#[catch]`, `if let Err`, `#[optional]` |
+//! | [Agent](recipes::agent) | a model writes a plan as JSON, and corrects it until it is right |
+//! | [Service](recipes::service) | each request of a web service is a run: axum, status codes, server-sent events, clients that disconnect |
+//! | [CPU work](recipes::cpu) | tools that block or compute: threads, and the end of a call that nobody waits for |
+//! | [Library](recipes::library) | plans and tools for applications that the crate does not know |
 //!
 //! All code of the guide is compiled, and nearly all of it runs, as tests of this crate. The compiler messages are those of
 //! rustc 1.95, word for word; only the file name in them is replaced by `src/main.rs`.
@@ -126,4 +141,59 @@ pub mod editor {}
 pub mod checks {}
 
 #[doc = include_str!("compared.md")]
+///
+/// Next: [Limits](limits).
 pub mod compared {}
+
+#[doc = include_str!("limits.md")]
+///
+/// Next: [Recipes](recipes).
+pub mod limits {}
+
+#[doc = include_str!("recipes/mod.md")]
+///
+/// Next: [Saga](recipes::saga).
+pub mod recipes {
+    #[doc = include_str!("recipes/saga.md")]
+    ///
+    /// Next: [Pagination](pagination).
+    pub mod saga {}
+
+    #[doc = include_str!("recipes/pagination.md")]
+    ///
+    /// Next: [Polling](polling).
+    pub mod pagination {}
+
+    #[doc = include_str!("recipes/polling.md")]
+    ///
+    /// Next: [Pipeline](pipeline).
+    pub mod polling {}
+
+    #[doc = include_str!("recipes/pipeline.md")]
+    ///
+    /// Next: [Providers](providers).
+    pub mod pipeline {}
+
+    #[doc = include_str!("recipes/providers.md")]
+    ///
+    /// Next: [Agent](agent).
+    pub mod providers {}
+
+    #[doc = include_str!("recipes/agent.md")]
+    ///
+    /// Next: [Service](service).
+    pub mod agent {}
+
+    #[doc = include_str!("recipes/service.md")]
+    ///
+    /// Next: [CPU work](cpu).
+    pub mod service {}
+
+    #[doc = include_str!("recipes/cpu.md")]
+    ///
+    /// Next: [Library](library).
+    pub mod cpu {}
+
+    #[doc = include_str!("recipes/library.md")]
+    pub mod library {}
+}

@@ -241,7 +241,9 @@ impl<'x> Schedule<'x> {
         let policy = Arc::clone(self.policy(step));
         let at = &mut self.flow(step).jobs[job];
         at.is_next = false;
-        if at.attempts == 0 && at.started.is_zero() {
+        // A round has the time at which its loop started, which may be that of the run.
+        let is_round = matches!(at.work, Work::Round(_));
+        if at.attempts == 0 && at.started.is_zero() && !is_round {
             at.started = now;
         }
         let left = policy
