@@ -18,11 +18,11 @@ pub(crate) fn hand_over(ty: &TokenStream, check: &TokenStream) -> TokenStream {
     })
 }
 
-/// The method of a tool that says how its outputs are handed over.
-pub(crate) fn of_output(check: &TokenStream) -> TokenStream {
-    let hand_over = hand_over(&quote!(<Self as #check::Tool>::Output), check);
+/// The method of a tool that says how its outputs, of this type, are handed over.
+pub(crate) fn of_output(ty: &TokenStream, check: &TokenStream) -> TokenStream {
+    let hand_over = hand_over(ty, check);
     quote! {
-        fn hand_over() -> ::core::option::Option<#check::HandOver<<Self as #check::Tool>::Output>> {
+        fn hand_over() -> ::core::option::Option<#check::HandOver<#ty>> {
             #hand_over
         }
     }
@@ -56,7 +56,7 @@ pub(crate) fn take<'a>(
             #[allow(unused_imports)]
             use #check::NotHandedOver as _;
             if !__arguments.are_handed(&[#(#names),*]) {
-                return __arguments.read();
+                return #check::Hand::<Self>::NEW.all(__arguments);
             }
             ::core::result::Result::Ok(Self { #(#values),* })
         }
@@ -91,7 +91,11 @@ pub(crate) fn take_as_read(input: &DeriveInput, check: &TokenStream) -> TokenStr
         !field.attrs.skip_deserializing()
             && field.attrs.deserialize_with().is_none()
             && !field.attrs.flatten()
-            && !field.original.attrs.iter().any(|attr| attr.path().is_ident("cfg"))
+            && !field
+                .original
+                .attrs
+                .iter()
+                .any(|attr| attr.path().is_ident("cfg"))
     };
     if converted || !fields.iter().all(is_read) {
         return TokenStream::new();
@@ -136,7 +140,9 @@ pub(crate) fn derive(
     };
     let null = match (&output.data, inner) {
         (Data::Struct(Style::Unit, _), _) => Some(quote!(true)),
-        (_, Some(ty)) => Some(quote!(__seen.is_new::<Self>() && #check::Hand::<#ty>::NEW.may_be_null(__seen))),
+        (_, Some(ty)) => {
+            Some(quote!(__seen.is_new::<Self>() && #check::Hand::<#ty>::NEW.may_be_null(__seen)))
+        }
         _ => None,
     };
     let null = null.map(|null| {
@@ -148,12 +154,16 @@ pub(crate) fn derive(
             }
         }
     });
-    let small = inner.map(|ty| {
+    let small = match (&output.data, inner) {
+        (Data::Struct(Style::Unit, _), _) => Some(quote!(true)),
+        (_, inner) => inner.map(|ty| quote!(#check::Hand::<#ty>::IS_SMALL)),
+    };
+    let small = small.map(|small| {
         quote! {
             const IS_SMALL: ::core::primitive::bool = {
                 #[allow(unused_imports)]
                 use #check::NotHandedOver as _;
-                #check::Hand::<#ty>::IS_SMALL
+                #small
             };
         }
     });
@@ -215,8 +225,16 @@ impl<'a> Types<'a> {
                 && attrs.serialize_with().is_none()
                 && attrs.deserialize_with().is_none()
                 && (!is_named
-                    || read.attrs.aliases().iter().any(|alias| alias.value == *name)
-                        && read.attrs.aliases().iter().all(|alias| names.insert(alias.value.clone())))
+                    || read
+                        .attrs
+                        .aliases()
+                        .iter()
+                        .any(|alias| alias.value == *name)
+                        && read
+                            .attrs
+                            .aliases()
+                            .iter()
+                            .all(|alias| names.insert(alias.value.clone())))
         })
     }
 
@@ -254,7 +272,9 @@ impl<'a> Types<'a> {
                 && attrs.serialize_with().is_none()
                 && attrs.deserialize_with().is_none()
                 && aliases.iter().any(|alias| alias.value == *name)
-                && aliases.iter().all(|alias| names.insert(alias.value.clone()))
+                && aliases
+                    .iter()
+                    .all(|alias| names.insert(alias.value.clone()))
                 && self.fields(written.style, &written.fields, &read.fields)
         })
     }

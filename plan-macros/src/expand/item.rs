@@ -298,10 +298,13 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let tool_name = text_of(name).to_snake_case();
     let description = docs::text(&head.attrs);
     let inside = secret::of_output(ty, &quote!(__plan));
-    let hand_over = lossless::of_output(&quote!(__plan));
+    let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
     let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
     let take = (!lossless::are_renamed(attrs.chain(&head.attrs))).then(|| {
-        let fields = head.inputs.iter().map(|input| (&input.name, text_of(&input.name), &input.ty));
+        let fields = head
+            .inputs
+            .iter()
+            .map(|input| (&input.name, text_of(&input.name), &input.ty));
         lossless::take(fields, &quote!(__plan))
     });
     let handed = start::handed(cx);

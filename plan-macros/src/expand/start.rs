@@ -24,7 +24,8 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
             let tool = &cx.tools[index][number];
             let arm = *known.entry(tool).or_insert_with(|| {
                 let arguments = flow::arguments(index, number, path);
-                let start = quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request));
+                let start =
+                    quote!(<__App as __plan::HasTool<#arguments, _>>::start(__app, __request));
                 arms.push((Vec::new(), start));
                 arms.len() - 1
             });

@@ -6,7 +6,7 @@ use crate::shape::secret;
 use crate::{docs, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{Data, DeriveInput, GenericParam, Meta, Path, Type, parse_quote};
 
 /// `#[derive(Tool)]`.
@@ -55,7 +55,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let take = lossless::take_as_read(input, &check);
     // One `static` would serve all types that a parameter stands for.
     let is_generic = !input.generics.params.is_empty();
-    let hand_over = (!is_generic).then(|| lossless::of_output(&check));
+    let hand_over = (!is_generic).then(|| lossless::of_output(&output.to_token_stream(), &check));
 
     let mut generics = input.generics.clone();
     let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));

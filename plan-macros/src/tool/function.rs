@@ -169,7 +169,10 @@ impl Expansion<'_> {
         let output_type = self.signature.output.as_ref();
         let inside = output_type.and_then(|ty| secret::of_output(ty, &quote!(#krate::check)));
         let check = quote!(#krate::check);
-        let hand_over = self.unknown.is_none().then(|| lossless::of_output(&check));
+        let hand_over = self
+            .unknown
+            .is_none()
+            .then(|| lossless::of_output(&quote!(Self::Output), &check));
         let take = self.unknown.is_none().then(|| self.take(&check));
         let description = docs::text(&self.function.attrs);
         let read_only = self.read_only;

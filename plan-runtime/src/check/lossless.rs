@@ -210,6 +210,19 @@ pub trait NotHandedOver {
     /// See [`Lossless::IS_SMALL`].
     const IS_SMALL: bool = false;
 
+    /// The arguments of a tool that cannot be read, which is reported elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// In any case.
+    fn all(self, _: &Arguments<'_>) -> Result<Self::Subject, ResolveError>
+    where
+        Self: Sized,
+        Self::Subject: Sized,
+    {
+        Err(ResolveError::new("the arguments cannot be read"))
+    }
+
     /// An argument of this type, of a tool with mistakes.
     ///
     /// # Errors
@@ -262,6 +275,15 @@ impl<T: Clone> Hand<T> {
 }
 
 impl<T: DeserializeOwned + 'static> Hand<T> {
+    /// All arguments of a tool.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`resolve`](crate::resolve::resolve()).
+    pub fn all(self, arguments: &Arguments<'_>) -> Result<T, ResolveError> {
+        arguments.read()
+    }
+
     /// An argument of this type.
     ///
     /// # Errors
@@ -289,12 +311,10 @@ impl<T: Lossless> Hand<T> {
 
 impl<T: Lossless + Serialize + Send + Sync> Hand<T> {
     /// How its values are handed over. Whether they come back is found out once.
-    pub fn over(
-        self,
-        known: &Known,
-        clone: Option<fn(&T) -> T>,
-    ) -> Option<HandOver<T>> {
+    pub fn over(self, known: &Known, clone: Option<fn(&T) -> T>) -> Option<HandOver<T>> {
         let is_lossless = || T::is_lossless(&mut Seen::default());
-        (!T::IS_SMALL && *known.get_or_init(is_lossless)).then(|| HandOver::new(clone))
+        let may_be_null = || T::may_be_null(&mut Seen::default());
+        (!T::IS_SMALL && *known.get_or_init(is_lossless))
+            .then(|| HandOver::new(clone, may_be_null()))
     }
 }

@@ -114,10 +114,7 @@ where
 ///
 /// If the run was polled.
 #[must_use]
-pub fn plan_of<A, O>(
-    run: Run<'_, A, O>,
-    hand_over: fn() -> Option<HandOver<O>>,
-) -> CalledPlan<'_>
+pub fn plan_of<A, O>(run: Run<'_, A, O>, hand_over: fn() -> Option<HandOver<O>>) -> CalledPlan<'_>
 where
     A: ?Sized + Sync,
     O: Serialize + DeserializeOwned + Send + 'static,

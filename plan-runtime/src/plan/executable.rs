@@ -3,8 +3,8 @@
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
-    Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Handing, Key, LocalValue, Number, Part, Plan,
-    Role, Secrecy, Source, Step, Template, Test, pattern_mistake,
+    Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Handing, Key, LocalValue, Number,
+    Part, Plan, Role, Secrecy, Source, Step, Template, Test, pattern_mistake,
 };
 use crate::shape::Secrets;
 use plan_graph::Graph as Edges;

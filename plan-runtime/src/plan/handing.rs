@@ -89,8 +89,8 @@ impl Handing {
             takes: readings.iter().map(|readings| is_read(readings)).collect(),
             alone: HashMap::new(),
         };
-        let has_inputs = all()
-            .any(|(source, how)| *how != Reading::Json && matches!(source, Source::Input(_)));
+        let has_inputs =
+            all().any(|(source, how)| *how != Reading::Json && matches!(source, Source::Input(_)));
         if !has_inputs && handing.keeps.iter().all(|keep| *keep == Keep::Json) {
             return None;
         }
@@ -151,19 +151,21 @@ fn whole(template: &Template) -> Option<Source> {
 fn of_step(step: &Step) -> Vec<(Source, Reading)> {
     let mut readings = Vec::new();
     step.body.visit(&mut |part| match part {
-        BodyPart::Action(Action { tool: Some(_), args }) | BodyPart::Block(Block { inputs: args, .. }) => {
-            match args {
-                Template::Object(entries) => {
-                    for entry in entries {
-                        match whole(&entry.value).filter(|_| matches!(entry.key, Key::Name(_))) {
-                            Some(source) => readings.push((source, Reading::Whole)),
-                            None => inside(&entry.value, &mut readings),
-                        }
+        BodyPart::Action(Action {
+            tool: Some(_),
+            args,
+        })
+        | BodyPart::Block(Block { inputs: args, .. }) => match args {
+            Template::Object(entries) => {
+                for entry in entries {
+                    match whole(&entry.value).filter(|_| matches!(entry.key, Key::Name(_))) {
+                        Some(source) => readings.push((source, Reading::Whole)),
+                        None => inside(&entry.value, &mut readings),
                     }
                 }
-                other => inside(other, &mut readings),
             }
-        }
+            other => inside(other, &mut readings),
+        },
         BodyPart::Action(Action { args, .. }) => match whole(args) {
             Some(source) => readings.push((source, Reading::Whole)),
             None => inside(args, &mut readings),

@@ -54,7 +54,11 @@ impl<'s> Arguments<'s> {
         };
         let given = given.borrow();
         let is_handed = |source: Source| {
-            let is_given = || given.iter().any(|(of, value)| *of == source && value.is_whole());
+            let is_given = || {
+                given
+                    .iter()
+                    .any(|(of, value)| *of == source && value.is_whole())
+            };
             self.scope.stored(source).is_some_and(StoredValue::is_whole) || is_given()
         };
         entries.len() == names.len()
@@ -85,8 +89,7 @@ impl<'s> Arguments<'s> {
             return Err(ResolveError::new(format!("there is no argument `{name}`")));
         };
         charge(self.scope.meter(), MEMBER + name.len())?;
-        make(&entry.value, self.scope)
-            .map_err(|error| error.inside(Location::Key(name.to_owned())))
+        make(&entry.value, self.scope).map_err(|error| error.inside(Location::Key(name.to_owned())))
     }
 
     fn entry(&self, name: &str) -> Option<&'s Entry> {

@@ -30,6 +30,9 @@ mod value;
 mod walk;
 
 #[doc(hidden)]
+pub use arguments::Arguments;
+pub(crate) use arguments::{Given, share, take};
+#[doc(hidden)]
 pub(crate) use code::PlacedPanic;
 pub use code::{Compute, Show};
 pub use encode::encode;
@@ -38,9 +41,6 @@ pub(crate) use error::Limit;
 pub use error::{ErrorKind, ResolveError};
 pub(crate) use meter::{MemoryBudget, Meter, bytes_of};
 pub use scope::Scope;
-#[doc(hidden)]
-pub use arguments::Arguments;
-pub(crate) use arguments::{Given, share, take};
 #[doc(hidden)]
 pub use stored::HandOver;
 pub use stored::StoredValue;

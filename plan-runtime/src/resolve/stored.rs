@@ -48,7 +48,8 @@ impl Drop for RustValue {
 /// JSON as it was, so that it does not matter which way a value goes.
 pub struct HandOver<T> {
     clone: Option<fn(&T) -> T>,
-    hold: fn(T, Option<fn(&T) -> T>, Option<Value>) -> Arc<dyn Whole>,
+    may_be_null: bool,
+    hold: fn(T, Self, Option<Value>) -> Arc<dyn Whole>,
 }
 
 impl<T> Clone for HandOver<T> {
@@ -61,13 +62,14 @@ impl<T> Copy for HandOver<T> {}
 
 impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
     /// With what clones a value, if it can be cloned.
-    pub(crate) fn new(clone: Option<fn(&T) -> T>) -> Self {
+    pub(crate) fn new(clone: Option<fn(&T) -> T>, may_be_null: bool) -> Self {
         Self {
             clone,
-            hold: |value, clone, json| {
+            may_be_null,
+            hold: |value, how, json| {
                 Arc::new(Held {
                     value: Some(value),
-                    clone,
+                    how,
                     json: json.map_or_else(OnceLock::new, OnceLock::from),
                 })
             },
@@ -91,7 +93,7 @@ trait Whole: Send + Sync {
 struct Held<T> {
     /// It is there until it is given away.
     value: Option<T>,
-    clone: Option<fn(&T) -> T>,
+    how: HandOver<T>,
     json: OnceLock<Value>,
 }
 
@@ -103,12 +105,14 @@ impl<T> Drop for Held<T> {
     }
 }
 
-/// Whether a slot is for a `T`, or for an `Option<T>`, into which a `T` fits.
-fn fits<T: 'static>(slot: &dyn Any) -> bool {
-    slot.is::<Option<T>>() || slot.is::<Option<Option<T>>>()
+impl<T: 'static> Held<T> {
+    /// Whether a slot is for a `T`, or for an `Option<T>` that a `T` makes `Some`.
+    fn fits(&self, slot: &dyn Any) -> bool {
+        slot.is::<Option<T>>() || !self.how.may_be_null && slot.is::<Option<Option<T>>>()
+    }
 }
 
-/// Fills a slot that [`fits`].
+/// Fills a slot that [fits](Held::fits).
 fn put<T: 'static>(value: T, slot: &mut dyn Any) {
     if let Some(slot) = slot.downcast_mut() {
         *slot = Some(value);
@@ -126,15 +130,15 @@ impl<T: Serialize + Send + Sync + 'static> Whole for Held<T> {
     }
 
     fn clone_to(&self, slot: &mut dyn Any) {
-        if let (Some(clone), Some(value)) = (self.clone, &self.value)
-            && fits::<T>(slot)
+        if let (Some(clone), Some(value)) = (self.how.clone, &self.value)
+            && self.fits(slot)
         {
             put(clone(value), slot);
         }
     }
 
     fn give_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>> {
-        if !fits::<T>(slot) {
+        if !self.fits(slot) {
             return Some(self);
         }
         match Arc::try_unwrap(self) {
@@ -144,7 +148,7 @@ impl<T: Serialize + Send + Sync + 'static> Whole for Held<T> {
                 }
                 None
             }
-            Err(held) if held.clone.is_some() => {
+            Err(held) if held.how.clone.is_some() => {
                 held.clone_to(slot);
                 None
             }
@@ -195,14 +199,14 @@ impl StoredValue {
     ) -> Result<Self, ResolveError> {
         let before = meter.spent();
         let content = match hand_over {
-            Some(HandOver { clone, hold }) if keep != Keep::Json => {
+            Some(how) if keep != Keep::Json => {
                 let json = if keep == Keep::Both {
                     Some(encode_within(&value, Some(meter))?)
                 } else {
                     check_within(&value, Some(meter))?;
                     None
                 };
-                Content::Whole(hold(value, clone, json))
+                Content::Whole((how.hold)(value, how, json))
             }
             _ => {
                 let json = encode_within(&value, Some(meter));

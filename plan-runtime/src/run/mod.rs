@@ -170,7 +170,6 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
 }
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-
     /// Runs at most `limit` calls concurrently; 0 counts as 1. A `for` makes one call for each element. The default is
     /// [`DEFAULT_CONCURRENCY`].
     ///

@@ -4,8 +4,8 @@ use super::StepError;
 use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
 use super::limits::Limits;
-use crate::error::Cause;
 use super::schedule::Schedule;
+use crate::error::Cause;
 use crate::error::RunError;
 use crate::plan::{Action, Executable, Keep};
 use crate::resolve::{
@@ -151,13 +151,7 @@ impl<'s> Request<'s> {
 
     /// The arguments of a call to a tool.
     fn arguments<T: Tool>(&self) -> Result<T, StepError> {
-        self.arguments_with(|| {
-            T::take(&Arguments::new(
-                &self.action.args,
-                self.scope,
-                self.given,
-            ))
-        })
+        self.arguments_with(|| T::take(&Arguments::new(&self.action.args, self.scope, self.given)))
     }
 
     /// The arguments of a call, which `make` resolves if nobody was shown them.
@@ -346,8 +340,7 @@ pub struct CalledPlan<'x> {
 
 type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
 
-type StoreOutput =
-    dyn Fn(&mut Schedule<'_>, Keep) -> Result<StepResult, RunError> + Send + Sync;
+type StoreOutput = dyn Fn(&mut Schedule<'_>, Keep) -> Result<StepResult, RunError> + Send + Sync;
 
 /// What starts the actions of a plan that is called, and knows the type of its output.
 pub(super) struct OwnStart<'x> {

@@ -1,7 +1,5 @@
 use super::support::{Driven, action, plan, reference};
-use plan_runtime::check::{
-    Constant, Hand, HandOver, Known, Lossless, Request, Started, decode,
-};
+use plan_runtime::check::{Constant, Hand, HandOver, Known, Lossless, Request, Started, decode};
 use plan_runtime::plan::{Entry, Input, Key, Plan, Reference, Source, Template};
 use plan_runtime::resolve::{Compute, ResolveError, Scope, StoredValue};
 use plan_runtime::run::OnFailure;
@@ -89,7 +87,9 @@ fn reading_all(mut plan: Plan) -> Plan {
         let Some(from) = entries.pop() else { continue };
         if let Template::List(all) = from.value {
             let named = all.into_iter().enumerate();
-            entries.extend(named.map(|(place, value)| Entry::new(Key::Name(place.to_string()), value)));
+            entries.extend(
+                named.map(|(place, value)| Entry::new(Key::Name(place.to_string()), value)),
+            );
         }
     }
     plan

@@ -113,7 +113,10 @@ impl Stage {
         }
     }
 
-    pub(crate) fn run<'a, O: serde::de::DeserializeOwned + 'static>(&'a self, plan: &'a Plan) -> Run<'a, Self, O> {
+    pub(crate) fn run<'a, O: serde::de::DeserializeOwned + 'static>(
+        &'a self,
+        plan: &'a Plan,
+    ) -> Run<'a, Self, O> {
         Run::new(plan, Ok(Vec::<StoredValue>::new()), self, start).timer(self.timer.clone())
     }
 }

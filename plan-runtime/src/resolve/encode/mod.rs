@@ -100,7 +100,17 @@ fn finite(value: f64) -> Result<(), ResolveError> {
 fn is_plain<T>() -> bool {
     matches!(
         type_name::<T>(),
-        "&u8" | "&i8" | "&u16" | "&i16" | "&u32" | "&i32" | "&u64" | "&i64" | "&usize" | "&isize" | "&bool"
+        "&u8"
+            | "&i8"
+            | "&u16"
+            | "&i16"
+            | "&u32"
+            | "&i32"
+            | "&u64"
+            | "&i64"
+            | "&usize"
+            | "&isize"
+            | "&bool"
     )
 }
 
@@ -144,11 +154,7 @@ impl<'m, M: Made> Encoder<'m, M> {
     }
 
     /// An integer that JSON can hold if it has at most 64 bits, or is a key.
-    fn wide(
-        self,
-        value: impl Display,
-        json: serde_json::Result<Value>,
-    ) -> Result<M, ResolveError> {
+    fn wide(self, value: impl Display, json: serde_json::Result<Value>) -> Result<M, ResolveError> {
         match json {
             Ok(value) => Ok(M::json(value)),
             Err(_) if self.is_key => Ok(M::json(Value::String(value.to_string()))),

@@ -350,13 +350,11 @@ impl Schedule<'_> {
     fn seen(&mut self, step: usize) -> StoredValue {
         let output = self.outputs[step].as_ref();
         let seen = match (self.steps.states[step], output) {
-            (StepState::Completed, Some(output)) => {
-                match output.as_json() {
-                    Ok(json) if self.plan.steps[step].policy.catch == Catch::Whole => json.clone(),
-                    Ok(json) => outcome(OK, json.clone()),
-                    Err(error) => self.caught(step, &[], &StepError::output(error), 1),
-                }
-            }
+            (StepState::Completed, Some(output)) => match output.as_json() {
+                Ok(json) if self.plan.steps[step].policy.catch == Catch::Whole => json.clone(),
+                Ok(json) => outcome(OK, json.clone()),
+                Err(error) => self.caught(step, &[], &StepError::output(error), 1),
+            },
             (StepState::Completed, None) => outcome(OK, Value::Null),
             _ => {
                 let failure = self.failure_of(step);

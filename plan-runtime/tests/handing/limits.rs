@@ -1,0 +1,236 @@
+//! What JSON cannot hold fails its own step, and what values take counts towards the limits of a run.
+
+use plan_runtime::run::Limits;
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize, Serializer};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Numbers {
+    numbers: Vec<f64>,
+}
+
+/// Returns numbers.
+#[tool]
+async fn measure(last: f64) -> Result<Numbers> {
+    Ok(Numbers {
+        numbers: vec![1.0, last / 0.0],
+    })
+}
+
+/// Returns how many there are.
+#[tool]
+async fn count(numbers: Numbers) -> Result<usize> {
+    Ok(numbers.numbers.len())
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Deep {
+    inside: Option<Box<Deep>>,
+}
+
+/// Returns a value that is nested this deep.
+#[tool]
+async fn nest(depth: usize) -> Result<Deep> {
+    let mut deep = Deep { inside: None };
+    for _ in 0..depth {
+        deep = Deep {
+            inside: Some(Box::new(deep)),
+        };
+    }
+    Ok(deep)
+}
+
+/// Returns its argument.
+#[tool]
+async fn keep(deep: Deep) -> Result<Deep> {
+    Ok(deep)
+}
+
+/// A map that has a name twice.
+#[derive(Clone, Debug, Deserialize, Shape)]
+struct Twice {
+    text: String,
+}
+
+impl Serialize for Twice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+        let mut twice = serializer.serialize_struct("Twice", 2)?;
+        twice.serialize_field("text", &self.text)?;
+        twice.serialize_field("text", &self.text)?;
+        twice.end()
+    }
+}
+
+/// Returns a value with two members of one name.
+#[tool]
+async fn repeat(text: String) -> Result<Twice> {
+    Ok(Twice { text })
+}
+
+/// Takes it.
+#[tool]
+async fn take_twice(twice: Twice) -> Result<usize> {
+    Ok(twice.text.len())
+}
+
+#[test]
+fn what_json_cannot_hold_fails_its_own_step() {
+    plan! {
+        NotANumber() -> usize {
+            step numbers = Measure { last: 1.0 };
+            step counted = Count { numbers };
+            counted
+        }
+    }
+    plan! {
+        TooDeep() -> Deep {
+            step deep = Nest { depth: 200 };
+            step kept = Keep { deep };
+            kept
+        }
+    }
+    plan! {
+        TwoNames() -> usize {
+            step twice = Repeat { text: "x" };
+            step taken = TakeTwice { twice };
+            taken
+        }
+    }
+    let error = smol::block_on(NotANumber {}.run(&())).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `not_a_number` failed: step `numbers` (measure): its output cannot be encoded: `/numbers/1` is inf, which JSON cannot represent (this blocked `counted`)"
+    );
+    let error = smol::block_on(TooDeep {}.run(&())).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("step `deep` (nest): its output cannot be encoded: "),
+        "{error}"
+    );
+    let error = smol::block_on(TwoNames {}.run(&())).unwrap_err();
+    assert!(
+        error.to_string().contains(
+            "step `twice` (repeat): its output cannot be encoded: `/text` is there more than once"
+        ),
+        "{error}"
+    );
+}
+
+/// Returns as many bytes.
+#[tool]
+async fn bytes(size: usize) -> Result<Vec<u8>> {
+    Ok(vec![0; size])
+}
+
+/// Returns its argument.
+#[tool]
+async fn same(bytes: Vec<u8>) -> Result<Vec<u8>> {
+    Ok(bytes)
+}
+
+plan! {
+    Held(size: usize) -> usize {
+        step a = Bytes { size };
+        step b = Same { bytes: a };
+        step c = Bytes { size };
+        step d: usize = b.len() + c.len();
+        d
+    }
+}
+
+#[test]
+fn values_count_what_they_take() {
+    let limits = Limits::DEFAULT.value(1_000_000).total(2_500_000);
+    let run = |size: usize| smol::block_on(Held { size }.run(&()).concurrency(1).limits(limits));
+    assert_eq!(run(900_000).unwrap(), 1_800_000);
+    let error = run(1_100_000).unwrap_err();
+    assert!(error.is_limit(), "{error}");
+    assert!(error.to_string().contains("step `a`"), "{error}");
+    let total = limits.value(2_000_000);
+    let error = smol::block_on(
+        Held { size: 1_300_000 }
+            .run(&())
+            .concurrency(1)
+            .limits(total),
+    );
+    assert!(error.unwrap_err().is_limit());
+}
+
+#[test]
+fn json_of_a_value_counts_when_it_is_made() {
+    plan! {
+        Element(size: usize) -> u8 {
+            step a = Bytes { size };
+            a[0]
+        }
+    }
+    let limits = Limits::DEFAULT.value(1_000_000);
+    let error = smol::block_on(Element { size: 100_000 }.run(&()).limits(limits)).unwrap_err();
+    assert!(error.is_limit(), "{error}");
+}
+
+thread_local! {
+    static WRITTEN: RefCell<usize> = const { RefCell::new(0) };
+}
+
+/// A value that JSON can hold the first time.
+#[derive(Clone, Debug, Deserialize, Shape)]
+struct Changing {
+    number: f64,
+}
+
+impl Serialize for Changing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let times = WRITTEN.with_borrow_mut(|times| {
+            *times += 1;
+            *times
+        });
+        let number = if times > 1 { f64::NAN } else { self.number };
+        BTreeMap::from([("number", number)]).serialize(serializer)
+    }
+}
+
+/// Returns it.
+#[tool]
+async fn change() -> Result<Changing> {
+    Ok(Changing { number: 1.0 })
+}
+
+/// Takes another type.
+#[tool]
+async fn take_map(map: BTreeMap<String, f64>) -> Result<usize> {
+    Ok(map.len())
+}
+
+#[test]
+fn a_value_that_json_cannot_hold_later_fails_its_reader() {
+    use plan_runtime::plan::{Action, Plan, Reference, Source, Step, Template};
+    use plan_runtime::{Run, check::Request, check::Started};
+
+    fn start<'x>(step: usize, request: Request<'_>, app: &'x ()) -> Started<'x> {
+        match step {
+            0 => request.call::<Change, ()>(app),
+            _ => request.call::<TakeMap, ()>(app),
+        }
+    }
+    let mut plan = Plan::new("changing");
+    let whole = Template::from(Reference::new(Source::Step(0)));
+    plan.steps = vec![
+        Step::new("a", Action::call("change", Template::object::<String>([]))),
+        Step::new(
+            "b",
+            Action::call("take_map", Template::object([("map", whole)])),
+        ),
+    ];
+    plan.output.value = Reference::new(Source::Step(1)).into();
+    let error = smol::block_on(Run::<(), usize>::new(&plan, Ok(Vec::new()), &(), start));
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("step `b`") && error.contains("NaN"),
+        "{error}"
+    );
+}

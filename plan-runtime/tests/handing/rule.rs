@@ -1,0 +1,188 @@
+//! Which types are handed over.
+
+use super::types::*;
+use bytes::{Bytes, BytesMut};
+use plan_runtime::check::{Hand, Known, NotHandedOver as _};
+use plan_runtime::{Shape, Tool, tool};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Mutex;
+
+macro_rules! handed {
+    ($($ty:ty),* $(,)?) => {
+        [$({
+            static KNOWN: Known = Known::new();
+            let hand_over = Hand::<$ty>::NEW.over(&KNOWN, Hand::<$ty>::CLONE);
+            (stringify!($ty), hand_over.is_some())
+        }),*]
+    };
+}
+
+#[track_caller]
+fn all(types: &[(&str, bool)], expected: bool) {
+    let wrong = types.iter().filter(|(_, is)| *is != expected);
+    let wrong: Vec<_> = wrong.map(|(name, _)| name).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn types_that_come_back_from_json() {
+    all(
+        &handed![
+            String,
+            Vec<u8>,
+            Vec<Vec<Option<String>>>,
+            Bytes,
+            BytesMut,
+            Value,
+            Box<String>,
+            Cow<'static, str>,
+            Option<String>,
+            (String, Option<u8>),
+            [String; 3],
+            Result<String, Kind>,
+            HashMap<u8, Email>,
+            BTreeMap<String, Value>,
+            HashSet<String>,
+            std::time::Duration,
+            Email,
+            Kind,
+            Tree,
+            LeftOut,
+            Unique,
+            Wrapper<Vec<Kind>>,
+            Wrapper<Wrapper<String>>,
+            Vec<Newtype>,
+            Option<Email>,
+            Aliased,
+        ],
+        true,
+    );
+}
+
+#[test]
+fn types_that_change() {
+    all(
+        &handed![
+            Skips,
+            OneSided,
+            With,
+            OptionWith,
+            ShortLeftOut,
+            Untagged,
+            Tagged,
+            Flat,
+            Converted,
+            Unknown,
+            Vec<Skips>,
+            Wrapper<Skips>,
+            Option<With>,
+            BTreeMap<String, OneSided>,
+            Wrapper<Unknown>,
+            // `Some` of null is null.
+            Option<Option<String>>,
+            Option<Vec<Option<Option<u8>>>>,
+            Option<Value>,
+            Option<Unit>,
+            Option<Wrapper<Option<String>>>,
+            // Their parts are in another order.
+            BinaryHeap<String>,
+            // Both sides see what changes in them.
+            Mutex<String>,
+            Cell<u8>,
+            // Not from thread to thread.
+            Rc<String>,
+            HasUntagged,
+            same_names::SameNames,
+        ],
+        false,
+    );
+}
+
+#[test]
+fn types_whose_json_takes_no_memory() {
+    all(
+        &handed![
+            u64,
+            bool,
+            f32,
+            (),
+            Option<u8>,
+            Id,
+            Wrapper<Id>,
+            Unit,
+            PhantomData<String>
+        ],
+        false,
+    );
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Newtype(String);
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Id(u64);
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Unit;
+
+/// Both names are read, one is written.
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Aliased {
+    #[serde(rename(serialize = "to"), alias = "to")]
+    receiver: String,
+}
+
+/// A text may be the name of the other variant.
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+enum HasUntagged {
+    Named,
+    #[serde(untagged)]
+    Other(String),
+}
+
+/// serde reads the first of both.
+mod same_names {
+    #![allow(unreachable_patterns)]
+
+    use super::{Deserialize, Serialize, Shape};
+
+    #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+    pub(super) enum SameNames {
+        #[serde(alias = "Second")]
+        First,
+        Second,
+    }
+}
+
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = Email)]
+struct Derived {
+    text: String,
+}
+
+/// Returns a list.
+#[tool]
+async fn listed(emails: Vec<Email>) -> plan_runtime::Result<Vec<Skips>> {
+    drop(emails);
+    Ok(Vec::new())
+}
+
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = T)]
+struct Generic<T> {
+    value: T,
+}
+
+#[test]
+fn tools_say_it_of_their_outputs() {
+    assert!(Derived::hand_over().is_some());
+    assert!(Listed::hand_over().is_none());
+    // Nothing is known of a parameter.
+    assert!(Generic::<String>::hand_over().is_none());
+}
