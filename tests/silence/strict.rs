@@ -56,6 +56,29 @@ struct Thing {
     pub kind: Kind,
 }
 
+/// What has the fields of something of another crate.
+mod other {
+    /// Something.
+    #[derive(serde::Serialize, serde::Deserialize, Debug, Clone, PartialEq, Eq)]
+    pub(crate) struct Issue {
+        /// Its title.
+        pub title: String,
+        /// Its labels.
+        #[deprecated]
+        pub labels: Vec<String>,
+    }
+}
+
+/// Its fields.
+#[derive(Shape)]
+#[shape(remote = "other::Issue")]
+struct IssueShape {
+    /// Its title.
+    title: String,
+    /// Its labels.
+    labels: Vec<String>,
+}
+
 /// A kind of thing.
 #[derive(Serialize, Deserialize, Shape, Debug, Clone, PartialEq, Eq)]
 enum Kind {
