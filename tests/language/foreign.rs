@@ -167,7 +167,7 @@ plan! {
     }
 }
 
-/// Stands for a type of another crate.
+/// As a type of another crate would be.
 #[derive(Serialize, Deserialize, Debug, Clone, PartialEq)]
 pub struct Bare {
     title: String,

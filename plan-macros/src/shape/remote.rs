@@ -1,21 +1,25 @@
 //! `#[shape(remote = "…")]`: the shape of a type that cannot derive it, since it is of another crate.
 
-use crate::options;
 use crate::report::Report;
 use crate::scan::tokens::placed;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Field, Fields, Member, Path, Type};
+use syn::{Data, DeriveInput, Fields, LitStr, Member, Path, Type};
 
-/// Parses the name of the type.
+/// Parses the path of the type: a text, as for serde's `remote`, or without quotes, as rustc writes it where it knows a better name.
 pub(super) fn ty(input: ParseStream) -> syn::Result<Type> {
-    let text = options::string("remote", input)?;
-    match text.parse() {
+    let (at, ty) = if input.peek(LitStr) {
+        let text: LitStr = input.parse()?;
+        (text.span(), text.parse())
+    } else {
+        (input.span(), input.parse())
+    };
+    match ty {
         Ok(ty @ Type::Path(_)) => Ok(ty),
         _ => Err(syn::Error::new(
-            text.span(),
+            at,
             "expected the path of a struct: `remote = \"some_crate::Issue\"`",
         )),
     }
@@ -79,7 +83,7 @@ pub(super) fn derive(
     let has_shape = placed(check, at);
     let implementation =
         quote_spanned!(at=> impl #has_shape::HasShape<OfThisCrate> for #remote #body);
-    // The struct may be private to its module, and rustc lets nothing else infer it then. So the parameter is a type that stands for it.
+    // The struct may be private to its module, and rustc lets nothing else infer it then. So the parameter is a public type in its place.
     quote! {
         #errors
 
@@ -104,29 +108,31 @@ fn refuse(token: &impl ToTokens, report: &mut Report) {
 
 /// Has rustc look for each field in the type, with the type that it has here. Of a tuple all must be here: they decide where the others are.
 fn checks(fields: &Fields, remote: &Type, check: &TokenStream) -> TokenStream {
-    // At the type, where rustc says that it is another one.
-    let variable =
-        |index: usize, field: &Field| Ident::new(&format!("__field{index}"), field.ty.span());
     let members = fields.iter().zip(fields.members()).enumerate();
+    let bound = |index: usize| format_ident!("__field{index}", span = Span::mixed_site());
     let patterns = members.clone().map(|(index, (field, member))| {
-        let variable = variable(index, field);
+        let bound = bound(index);
         match member {
-            Member::Named(name) => quote_spanned!(name.span()=> #name: #variable),
+            Member::Named(name) => quote_spanned!(name.span()=> #name: #bound),
             Member::Unnamed(mut number) => {
                 number.span = field.ty.span();
-                quote_spanned!(number.span=> #number: #variable)
+                quote_spanned!(number.span=> #number: #bound)
             }
         }
     });
     let types = members.map(|(index, (field, _))| {
-        let (ty, at) = (&field.ty, field.ty.span());
-        let variable = variable(index, field);
+        let (bound, ty, at) = (bound(index), &field.ty, field.ty.span());
+        // At the type, where rustc says that it is another one.
+        let variable = Ident::new("__field", at);
         let check = placed(check.clone(), at);
-        quote_spanned!(at=> #check::IsOfType::<#ty>::declared(#variable);)
+        quote_spanned! {at=>
+            let #variable = #bound;
+            #check::IsOfType::<#ty>::declared(#variable);
+        }
     });
     let at = remote.span();
     let pattern = match fields {
-        Fields::Unnamed(_) => quote_spanned!(at=> Self { #(#patterns),* }),
+        Fields::Unnamed(_) => quote_spanned!(at=> Self { #(#patterns,)* }),
         _ => quote_spanned!(at=> Self { #(#patterns,)* .. }),
     };
     quote! {

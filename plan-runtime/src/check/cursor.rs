@@ -312,7 +312,7 @@ pub(super) fn unreachable() -> ! {
     unreachable!("this code is only type-checked")
 }
 
-/// A type with fields, in a reference or a literal. `Of` is what says which: `()` if that is the type's own [`Shape`], or what stands for a
+/// A type with fields, in a reference or a literal. `Of` is what says which: `()` if that is the type's own [`Shape`], or a type in place of a
 /// struct with `#[shape(remote = …)]`. As that is a type of the user's crate, the implementation may be for a type of another crate. A type has one
 /// implementation, so that the compiler finds `Of` where it is `_`.
 #[diagnostic::on_unimplemented(
@@ -320,7 +320,7 @@ pub(super) fn unreachable() -> ! {
     label = "this needs the JSON names of the fields of `{Self}`",
     note = "if `{Self}` is of your crate, add `#[derive(plan_runtime::Shape)]` to its declaration",
     note = "if it is from another crate, write a computed value, which needs no `Shape`: `value.field.clone()`, or the call of a function that makes it",
-    note = "or declare its fields once for all plans, in a struct of your crate: `#[derive(plan_runtime::Shape)] #[shape(remote = \"path::{Self}\")]`"
+    note = "or declare its fields once for all plans, in a struct of your crate: `#[derive(plan_runtime::Shape)] #[shape(remote = \"{Self}\")]`"
 )]
 pub trait HasShape<Of>: Sized {
     /// The type itself.

@@ -9,7 +9,7 @@ use crate::shape::inside::{Inside, Of};
 
 /// A field of a type of another crate, if it has the type that is declared for it.
 #[diagnostic::on_unimplemented(
-    message = "this field of the `remote` type is a `{Self}`, not a `{Declared}`",
+    message = "this field of the `remote` type has the type `{Self}`, not `{Declared}`",
     label = "write `{Self}`"
 )]
 pub trait IsOfType<Declared: ?Sized> {

@@ -15,6 +15,7 @@
 //! | [Editor](editor) | what rust-analyzer does inside `plan!` |
 //! | [Checks](checks) | every check: what is wrong, what the compiler says, what to write |
 //! | [Compared](compared) | plain Rust, string templates and workflow engines; when not to use `plan!` |
+//! | [Recipes](recipes) | programs for one purpose each: types of other crates |
 //!
 //! All code of the guide is compiled, and nearly all of it runs, as tests of this crate. The compiler messages are those of
 //! rustc 1.95, word for word; only the file name in them is replaced by `src/main.rs`.
@@ -127,3 +128,13 @@ pub mod checks {}
 
 #[doc = include_str!("compared.md")]
 pub mod compared {}
+
+/// Programs for one purpose each.
+///
+/// | page | contents |
+/// |---|---|
+/// | [Types of other crates](recipes::foreign_types) | computed values, and `#[shape(remote = "…")]` |
+pub mod recipes {
+    #[doc = include_str!("recipes/foreign_types.md")]
+    pub mod foreign_types {}
+}
