@@ -60,13 +60,50 @@ struct Thing {
 mod other {
     /// Something.
     #[derive(serde::Serialize, serde::Deserialize, Debug, Clone, PartialEq, Eq)]
-    pub(crate) struct Issue {
+    pub(super) struct Issue {
         /// Its title.
         pub title: String,
         /// Its labels.
         #[deprecated]
         pub labels: Vec<String>,
     }
+
+    impl Issue {
+        /// An issue without labels.
+        #[allow(deprecated)]
+        pub(super) const fn new(title: String) -> Self {
+            Self {
+                title,
+                labels: Vec::new(),
+            }
+        }
+    }
+}
+
+/// Finds an issue.
+#[tool]
+async fn find_issue(title: String) -> Result<other::Issue> {
+    Ok(other::Issue::new(title))
+}
+
+plan! {
+    /// Finds the title of an issue.
+    #[derive(Debug)]
+    Title(
+        /// The title.
+        title: String,
+    ) -> String {
+        step issue = FindIssue { title };
+        issue.title
+    }
+}
+
+#[test]
+fn a_type_of_another_crate() {
+    let title = Title {
+        title: "a".to_owned(),
+    };
+    assert_eq!(smol::block_on(title.run(&App)).unwrap(), "a");
 }
 
 /// Its fields.

@@ -72,7 +72,6 @@ pub(super) fn derive(
                 #[allow(unused_imports)]
                 use #check::NotProbed as _;
                 #checks
-                #used
                 #shape
             };
         },
@@ -90,6 +89,8 @@ pub(super) fn derive(
         const _: () = {
             #[allow(missing_debug_implementations, missing_docs, unnameable_types, unreachable_pub)]
             pub struct OfThisCrate;
+
+            #used
 
             #[automatically_derived]
             #[diagnostic::do_not_recommend]
