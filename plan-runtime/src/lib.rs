@@ -219,6 +219,38 @@ pub use plan_macros::Tool;
 /// assert_eq!(pointers, ["/pageNumber", "/width"]);
 /// ```
 ///
+/// For a type of another crate, `#[shape(remote = "other_crate::Issue")]` before a struct with fields of that type, and its serde attributes, lets references
+/// lead into that type in all plans. The struct itself has no values and no `Shape`:
+///
+/// ```
+/// # mod other_crate {
+/// #     #[derive(serde::Serialize, serde::Deserialize)]
+/// #     #[serde(rename_all = "camelCase")]
+/// #     pub struct Issue { pub issue_number: u64, pub title: String }
+/// # }
+/// use plan_runtime::{Result, Shape, plan, tool};
+///
+/// #[derive(Shape)]
+/// #[shape(remote = "other_crate::Issue")]
+/// #[serde(rename_all = "camelCase")]
+/// struct IssueShape {
+///     issue_number: u64,
+/// }
+///
+/// #[tool]
+/// async fn find_issue(title: String) -> Result<other_crate::Issue> {
+///     Ok(other_crate::Issue { issue_number: 7, title })
+/// }
+///
+/// let plan = plan! {
+///     step issue = FindIssue { title: "Crash" };
+///     issue.issue_number
+/// };
+/// assert_eq!(plan.plan().output.value.references()[0].reference.pointer().as_str(), "/issueNumber");
+/// assert_eq!(smol::block_on(plan.run(&()))?, 7);
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
+///
 /// A reference to a field that serde skips does not compile. References cannot lead into enums. The documentation of the trait
 /// [`Shape`](trait@Shape) has the details.
 #[cfg(feature = "macros")]

@@ -17,6 +17,7 @@ mod context;
 mod edges;
 mod flattened;
 mod flow;
+mod foreign;
 mod gate;
 mod limits;
 mod literals;

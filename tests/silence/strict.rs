@@ -56,6 +56,66 @@ struct Thing {
     pub kind: Kind,
 }
 
+/// What has the fields of something of another crate.
+mod other {
+    /// Something.
+    #[derive(serde::Serialize, serde::Deserialize, Debug, Clone, PartialEq, Eq)]
+    pub(super) struct Issue {
+        /// Its title.
+        pub title: String,
+        /// Its labels.
+        #[deprecated]
+        pub labels: Vec<String>,
+    }
+
+    impl Issue {
+        /// An issue without labels.
+        #[allow(deprecated)]
+        pub(super) const fn new(title: String) -> Self {
+            Self {
+                title,
+                labels: Vec::new(),
+            }
+        }
+    }
+}
+
+/// Finds an issue.
+#[tool]
+async fn find_issue(title: String) -> Result<other::Issue> {
+    Ok(other::Issue::new(title))
+}
+
+plan! {
+    /// Finds the title of an issue.
+    #[derive(Debug)]
+    Title(
+        /// The title.
+        title: String,
+    ) -> String {
+        step issue = FindIssue { title };
+        issue.title
+    }
+}
+
+#[test]
+fn a_type_of_another_crate() {
+    let title = Title {
+        title: "a".to_owned(),
+    };
+    assert_eq!(smol::block_on(title.run(&App)).unwrap(), "a");
+}
+
+/// Its fields.
+#[derive(Shape)]
+#[shape(remote = "other::Issue")]
+struct IssueShape {
+    /// Its title.
+    title: String,
+    /// Its labels.
+    labels: Vec<String>,
+}
+
 /// A kind of thing.
 #[derive(Serialize, Deserialize, Shape, Debug, Clone, PartialEq, Eq)]
 enum Kind {

@@ -41,7 +41,7 @@ impl Builder<'_> {
         let value = Ident::new("__v", start);
         let make = match &self.is_json {
             Some(is_json) => path(&["declared"], start, end)
-                .and(quote_spanned!(end=> ::<{ #is_json }, _>).into()),
+                .and(quote_spanned!(end=> ::<{ #is_json }, _, _>).into()),
             None => path(&["HasShape", "literal"], start, end),
         };
         self.bindings.extend(quote_spanned! {end=>

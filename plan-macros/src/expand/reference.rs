@@ -391,7 +391,7 @@ impl Builder<'_> {
                 None => quote_spanned!(at=> _),
             };
             self.bindings
-                .extend(quote_spanned!(at=> let #known = <#ty as __plan::HasShape>::KNOWN;));
+                .extend(quote_spanned!(at=> let #known = <#ty as __plan::HasShape<_>>::KNOWN;));
         }
         let see = match (&known, root) {
             (Some(known), None) => Look::See(known),

@@ -110,9 +110,9 @@ fn a_reference() {
                 };
                 const check_of_output: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
-                    let __t0 = <__PlanStep0 as __plan::HasShape>::KNOWN;
+                    let __t0 = <__PlanStep0 as __plan::HasShape<_>>::KNOWN;
                     let __n1 = __plan::root();
-                    let __t2 = <_ as __plan::HasShape>::KNOWN;
+                    let __t2 = <_ as __plan::HasShape<_>>::KNOWN;
                     let _ = || -> String {
                         __plan::Takes::fit(
                             __plan::Allows::present(
@@ -269,7 +269,10 @@ fn a_condition() {
                         &__q0
                             .answers(|(__q0, __q1, __q2, __q3, __q4, __q5, __q6, __q7)| {
                                 #[allow(unused_imports)]
-                                use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
+                                use __plan::{
+                                    FieldsElsewhere as _, NotClosed as _, ToldByShape as _,
+                                    WithoutJson as _,
+                                };
                                 __plan::vec![
                                     __q0.of_fields(), __q1.of_items(), __q2.of_equal(), __q3
                                     .of_both(), __q4.of_fields(), __q5.of_equal(), __q6.of_equal(),
@@ -337,7 +340,10 @@ fn a_computed_value_and_a_text() {
                         &__q0
                             .answers(|(__q0,)| {
                                 #[allow(unused_imports)]
-                                use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
+                                use __plan::{
+                                    FieldsElsewhere as _, NotClosed as _, ToldByShape as _,
+                                    WithoutJson as _,
+                                };
                                 __plan::vec![__q0.of_order()]
                             }),
                     ),
@@ -425,7 +431,7 @@ fn a_nested_literal_and_an_order() {
             };
             const check_of_step_second: &[__plan::Constant] = {
                 let first = __plan::root::<__PlanStep0>();
-                let __t3 = <__PlanStep0 as __plan::HasShape>::KNOWN;
+                let __t3 = <__PlanStep0 as __plan::HasShape<_>>::KNOWN;
                 let __l1 = __plan::literal(
                     &|| {
                         let __v = Place::Shelf {

@@ -4,6 +4,7 @@
 //! places of their fields in JSON, and of those that it is about.
 
 use super::local;
+use super::tokens::located;
 use super::value::Builder;
 use crate::ast::{Computed, Hop, Reference, Test};
 use crate::docs::text_of;
@@ -33,6 +34,10 @@ impl Asked {
     fn ask(&mut self, about: &str, value: &TokenStream) {
         let about = Ident::new(about, Span::call_site());
         self.types.push(quote!(__plan::#about(#value)));
+        // A type with two answers is an error here.
+        let last = value.clone().into_iter().last();
+        let at = last.map_or_else(Span::call_site, |token| token.span());
+        let about = located(about, at);
         self.answers
             .push(AnswerOf::Type(about, self.types.len() - 1));
     }
@@ -74,7 +79,7 @@ impl Builder<'_> {
         let constant = self.constant(quote! {
             __plan::Constant::Test(&#place.answers(|#names| {
                 #[allow(unused_imports)]
-                use __plan::{NotClosed as _, ToldByShape as _, WithoutJson as _};
+                use __plan::{FieldsElsewhere as _, NotClosed as _, ToldByShape as _, WithoutJson as _};
                 __plan::vec![#(#answers),*]
             }))
         });

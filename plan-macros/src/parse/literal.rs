@@ -35,7 +35,19 @@ pub(super) fn unnamed(
             report.error_at(end, "expected a value after this");
             return Value::Some(some.clone(), paren, Box::new(Value::Broken));
         };
-        let inner = read(inner, end, NEXT, report);
+        let mut inner = read(inner, end, NEXT, report);
+        let empty = match &inner {
+            Value::None(none) => Some((none.span(), "None")),
+            Value::Tuple(parens, values) if values.is_empty() => Some((parens.span.join(), "()")),
+            _ => None,
+        };
+        if let Some((at, empty)) = empty {
+            report.error_at(
+                at,
+                format!("`Some({empty})` is null in JSON, as `None` is\nhelp: write `None`"),
+            );
+            inner = Value::Broken;
+        }
         let extra = match tokens.into_iter().last() {
             Some(TokenTree::Group(group)) => after_comma(group.stream()),
             _ => TokenStream::new(),

@@ -1,6 +1,7 @@
 //! `#[derive(Shape)]`: what the serde attributes of a type say of its JSON.
 
 mod fields;
+mod remote;
 pub(crate) mod secret;
 
 use crate::docs::text_of;
@@ -11,15 +12,19 @@ use quote::quote;
 use serde_derive_internals::ast::{Container, Data};
 use serde_derive_internals::attr::TagType;
 use serde_derive_internals::{Ctxt, Derive};
-use syn::{DeriveInput, Ident, Meta, Path};
+use syn::{DeriveInput, Ident, Meta, Path, Type};
 
 /// `#[derive(Shape)]`.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let mut report = Report::default();
-    let Some(krate) = krate(input, &mut report) else {
+    let Options { krate, remote } = options(input, &mut report);
+    let Some(krate) = krate else {
         return report.into_compile_errors();
     };
-    let (shape, lossless) = shape(input, &krate, &mut report).unwrap_or_else(|| {
+    if let Some(remote) = remote {
+        return remote::derive(input, &krate, remote, report);
+    }
+    let (shape, lossless) = shape(input, &krate, false, &mut report).unwrap_or_else(|| {
         let opaque = quote!(#krate::check::TypeShape::Opaque);
         (opaque, TokenStream::new())
     });
@@ -76,9 +81,16 @@ fn is_of_units(input: &DeriveInput) -> bool {
     }
 }
 
-/// The path of the runtime crate, if there is one.
-fn krate(input: &DeriveInput, report: &mut Report) -> Option<Path> {
-    let mut krate = None;
+/// What `#[shape(…)]` says before a type.
+struct Options {
+    /// The path of the runtime crate, if there is one.
+    krate: Option<Path>,
+    /// The type that this one is the shape of, if it is that of another one. Where its name is wrong, there is none.
+    remote: Option<Option<Type>>,
+}
+
+fn options(input: &DeriveInput, report: &mut Report) -> Options {
+    let (mut krate, mut remote) = (None, None);
     for attr in &input.attrs {
         if !attr.path().is_ident("shape") {
             continue;
@@ -89,8 +101,14 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Option<Path> {
                 "`secret` is for fields\nhelp: write `#[shape(secret)]` before each secret field",
             ),
             Meta::List(list) => {
-                options::read(list.tokens.clone(), &["crate"], report, |_, input| {
-                    krate = Some(options::krate(input)?);
+                let known = ["crate", "remote"];
+                options::read(list.tokens.clone(), &known, report, |key, input| {
+                    if key == "crate" {
+                        krate = Some(options::krate(input)?);
+                    } else {
+                        remote = Some(None);
+                        remote = Some(Some(remote::ty(input)?));
+                    }
                     Ok(())
                 });
             }
@@ -112,7 +130,10 @@ fn krate(input: &DeriveInput, report: &mut Report) -> Option<Path> {
             }
         }
     }
-    options::path(krate, "#[shape(crate = …)]", report)
+    Options {
+        krate: options::path(krate, "#[shape(crate = …)]", report),
+        remote,
+    }
 }
 
 fn input_fields(input: &DeriveInput) -> Box<dyn Iterator<Item = &syn::Field> + '_> {
@@ -124,9 +145,12 @@ fn input_fields(input: &DeriveInput) -> Box<dyn Iterator<Item = &syn::Field> + '
 }
 
 /// The value of `SHAPE`, as serde's own derives understand the attributes, and what says whether values come back from JSON as they were.
+///
+/// Where the shape is that of another type, serde's own `remote` changes nothing: that type does not use what serde derives for this one.
 fn shape(
     input: &DeriveInput,
     krate: &Path,
+    is_remote: bool,
     report: &mut Report,
 ) -> Option<(TokenStream, TokenStream)> {
     if let syn::Data::Union(data) = &input.data {
@@ -143,7 +167,7 @@ fn shape(
     let converted = attrs.type_into().is_some()
         || attrs.type_from().is_some()
         || attrs.type_try_from().is_some()
-        || attrs.remote().is_some();
+        || attrs.remote().is_some() && !is_remote;
     if converted {
         return None;
     }

@@ -65,7 +65,7 @@ fn function(ty: &Type, name: &TokenStream, check: &TokenStream) -> TokenStream {
     quote! {
         || {
             #[allow(unused_imports)]
-            use #check::NotInside as _;
+            use #check::{InsideElsewhere as _, NotInside as _};
             #check::of::<#name>() #(#open)* .end()
         }
     }

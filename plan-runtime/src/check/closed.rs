@@ -4,7 +4,7 @@
 //! known to be [closed](Closed) leaves the test to Rust. As with [`Probe`](crate::shape::probe::Probe), Rust prefers what a type has itself over what a trait gives it, so
 //! that there is always an answer.
 
-use super::cursor::unreachable;
+use super::cursor::{HasShape, unreachable};
 use crate::resolve::drop_quietly;
 use crate::shape::{FieldPlace, Shape, Tagging, TypeShape, Variant};
 use serde::Serialize;
@@ -233,12 +233,12 @@ pub const fn asked<Q, F: Fn() -> Q>(_: &F) -> Asked<Q> {
 }
 
 /// The answer where only the shape of a type tells whether it is ever null.
-pub trait ToldByShape {
+pub trait ToldByShape<Of> {
     /// The answer.
     fn of_presence(self) -> Answer;
 }
 
-impl<T: Shape> ToldByShape for OfPresence<Option<T>> {
+impl<T: HasShape<Of>, Of> ToldByShape<Of> for OfPresence<Option<T>> {
     fn of_presence(self) -> Answer {
         Answer::Closed(match T::SHAPE {
             // A unit struct is null, and the value in a transparent one may be.

@@ -312,20 +312,23 @@ pub(super) fn unreachable() -> ! {
     unreachable!("this code is only type-checked")
 }
 
-/// A type with fields, in a reference or a literal.
+/// A type with fields, in a reference or a literal. `Of` is what says which: `()` if that is the type's own [`Shape`], or a type in place of a
+/// struct with `#[shape(remote = …)]`. As that is a type of the user's crate, the implementation may be for a type of another crate. A type has one
+/// implementation, so that the compiler finds `Of` where it is `_`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this needs the JSON names of the fields of `{Self}`",
-    note = "add `#[derive(plan_runtime::Shape)]` to the declaration of `{Self}`",
-    note = "if `{Self}` is from another crate, use a computed value, which needs no `Shape`: `value.field.clone()`, or the call of a function that makes a `{Self}`"
+    note = "if `{Self}` is of your crate, add `#[derive(plan_runtime::Shape)]` to its declaration",
+    note = "if it is from another crate, write a computed value, which needs no `Shape`: `value.field.clone()`, or the call of a function that makes it",
+    note = "or declare its fields once for all plans, in a struct of your crate: `#[derive(plan_runtime::Shape)] #[shape(remote = \"{Self}\")]`"
 )]
-pub trait HasShape: Sized {
+pub trait HasShape<Of>: Sized {
     /// The type itself.
     type Itself;
-    /// What it says of its fields.
-    const KNOWN: KnownShape<Self>;
-    /// The same of the type itself.
+    /// What is known of its fields.
     const SHAPE: TypeShape;
+    /// The same, for references.
+    const KNOWN: KnownShape<Self> = KnownShape(Self::SHAPE, PhantomData);
 
     /// `Type { … }`
     fn literal(_: Self) -> super::literal::Literal<Self, Self::Itself> {
@@ -334,18 +337,17 @@ pub trait HasShape: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Shape> HasShape for T {
+impl<T: Shape> HasShape<()> for T {
     type Itself = T;
-    const KNOWN: KnownShape<T> = KnownShape(T::SHAPE, PhantomData);
     const SHAPE: TypeShape = T::SHAPE;
 }
 
 /// `Type { … }` in a step that declares a type, of which nothing is reported where the constant does not compile.
-pub fn declared<const CHECKED: bool, T>(
+pub fn declared<const CHECKED: bool, T, Of>(
     _: T,
-) -> super::literal::Literal<T, <T::Itself as HasShape>::Itself>
+) -> super::literal::Literal<T, <T::Itself as HasShape<Of>>::Itself>
 where
-    T: super::Checked<CHECKED, Itself: HasShape>,
+    T: super::Checked<CHECKED, Itself: HasShape<Of>>,
 {
     unreachable()
 }

@@ -49,9 +49,9 @@ impl<T, S> Literal<T, S> {
 
     /// The names of its fields in JSON.
     #[must_use]
-    pub const fn names(self) -> FieldNames
+    pub const fn names<Of>(self) -> FieldNames
     where
-        S: HasShape,
+        S: HasShape<Of>,
     {
         FieldNames(S::SHAPE)
     }

@@ -7,6 +7,7 @@ mod closed;
 mod cursor;
 mod decode;
 pub mod editor;
+mod elsewhere;
 mod flow;
 mod json;
 mod literal;
@@ -31,6 +32,7 @@ pub use cursor::{
     IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
+pub use elsewhere::{FieldsElsewhere, InsideElsewhere, IsOfType};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     bound_or_failed, element, known, own, part,

@@ -18,7 +18,7 @@ pub(super) const fn output(shape: TypeShape, ident: &'static str) -> &'static Fi
         None => fail(&[
             "`",
             ident,
-            "` is not part of its type's JSON, so a reference cannot reach it",
+            "` is not in the `Shape` of its type, so a reference cannot reach it\nhelp: if a struct with `#[shape(remote = …)]` leaves it out, add it there, or write a computed value",
         ]),
     }
 }
@@ -360,7 +360,11 @@ const fn place(shape: TypeShape, variant: &'static str, ident: &'static str) -> 
     };
     match find(fields, ident) {
         Some(field) => field.argument,
-        None => fail(&["`", ident, "` is not part of its type's JSON"]),
+        None => fail(&[
+            "`",
+            ident,
+            "` is not in the `Shape` of its type\nhelp: if a struct with `#[shape(remote = …)]` leaves it out, add it there",
+        ]),
     }
 }
 

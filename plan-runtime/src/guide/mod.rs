@@ -30,6 +30,7 @@
 //! | [Service](recipes::service) | each request of a web service is a run: axum, status codes, server-sent events, clients that disconnect |
 //! | [CPU work](recipes::cpu) | tools that block or compute: threads, and the end of a call that nobody waits for |
 //! | [Library](recipes::library) | plans and tools for applications that the crate does not know |
+//! | [Types of other crates](recipes::foreign_types) | a tool gives a type that has no `Shape`: computed values, `#[shape(remote = "…")]` |
 //!
 //! All code of the guide is compiled, and nearly all of it runs, as tests of this crate. The compiler messages are those of
 //! rustc 1.95, word for word; only the file name in them is replaced by `src/main.rs`.
@@ -195,5 +196,10 @@ pub mod recipes {
     pub mod cpu {}
 
     #[doc = include_str!("recipes/library.md")]
+    ///
+    /// Next: [Types of other crates](foreign_types).
     pub mod library {}
+
+    #[doc = include_str!("recipes/foreign_types.md")]
+    pub mod foreign_types {}
 }

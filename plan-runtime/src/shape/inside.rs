@@ -15,6 +15,8 @@ use std::sync::Arc;
 pub struct Inside {
     lists: usize,
     shape: TypeShape,
+    /// The shape was written down by hand, for a type that may be written otherwise: if anything in it is secret, all of it is.
+    elsewhere: bool,
 }
 
 impl Inside {
@@ -22,7 +24,17 @@ impl Inside {
     pub const UNKNOWN: Self = Self {
         lists: 0,
         shape: TypeShape::Opaque,
+        elsewhere: false,
     };
+
+    /// What is secret of a value, if that much is secret of the names that its shape has.
+    fn whole_if_elsewhere(self, found: Secrets) -> Secrets {
+        if self.elsewhere {
+            found.as_one()
+        } else {
+            found
+        }
+    }
 }
 
 /// Asks about `T`, which is inside of this many lists.
@@ -43,7 +55,7 @@ pub trait NotInside: Sized {
     }
 
     /// Nothing is known.
-    fn end(self) -> Inside {
+    fn end(&self) -> Inside {
         Inside::UNKNOWN
     }
 }
@@ -56,6 +68,18 @@ impl<T: Shape + ?Sized> Of<T> {
         Inside {
             lists: self.0,
             shape: T::SHAPE,
+            elsewhere: false,
+        }
+    }
+}
+
+impl<T> Of<T> {
+    /// The answer where `#[shape(remote = …)]` declares the shape.
+    pub(crate) fn declared(self, shape: TypeShape) -> Inside {
+        Inside {
+            lists: self.0,
+            shape,
+            elsewhere: true,
         }
     }
 }
@@ -98,6 +122,7 @@ pub(crate) fn secrets(shape: TypeShape, output: bool) -> Secrets {
 /// The same for the values inside of a type.
 pub(crate) fn secrets_inside(inside: Inside, output: bool) -> Secrets {
     let found = secrets(inside.shape, output);
+    let found = inside.whole_if_elsewhere(found);
     (0..inside.lists).fold(found, |found, _| found.in_list())
 }
 
@@ -165,9 +190,9 @@ impl Search {
             let value = if field.secret {
                 Secrets::whole()
             } else if let Some(inside) = field.inside {
-                let Inside { lists, shape } = inside();
-                let value = self.shape(shape);
-                let value = (0..lists).fold(value, |value, _| value.in_list());
+                let inside = inside();
+                let value = inside.whole_if_elsewhere(self.shape(inside.shape));
+                let value = (0..inside.lists).fold(value, |value, _| value.in_list());
                 // Nobody knows where in the value they are.
                 if opaque { value.as_one() } else { value }
             } else {

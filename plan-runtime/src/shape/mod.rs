@@ -35,8 +35,9 @@ use serde_json::Value;
 /// assert_eq!(seen.output, FieldPlace::LeftOut("#[serde(skip)]"));
 /// ```
 ///
-/// A type from elsewhere, which cannot derive it, needs it only where a reference leads *into* it; one that ends at a value of
-/// it does not ask. Where a generic bound does ask, `impl Shape for Mine { const SHAPE: TypeShape = TypeShape::Opaque; }` says
+/// A type of another crate cannot derive it. It needs one only where a reference leads *into* it; one that ends at a value of
+/// it does not ask. With `#[shape(remote = "other_crate::Issue")]`, a struct says the fields of that type, as in serde's own `remote`; its
+/// documentation is in the guide, [Types of other crates](crate::guide). Such a struct has no `Shape` itself. Where a generic bound does ask, `impl Shape for Mine { const SHAPE: TypeShape = TypeShape::Opaque; }` says
 /// that nothing of its inside is known.
 ///
 /// # Secrets

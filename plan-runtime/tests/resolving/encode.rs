@@ -65,6 +65,81 @@ fn floats() {
     );
 }
 
+#[derive(serde::Serialize, serde::Deserialize, Debug, PartialEq)]
+struct Unit;
+
+#[derive(serde::Serialize)]
+struct Newtype<T>(T);
+
+/// A patch that tells apart what to leave, what to remove and what to set.
+#[derive(serde::Serialize)]
+struct Patch {
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "inner")]
+    name: Option<Option<u8>>,
+}
+
+fn inner<S: Serializer>(value: &Option<Option<u8>>, to: S) -> Result<S::Ok, S::Error> {
+    value.as_ref().and_then(Option::as_ref).serialize(to)
+}
+
+#[test]
+fn a_some_that_would_be_none() {
+    let none = "is `Some(None)`, which JSON cannot tell from `None`: both are null";
+    let unit = "is `Some(())`, which JSON cannot tell from `None`: both are null";
+    assert_eq!(error(&Some(None::<u8>)), format!("the value {none}"));
+    assert_eq!(error(&Some(Some(None::<u8>))), format!("the value {none}"));
+    assert_eq!(
+        error(&Some(Newtype(None::<u8>))),
+        format!("the value {none}")
+    );
+    assert_eq!(
+        error(&Some(Box::new(None::<u8>))),
+        format!("the value {none}")
+    );
+    assert_eq!(
+        error(&json_map("a/b", vec![Some(Some(1)), None, Some(None)])),
+        format!("`/a~1b/2` {none}")
+    );
+    assert_eq!(
+        error(&Variant::Struct {
+            inner: Some(None::<u8>)
+        }),
+        format!("`/Struct/inner` {none}")
+    );
+    assert_eq!(error(&Some(())), format!("the value {unit}"));
+    assert_eq!(error(&(1, Some(Unit))), format!("`/1` {unit}"));
+    assert_eq!(error(&Some(Newtype(()))), format!("the value {unit}"));
+
+    // Nothing is lost of these.
+    assert_eq!(encode(&None::<Option<u8>>).unwrap(), Value::Null);
+    assert_eq!(encode(&Some(Some(1))).unwrap(), json!(1));
+    assert_eq!(encode(&Some([None::<u8>])).unwrap(), json!([null]));
+    assert_eq!(
+        encode(&Some((None::<u8>, ()))).unwrap(),
+        json!([null, null])
+    );
+    assert_eq!(
+        encode(&Some(Variant::Newtype(None::<u8>))).unwrap(),
+        json!({"Newtype": null})
+    );
+    assert_eq!(
+        encode(&Some(json_map("a", None::<u8>))).unwrap(),
+        json!({"a": null})
+    );
+    assert_eq!(encode(&Some([(); 0])).unwrap(), json!([]));
+    assert_eq!(
+        encode(&((), Unit, None::<u8>)).unwrap(),
+        json!([null, null, null])
+    );
+    assert_eq!(
+        encode(&Patch { name: Some(None) }).unwrap(),
+        json!({"name": null})
+    );
+    assert_eq!(encode(&Patch { name: None }).unwrap(), json!({}));
+    // Where JSON of any kind is null, it is absent.
+    assert_eq!(encode(&Some(Value::Null)).unwrap(), Value::Null);
+}
+
 /// A map whose keys need not be ordered.
 struct Pairs<'a>(&'a [(f64, u8)]);
 

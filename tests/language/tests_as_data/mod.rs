@@ -263,7 +263,7 @@ fn outcomes_are_data() {
 }
 
 plan! {
-    /// `Some(null)` is not nothing, which JSON cannot tell.
+    /// `Some(null)` is not nothing, which JSON cannot tell. `Some(())` and `Some(None)` are refused where they would become JSON.
     Untyped(raw: Option<serde_json::Value>, unit: Option<()>, nested: Option<Option<u64>>) -> [u64; 6] {
         step a = if let Some(_) = &raw { Same::<u64> { value: 1 } } else { Same::<u64> { value: 2 } };
         step b = if let Some(x) = &raw { Same::<u64> { value: x.as_u64().unwrap_or(7) } } else { Same::<u64> { value: 2 } };
@@ -279,10 +279,19 @@ plan! {
 fn types_that_json_cannot_tell_are_left_to_rust() {
     let untyped = |raw, unit, nested| done(Untyped { raw, unit, nested }.run(&()));
     let null = serde_json::Value::Null;
-    assert_eq!(
-        untyped(Some(null), Some(()), Some(None)),
-        [1, 7, 1, 1, 8, 1]
-    );
+    assert_eq!(untyped(Some(null), None, Some(Some(8))), [1, 7, 1, 2, 8, 1]);
+    for (unit, nested, place) in [(Some(()), None, "unit"), (None, Some(None), "nested")] {
+        let plan = Untyped {
+            raw: None,
+            unit,
+            nested,
+        };
+        let error = failed(plan.run(&()));
+        assert!(
+            error.contains(place) && error.contains("which JSON cannot tell from `None`"),
+            "{error}"
+        );
+    }
     assert_eq!(
         untyped(Some(3.into()), None, Some(Some(4))),
         [1, 3, 1, 2, 4, 1]

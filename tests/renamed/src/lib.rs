@@ -31,6 +31,13 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 use smol as _;
 
+pub mod issues;
+
+/// The fields of a color, for all crates that use this one.
+#[derive(Shape)]
+#[shape(crate = flows, remote = "issues::Color")]
+struct ColorShape(u8, u8, u8);
+
 /// A point.
 #[derive(Serialize, Deserialize, Shape, Debug, Clone, PartialEq, Eq)]
 #[shape(crate = flows)]

@@ -27,6 +27,8 @@ pub(super) trait Made: Sized {
     /// What a sequence of bytes counts.
     fn weight_of_bytes(length: usize) -> usize;
     fn null() -> Self;
+    /// Whether it is null, as far as that is known.
+    fn is_null(&self) -> bool;
     fn scalar(value: impl Into<Value>) -> Self;
     fn text(text: &str) -> Self;
     fn bytes(bytes: &[u8]) -> Self;
@@ -62,6 +64,10 @@ impl Made for Value {
 
     fn null() -> Self {
         Self::Null
+    }
+
+    fn is_null(&self) -> bool {
+        self.is_null()
     }
 
     fn scalar(value: impl Into<Value>) -> Self {
@@ -149,6 +155,11 @@ impl Made for Nothing {
 
     fn null() -> Self {
         Self
+    }
+
+    // Of types that are handed over, only what is not null is in `Some`.
+    fn is_null(&self) -> bool {
+        false
     }
 
     fn scalar(_: impl Into<Value>) -> Self {

@@ -1,0 +1,160 @@
+//! `#[shape(remote = "…")]`: the shape of a type that cannot derive it, since it is of another crate.
+
+use crate::report::Report;
+use crate::scan::tokens::placed;
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::parse::ParseStream;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Fields, LitStr, Member, Path, Type};
+
+/// Parses the path of the type: a text, as for serde's `remote`, or without quotes, as rustc writes it where it knows a better name.
+pub(super) fn ty(input: ParseStream) -> syn::Result<Type> {
+    let (at, ty) = if input.peek(LitStr) {
+        let text: LitStr = input.parse()?;
+        (text.span(), text.parse())
+    } else {
+        (input.span(), input.parse())
+    };
+    match ty {
+        Ok(ty @ Type::Path(_)) => Ok(ty),
+        _ => Err(syn::Error::new(
+            at,
+            "expected the path of a struct: `remote = \"some_crate::Issue\"`",
+        )),
+    }
+}
+
+/// The implementation for the type. `None` is a type whose name is wrong.
+pub(super) fn derive(
+    input: &DeriveInput,
+    krate: &Path,
+    remote: Option<Type>,
+    mut report: Report,
+) -> TokenStream {
+    let shape = match &input.data {
+        Data::Struct(data) => Some((&data.fields, super::shape(input, krate, true, &mut report))),
+        Data::Enum(data) => {
+            refuse(&data.enum_token, &mut report);
+            None
+        }
+        Data::Union(data) => {
+            refuse(&data.union_token, &mut report);
+            None
+        }
+    };
+    if let Some((_, None)) = shape {
+        report.error(
+            &input.ident,
+            "with `#[serde(into)]`, `from` or `try_from`, the JSON of a type is that of another one, which is not known here\nhelp: write computed values, or declare the fields that its JSON has",
+        );
+    }
+    let has_parameters = !input.generics.params.is_empty();
+    if has_parameters {
+        report.error(
+            &input.generics,
+            "a struct with `remote` has no parameters, since secrets in them would not be known\nhelp: declare one for each type that a plan uses: `remote = \"some_crate::Page<Issue>\"`",
+        );
+    }
+    let errors = report.into_compile_errors();
+    let (Some(remote), Some((fields, shape)), false) = (remote, shape, has_parameters) else {
+        return errors;
+    };
+    let check = quote!(#krate::check);
+    let shape = shape.map_or_else(|| quote!(#check::TypeShape::Opaque), |(shape, _)| shape);
+    let checks = checks(fields, &remote, &check);
+    let used = used(input, fields);
+    let mut body = Group::new(
+        Delimiter::Brace,
+        quote! {
+            type Itself = Self;
+            const SHAPE: #check::TypeShape = {
+                #[allow(unused_imports)]
+                use #check::NotProbed as _;
+                #checks
+                #shape
+            };
+        },
+    );
+    // Where a type has two shapes, rustc points at both.
+    let at = remote.span();
+    body.set_span(at);
+    let has_shape = placed(check, at);
+    let implementation =
+        quote_spanned!(at=> impl #has_shape::HasShape<OfThisCrate> for #remote #body);
+    // The struct may be private to its module, and rustc lets nothing else infer it then. So the parameter is a public type in its place.
+    quote! {
+        #errors
+
+        const _: () = {
+            #[allow(missing_debug_implementations, missing_docs, unnameable_types, unreachable_pub)]
+            pub struct OfThisCrate;
+
+            #used
+
+            #[automatically_derived]
+            #[diagnostic::do_not_recommend]
+            #[allow(deprecated)]
+            #implementation
+        };
+    }
+}
+
+fn refuse(token: &impl ToTokens, report: &mut Report) {
+    report.error(
+        token,
+        "`remote` is for a struct, since no reference leads into another type\nhelp: for a value of an enum of another crate, write a computed value",
+    );
+}
+
+/// Has rustc look for each field in the type, with the type that it has here. Of a tuple all must be here: they decide where the others are.
+fn checks(fields: &Fields, remote: &Type, check: &TokenStream) -> TokenStream {
+    let members = fields.iter().zip(fields.members()).enumerate();
+    let bound = |index: usize| format_ident!("__field{index}", span = Span::mixed_site());
+    let patterns = members.clone().map(|(index, (field, member))| {
+        let bound = bound(index);
+        match member {
+            Member::Named(name) => quote_spanned!(name.span()=> #name: #bound),
+            Member::Unnamed(mut number) => {
+                number.span = field.ty.span();
+                quote_spanned!(number.span=> #number: #bound)
+            }
+        }
+    });
+    let types = members.map(|(index, (field, _))| {
+        let (bound, ty, at) = (bound(index), &field.ty, field.ty.span());
+        // At the type, where rustc says that it is another one.
+        let variable = Ident::new("__field", at);
+        let check = placed(check.clone(), at);
+        quote_spanned! {at=>
+            let #variable = #bound;
+            #check::IsOfType::<#ty>::declared(#variable);
+        }
+    });
+    let at = remote.span();
+    let pattern = match fields {
+        Fields::Unnamed(_) => quote_spanned!(at=> Self { #(#patterns,)* }),
+        _ => quote_spanned!(at=> Self { #(#patterns,)* .. }),
+    };
+    quote! {
+        let _ = |__remote: &Self| {
+            let #pattern = __remote;
+            #(#types)*
+        };
+    }
+}
+
+/// Uses the struct and its fields: nothing else does, and rustc would say that they are never used.
+fn used(input: &DeriveInput, fields: &Fields) -> TokenStream {
+    let ident = &input.ident;
+    let members: Vec<Member> = fields.members().collect();
+    let variables: Vec<_> = (0..members.len())
+        .map(|index| format_ident!("__field{index}", span = Span::mixed_site()))
+        .collect();
+    quote! {
+        let _ = |__local: #ident| {
+            let #ident { #(#members: #variables),* } = __local;
+            #ident { #(#members: #variables),* }
+        };
+    }
+}
