@@ -356,7 +356,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             #[allow(dead_code)]
             #vis fn #run<__App>(self, #app: &__App) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
             where
-                __App: ?::core::marker::Sized + ::core::marker::Sync,
+                __App: ?::core::marker::Sized + __plan::Application,
                 #(#bounds,)*
             {
                 let __inputs = #inputs;
@@ -370,6 +370,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             const DESCRIPTION: &'static ::core::primitive::str = #description;
             #inside
             const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(&__PLAN);
+            const ON_MOCK: ::core::option::Option<fn(Self, &'static __plan::Mock) -> __plan::Run<'static, __plan::Mock, Self::Output>> = ::core::option::Option::Some(Self::#run);
         }
     }
 }

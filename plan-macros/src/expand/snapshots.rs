@@ -141,7 +141,7 @@ fn a_reference() {
                 #[doc(hidden)]
                 impl<__App> __plan::RunsOn<__App> for LatestThread
                 where
-                    __App: ?::core::marker::Sized + ::core::marker::Sync,
+                    __App: ?::core::marker::Sized + __plan::Application,
                     __App: __plan::HasTool<__PlanArguments0_0>,
                 {
                     fn start<'__app>(
@@ -203,7 +203,7 @@ fn a_reference() {
                         app: &__App,
                     ) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
                     where
-                        __App: ?::core::marker::Sized + ::core::marker::Sync,
+                        __App: ?::core::marker::Sized + __plan::Application,
                         __App: __plan::HasTool<__PlanArguments0_0>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
@@ -226,6 +226,12 @@ fn a_reference() {
                     const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(
                         &__PLAN,
                     );
+                    const ON_MOCK: ::core::option::Option<
+                        fn(
+                            Self,
+                            &'static __plan::Mock,
+                        ) -> __plan::Run<'static, __plan::Mock, Self::Output>,
+                    > = ::core::option::Option::Some(Self::run);
                 }
             };
         "#]],

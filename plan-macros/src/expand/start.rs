@@ -47,7 +47,7 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
         #[doc(hidden)]
         impl<__App> __plan::RunsOn<__App> for #ty
         where
-            __App: ?::core::marker::Sized + ::core::marker::Sync,
+            __App: ?::core::marker::Sized + __plan::Application,
             #(#bounds,)*
         {
             fn start<'__app>(__call_index: ::core::primitive::usize, __request: __plan::Request<'_>, __app: &'__app __App) -> __plan::Started<'__app> {

@@ -47,7 +47,7 @@ pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
-pub use crate::run::{CallContext, CalledPlan};
+pub use crate::run::{Application, CallContext, CalledPlan, Mock};
 pub use crate::shape::inside::{Inside, NotInside, of};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};

@@ -4,7 +4,7 @@ pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue, receive};
-use crate::run::{CallContext, CalledPlan};
+use crate::run::{Application, CallContext, CalledPlan, Mock};
 use crate::{Call, Plan, Result, Run, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +38,16 @@ where
         T: 'a,
     {
         request.call::<T, App>(self, keep)
+    }
+}
+
+/// A mock has every tool. That no other application is a mock, rustc knows since a mock is not `Sync`.
+impl<T: Tool + 'static, First> HasTool<T, First> for Mock {
+    fn start<'a>(&'a self, request: Request<'_>, keep: bool) -> Started<'a>
+    where
+        T: 'a,
+    {
+        Mock::start::<T>(self, request, keep)
     }
 }
 
@@ -149,7 +159,7 @@ impl<O, S> Inline<O, S> {
     /// Runs the plan on an application that has its tools.
     pub fn run<'a, App>(&self, app: &'a App) -> Run<'a, App, O>
     where
-        App: ?Sized + Sync + CanRun<S>,
+        App: ?Sized + Application + CanRun<S>,
     {
         Run::new(self.plan, Ok(Vec::new()), app, App::start)
     }

@@ -20,10 +20,13 @@
 //! | [`Throttle`] | how often tools may be called, by all runs together |
 //! | [`Observer`] | is notified of events as they happen |
 //! | [`Timer`] | where waits and time limits take the time from |
+//! | [`Mock`], [`ManualTimer`] | an application and a time for tests |
 
+mod answer;
 mod catch;
 mod context;
 mod limits;
+mod mock;
 mod names;
 mod nesting;
 mod observe;
@@ -45,6 +48,9 @@ mod trace;
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use limits::Limits;
+#[doc(hidden)]
+pub use mock::Application;
+pub use mock::Mock;
 pub use observe::{Observer, StepRef};
 pub use on_failure::OnFailure;
 pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
@@ -139,9 +145,17 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         inputs: Result<Vec<StoredValue>, ResolveError>,
         app: &'a App,
         start: StartFn<App>,
-    ) -> Self {
-        let inputs = inputs.map_err(Cause::Inputs);
-        Self::started_by(Starter::Plan(start), plan.into(), inputs, app)
+    ) -> Self
+    where
+        App: Application,
+    {
+        let plan = plan.into();
+        let mut inputs = inputs.map_err(Cause::Inputs);
+        let lacks = app.lacks(plan.plan);
+        if !lacks.is_empty() {
+            inputs = Err(Cause::Unfit(lacks));
+        }
+        Self::started_by(Starter::Plan(start), plan, inputs, app)
     }
 
     /// A run whose actions are started by `starter`, or one that fails for a cause that is known already.

@@ -1,6 +1,6 @@
 //! Tools, and applications that can call them.
 
-use super::{CallContext, CalledPlan};
+use super::{CallContext, CalledPlan, Mock, Run};
 use crate::plan::LazyPlan;
 use crate::shape::inside::Inside;
 use crate::{Result, Shape};
@@ -90,10 +90,17 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// ```
     const PLAN: Option<&'static LazyPlan> = None;
 
+    /// Runs the plan that the tool is on a mock. Not for users: `plan!` gives it.
+    #[doc(hidden)]
+    const ON_MOCK: Option<OnMock<Self>> = None;
+
     /// What the output's type says of itself, for the secrets in it. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` give it.
     #[doc(hidden)]
     const OUTPUT: fn() -> Inside = || Inside::UNKNOWN;
 }
+
+/// How a plan runs on a mock.
+pub(crate) type OnMock<T> = fn(T, &'static Mock) -> Run<'static, Mock, <T as Tool>::Output>;
 
 /// An implementation of a [`Tool`] for one application.
 ///

@@ -318,7 +318,9 @@ impl<'x> Schedule<'x> {
             };
             let question = flow.and_then(|flow| flow.jobs[job].question.as_ref());
             let given = question.map(|question| &question.arguments);
+            let secrecy = self.secrecy.as_deref();
             let request = Request::new(&scope, action)
+                .hiding(secrecy.map(|secrecy| secrecy.arguments(number)))
                 .given(given)
                 .capturing(self.options.capture.then_some(&captured))
                 .within(&context);

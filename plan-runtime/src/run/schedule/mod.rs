@@ -509,7 +509,10 @@ impl<'x> Schedule<'x> {
         let number = self.graph.actions[step] as usize;
         let context =
             |is_plan: bool| self.context((step, 0), Vec::new(), 1, None, is_plan.then_some(number));
-        let request = Request::new(&scope, action).within(&context);
+        let secrecy = self.secrecy.as_deref();
+        let request = Request::new(&scope, action)
+            .hiding(secrecy.map(|secrecy| secrecy.arguments(number)))
+            .within(&context);
         if let Some(error) = self.charge(action, true) {
             return self.ended_at_once(step, Err(error), span.as_ref());
         }
