@@ -94,7 +94,7 @@ fn a_reference() {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
                     self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _,
-                    NotProbed as _, OwnItself as _, OwnUnsized as _,
+                    NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
@@ -158,6 +158,14 @@ fn a_reference() {
                             }
                             _ => __request.unknown(),
                         }
+                    }
+                    fn begin<'__app>(
+                        self,
+                        __app: &'__app __App,
+                    ) -> ::core::option::Option<
+                        __plan::Run<'__app, __App, <Self as __plan::Tool>::Output>,
+                    > {
+                        ::core::option::Option::Some(self.run(__app))
                     }
                 }
                 impl<__App> __plan::Call<__App> for LatestThread
@@ -226,12 +234,7 @@ fn a_reference() {
                     const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(
                         &__PLAN,
                     );
-                    const ON_MOCK: ::core::option::Option<
-                        fn(
-                            Self,
-                            &'static __plan::Mock,
-                        ) -> __plan::Run<'static, __plan::Mock, Self::Output>,
-                    > = ::core::option::Option::Some(Self::run);
+                    const ON_MOCK: __plan::OnMock<Self> = __plan::Mocked::<Self>::RUN;
                 }
             };
         "#]],

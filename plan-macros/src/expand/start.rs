@@ -9,8 +9,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How each action is started, by its number in the plan.
-pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
+/// How each action is started, by its number in the plan, and how the plan begins, if it can be a step of another one.
+pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let kept = kept(cx);
     // One arm for all that start in the same way, which most steps of a long plan do.
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
@@ -56,6 +56,7 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
                     _ => __request.unknown(),
                 }
             }
+            #begin
         }
     }
 }

@@ -40,14 +40,14 @@ pub use literal::{
     slot, takable, value_of, witness,
 };
 pub use run::{
-    CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
-    called, called_in, input, kept_input, plan_of, received,
+    CalledOn, CanRun, HasTool, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started,
+    StepFuture, StepResult, called, called_in, input, kept_input, plan_of, received,
 };
 pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{ResolveError, Scope, StoredValue, encode};
-pub use crate::run::{Application, CallContext, CalledPlan, Mock};
+pub use crate::run::{Application, CallContext, CalledPlan, Mock, OnMock};
 pub use crate::shape::inside::{Inside, NotInside, of};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 #[diagnostic::on_unimplemented(
     message = "a tool that returns `{Output}` cannot be answered with `{Self}`",
     label = "the closure returns `{Self}`",
-    note = "a closure returns `Ok(…)` of a `{Output}`, `Err(…)` of a `plan_runtime::Error`, or a future of one of them, as `async` blocks are"
+    note = "return `Ok(…)` with a `{Output}`, `Err(…)` with a `plan_runtime::Error`, or an `async` block of one of them"
 )]
 pub trait Answer<Output, When> {
     /// The answer, now or later.
@@ -40,13 +40,13 @@ pub struct Later;
 /// Says that a closure does not return.
 pub struct Never;
 
+#[diagnostic::do_not_recommend]
 impl<Output> Answer<Output, Now> for Result<Output> {
     fn given(self) -> Given<Output> {
         Given::Now(self)
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<Output, F> Answer<Output, Later> for F
 where
     F: Future<Output = Result<Output>> + Send + 'static,
@@ -205,12 +205,9 @@ impl Mock {
                 StoredValue::metered(output, keep, &meter).map_err(StepError::output)
             }));
         }
-        match T::ON_MOCK {
-            Some(run) => {
-                let run = run(tool, Mock::STAND_IN);
-                let plan = run.called_on(Arc::clone(known)).expect("a run that is new");
-                Started::Plan(plan.keeping(keep), request.context(true))
-            }
+        let run = T::ON_MOCK.and_then(|run| run(tool, Mock::STAND_IN));
+        match run.and_then(|run| run.called_on(Arc::clone(known))) {
+            Some(plan) => Started::Plan(plan.keeping(keep), request.context(true)),
             // Its name has an answer, or the run would not have started.
             None => Started::Ended(Err(StepError::tool(Error::permanent(format!(
                 "the mock has an answer for another tool that is called `{}`",

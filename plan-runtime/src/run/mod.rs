@@ -63,6 +63,8 @@ pub use report::{
 pub use signals::{SignalError, Signals};
 pub use throttle::Throttle;
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
+#[doc(hidden)]
+pub use tool::OnMock;
 
 #[cfg(feature = "dynamic")]
 pub(crate) use names::allows;

@@ -92,15 +92,16 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
 
     /// Runs the plan that the tool is on a mock. Not for users: `plan!` gives it.
     #[doc(hidden)]
-    const ON_MOCK: Option<OnMock<Self>> = None;
+    const ON_MOCK: OnMock<Self> = None;
 
     /// What the output's type says of itself, for the secrets in it. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` give it.
     #[doc(hidden)]
     const OUTPUT: fn() -> Inside = || Inside::UNKNOWN;
 }
 
-/// How a plan runs on a mock.
-pub(crate) type OnMock<T> = fn(T, &'static Mock) -> Run<'static, Mock, <T as Tool>::Output>;
+/// How a plan runs on a mock, if a tool is one.
+pub type OnMock<T> =
+    Option<fn(T, &'static Mock) -> Option<Run<'static, Mock, <T as Tool>::Output>>>;
 
 /// An implementation of a [`Tool`] for one application.
 ///
