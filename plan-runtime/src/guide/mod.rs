@@ -9,6 +9,7 @@
 //! | [Flow](flow) | order, conditions, loops, plans in plans, retries, time limits, fallbacks |
 //! | [Running](running) | options, failures, reports, limits, panics, cancelling, observers, time |
 //! | [Testing](testing) | mocks, time that does not pass, jitter that repeats |
+//! | [Recipe: testing](recipes::testing) | retries, time limits, polling and values from outside, in tests that take no time |
 //! | [Dynamic plans](dynamic_plans) | plans that arrive as JSON: reading, checking, running, writing, Rust source |
 //! | [Untrusted plans](untrusted) | what is guaranteed about a stranger's plan, and what is not |
 //! | [Pictures](pictures) | a plan as text, Mermaid, DOT and documentation; a run as an HTML page |
@@ -28,7 +29,7 @@
 //! | `quickstart` | a plan on a mailbox, from tools to receipt |
 //! | `diamond` | independent steps that run concurrently |
 //! | `nested_plan` | a plan as a step of another plan |
-//! | `mocking` | one plan on a real application and on a mock |
+//! | `mocking` | one plan on a real application, on a mock with closures, and on an application for tests |
 //! | `graph` | a plan as data: levels, dependencies, pointers, JSON |
 //! | `pictures` | a plan in Mermaid and DOT, and an HTML page about a run |
 //! | `conditions` | `if`, `else if`, `if let`, `for`, optional steps and fallbacks in one plan |
@@ -99,6 +100,12 @@ pub mod running {}
 ///
 /// Next: [Dynamic plans](dynamic_plans).
 pub mod testing {}
+
+/// Whole programs for one purpose each.
+pub mod recipes {
+    #[doc = include_str!("recipes/testing.md")]
+    pub mod testing {}
+}
 
 #[doc = include_str!("dynamic_plans.md")]
 ///
