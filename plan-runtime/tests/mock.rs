@@ -505,7 +505,7 @@ fn gates_and_reports_see_what_they_see_elsewhere() {
             .to_string()
             .contains("was refused: no money")
     );
-    // A call that is not allowed is none.
+    // A call that was refused is not recorded.
     assert_eq!(mock.order(), ["buy", "find_price", "double"]);
     let real = smol::block_on(
         plan.run(&Shop)
@@ -552,7 +552,7 @@ fn arguments_that_do_not_fit_are_named() {
     }
     #[tool]
     async fn take(_: &Shop, small: Wrong) -> Result<()> {
-        drop(small);
+        let Wrong = small;
         Ok(())
     }
     let plan = plan! {

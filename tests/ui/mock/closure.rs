@@ -7,7 +7,7 @@ use tools::*;
 fn main() {
     let _ = Mock::new().on(|| Ok("a".to_owned()));
 
-    // These are no tools.
+    // Only a tool can be answered.
     let _ = Mock::new().on(|Filters { .. }| Ok("a".to_owned()));
     let _ = Mock::new().on(|text: String| Ok(text));
     let _ = Mock::new().on(say);

@@ -19,7 +19,7 @@ fn main() {
     let _ = Mock::new().on(|Say { text }| Ok(text));
     let _ = Mock::new().on(|Say { .. }| Err(Error::msg("busy")));
     let _ = Mock::new().on(|Say { .. }| Ok("a".into()));
-    let _ = Mock::new().on(|_: Say| panic!("nothing is said"));
+    let _ = Mock::new().on(|_: Say| panic!("it must not speak"));
     let _ = Mock::new().on(|_: Say| std::future::pending());
     let _ = Mock::new().on(|Say { text }| Ok(text.parse::<u8>()?.to_string()));
     let _ = Mock::new().on(|Say { text }| Ok(text.parse::<u8>().permanent()?.to_string()));
