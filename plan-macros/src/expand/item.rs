@@ -365,7 +365,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
                 #(#bounds,)*
             {
                 let __inputs = #inputs;
-                __plan::Run::new(&__PLAN, __inputs, #app, <Self as __plan::RunsOn<__App>>::start)
+                __plan::Run::on(&__PLAN, __inputs, #app, <Self as __plan::RunsOn<__App>>::start)
             }
         }
         impl __plan::Tool for #name {

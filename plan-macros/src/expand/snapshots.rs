@@ -219,7 +219,7 @@ fn a_reference() {
                                 __plan::input:: < __PlanInput0 > ("sender", & self.sender) ?
                             ],
                         ))();
-                        __plan::Run::new(
+                        __plan::Run::on(
                             &__PLAN,
                             __inputs,
                             app,

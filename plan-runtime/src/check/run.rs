@@ -187,7 +187,7 @@ impl<O, S> Inline<O, S> {
     where
         App: ?Sized + Application + CanRun<S>,
     {
-        Run::new(self.plan, Ok(Vec::new()), app, App::start)
+        Run::on(self.plan, Ok(Vec::new()), app, App::start)
     }
 }
 

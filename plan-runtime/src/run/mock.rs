@@ -187,6 +187,7 @@ pub trait Application {
 
 impl<App: ?Sized + Sync> Application for App {}
 
+#[diagnostic::do_not_recommend]
 impl Application for Mock {
     fn lacks(&self, plan: &Plan) -> Vec<String> {
         let Some(known) = &self.known else {

@@ -140,9 +140,9 @@ enum Stage<'a> {
 }
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// For generated code.
+    /// For generated code, which runs the plan where it has all that it needs.
     #[doc(hidden)]
-    pub fn new(
+    pub fn on(
         plan: impl Into<Executable<'a>>,
         inputs: Result<Vec<StoredValue>, ResolveError>,
         app: &'a App,
@@ -158,6 +158,18 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
             inputs = Err(Cause::Unfit(lacks));
         }
         Self::started_by(Starter::Plan(start), plan, inputs, app)
+    }
+
+    /// The same on any application, for those that start steps themselves.
+    #[doc(hidden)]
+    pub fn new(
+        plan: impl Into<Executable<'a>>,
+        inputs: Result<Vec<StoredValue>, ResolveError>,
+        app: &'a App,
+        start: StartFn<App>,
+    ) -> Self {
+        let inputs = inputs.map_err(Cause::Inputs);
+        Self::started_by(Starter::Plan(start), plan.into(), inputs, app)
     }
 
     /// A run whose actions are started by `starter`, or one that fails for a cause that is known already.
