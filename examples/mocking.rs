@@ -1,7 +1,8 @@
-//! One plan on two applications: files on disk, and a map in memory that a test can look into.
+//! One plan on three applications: files on disk, a `Mock` whose closures answer, and a map in memory that a test can look into.
 //!
-//! The tools are contracts here, structs with `#[derive(Tool)]`; each application has its own implementation of them.
+//! The tools are contracts here, structs with `#[derive(Tool)]`; two applications have their own implementation of them, and the mock needs none.
 
+use plan_runtime::run::Mock;
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ struct ReadFile {
 }
 
 /// Writes a text file, and says how many bytes it has.
-#[derive(Serialize, Deserialize, Shape, Tool)]
+#[derive(Debug, PartialEq, Serialize, Deserialize, Shape, Tool)]
 #[tool(output = usize)]
 struct WriteFile {
     name: String,
@@ -56,7 +57,7 @@ impl Call<Disk> for WriteFile {
     }
 }
 
-/// The mock: no disk, and nothing to clean up.
+/// Another mock, in which what was written can be read: no disk, and nothing to clean up.
 #[derive(Default)]
 struct Memory {
     files: Mutex<BTreeMap<String, String>>,
@@ -85,14 +86,28 @@ fn plan(name: &str) -> NumberLines {
 async fn main() -> Result<()> {
     let poem = "Two roads diverged\nin a yellow wood\n";
 
+    let mock = Mock::new()
+        .on(|ReadFile { .. }| Ok("one\ntwo\n".into()))
+        .on(|WriteFile { text, .. }| Ok(text.len()));
+    let mocked = plan("poem").run(&mock).await?;
+    println!("mock: {mocked} bytes, after {}", mock.order().join(" and "));
+    let text = "  1  one\n  2  two\n".to_owned();
+    let name = "poem.numbered".to_owned();
+    assert_eq!(mock.calls::<WriteFile>(), [WriteFile { name, text }]);
+    let mock = mock.on(|ReadFile { name }| Err(Error::permanent(format!("no file `{name}`"))));
+    let error = plan("prose").run(&mock).await.unwrap_err();
+    println!("mock: {error}");
+    let error = plan("prose").run(&Mock::new()).await.unwrap_err();
+    println!("mock: {error:?}\n");
+
     let memory = Memory::default();
     let files = BTreeMap::from([("poem".to_owned(), poem.to_owned())]);
     *memory.files.lock().unwrap() = files;
     let in_memory = plan("poem").run(&memory).await?;
-    println!("mock: {in_memory} bytes");
+    println!("memory: {in_memory} bytes");
     print!("{}", memory.files.lock().unwrap()["poem.numbered"]);
     let error = plan("prose").run(&memory).await.unwrap_err();
-    println!("mock: {error}");
+    println!("memory: {error}");
 
     let folder = std::env::temp_dir().join(format!("plan-mocking-{}", process::id()));
     fs::create_dir_all(&folder)?;

@@ -59,7 +59,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_snake_case, non_upper_case_globals, private_bounds, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -293,7 +293,12 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         builder.into_item(output_name())
     });
     let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
-    let steps = start::steps(&quote!(#name), cx);
+    let begin = quote! {
+        fn begin<'__app>(self, __app: &'__app __App) -> ::core::option::Option<__plan::Run<'__app, __App, <Self as __plan::Tool>::Output>> {
+            ::core::option::Option::Some(self.run(__app))
+        }
+    };
+    let steps = start::steps(&quote!(#name), &begin, cx);
     let bounds = start::bounds(cx);
     let tool_name = text_of(name).to_snake_case();
     let description = docs::text(&head.attrs);
@@ -367,11 +372,11 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             #[allow(dead_code)]
             #vis fn #run<__App>(self, #app: &__App) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
             where
-                __App: ?::core::marker::Sized + ::core::marker::Sync,
+                __App: ?::core::marker::Sized + __plan::Application,
                 #(#bounds,)*
             {
                 let __inputs = #inputs;
-                __plan::Run::new(&__PLAN, __inputs, #app, <Self as __plan::RunsOn<__App>>::start)
+                __plan::Run::on(&__PLAN, __inputs, #app, <Self as __plan::RunsOn<__App>>::start)
             }
         }
         impl __plan::Tool for #name {
@@ -383,6 +388,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             #take
             #hand_over
             const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(&__PLAN);
+            const ON_MOCK: __plan::OnMock<Self> = __plan::Mocked::<Self>::RUN;
         }
     }
 }
@@ -404,7 +410,7 @@ fn inline(cx: &Context<'_>) -> TokenStream {
         builder.bindings.extend(quote!(let _ = || #value;));
         builder.into_item(output_name())
     });
-    let steps = start::steps(&quote!(ThisUnnamedPlan), cx);
+    let steps = start::steps(&quote!(ThisUnnamedPlan), &TokenStream::new(), cx);
     quote! {
         struct ThisUnnamedPlan;
         #shared

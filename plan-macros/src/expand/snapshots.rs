@@ -94,7 +94,7 @@ fn a_reference() {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
                     self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _,
-                    NotProbed as _, OwnItself as _, OwnUnsized as _,
+                    NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
@@ -141,7 +141,7 @@ fn a_reference() {
                 #[doc(hidden)]
                 impl<__App> __plan::RunsOn<__App> for LatestThread
                 where
-                    __App: ?::core::marker::Sized + ::core::marker::Sync,
+                    __App: ?::core::marker::Sized + __plan::Application,
                     __App: __plan::HasTool<__PlanArguments0_0>,
                 {
                     fn start<'__app>(
@@ -158,6 +158,14 @@ fn a_reference() {
                             }
                             _ => __request.unknown(),
                         }
+                    }
+                    fn begin<'__app>(
+                        self,
+                        __app: &'__app __App,
+                    ) -> ::core::option::Option<
+                        __plan::Run<'__app, __App, <Self as __plan::Tool>::Output>,
+                    > {
+                        ::core::option::Option::Some(self.run(__app))
                     }
                 }
                 impl<__App> __plan::Call<__App> for LatestThread
@@ -203,7 +211,7 @@ fn a_reference() {
                         app: &__App,
                     ) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
                     where
-                        __App: ?::core::marker::Sized + ::core::marker::Sync,
+                        __App: ?::core::marker::Sized + __plan::Application,
                         __App: __plan::HasTool<__PlanArguments0_0>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
@@ -211,7 +219,7 @@ fn a_reference() {
                                 __plan::input:: < __PlanInput0 > ("sender", & self.sender) ?
                             ],
                         ))();
-                        __plan::Run::new(
+                        __plan::Run::on(
                             &__PLAN,
                             __inputs,
                             app,
@@ -226,6 +234,7 @@ fn a_reference() {
                     const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(
                         &__PLAN,
                     );
+                    const ON_MOCK: __plan::OnMock<Self> = __plan::Mocked::<Self>::RUN;
                 }
             };
         "#]],

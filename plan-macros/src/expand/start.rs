@@ -10,8 +10,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// How each action is started, by its number in the plan.
-pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
+/// How each action is started, by its number in the plan, and how the plan begins, if it can be a step of another one.
+pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> TokenStream {
     let handed = handed(cx);
     // One arm for all that start in the same way, which most steps of a long plan do.
     let mut arms: Vec<(Vec<usize>, TokenStream)> = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
         #[doc(hidden)]
         impl<__App> __plan::RunsOn<__App> for #ty
         where
-            __App: ?::core::marker::Sized + ::core::marker::Sync,
+            __App: ?::core::marker::Sized + __plan::Application,
             #(#bounds,)*
         {
             fn start<'__app>(__call_index: ::core::primitive::usize, __request: __plan::Request<'_>, __app: &'__app __App) -> __plan::Started<'__app> {
@@ -59,6 +59,7 @@ pub(super) fn steps(ty: &TokenStream, cx: &Context<'_>) -> TokenStream {
                     _ => __request.unknown(),
                 }
             }
+            #begin
         }
     }
 }

@@ -44,14 +44,14 @@ pub use literal::{
 };
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
 pub use run::{
-    CalledOn, CanRun, HasTool, Inline, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
-    called, called_in, input, plan_of, received, whole_input,
+    CalledOn, CanRun, HasTool, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started,
+    StepFuture, StepResult, called, called_in, input, plan_of, received, whole_input,
 };
 pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
-pub use crate::run::{CallContext, CalledPlan};
+pub use crate::run::{Application, CallContext, CalledPlan, Mock, OnMock};
 pub use crate::shape::inside::{Inside, NotInside, of};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};

@@ -4,7 +4,7 @@ pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
 use crate::resolve::{HandOver, ResolveError, StoredValue, receive};
-use crate::run::{CallContext, CalledPlan};
+use crate::run::{Application, CallContext, CalledPlan, Mock, OnMock};
 use crate::{Call, Plan, Result, Run, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -16,7 +16,32 @@ use std::marker::PhantomData;
 pub trait RunsOn<App: ?Sized> {
     /// Starts the action of this number, counted over the whole plan in the order in which actions are written.
     fn start<'a>(call_index: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
+
+    /// A run of the plan, if it has a name, so that it can be a step of another one.
+    fn begin(self, app: &App) -> Option<Run<'_, App, Self::Output>>
+    where
+        Self: Tool,
+    {
+        let _ = app;
+        None
+    }
 }
+
+/// Asks whether a plan runs on a mock, which it does unless one of its tools is not a tool: that is reported where it is.
+pub struct Mocked<S>(PhantomData<S>);
+
+impl<S: Tool + RunsOn<Mock>> Mocked<S> {
+    /// How it runs.
+    pub const RUN: OnMock<S> = Some(|plan, mock| S::begin(plan, mock));
+}
+
+/// The answer of plans with mistakes.
+pub trait NotMocked<S: Tool> {
+    /// It does not run.
+    const RUN: OnMock<S> = None;
+}
+
+impl<S: Tool> NotMocked<S> for Mocked<S> {}
 
 /// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it
 /// were a parameter, from the one application that has the tool. `First` is the first tool of a plan with several.
@@ -38,6 +63,17 @@ where
         T: 'a,
     {
         request.call::<T, App>(self)
+    }
+}
+
+/// A mock has every tool. That no other application is a mock, rustc knows since a mock is not `Sync`.
+#[diagnostic::do_not_recommend]
+impl<T: Tool + 'static, First> HasTool<T, First> for Mock {
+    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
+    where
+        T: 'a,
+    {
+        Mock::start::<T>(self, request)
     }
 }
 
@@ -147,10 +183,10 @@ impl<O, S> Inline<O, S> {
     /// Runs the plan on an application that has its tools.
     pub fn run<'a, App>(&self, app: &'a App) -> Run<'a, App, O>
     where
-        App: ?Sized + Sync + CanRun<S>,
+        App: ?Sized + Application + CanRun<S>,
         O: DeserializeOwned + 'static,
     {
-        Run::new(self.plan, Ok(Vec::new()), app, App::start)
+        Run::on(self.plan, Ok(Vec::new()), app, App::start)
     }
 }
 

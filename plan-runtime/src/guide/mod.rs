@@ -30,6 +30,7 @@
 //! | [Service](recipes::service) | each request of a web service is a run: axum, status codes, server-sent events, clients that disconnect |
 //! | [CPU work](recipes::cpu) | tools that block or compute: threads, and the end of a call that nobody waits for |
 //! | [Library](recipes::library) | plans and tools for applications that the crate does not know |
+//! | [Testing](recipes::testing) | retries, time limits, polling and values from outside, in tests that take no time: `Mock`, `ManualTimer` |
 //! | [Types of other crates](recipes::foreign_types) | a tool gives a type that has no `Shape`: computed values, `#[shape(remote = "…")]` |
 //!
 //! All code of the guide is compiled, and nearly all of it runs, as tests of this crate. The compiler messages are those of
@@ -44,7 +45,7 @@
 //! | `quickstart` | a plan on a mailbox, from tools to receipt |
 //! | `diamond` | independent steps that run concurrently |
 //! | `nested_plan` | a plan as a step of another plan |
-//! | `mocking` | one plan on a real application and on a mock |
+//! | `mocking` | one plan on a real application, on a mock with closures, and on an application for tests |
 //! | `graph` | a plan as data: levels, dependencies, pointers, JSON |
 //! | `pictures` | a plan in Mermaid and DOT, and an HTML page about a run |
 //! | `conditions` | `if`, `else if`, `if let`, `for`, optional steps and fallbacks in one plan |
@@ -197,8 +198,13 @@ pub mod recipes {
 
     #[doc = include_str!("recipes/library.md")]
     ///
-    /// Next: [Types of other crates](foreign_types).
+    /// Next: [Testing](testing).
     pub mod library {}
+
+    #[doc = include_str!("recipes/testing.md")]
+    ///
+    /// Next: [Types of other crates](foreign_types).
+    pub mod testing {}
 
     #[doc = include_str!("recipes/foreign_types.md")]
     pub mod foreign_types {}

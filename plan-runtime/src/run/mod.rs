@@ -20,10 +20,13 @@
 //! | [`Throttle`] | how often tools may be called, by all runs together |
 //! | [`Observer`] | is notified of events as they happen |
 //! | [`Timer`] | where waits and time limits take the time from |
+//! | [`Mock`], [`ManualTimer`] | an application and a time for tests |
 
+mod answer;
 mod catch;
 mod context;
 mod limits;
+mod mock;
 mod names;
 mod nesting;
 mod observe;
@@ -45,6 +48,9 @@ mod trace;
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use limits::Limits;
+#[doc(hidden)]
+pub use mock::Application;
+pub use mock::Mock;
 pub use observe::{Observer, StepRef};
 pub use on_failure::OnFailure;
 pub use options::{DEFAULT_CONCURRENCY, DEFAULT_GRACE};
@@ -57,6 +63,8 @@ pub use report::{
 pub use signals::{SignalError, Signals};
 pub use throttle::Throttle;
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
+#[doc(hidden)]
+pub use tool::OnMock;
 
 #[cfg(feature = "dynamic")]
 pub(crate) use names::allows;
@@ -138,7 +146,27 @@ enum Stage<'a> {
 }
 
 impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
-    /// For generated code.
+    /// For generated code, which runs the plan where it has all that it needs.
+    #[doc(hidden)]
+    pub fn on(
+        plan: impl Into<Executable<'a>>,
+        inputs: Result<Vec<StoredValue>, ResolveError>,
+        app: &'a App,
+        start: StartFn<App>,
+    ) -> Self
+    where
+        App: Application,
+    {
+        let plan = plan.into();
+        let mut inputs = inputs.map_err(Cause::Inputs);
+        let lacks = app.lacks(plan.plan);
+        if !lacks.is_empty() {
+            inputs = Err(Cause::Unfit(lacks));
+        }
+        Self::started_by(Starter::Plan(start), plan, inputs, app)
+    }
+
+    /// The same on any application, for those that start steps themselves.
     #[doc(hidden)]
     pub fn new(
         plan: impl Into<Executable<'a>>,

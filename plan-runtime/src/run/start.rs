@@ -4,6 +4,7 @@ use super::StepError;
 use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
 use super::limits::Limits;
+use super::mock::Known;
 use super::schedule::Schedule;
 use crate::error::Cause;
 use crate::error::RunError;
@@ -12,12 +13,14 @@ use crate::resolve::{
     Arguments, ErrorKind, Given, HandOver, Meter, ResolveError, Scope, StoredValue, drop_quietly,
     encode_within, resolve, take,
 };
+use crate::shape::Secrets;
 use crate::{Call, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// A step's output, on its way.
 pub type StepFuture<'x> = Pin<Box<dyn Future<Output = StepResult> + Send + 'x>>;
@@ -94,6 +97,10 @@ pub struct Request<'s> {
     given: Option<&'s Given>,
     /// What becomes of its output.
     keep: Keep,
+    /// What is secret of the arguments, if anything is secret in the plan.
+    secret: Option<&'s Secrets>,
+    /// What the mock around a plan inside a run knows.
+    known: Option<&'s Arc<Known>>,
 }
 
 impl<'s> Request<'s> {
@@ -108,6 +115,8 @@ impl<'s> Request<'s> {
             shown: None,
             given: None,
             keep: Keep::Json,
+            secret: None,
+            known: None,
         }
     }
 
@@ -149,9 +158,46 @@ impl<'s> Request<'s> {
         }
     }
 
+    /// The same, of whose arguments this is secret.
+    #[must_use]
+    pub(super) fn hiding(self, secret: Option<&'s Secrets>) -> Self {
+        Self { secret, ..self }
+    }
+
+    /// The same, in a plan inside a run on a mock.
+    #[must_use]
+    pub(super) fn known_by(self, known: &'s Arc<Known>) -> Self {
+        Self {
+            known: Some(known),
+            ..self
+        }
+    }
+
+    /// What becomes of the output.
+    pub(super) fn keep(&self) -> Keep {
+        self.keep
+    }
+
+    /// What the mock around the plan knows.
+    pub(super) fn known(&self) -> Option<&'s Arc<Known>> {
+        self.known
+    }
+
+    /// What is secret of the arguments.
+    pub(super) fn secrets(&self) -> Secrets {
+        let tool = self.action.tool.as_ref();
+        let secret = self.secret.or(tool.map(|tool| &tool.secret_arguments));
+        secret.cloned().unwrap_or_default()
+    }
+
     /// The arguments of a call to a tool.
     fn arguments<T: Tool>(&self) -> Result<T, StepError> {
         self.arguments_with(|| T::take(&Arguments::new(&self.action.args, self.scope, self.given)))
+    }
+
+    /// The arguments of a call as JSON.
+    fn arguments_as_json(&self) -> Result<Value, StepError> {
+        self.arguments_with(|| Arguments::new(&self.action.args, self.scope, self.given).read())
     }
 
     /// The arguments of a call, which `make` resolves if nobody was shown them.
@@ -169,13 +215,55 @@ impl<'s> Request<'s> {
         Ok(arguments)
     }
 
+    /// The tool that is called, and its arguments. `None` if gates are to be asked about it first.
+    pub(super) fn read<T: Tool>(&self) -> Result<Option<(T, Value)>, StepError> {
+        if self.asks && T::PLAN.is_some() {
+            return Ok(None);
+        }
+        let arguments: Value = self.arguments_as_json()?;
+        let tool = match T::deserialize(&arguments) {
+            Ok(tool) => tool,
+            // Only what is read from the plan says which argument is wrong.
+            Err(_) => self.arguments()?,
+        };
+        if self.asks {
+            return Ok(None);
+        }
+        self.capture(&tool)?;
+        Ok(Some((tool, arguments)))
+    }
+
+    /// What gates are asked about this call to a tool.
+    pub(super) fn question_of<'x, T: Tool>(self) -> Started<'x> {
+        if T::PLAN.is_some() {
+            return Started::Asks(None);
+        }
+        self.question(T::NAME, T::DESCRIPTION, T::READ_ONLY)
+    }
+
+    /// Leaves the arguments where the report takes them from, if it does.
+    fn capture<T: Tool>(&self, tool: &T) -> Result<(), StepError> {
+        if let Some(captured) = self.captured {
+            let meter = self.scope.meter().map(Meter::again);
+            match encode_within(tool, meter.as_ref()) {
+                Err(error) if stops(&error) => return Err(StepError::arguments(error)),
+                arguments => captured.set(arguments.ok()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The context of the call.
+    pub(super) fn context(&self, is_plan: bool) -> CallContext {
+        self.context
+            .map_or_else(CallContext::default, |make| make(is_plan))
+    }
+
     /// What gates are asked about this call to a tool.
     fn question<'x>(self, tool: &str, description: &str, is_read_only: bool) -> Started<'x> {
         let arguments = self.arguments_with(|| resolve(&self.action.args, self.scope));
         let call = arguments.map(|arguments| GatedCall {
-            context: self
-                .context
-                .map_or_else(CallContext::default, |make| make(false)),
+            context: self.context(false),
             tool: tool.to_owned(),
             description: description.to_owned(),
             is_read_only,
@@ -214,21 +302,12 @@ impl<'s> Request<'s> {
         if self.asks {
             return self.question(T::NAME, T::DESCRIPTION, T::READ_ONLY);
         }
-        if let Some(captured) = self.captured {
-            let meter = self.scope.meter().map(Meter::again);
-            match encode_within(&tool, meter.as_ref()) {
-                Err(error) if stops(&error) => {
-                    return Started::Ended(Err(StepError::arguments(error)));
-                }
-                arguments => captured.set(arguments.ok()),
-            }
+        if let Err(error) = self.capture(&tool) {
+            return Started::Ended(Err(error));
         }
         let tool = match tool.plan_on(app) {
             Ok(plan) => {
-                let context = self
-                    .context
-                    .map_or_else(CallContext::default, |make| make(true));
-                return Started::Plan(plan.keeping(self.keep), context);
+                return Started::Plan(plan.keeping(self.keep), self.context(true));
             }
             Err(tool) => tool,
         };
@@ -248,9 +327,7 @@ impl<'s> Request<'s> {
             return Started::Running(Box::pin(async move { store(output.await) }));
         }
         let is_plan = T::PLAN.is_some();
-        let context = self
-            .context
-            .map_or_else(CallContext::default, |make| make(is_plan));
+        let context = self.context(is_plan);
         let running = RunningCall::of(&context);
         let output = tool.call_in(app, context.clone());
         let future = Box::pin(async move {
@@ -273,11 +350,7 @@ impl<'s> Request<'s> {
     where
         F: Future<Output = Result<Value>> + Send + 'x,
     {
-        let read = || {
-            let arguments = Arguments::new(&self.action.args, self.scope, self.given);
-            arguments.read()
-        };
-        let arguments: Value = match self.arguments_with(read) {
+        let arguments = match self.arguments_as_json() {
             Ok(arguments) => arguments,
             Err(error) => return Started::Ended(Err(error)),
         };

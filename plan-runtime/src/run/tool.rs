@@ -1,6 +1,6 @@
 //! Tools, and applications that can call them.
 
-use super::{CallContext, CalledPlan};
+use super::{CallContext, CalledPlan, Mock, Run};
 use crate::plan::LazyPlan;
 use crate::resolve::{Arguments, HandOver, ResolveError};
 use crate::shape::inside::Inside;
@@ -91,6 +91,10 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// ```
     const PLAN: Option<&'static LazyPlan> = None;
 
+    /// Runs the plan that the tool is on a mock. Not for users: `plan!` gives it.
+    #[doc(hidden)]
+    const ON_MOCK: OnMock<Self> = None;
+
     /// What the output's type says of itself, for the secrets in it. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` give it.
     #[doc(hidden)]
     const OUTPUT: fn() -> Inside = || Inside::UNKNOWN;
@@ -111,6 +115,10 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
         None
     }
 }
+
+/// How a plan runs on a mock, if a tool is one.
+pub type OnMock<T> =
+    Option<fn(T, &'static Mock) -> Option<Run<'static, Mock, <T as Tool>::Output>>>;
 
 /// An implementation of a [`Tool`] for one application.
 ///

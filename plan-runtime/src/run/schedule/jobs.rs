@@ -328,7 +328,9 @@ impl<'x> Schedule<'x> {
             let question = flow.and_then(|flow| flow.jobs[job].question.as_ref());
             let shown = question.map(|question| &question.arguments);
             let (takes, keep) = self.handing(step);
+            let secrecy = self.secrecy.as_deref();
             let request = Request::new(&scope, action)
+                .hiding(secrecy.map(|secrecy| secrecy.arguments(number)))
                 .shown(shown)
                 .handing(takes.then_some(&given), keep)
                 .capturing(self.options.capture.then_some(&captured))

@@ -535,7 +535,9 @@ impl<'x> Schedule<'x> {
         let context =
             |is_plan: bool| self.context((step, 0), Vec::new(), 1, None, is_plan.then_some(number));
         let (takes, keep) = self.handing(step);
+        let secrecy = self.secrecy.as_deref();
         let request = Request::new(&scope, action)
+            .hiding(secrecy.map(|secrecy| secrecy.arguments(number)))
             .within(&context)
             .handing(takes.then_some(&given), keep);
         let started = catch(|| match &span {

@@ -1,0 +1,259 @@
+//! How the calls of a mock are answered.
+
+use super::mock::{Known, Mock, Recorded};
+use super::start::{Request, Started};
+use super::{CalledPlan, Run, Stage, Starter, StepError, limits_of};
+use crate::resolve::{HandOver, Meter, StoredValue};
+use crate::{Error, Result, Tool};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::any::TypeId;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, TryLockError};
+
+/// What a closure of [`Mock::on`] may return: a `Result`, a future of one, or nothing at all, since it panics.
+#[diagnostic::on_unimplemented(
+    message = "a tool that returns `{Output}` cannot be answered with `{Self}`",
+    label = "the closure returns `{Self}`",
+    note = "return `Ok(…)` with a `{Output}`, `Err(…)` with a `plan_runtime::Error`, or an `async` block of one of them"
+)]
+pub trait Answer<Output, When> {
+    /// The answer, now or later.
+    fn given(self) -> Given<Output>;
+}
+
+/// An answer of a mock.
+pub enum Given<Output> {
+    /// It is known.
+    Now(Result<Output>),
+    /// It is awaited.
+    Later(Pin<Box<dyn Future<Output = Result<Output>> + Send>>),
+}
+
+/// Says that an answer is a value.
+pub struct Now;
+
+/// Says that an answer is a future.
+pub struct Later;
+
+/// Says that a closure does not return.
+pub struct Never;
+
+#[diagnostic::do_not_recommend]
+impl<Output> Answer<Output, Now> for Result<Output> {
+    fn given(self) -> Given<Output> {
+        Given::Now(self)
+    }
+}
+
+impl<Output, F> Answer<Output, Later> for F
+where
+    F: Future<Output = Result<Output>> + Send + 'static,
+{
+    fn given(self) -> Given<Output> {
+        Given::Later(Box::pin(self))
+    }
+}
+
+/// What a function returns. It gives `!` a name.
+pub trait Returns {
+    /// The type.
+    type Output;
+}
+
+impl<R> Returns for fn() -> R {
+    type Output = R;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Output> Answer<Output, Never> for <fn() -> ! as Returns>::Output {
+    fn given(self) -> Given<Output> {
+        self
+    }
+}
+
+type Closure<T> = Mutex<Box<dyn FnMut(T) -> Given<<T as Tool>::Output> + Send>>;
+
+impl Mock {
+    /// Answers the calls of a tool with this closure, whose parameter says which tool it is.
+    ///
+    /// The closure is given the arguments, and returns what the tool would: `Ok` of its output or `Err`. It may keep a state, and answer each call
+    /// otherwise. If there is an answer for the tool already, this one replaces it: so a test can change one answer of a mock that others share.
+    ///
+    /// ```
+    /// use plan_runtime::run::{ManualTimer, Mock};
+    /// use plan_runtime::{Error, Result, plan, tool};
+    ///
+    /// # struct Mail;
+    /// # /// Counts e-mails.
+    /// # #[tool] async fn count_emails(mail: &Mail, sender: String) -> Result<u64> { drop(sender); let _ = mail; Ok(0) }
+    /// plan! {
+    ///     Count(sender: String) -> u64 {
+    ///         #[retry(3, backoff = "1s")]
+    ///         step count = CountEmails { sender };
+    ///         count
+    ///     }
+    /// }
+    /// let count = || Count { sender: "sarah".into() };
+    ///
+    /// // Several answers, one after the other.
+    /// let mut answers = vec![Err(Error::msg("busy")), Ok(2)].into_iter();
+    /// let mock = Mock::new().on(move |CountEmails { .. }| answers.next().unwrap());
+    /// let timer = ManualTimer::new();
+    /// let run = count().run(&mock).timer(timer.clone());
+    /// assert_eq!(smol::block_on(timer.skip_waits(run))?, 2);
+    /// assert_eq!(mock.calls::<CountEmails>().len(), 2);
+    ///
+    /// // An answer that takes time: the closure returns a future.
+    /// let mock = Mock::new().on(|CountEmails { sender }| async move {
+    ///     smol::future::yield_now().await;
+    ///     Ok(sender.len() as u64)
+    /// });
+    /// assert_eq!(smol::block_on(count().run(&mock))?, 5);
+    ///
+    /// // The tool itself, on an application that has it.
+    /// let mock = Mock::new().on(|tool: CountEmails| async { plan_runtime::Call::call(tool, &Mail).await });
+    /// assert_eq!(smol::block_on(count().run(&mock))?, 0);
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// A plan is a tool, too. A plan that a step calls is answered as a whole if it has an answer; without one, it runs, and its tools are answered.
+    ///
+    /// A panic of the closure, of an `assert_eq!` in it, say, fails the step, and its message is that of the run's error.
+    #[must_use]
+    pub fn on<T, R, When>(self, mut answer: impl FnMut(T) -> R + Send + 'static) -> Self
+    where
+        T: Tool + 'static,
+        R: Answer<T::Output, When>,
+    {
+        if let Some(known) = &self.known {
+            let closure: Closure<T> = Mutex::new(Box::new(move |tool| answer(tool).given()));
+            known.set(TypeId::of::<T>(), T::NAME, Arc::new(closure));
+        }
+        self
+    }
+
+    /// The calls of a tool, in their order: what it was given. Each attempt of a step is a call.
+    ///
+    /// ```
+    /// use plan_runtime::run::Mock;
+    /// use plan_runtime::{Result, plan, tool};
+    ///
+    /// # /// Sends a text.
+    /// #[tool]
+    /// #[derive(Debug, PartialEq)]
+    /// async fn send(to: String, text: String) -> Result<()> {
+    ///     # drop((to, text));
+    ///     todo!()
+    /// }
+    ///
+    /// let plan = plan! {
+    ///     step sent = for to in ["sarah", "omar"] { Send { to, text: "Hello!" } };
+    ///     sent.len()
+    /// };
+    /// let mock = Mock::new().on(|Send { .. }| Ok(()));
+    /// smol::block_on(plan.run(&mock))?;
+    /// let to = |to: &str| Send { to: to.into(), text: "Hello!".into() };
+    /// assert_eq!(mock.calls::<Send>(), [to("sarah"), to("omar")]);
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the tool is read from the same arguments in another way than when it was called, by a `Deserialize` that is written by hand.
+    #[must_use]
+    pub fn calls<T: Tool + 'static>(&self) -> Vec<T> {
+        let Some(known) = &self.known else {
+            return Vec::new();
+        };
+        let calls = known.calls();
+        let of = calls.iter().filter(|call| call.of == TypeId::of::<T>());
+        of.map(|call| T::deserialize(&call.arguments).expect("it was read from this"))
+            .collect()
+    }
+
+    /// Starts a step that calls a tool.
+    pub(crate) fn start<'x, T>(&self, request: Request<'_>) -> Started<'x>
+    where
+        T: Tool + 'static,
+    {
+        let Some(known) = request.known().or(self.known.as_ref()) else {
+            return request.unknown();
+        };
+        let (tool, arguments) = match request.read::<T>() {
+            Ok(Some(read)) => read,
+            Ok(None) => return request.question_of::<T>(),
+            Err(error) => return Started::Ended(Err(error)),
+        };
+        known.record(Recorded {
+            of: TypeId::of::<T>(),
+            tool: T::NAME,
+            arguments,
+            secrets: request.secrets(),
+        });
+        if let Some(closure) = known.closure(TypeId::of::<T>()) {
+            let (room, keep) = (request.scope().room(), request.keep());
+            let given = called(closure.downcast_ref::<Closure<T>>(), tool);
+            return Started::Running(Box::pin(async move {
+                let output = match given {
+                    Given::Now(output) => output,
+                    Given::Later(output) => output.await,
+                };
+                let meter = Meter::new(room, None);
+                let output = output.map_err(StepError::tool)?;
+                StoredValue::kept(output, keep, T::hand_over(), &meter).map_err(StepError::output)
+            }));
+        }
+        let run = T::ON_MOCK.and_then(|run| run(tool, Mock::STAND_IN));
+        match run.and_then(|run| run.called_on(Arc::clone(known), T::hand_over)) {
+            Some(plan) => Started::Plan(plan.keeping(request.keep()), request.context(true)),
+            // Its name has an answer, or the run would not have started.
+            None => Started::Ended(Err(StepError::tool(Error::permanent(format!(
+                "the mock has an answer for another tool that is called `{}`",
+                T::NAME
+            ))))),
+        }
+    }
+}
+
+/// The answer to a call.
+fn called<T: Tool>(closure: Option<&Closure<T>>, tool: T) -> Given<T::Output> {
+    let closure = closure.expect("it is stored under its tool");
+    let mut closure = match closure.try_lock() {
+        Ok(closure) => closure,
+        Err(TryLockError::Poisoned(closure)) => closure.into_inner(),
+        Err(TryLockError::WouldBlock) => {
+            panic!("the answer for `{}` calls the tool itself", T::NAME)
+        }
+    };
+    closure(tool)
+}
+
+impl<O> Run<'static, Mock, O>
+where
+    O: Serialize + DeserializeOwned + Send + 'static,
+{
+    /// The plan, to be called by a step of a run on a mock, which knows this.
+    fn called_on<'x>(
+        self,
+        known: Arc<Known>,
+        hand_over: fn() -> Option<HandOver<O>>,
+    ) -> Option<CalledPlan<'x>> {
+        let (Stage::New(executable, inputs, _), Starter::Plan(start)) = (self.stage, self.starter)
+        else {
+            return None;
+        };
+        let start = Box::new(move |number: usize, request: Request<'_>| {
+            start(number, request.known_by(&known), Mock::STAND_IN)
+        });
+        let limits = limits_of(&executable);
+        Some(CalledPlan::new::<O>(
+            executable,
+            inputs,
+            limits,
+            (start, true),
+            hand_over,
+        ))
+    }
+}

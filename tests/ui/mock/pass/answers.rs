@@ -1,0 +1,42 @@
+#[path = "../../tools.rs"]
+mod tools;
+
+use plan_runtime::run::Mock;
+use plan_runtime::{Call, Error, Result, ResultExt};
+use std::sync::Arc;
+use tools::*;
+
+fn answered(say: Say) -> Result<String> {
+    Ok(say.text)
+}
+
+async fn awaited(say: Say) -> Result<String> {
+    Ok(say.text)
+}
+
+fn main() {
+    let _ = Mock::new().on(answered).on(awaited);
+    let _ = Mock::new().on(|Say { text }| Ok(text));
+    let _ = Mock::new().on(|Say { .. }| Err(Error::msg("busy")));
+    let _ = Mock::new().on(|Say { .. }| Ok("a".into()));
+    let _ = Mock::new().on(|_: Say| panic!("it must not speak"));
+    let _ = Mock::new().on(|_: Say| std::future::pending());
+    let _ = Mock::new().on(|Say { text }| Ok(text.parse::<u8>()?.to_string()));
+    let _ = Mock::new().on(|Say { text }| Ok(text.parse::<u8>().permanent()?.to_string()));
+    let _ = Mock::new().on(|Say { text }| async move { Ok(text.parse::<u8>()?.to_string()) });
+    let _ = Mock::new().on(async |Say { text }| Ok(text));
+    let _ = Mock::new().on(|Say { text }| {
+        if text.is_empty() {
+            return Err(Error::permanent("there is no text"));
+        }
+        Ok(text)
+    });
+
+    let mut answers = [Ok("a".to_owned()), Err(Error::msg("busy"))].into_iter();
+    let _ = Mock::new().on(move |Say { .. }| answers.next().unwrap());
+    let mail = Arc::new(Mail);
+    let _ = Mock::new().on(move |say: Say| {
+        let mail = mail.clone();
+        async move { say.call(&mail).await }
+    });
+}
