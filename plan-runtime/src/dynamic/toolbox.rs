@@ -2,7 +2,7 @@
 
 use super::before_run::{self, NotReady};
 use super::contract::{Contract, Contracts};
-use super::{Document, Findings, Reader, check};
+use super::{Dialect, Document, Findings, Reader, check};
 use crate::plan::{
     Action, BodyPart, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
     ToolInfo,
@@ -375,6 +375,31 @@ impl<App: ?Sized> Toolbox<App> {
     /// What is known of the tools, in the order in which they were added.
     pub fn contracts(&self) -> &Contracts {
         &self.contracts
+    }
+
+    /// What a model needs to know to write a plan: these tools, and how a plan is written in a dialect, as
+    /// [`Contracts::prompt`] describes it.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, dynamic::Toolbox, tool};
+    /// use plan_runtime::dynamic::Dialect;
+    ///
+    /// /// Doubles a number.
+    /// #[tool(read_only)]
+    /// #[derive(schemars::JsonSchema)]
+    /// async fn double(number: u8) -> Result<u16> {
+    ///     Ok(u16::from(number) * 2)
+    /// }
+    ///
+    /// let prompt = Toolbox::<()>::new().with_schema::<Double>().prompt(Dialect::ActionPlan);
+    /// assert!(prompt.contains(r#"
+    /// double(number: integer (0 to 255)) -> integer (0 to 65535)
+    ///   "Doubles a number." It only reads.
+    /// "#));
+    /// ```
+    #[must_use]
+    pub fn prompt(&self, dialect: Dialect) -> String {
+        self.contracts.prompt(dialect)
     }
 
     /// Whether there is a tool of this name.

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `recognize.rs` | which dialect a document is in |
 //! | `reading/` | a plan that is being read: ids, members, steps, templates, limits, and what is found on the way |
+//! | `guide.rs` | how to write a plan, for a model |
 //! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
 //! | `writing/` | a plan that is being written: JSON, strings with references, parts that cannot be expressed |
 
@@ -16,6 +17,8 @@
 mod action_plan;
 #[cfg(feature = "dynamic")]
 mod blueprint;
+#[cfg(feature = "dynamic")]
+mod guide;
 mod plan_json;
 pub(super) mod reading;
 #[cfg(feature = "dynamic")]

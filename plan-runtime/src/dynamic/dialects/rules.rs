@@ -1,5 +1,6 @@
 //! What there is to know of a dialect: a row of the table in [`Dialect::rules`](super::Dialect::rules).
 
+use super::guide::Guide;
 use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target};
@@ -32,6 +33,9 @@ pub(crate) struct Rules {
     pub(crate) read: fn(&mut PlanBuilder, JsonNode<'_>) -> Option<Plan>,
     /// Writes a document.
     pub(crate) write: fn(&Plan) -> Result<String, Unsupported>,
+
+    /// How a model is told to write it.
+    pub(crate) guide: Guide,
 
     /// The member that has the arguments of a step.
     pub(crate) arguments: &'static str,
