@@ -3,6 +3,7 @@
 use super::guide::Guide;
 use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
+use super::schema::Form;
 use super::references::{Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target};
 use crate::Plan;
 use crate::dynamic::Unsupported;
@@ -34,6 +35,8 @@ pub(crate) struct Rules {
     /// Writes a document.
     pub(crate) write: fn(&Plan) -> Result<String, Unsupported>,
 
+    /// What the schema of its plans has of its own.
+    pub(crate) form_of_schema: Form,
     /// How a model is told to write it.
     pub(crate) guide: Guide,
 

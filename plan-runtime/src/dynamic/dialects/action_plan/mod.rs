@@ -9,6 +9,7 @@
 
 mod read;
 mod scan;
+mod schema;
 mod write;
 
 use super::guide::Guide;
@@ -36,6 +37,7 @@ pub(super) static RULES: Rules = Rules {
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
     write: write::write,
 
+    form_of_schema: schema::FORM,
     guide: Guide {
         frame: ["[", "]"],
         by_id: true,

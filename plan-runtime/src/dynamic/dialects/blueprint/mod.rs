@@ -11,6 +11,7 @@
 
 mod read;
 mod scan;
+mod schema;
 mod write;
 
 use super::guide::Guide;
@@ -32,6 +33,7 @@ pub(super) static RULES: Rules = Rules {
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
     write: write::write,
 
+    form_of_schema: schema::FORM,
     guide: Guide {
         frame: [r#"{"requestId": "plan", "steps": ["#, "]}"],
         by_id: false,

@@ -1,6 +1,6 @@
 //! How plan JSON is recognized and written, and how messages show its references.
 
-use super::read;
+use super::{read, schema};
 use crate::Plan;
 use crate::dynamic::dialects::guide::Guide;
 use crate::dynamic::dialects::reading::Members;
@@ -26,6 +26,7 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     read: read::read,
     write,
 
+    form_of_schema: schema::FORM,
     guide: Guide {
         frame: [
             r#"{"name": "plan", "inputs": [], "steps": ["#,
