@@ -195,7 +195,11 @@ mod tests {
                 read(&format!("{open}{first}, {step}{close}"));
             }
             assert_eq!(examples, 7);
-            let step = format!("{}, {}", Examples { dialect }.call("t", "a", "1"), guide.after);
+            let step = format!(
+                "{}, {}",
+                Examples { dialect }.call("t", "a", "1"),
+                guide.after
+            );
             let step = Examples { dialect }.step("last", &step);
             read(&format!("{open}{first}, {step}{close}"));
         }

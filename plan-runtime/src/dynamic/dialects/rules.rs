@@ -3,8 +3,8 @@
 use super::guide::Guide;
 use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
-use super::schema::Form;
 use super::references::{Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target};
+use super::schema::Form;
 use crate::Plan;
 use crate::dynamic::Unsupported;
 use crate::dynamic::json_node::{JsonNode, JsonType};

@@ -288,7 +288,12 @@ impl Notes {
     }
 
     pub(in crate::dynamic) fn has_errors(&self) -> bool {
-        self.errors + self.more_errors > 0
+        self.errors() > 0
+    }
+
+    /// How many errors there are, those included that are not kept.
+    pub(in crate::dynamic) fn errors(&self) -> usize {
+        self.errors + self.more_errors
     }
 
     /// The findings, in the order of the text; those at one place in the order in which they were found.

@@ -124,7 +124,11 @@ fn tool(contract: &Contract) -> String {
     // Nothing that is written to a `String` fails.
     let _ = writeln!(text, "({given}) -> {output}");
     let description = described(&contract.description, DESCRIPTION);
-    let reads = if contract.read_only { "It only reads." } else { "" };
+    let reads = if contract.read_only {
+        "It only reads."
+    } else {
+        ""
+    };
     let said = [description.as_str(), reads].join(" ");
     if !said.trim().is_empty() {
         let _ = writeln!(text, "  {}", said.trim());

@@ -111,13 +111,7 @@ impl<'s> TypeText<'s> {
         }
     }
 
-    fn member(
-        &mut self,
-        form: &Form<'_>,
-        name: &str,
-        optional: bool,
-        secrets: &Secrets,
-    ) -> String {
+    fn member(&mut self, form: &Form<'_>, name: &str, optional: bool, secrets: &Secrets) -> String {
         let ty = match form.property(name) {
             Property::Type(ty) => self.ty(&ty, &secrets.at(name)),
             Property::Open | Property::Unlisted | Property::Closed => "any".to_owned(),

@@ -28,9 +28,8 @@ fn strings() -> Strings {
         r"\(steps[^\[($\{]",
     ];
     let others = others.join("|");
-    let piece = |marks: &str| {
-        format!("(?:[^$({{]|{marks}|(?:{begun})*(?:{others}|{begun}(?:{marks}|$)))")
-    };
+    let piece =
+        |marks: &str| format!("(?:[^$({{]|{marks}|(?:{begun})*(?:{others}|{begun}(?:{marks}|$)))");
     let plain = piece(&marks);
     let any = piece(&format!("{marks}|{marked}"));
     Strings {

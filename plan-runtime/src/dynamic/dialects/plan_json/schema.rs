@@ -36,6 +36,6 @@ fn document(parts: &Parts) -> Document {
             (plan::INPUTS, json!({"type": "array", "items": input})),
             (plan::OUTPUT, output),
         ],
-        required: &[plan::NAME, plan::INPUTS],
+        required: &[plan::NAME],
     }
 }

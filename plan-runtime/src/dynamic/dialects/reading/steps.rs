@@ -288,10 +288,10 @@ pub(crate) fn arguments(reader: &mut PlanReader<'_>, members: &Members<'_>) -> T
 /// Arguments that are a reference to an object.
 pub(crate) fn whole(reader: &mut PlanReader<'_>, node: JsonNode<'_>) -> Template {
     let at = reader.builder.spans.templates.len();
-    let notes = reader.builder.notes.has_errors();
+    let errors = reader.builder.notes.errors();
     let template = reader.template(node, None, 0);
-    let has_errors = reader.builder.notes.has_errors();
-    if matches!(template, Template::Reference(_)) || (!notes && has_errors) {
+    let is_reported = reader.builder.notes.errors() > errors;
+    if matches!(template, Template::Reference(_)) || is_reported {
         return template;
     }
     let what = format!("`{}`", reader.syntax.arguments());

@@ -207,7 +207,10 @@ fn bounds(form: &Form<'_>) -> Vec<(&'static str, Value)> {
     let names = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
     let mut bounds = Vec::new();
     for name in names {
-        let given = form.schemas().iter().filter_map(|schema| schema.number(name));
+        let given = form
+            .schemas()
+            .iter()
+            .filter_map(|schema| schema.number(name));
         let is_least = name.ends_with("inimum");
         let given = given.reduce(|a, b| if is_least { a.max(b) } else { a.min(b) });
         // What is beyond of these is no number that a plan has.

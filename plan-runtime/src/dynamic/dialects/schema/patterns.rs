@@ -51,8 +51,9 @@ pub(crate) fn name_without(prefix: &str) -> String {
         sign => format!("[{}0-9_$@-]", letters_but(sign)),
     };
     let bare = differs(prefix, &bare, &format!("{names}*"));
-    // A prefix could also be written with escapes.
-    let quoted = |sign: char| format!(r#"[^"\\\x00-\x1f{sign}]"#);
+    // A prefix could also be written with escapes, but not with these.
+    let escapes = r#"\\(?:["\\/bfnrt]|u00[01][0-9a-fA-F])"#;
+    let quoted = |sign: char| format!(r#"(?:[^"\\\x00-\x1f{sign}]|{escapes})"#);
     let quoted = differs(prefix, &quoted, &QUOTED[1..QUOTED.len() - 1]);
     format!(r#"(?:{bare}|\["{quoted}"\])"#)
 }

@@ -2,6 +2,7 @@
 
 use super::policy::{Does, Failure};
 use super::{Builder, any_of, named, object};
+use crate::plan::KEYWORDS;
 use crate::plan::json::names::{binding, block, branch, each, looped, step, tool};
 use serde_json::{Value, json};
 
@@ -13,14 +14,6 @@ const PLAIN_NAME: &str = "(?:_|[a-z]|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]+[0-9][a
 
 /// A name.
 const NAME: &str = "[a-z][a-z0-9_]*";
-
-/// What names in patterns may not be.
-const KEYWORDS: [&str; 40] = [
-    "as", "async", "await", "box", "break", "const", "continue", "crate", "dyn", "else", "enum",
-    "extern", "false", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "match", "mod",
-    "move", "mut", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
-    "try", "type", "unsafe", "use", "where", "while",
-];
 
 impl Builder<'_> {
     /// The schemas of steps and bodies, each under its name.
@@ -55,7 +48,7 @@ impl Builder<'_> {
                 round(
                     &steps_inside,
                     &[
-                        (looped::LAST, pattern(NAME), false),
+                        (looped::LAST, named("id"), false),
                         (looped::WHILE, named("condition"), true),
                     ],
                 ),
@@ -65,7 +58,8 @@ impl Builder<'_> {
             ("wrapped_variable", variable("(?:Some|Ok|Err)\\(", "\\)")),
         ];
         let all = all.into_iter();
-        self.defs.extend(all.map(|(name, schema)| (name.to_owned(), schema)));
+        self.defs
+            .extend(all.map(|(name, schema)| (name.to_owned(), schema)));
     }
 
     /// The calls to all tools. Those of whose arguments nothing is known are one.
@@ -182,7 +176,7 @@ fn each_element() -> Value {
 fn round(steps: &Value, more: &[Member]) -> Value {
     let inputs = json!({
         "type": "object",
-        "propertyNames": pattern(NAME),
+        "propertyNames": named("id"),
         "additionalProperties": named("value"),
     });
     let with = |value: Member| {
@@ -201,13 +195,23 @@ fn round(steps: &Value, more: &[Member]) -> Value {
 
 /// The variables that a pattern names: one, or those of a tuple.
 fn variable(open: &str, close: &str) -> Value {
-    let keywords = KEYWORDS.map(|word| match open {
-        "" => vec![word.to_owned()],
-        _ => ["Some", "Ok", "Err"].map(|it| format!("{it}({word})")).to_vec(),
+    let wrappers = match open {
+        "" => &[""][..],
+        _ => &["Some(", "Ok(", "Err("],
+    };
+    let close_of = |open: &str| if open.is_empty() { "" } else { ")" };
+    let keywords = wrappers.iter().flat_map(|open| {
+        let close = close_of(open);
+        KEYWORDS
+            .iter()
+            .map(move |word| format!("{open}{word}{close}"))
     });
+    let keywords: Vec<String> = keywords.collect();
     let mut one = pattern(&format!("{open}(?:_|{NAME}){close}"));
-    one["not"] = json!({ "enum": keywords.concat() });
-    let tuple = pattern(&format!("{open}\\({PLAIN_NAME}(?:, {PLAIN_NAME})+\\){close}"));
+    one["not"] = json!({ "enum": keywords });
+    let tuple = pattern(&format!(
+        "{open}\\({PLAIN_NAME}(?:, {PLAIN_NAME})+\\){close}"
+    ));
     any_of(vec![one, tuple])
 }
 

@@ -4,7 +4,9 @@ use super::patterns::whole;
 use super::{Builder, any_of, member, named, object};
 use crate::dynamic::dialects::references::Piece;
 use crate::plan::Comparison;
-use crate::plan::json::names::{absent, default, element, part, reference, segment, source, template};
+use crate::plan::json::names::{
+    absent, default, element, part, reference, segment, source, template,
+};
 use serde_json::{Map, Value, json};
 
 /// Names of objects in which nothing looks like a reference.
@@ -15,7 +17,8 @@ const LEAST: i64 = i64::MIN;
 const MOST: u64 = u64::MAX;
 
 /// What has more than spaces in it.
-const NOT_BLANK: &str = r"[^ \t\n\r\x0b\x0c\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]";
+const NOT_BLANK: &str =
+    r"[^ \t\n\r\x0b\x0c\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]";
 
 /// A JSON Pointer.
 const POINTER: &str = "^(?:/(?:[^~/]|~[01])*)*$";
@@ -23,7 +26,10 @@ const POINTER: &str = "^(?:/(?:[^~/]|~[01])*)*$";
 impl Builder<'_> {
     /// The schemas of values, each under its name.
     pub(super) fn values(&mut self) {
-        let mut all = vec![("id", json!({"type": "string", "maxLength": 256, "pattern": NOT_BLANK}))];
+        let mut all = vec![(
+            "id",
+            json!({"type": "string", "maxLength": 256, "pattern": NOT_BLANK}),
+        )];
         match &self.strings {
             Some(strings) => {
                 let string = |pattern: &str| json!({"type": "string", "pattern": pattern});
@@ -38,7 +44,11 @@ impl Builder<'_> {
             }
         }
         let tests = self.tests();
-        let scalars = vec![json!({"type": ["null", "boolean"]}), self.number(&[]), list()];
+        let scalars = vec![
+            json!({"type": ["null", "boolean"]}),
+            self.number(&[]),
+            list(),
+        ];
         let mut strings = self.string(&Map::new());
         let mut value = [scalars.clone(), strings.clone()].concat();
         let mut operand = [scalars, std::mem::take(&mut strings)].concat();
@@ -52,13 +62,18 @@ impl Builder<'_> {
         if self.strings.is_some() {
             operand.push(named("test"));
         }
-        let condition = vec![json!({"type": "boolean"}), named("reference"), named("test")];
+        let condition = vec![
+            json!({"type": "boolean"}),
+            named("reference"),
+            named("test"),
+        ];
         all.push(("value", any_of(value)));
         all.push(("operand", any_of(operand)));
         all.push(("test", tests));
         all.push(("condition", any_of(condition)));
         let all = all.into_iter();
-        self.defs.extend(all.map(|(name, schema)| (name.to_owned(), schema)));
+        self.defs
+            .extend(all.map(|(name, schema)| (name.to_owned(), schema)));
     }
 
     /// Tests, each an object with one member.
@@ -159,7 +174,10 @@ impl Builder<'_> {
         }
         let scan = (self.dialect.rules().scan)(name, &|_| true);
         let is_reference = |piece: &Piece<'_>| matches!(piece, Piece::Reference(_));
-        (!scan.pieces.iter().any(is_reference), !name.contains(['$', '{']))
+        (
+            !scan.pieces.iter().any(is_reference),
+            !name.contains(['$', '{']),
+        )
     }
 
     /// A value of a schema as it is written in a plan.
@@ -226,15 +244,22 @@ fn references() -> Value {
         (segment::OPTIONAL, json!({"type": "boolean"}), false),
     ]);
     let each = member(segment::EACH, json!({"enum": [element::ELEMENT]}));
-    let path = json!({"type": "array", "items": any_of(vec![string(), token, each]), "maxItems": 256});
+    let path =
+        json!({"type": "array", "items": any_of(vec![string(), token, each]), "maxItems": 256});
     let sources = [
         (source::STEP, string()),
         (source::INPUT, string()),
-        (source::LOCAL, json!({"type": "integer", "minimum": 0, "maximum": 63})),
+        (
+            source::LOCAL,
+            json!({"type": "integer", "minimum": 0, "maximum": 63}),
+        ),
     ];
     let mut all = Vec::new();
     for (name, schema) in sources {
-        for (way, leads) in [(reference::POINTER, pointer()), (reference::PATH, path.clone())] {
+        for (way, leads) in [
+            (reference::POINTER, pointer()),
+            (reference::PATH, path.clone()),
+        ] {
             let members = |optional: Value, more: Option<Value>| {
                 let is_required = more.is_some();
                 let replaced = more.map(|it| (reference::ELSE, it, true));
