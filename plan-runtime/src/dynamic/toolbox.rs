@@ -443,7 +443,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// # Errors
     ///
     /// Besides the errors of every run, and all together, before anything runs: tools that the toolbox lacks; inputs that are
-    /// missing, that the plan does not have, or that are not an object; computed values of a plan that was read from JSON, which have
+    /// missing, that the plan does not have, that are not of the type that the plan states, or that are not an object; computed values of a plan that was read from JSON, which have
     /// no code.
     pub fn run<'a>(
         &'a self,

@@ -37,6 +37,7 @@ use crate::plan::{
 use crate::resolve::describe::{quoted, short};
 use checked_value::CheckedValue;
 use input::Inputs;
+pub(super) use input::misfit;
 use outputs::{Computed, KnownOutputs, Outputs};
 use path::LeadsNowhere;
 use plan_graph::similar;

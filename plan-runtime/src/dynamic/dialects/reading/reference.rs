@@ -136,6 +136,7 @@ impl PlanBuilder {
             type_name: if optional { "Option<String>" } else { "String" }.into(),
             description: "".into(),
             secrets: Secrets::default(),
+            is_guessed: true,
         });
         self.inputs.len() - 1
     }
