@@ -345,25 +345,61 @@ fn inputs_are_an_object() {
 #[test]
 fn inputs_have_their_types() {
     let toolbox = Toolbox::<()>::new();
-    let plan = |type_name: &str| read(json!({"name": "p", "inputs": [{"name": "x", "type": type_name}], "steps": []}));
+    let plan = |type_name: &str| {
+        read(json!({"name": "p", "inputs": [{"name": "x", "type": type_name}], "steps": []}))
+    };
     let refused = |type_name: &str, value: Value| {
         let plan = plan(type_name);
         let run = toolbox.run(&plan, json!({ "x": value }), &());
         let error = smol::block_on(run).err()?.to_string();
-        let error = error.strip_prefix("plan `p` cannot start: the input `x` ").unwrap();
+        let error = error
+            .strip_prefix("plan `p` cannot start: the input `x` ")
+            .unwrap();
         Some(error.to_owned())
     };
     for (type_name, value, expected) in [
-        ("String", json!(null), "is null, but must be a string (`String`)"),
-        ("bool", json!("hunter2"), "is a string, but must be `true` or `false` (`bool`)"),
-        ("f64", json!({}), "is an object, but must be a number (`f64`)"),
-        ("u8", json!(0.5), "is a number, but must be an integer (`u8`)"),
+        (
+            "String",
+            json!(null),
+            "is null, but must be a string (`String`)",
+        ),
+        (
+            "bool",
+            json!("hunter2"),
+            "is a string, but must be `true` or `false` (`bool`)",
+        ),
+        (
+            "f64",
+            json!({}),
+            "is an object, but must be a number (`f64`)",
+        ),
+        (
+            "u8",
+            json!(0.5),
+            "is a number, but must be an integer (`u8`)",
+        ),
         ("u8", json!(256), "must be from 0 to 255 (`u8`)"),
-        ("u64", json!(-1), "must be from 0 to 18446744073709551615 (`u64`)"),
+        (
+            "u64",
+            json!(-1),
+            "must be from 0 to 18446744073709551615 (`u64`)",
+        ),
         ("i8", json!(u64::MAX), "must be from -128 to 127 (`i8`)"),
-        ("Vec<u8>", json!({"a": 1}), "is an object, but must be a list (`Vec<u8>`)"),
-        ("Option<Vec<Vec<u8>>>", json!([[1], [2, 3, "4"]]), "at [1][2], is a string, but must be an integer (`Option<Vec<Vec<u8>>>`)"),
-        ("Vec<Option<bool>>", json!([null, 1]), "at [1], is an integer, but must be `true` or `false` (`Vec<Option<bool>>`)"),
+        (
+            "Vec<u8>",
+            json!({"a": 1}),
+            "is an object, but must be a list (`Vec<u8>`)",
+        ),
+        (
+            "Option<Vec<Vec<u8>>>",
+            json!([[1], [2, 3, "4"]]),
+            "at [1][2], is a string, but must be an integer (`Option<Vec<Vec<u8>>>`)",
+        ),
+        (
+            "Vec<Option<bool>>",
+            json!([null, 1]),
+            "at [1], is an integer, but must be `true` or `false` (`Vec<Option<bool>>`)",
+        ),
     ] {
         assert_eq!(refused(type_name, value).as_deref(), Some(expected));
     }
@@ -381,7 +417,11 @@ fn inputs_have_their_types() {
         ("Vec<Email>", json!([1, "a"])),
         ("std::vec::Vec<u8>", json!("?")),
     ] {
-        assert_eq!(refused(type_name, value.clone()), None, "{type_name} {value}");
+        assert_eq!(
+            refused(type_name, value.clone()),
+            None,
+            "{type_name} {value}"
+        );
     }
 }
 
@@ -390,7 +430,8 @@ fn inputs_have_their_types() {
 fn the_type_of_an_input_may_not_be_known() {
     let text = r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_x}}"}}]"#;
     let toolbox = |schema: Value| {
-        let contract = Contract::new("t").arguments(json!({"type": "object", "properties": {"x": schema}}));
+        let contract =
+            Contract::new("t").arguments(json!({"type": "object", "properties": {"x": schema}}));
         Toolbox::<()>::new().with_fn(contract, |given| async move { Ok(given["x"].clone()) })
     };
     let (any, integer) = (toolbox(json!({})), toolbox(json!({"type": "integer"})));

@@ -46,8 +46,15 @@ impl<'a> Evaluation<'a> {
             Test::Any(operands) => self.join(operands, true)?.into(),
             Test::Not(operand) => (!self.holds(operand)?).into(),
             Test::Compare([left, right], how) => {
-                let (left, right) = (self.operand(left)?, self.operand(right)?);
+                let (left, right) = if how.is_order() {
+                    (self.operand(left)?, self.operand(right)?)
+                } else {
+                    (self.if_there(left)?, self.if_there(right)?)
+                };
                 self.compare(&left, &right, *how)?.into()
+            }
+            Test::Ask(question @ (Question::IsSome | Question::IsNone), operand) => {
+                self.ask(*question, &*self.if_there(operand)?)?
             }
             Test::Ask(question, operand) => self.ask(*question, &*self.operand(operand)?)?,
         })
@@ -82,6 +89,11 @@ impl<'a> Evaluation<'a> {
             depth: self.depth,
         });
         at.settle()?.look()
+    }
+
+    /// The same, and null where a reference leads to nothing.
+    fn if_there(&self, operand: &'a Template) -> Result<Cow<'a, Value>, ResolveError> {
+        super::or_null(operand, self.operand(operand))
     }
 
     fn compare(&self, left: &Value, right: &Value, how: Comparison) -> Result<bool, ResolveError> {

@@ -77,6 +77,14 @@ A step can also have a `policy`:
     }
 }
 
+impl Dialect {
+    /// The members of a call whose argument is the variable `x`.
+    pub(in crate::dynamic) fn call_with_variable(self, tool: &str, argument: &str) -> String {
+        let local = self.rules().guide.local;
+        Examples { dialect: self }.call(tool, argument, local)
+    }
+}
+
 struct Examples {
     dialect: Dialect,
 }
@@ -114,7 +122,7 @@ impl Examples {
         let name = quote(name);
         let (tool, object) = if rules.guide.wraps {
             let object = format!(r#"{{"object": {{{name}: {value}}}}}"#);
-            (format!(r#"{{"name": "{tool}"}}"#), object)
+            (format!(r#"{{"name": {}}}"#, quote(tool)), object)
         } else {
             (quote(tool), format!("{{{name}: {value}}}"))
         };

@@ -109,6 +109,11 @@ impl Note {
         self
     }
 
+    /// Takes the help out of it.
+    pub(in crate::dynamic) fn take_help(&mut self) -> Option<String> {
+        self.help.take()
+    }
+
     /// The same as a warning, if that is enough.
     pub(in crate::dynamic) fn warn_if(mut self, is_enough: bool) -> Self {
         if is_enough {

@@ -106,7 +106,7 @@ fn tool(contract: &Contract) -> String {
     let mut text = Name(&contract.name).to_string();
     let arguments = contract.arguments.as_ref();
     let arguments = arguments.map(|schema| Type::of(schema, &work));
-    let mut types = TypeText::new(&contract.secret_arguments);
+    let mut types = TypeText::new(&contract.secret_arguments, true);
     let form = match arguments.as_ref().map(Type::forms) {
         Some([form]) if types::is_object(form) => Some(form),
         _ => None,
@@ -118,7 +118,7 @@ fn tool(contract: &Contract) -> String {
     };
     let output = contract.output.as_ref().map(|schema| {
         let output = Type::of(schema, &work);
-        TypeText::new(&contract.secret_output).of(&output)
+        TypeText::new(&contract.secret_output, false).of(&output)
     });
     let output = output.as_deref().unwrap_or("…");
     // Nothing that is written to a `String` fails.

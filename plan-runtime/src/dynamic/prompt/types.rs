@@ -53,6 +53,8 @@ pub(super) fn shown<'a>(form: &Form<'a>) -> Vec<&'a str> {
 /// Writes a type.
 pub(super) struct TypeText<'s> {
     secrets: &'s Secrets,
+    /// Whether values of the type are written by the plan, which may leave out all that is not required.
+    is_given: bool,
     /// How many types may still be written.
     left: usize,
     /// Those around the one that is written.
@@ -60,10 +62,11 @@ pub(super) struct TypeText<'s> {
 }
 
 impl<'s> TypeText<'s> {
-    /// One in which this is secret.
-    pub(super) fn new(secrets: &'s Secrets) -> Self {
+    /// One in which this is secret, of arguments or of an output.
+    pub(super) fn new(secrets: &'s Secrets, is_given: bool) -> Self {
         Self {
             secrets,
+            is_given,
             left: TYPES,
             open: Vec::new(),
         }
@@ -218,7 +221,11 @@ impl<'s> TypeText<'s> {
         let names: Vec<&str> = names.take(FIELDS).collect();
         let mut all = Vec::with_capacity(names.len());
         for name in &names {
-            let optional = form.presence(name) == Presence::Maybe;
+            let optional = match form.presence(name) {
+                Presence::Sure => false,
+                Presence::Maybe => true,
+                Presence::Unknown => self.is_given,
+            };
             all.push(self.member(form, name, optional, secrets));
         }
         all.extend(self.rest(form, names.len(), secrets));

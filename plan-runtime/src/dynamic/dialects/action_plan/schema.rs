@@ -13,8 +13,8 @@ pub(super) const FORM: Form = Form {
 };
 
 fn strings() -> Strings {
-    // An input has another form than the output of a step.
-    let (name, path) = (name_without("PLACEHOLDER_"), path(NameSyntax::Wide));
+    // An input has another form than the output of a step. No step is called like the beginning of one.
+    let (name, path) = (name_without("PLAC"), path(NameSyntax::Wide));
     let input = r#"\{\{(?:PLACEHOLDER_[A-Za-z0-9_$@-]+|\["PLACEHOLDER_[^"\\\x00-\x1f]+"\])\}\}"#;
     let reference = format!(r"(?:\{{\{{{name}\.result{path}\}}\}}|{input})");
     let literal = literal(r"\{\{", r"\}\}");

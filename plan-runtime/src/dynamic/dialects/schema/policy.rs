@@ -41,7 +41,8 @@ impl Does {
 }
 
 /// A time as `humantime` writes it.
-const DURATION: &str = "^[0-9]{1,5}(?:days?|h|m|s|ms|us|ns)(?: [0-9]{1,5}(?:h|m|s|ms|us|ns))*$";
+pub(super) const DURATION: &str =
+    "^[0-9]{1,5}(?:days?|h|m|s|ms|us|ns)(?: [0-9]{1,5}(?:h|m|s|ms|us|ns))*$";
 
 impl Builder<'_> {
     /// The policy of a step, under a name of its own.
@@ -114,7 +115,7 @@ impl Builder<'_> {
                 Amount::Concurrency | Amount::AtMost => {
                     json!({"type": "integer", "minimum": 1, "maximum": 1_000_000})
                 }
-                _ => json!({"type": "string", "pattern": DURATION}),
+                _ => named("duration"),
             }];
             schemas.extend(self.input());
             let is_required = amount == Amount::AtMost;

@@ -1,6 +1,7 @@
 //! Values with references in them, and conditions.
 
 use super::patterns::whole;
+use super::policy::DURATION;
 use super::{Builder, any_of, member, named, object};
 use crate::dynamic::dialects::references::Piece;
 use crate::plan::Comparison;
@@ -30,6 +31,8 @@ impl Builder<'_> {
             "id",
             json!({"type": "string", "maxLength": 256, "pattern": NOT_BLANK}),
         )];
+        all.push(("duration", json!({"type": "string", "pattern": DURATION})));
+        all.extend(self.input_schema().map(|schema| ("input", schema)));
         match &self.strings {
             Some(strings) => {
                 let string = |pattern: &str| json!({"type": "string", "pattern": pattern});
@@ -152,6 +155,10 @@ impl Builder<'_> {
 
     /// A reference to an input, where it may give an amount.
     pub(super) fn input(&self) -> Option<Value> {
+        self.defs.contains_key("input").then(|| named("input"))
+    }
+
+    fn input_schema(&self) -> Option<Value> {
         match &self.strings {
             Some(strings) => {
                 let pattern = strings.input.as_ref()?;
