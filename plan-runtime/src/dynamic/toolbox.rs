@@ -381,19 +381,21 @@ impl<App: ?Sized> Toolbox<App> {
     /// [`Contracts::prompt`] describes it.
     ///
     /// ```
-    /// # use plan_runtime::{Result, dynamic::Toolbox, tool};
-    /// use plan_runtime::dynamic::Dialect;
+    /// use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
+    /// use serde_json::json;
     ///
-    /// /// Doubles a number.
-    /// #[tool(read_only)]
-    /// #[derive(schemars::JsonSchema)]
-    /// async fn double(number: u8) -> Result<u16> {
-    ///     Ok(u16::from(number) * 2)
-    /// }
-    ///
-    /// let prompt = Toolbox::<()>::new().with_schema::<Double>().prompt(Dialect::ActionPlan);
-    /// assert!(prompt.contains(r#"
-    /// double(number: integer (0 to 255)) -> integer (0 to 65535)
+    /// let double = Contract::new("double")
+    ///     .description("Doubles a number.")
+    ///     .read_only()
+    ///     .arguments(json!({
+    ///         "type": "object",
+    ///         "properties": {"number": {"type": "integer", "minimum": 0, "maximum": 255}},
+    ///         "required": ["number"]
+    ///     }))
+    ///     .output(json!({"type": "integer"}));
+    /// let toolbox = Toolbox::<()>::new().with_fn(double, |given| async move { Ok(given["number"].clone()) });
+    /// assert!(toolbox.prompt(Dialect::ActionPlan).contains(r#"
+    /// double(number: integer (0 to 255)) -> integer
     ///   "Doubles a number." It only reads.
     /// "#));
     /// ```

@@ -204,7 +204,7 @@ pub struct Input {
     pub(crate) is_guessed: bool,
 }
 
-/// Two inputs are equal if all that is said of them is.
+/// Two inputs are equal if their parts are, whether the type is a guess or not.
 impl PartialEq for Input {
     fn eq(&self, other: &Self) -> bool {
         let Self {

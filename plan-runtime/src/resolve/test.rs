@@ -46,11 +46,7 @@ impl<'a> Evaluation<'a> {
             Test::Any(operands) => self.join(operands, true)?.into(),
             Test::Not(operand) => (!self.holds(operand)?).into(),
             Test::Compare([left, right], how) => {
-                let (left, right) = if how.is_order() {
-                    (self.operand(left)?, self.operand(right)?)
-                } else {
-                    (self.if_there(left)?, self.if_there(right)?)
-                };
+                let (left, right) = (self.operand(left)?, self.operand(right)?);
                 self.compare(&left, &right, *how)?.into()
             }
             Test::Ask(question @ (Question::IsSome | Question::IsNone), operand) => {

@@ -11,6 +11,7 @@ fn tools() -> Contracts {
             "cc": {"type": "string"},
             "nick": {"type": ["string", "null"]},
             "size": {"type": "integer"},
+            "urgent": {"type": "boolean"},
         },
         "required": ["from", "nick", "size"],
     }));
@@ -197,6 +198,10 @@ fn a_condition_on_what_may_be_absent() {
         let help = form.help(&then(&longer), Code::MaybeAbsent);
         let all = quoted(&help, r#"{"all""#).replace('…', &longer);
         assert!(!form.runs(&then(&all)).to_string().contains("m-1"));
+        let urgent = (form.reference)("urgent");
+        let help = form.help(&then(&urgent), Code::MaybeAbsent);
+        let is_there = quoted(&help, r#"{"all""#);
+        assert!(!form.runs(&then(is_there)).to_string().contains("m-1"));
         let size = (form.reference)("size");
         let help = form.help(&then(&size), Code::WrongType);
         let compared = quoted(&help, r#"{"compare""#).replace("b]", "3]");

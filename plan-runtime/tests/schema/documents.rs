@@ -77,7 +77,7 @@ fn is_syntax(code: Code) -> bool {
 /// Whether it is about a name, all the same.
 fn is_of_name(dialect: Dialect, finding: &Finding) -> bool {
     let message = &finding.message;
-    // What is not the name of a value is no reference in a blueprint.
+    // In a blueprint, only the name of a value makes a reference.
     (dialect == Dialect::Blueprint
         && finding.code == Code::MalformedReference
         && message.ends_with("is not a reference to a step")

@@ -194,6 +194,10 @@ fn very_many_tools_are_named_or_counted() {
     let calls = schema["$defs"]["body"]["anyOf"].as_array().unwrap().iter();
     let tools = calls.filter_map(|call| call["properties"]["tool"]["enum"][0].as_str());
     assert!(tools.eq(contracts.names()));
-    assert!(schema.to_string().len() < 10_000_000, "{}", schema.to_string().len());
+    assert!(
+        schema.to_string().len() < 10_000_000,
+        "{}",
+        schema.to_string().len()
+    );
     assert!(told(&Contracts::new()).starts_with("There are no tools."));
 }

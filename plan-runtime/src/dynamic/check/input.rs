@@ -129,7 +129,7 @@ pub(super) fn stated(type_name: &str) -> Type<'static> {
     around.iter().rev().fold(element, |ty, around| around(ty))
 }
 
-/// The values of a type of the standard library that is not generic; all, where it is none of these.
+/// The values of a type of the standard library that is not generic; all, for any other type.
 fn kinds(name: &str) -> Types {
     match name {
         "String" | "&str" | "char" => Types::STRING,

@@ -67,7 +67,7 @@ impl<'a> Checker<'a, '_> {
                 format!("a condition is `true` or `false`, but `{text}` may be absent: {why}");
             let shown = &operand.shown;
             let help = format!(
-                r#"write `{{"compare": [{shown}, "==", true]}}`, which is false where it is absent"#
+                r#"write `{{"all": [{{"is_some": {shown}}}, {shown}]}}`, which is false where it is absent"#
             );
             self.report(Code::MaybeAbsent, at, message, help, step);
         }

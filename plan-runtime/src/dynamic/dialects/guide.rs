@@ -1,4 +1,4 @@
-//! What a model is told of a dialect, so that it can write plans in it.
+//! The explanation of a dialect for a model that writes plans in it.
 
 use super::Dialect;
 use super::references::{ReferenceTarget, quote};
@@ -16,7 +16,7 @@ pub(crate) struct Guide {
     pub(crate) local: &'static str,
     /// The member of a step that waits for the first step.
     pub(crate) after: &'static str,
-    /// What else there is to know.
+    /// Further rules.
     pub(crate) notes: &'static [&'static str],
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Rules {
 
     /// What the schema of its plans has of its own.
     pub(crate) form_of_schema: Form,
-    /// How a model is told to write it.
+    /// How it is explained to a model.
     pub(crate) guide: Guide,
 
     /// The member that has the arguments of a step.

@@ -213,7 +213,7 @@ fn bounds(form: &Form<'_>) -> Vec<(&'static str, Value)> {
             .filter_map(|schema| schema.number(name));
         let is_least = name.ends_with("inimum");
         let given = given.reduce(|a, b| if is_least { a.max(b) } else { a.min(b) });
-        // What is beyond of these is no number that a plan has.
+        // Beyond these, floats do not tell integers apart.
         let given = given.filter(|bound| bound.abs() < 9e15);
         bounds.extend(given.map(|bound| (name, number(bound))));
     }

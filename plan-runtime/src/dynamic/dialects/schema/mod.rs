@@ -46,7 +46,7 @@ pub(crate) struct Strings {
     pub(crate) text: String,
     /// One reference.
     pub(crate) reference: String,
-    /// What has a reference in it, or text that is written so that it is no reference.
+    /// What has a reference in it, or text that is written as a literal, since it looks like one.
     pub(crate) template: String,
     /// A reference to an input, which may give an amount of a policy.
     pub(crate) input: Option<String>,

@@ -172,7 +172,7 @@ fn each_element() -> Value {
     ])
 }
 
-/// The steps of a block or of a round, with what else it has.
+/// The steps of a block or of a round, with its other members.
 fn round(steps: &Value, more: &[Member]) -> Value {
     let inputs = json!({
         "type": "object",
