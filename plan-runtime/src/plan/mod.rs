@@ -201,6 +201,7 @@ pub struct Input {
     /// Which parts of its value are secret.
     pub secrets: Secrets,
     /// Whether nothing says the type, so that a value of another one may be right, too.
+    #[cfg_attr(not(feature = "dynamic"), allow(dead_code))]
     pub(crate) is_guessed: bool,
 }
 

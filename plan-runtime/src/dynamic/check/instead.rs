@@ -111,9 +111,10 @@ impl ValueCheck<'_> {
         let call = known
             .dialect
             .call_with_variable(&short(self.tool), &argument);
-        let counts = match known.dialect.rules().guide.wraps {
-            true => ", in which `local` counts all such values from the outermost",
-            false => "",
+        let counts = if known.dialect.rules().guide.wraps {
+            ", in which `local` counts all such values from the outermost"
+        } else {
+            ""
         };
         ways.push(format!(
             r#"call the tool only if the value is there: `"if": [{{"pattern": "Some(x)", "value": {value}, "then": {{{call}}}}}]`{counts}"#

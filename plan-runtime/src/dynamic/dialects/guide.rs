@@ -52,7 +52,7 @@ Answer with a plan, as JSON and without other text. In these examples, `find` an
   {second}
 {close}
 
-- {ids}A step calls one `tool` with all arguments that have no `?`, and no others.
+- {ids}A step calls one `tool` with all arguments that have no `?`, and any of the others that are listed.
 - {mail} is the whole output of the first step, {from} a field of it, {element} the first element of a list, and {each} the `id` of every element, as a list. Only fields that are written above exist.
 - Steps run concurrently unless one refers to another. A step with `{after}` waits for the first step without using its output.
 {notes}

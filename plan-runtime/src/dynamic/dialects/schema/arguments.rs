@@ -100,10 +100,8 @@ impl Builder<'_> {
         if form.counts() && secrets.is_empty() && form.allowed().nth(VALUES).is_none() {
             let values = form.allowed().filter_map(|value| self.written(value));
             let values: Vec<Value> = values.collect();
-            return match values.is_empty() {
-                true => Vec::new(),
-                false => vec![json!({ "enum": values })],
-            };
+            let listed = (!values.is_empty()).then(|| json!({ "enum": values }));
+            return listed.into_iter().collect();
         }
         let types = form.types();
         if types == Types::ALL && form.names().is_empty() {
