@@ -1,8 +1,9 @@
 //! A plan that a language model wrote, checked and run: `cargo run --example llm_plan --features llm -- examples/plans/reply.json message="On it."`
 //!
+//! With `--prompt` in place of a plan, it prints what a model is shown: a prompt, and a schema for its answer.
 //! `examples/plans/faulty.json` shows the findings of a plan with mistakes in it.
 
-use plan_runtime::dynamic::{Contract, Toolbox};
+use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
 use plan_runtime::{Error, Result, Shape, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -121,24 +122,28 @@ async fn main() -> Result<()> {
             ))),
         })
         .collect::<Result<_>>()?;
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Error::new(error).context(format!("reading {path}")))?;
-
     let toolbox = toolbox();
-    // What a model is shown, with their schemas, so that it knows what it may call.
-    let shown = toolbox.contracts().to_json();
-    let names: Vec<&str> = toolbox.contracts().names().collect();
+    // What a model is shown, so that it knows what it may call and how, and the schema to which its answer can be held.
+    let prompt = toolbox.prompt(Dialect::ActionPlan);
+    let schema = Dialect::ActionPlan.schema(toolbox.contracts());
+    if path == "--prompt" {
+        println!("{prompt}\n{schema:#}");
+        return Ok(());
+    }
     println!(
-        "{} tools, in {} bytes of JSON: {}\n",
-        names.len(),
-        shown.to_string().len(),
-        names.join(", ")
+        "{} tools, in a prompt of {} bytes, and a schema of {} bytes\n",
+        toolbox.contracts().len(),
+        prompt.len(),
+        schema.to_string().len(),
     );
 
+    // What the model has answered.
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Error::new(error).context(format!("reading {path}")))?;
     let document = match toolbox.read(&text) {
         Ok(document) => document,
         Err(findings) => {
-            // Every mistake, before anything ran.
+            // Every mistake, before anything ran. `findings.to_string()` is what a model gets, to correct its plan.
             eprint!("{}", findings.render(&path));
             std::process::exit(1);
         }

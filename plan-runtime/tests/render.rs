@@ -106,6 +106,8 @@ error[no-steps]: the plan has no steps
   |
 1 | {"steps": []}
   |           ^^
+  |
+  = help: add a step for each call that has to be made
 "#,
     );
     rendered(
@@ -133,6 +135,8 @@ error[missing-member]: the step names no `tool`
 ... |
 8 | |   }
   | |___^ in step `a`
+  |
+  = help: name the tool: `"tool": "send"`
 "#,
     );
 }
@@ -182,6 +186,8 @@ error[missing-member]: the step names no `tool`
   |
 1 | ...: "$ref:gone"}}, {"id": "here", "arguments": {"name": "somebody whose name is quite long", "limit": "no"}}, {"...
   |                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in step `here`
+  |
+  = help: name the tool: `"tool": "send"`
 "#,
     );
 }
@@ -218,6 +224,8 @@ error[missing-member]: the step names no `tool`
  ::: 
 1 | ...: "$ref:gone"}}, {"id": "here", "arguments": {"name": "somebody whose name is quite long", "limit": "no"}}, {"...
   |                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ in step `here`
+  |
+  = help: name the tool: `"tool": "send"`
 "#,
     );
 }

@@ -335,9 +335,115 @@ fn inputs_are_an_object() {
         error(toolbox.run(&plan, BTreeMap::from([("who", f64::NAN)]), "")),
         "plan `greet` cannot start: the inputs cannot be encoded: `/who` is NaN, which JSON cannot represent"
     );
-    // What is given need not be of the right type: that is for the tools to say.
-    let run = toolbox.run(&plan, json!({"who": 5, "title": null}), "");
-    assert_eq!(smol::block_on(run).unwrap()["said"], "Hi 5");
+    assert_eq!(
+        error(toolbox.run(&plan, json!({"who": 5, "title": [], "x": 1}), "")),
+        "plan `greet` cannot start: the input `who` is an integer, but must be a string (`String`); there is no input `x`"
+    );
+}
+
+/// A value of another type than the plan states is refused before any tool is called. What it is, is not shown: it may be secret.
+#[test]
+fn inputs_have_their_types() {
+    let toolbox = Toolbox::<()>::new();
+    let plan = |type_name: &str| {
+        read(json!({"name": "p", "inputs": [{"name": "x", "type": type_name}], "steps": []}))
+    };
+    let refused = |type_name: &str, value: Value| {
+        let plan = plan(type_name);
+        let run = toolbox.run(&plan, json!({ "x": value }), &());
+        let error = smol::block_on(run).err()?.to_string();
+        let error = error
+            .strip_prefix("plan `p` cannot start: the input `x` ")
+            .unwrap();
+        Some(error.to_owned())
+    };
+    for (type_name, value, expected) in [
+        (
+            "String",
+            json!(null),
+            "is null, but must be a string (`String`)",
+        ),
+        (
+            "bool",
+            json!("hunter2"),
+            "is a string, but must be `true` or `false` (`bool`)",
+        ),
+        (
+            "f64",
+            json!({}),
+            "is an object, but must be a number (`f64`)",
+        ),
+        (
+            "u8",
+            json!(0.5),
+            "is a number, but must be an integer (`u8`)",
+        ),
+        ("u8", json!(256), "must be from 0 to 255 (`u8`)"),
+        (
+            "u64",
+            json!(-1),
+            "must be from 0 to 18446744073709551615 (`u64`)",
+        ),
+        ("i8", json!(u64::MAX), "must be from -128 to 127 (`i8`)"),
+        (
+            "Vec<u8>",
+            json!({"a": 1}),
+            "is an object, but must be a list (`Vec<u8>`)",
+        ),
+        (
+            "Option<Vec<Vec<u8>>>",
+            json!([[1], [2, 3, "4"]]),
+            "at [1][2], is a string, but must be an integer (`Option<Vec<Vec<u8>>>`)",
+        ),
+        (
+            "Vec<Option<bool>>",
+            json!([null, 1]),
+            "at [1], is an integer, but must be `true` or `false` (`Vec<Option<bool>>`)",
+        ),
+    ] {
+        assert_eq!(refused(type_name, value).as_deref(), Some(expected));
+    }
+    for (type_name, value) in [
+        ("String", json!("")),
+        ("u8", json!(255)),
+        ("u128", json!(u64::MAX)),
+        ("i64", json!(i64::MIN)),
+        ("f32", json!(3)),
+        ("Option<u8>", json!(null)),
+        ("Vec<Option<u8>>", json!([null, 1])),
+        // Of other types, only the tools know.
+        ("Email", json!(5)),
+        ("", json!(null)),
+        ("Vec<Email>", json!([1, "a"])),
+        ("std::vec::Vec<u8>", json!("?")),
+    ] {
+        assert_eq!(
+            refused(type_name, value.clone()),
+            None,
+            "{type_name} {value}"
+        );
+    }
+}
+
+/// An input that only references name has the type of the arguments that it is used as; where these say none, any value is right.
+#[test]
+fn the_type_of_an_input_may_not_be_known() {
+    let text = r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_x}}"}}]"#;
+    let toolbox = |schema: Value| {
+        let contract =
+            Contract::new("t").arguments(json!({"type": "object", "properties": {"x": schema}}));
+        Toolbox::<()>::new().with_fn(contract, |given| async move { Ok(given["x"].clone()) })
+    };
+    let (any, integer) = (toolbox(json!({})), toolbox(json!({"type": "integer"})));
+    let document = any.read(text).unwrap();
+    assert_eq!(&*document.plan().inputs[0].type_name, "String");
+    let output = smol::block_on(any.run(document.plan(), json!({"x": 5}), &())).unwrap();
+    assert_eq!(output["a"], 5);
+    let document = integer.read(text).unwrap();
+    assert_eq!(
+        error(integer.run(document.plan(), json!({"x": "5"}), &())),
+        "plan `plan` cannot start: the input `x` is a string, but must be an integer (`i64`)"
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is wrong with a run before it starts.
 
 use super::Contracts;
-use crate::plan::{Body, BodyPart, Part, Plan, Template};
+use crate::plan::{Body, BodyPart, Input, Part, Plan, Template};
 use crate::print::some_of;
 use crate::resolve::describe::{self, short};
 use crate::resolve::{StoredValue, encode};
@@ -60,7 +60,12 @@ fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<St
     let mut inputs = Vec::with_capacity(plan.inputs.len());
     for input in &plan.inputs {
         match given.remove(&*input.name) {
-            Some(value) => inputs.push(StoredValue::json(value)),
+            Some(value) => {
+                if let Some(misfit) = misfit(input, &value) {
+                    mistakes.push(format!("the input `{}` {misfit}", input.name));
+                }
+                inputs.push(StoredValue::json(value));
+            }
             None if is_option(&input.type_name) => inputs.push(StoredValue::json(Value::Null)),
             None => mistakes.push(format!("the input `{}` is missing", input.name)),
         }
@@ -71,6 +76,14 @@ fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<St
         mistakes.push(format!("there is no input `{}`{meant}", short(name)));
     }
     inputs
+}
+
+/// Why a value is not of the type of an input, where something says that type.
+fn misfit(input: &Input, value: &Value) -> Option<String> {
+    if input.is_guessed {
+        return None;
+    }
+    super::check::misfit(&input.type_name, value)
 }
 
 /// Whether a type, as written, is `Option<…>` by whatever path.

@@ -9,7 +9,8 @@
 //!
 //! | from | to | by |
 //! |---|---|---|
-//! | tools | what a model is shown | [`Contracts::to_json`] |
+//! | tools | what a model is shown | [`Contracts::prompt`], or as data [`Contracts::to_json`] |
+//! | tools | the JSON Schema of plans, for structured output | [`Dialect::schema`] |
 //! | text, or bytes | a plan, its dialect, its warnings | [`Reader::read`], [`Reader::read_slice`], [`Toolbox::read`], [`Toolbox::read_slice`] |
 //! | text with mistakes | [`Findings`]: code, line, column, what to do | the same; `render` underlines them (feature `diagnostics`) |
 //! | a plan and its inputs as JSON | a run | [`Toolbox::run`] |
@@ -151,6 +152,8 @@ mod json_node;
 #[cfg(feature = "dynamic")]
 mod json_or_text;
 mod limits;
+#[cfg(feature = "dynamic")]
+mod prompt;
 #[cfg(feature = "dynamic")]
 mod reader;
 #[cfg(feature = "rust")]

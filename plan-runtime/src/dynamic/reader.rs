@@ -261,6 +261,7 @@ impl Reader<'_> {
     fn type_inputs(&self, plan: &mut Plan, types: Vec<(usize, String)>) {
         for (input, type_name) in types {
             if let Some(input) = plan.inputs.get_mut(input) {
+                input.is_guessed = false;
                 input.type_name = match self.profile {
                     Profile::Compat => format!("Option<{type_name}>"),
                     Profile::Strict => type_name,

@@ -2,7 +2,7 @@
 
 use super::before_run::{self, NotReady};
 use super::contract::{Contract, Contracts};
-use super::{Document, Findings, Reader, check};
+use super::{Dialect, Document, Findings, Reader, check};
 use crate::plan::{
     Action, BodyPart, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
     ToolInfo,
@@ -376,6 +376,33 @@ impl<App: ?Sized> Toolbox<App> {
         &self.contracts
     }
 
+    /// What a model needs to know to write a plan: these tools, and how a plan is written in a dialect, as
+    /// [`Contracts::prompt`] describes it.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Dialect, Toolbox};
+    /// use serde_json::json;
+    ///
+    /// let double = Contract::new("double")
+    ///     .description("Doubles a number.")
+    ///     .read_only()
+    ///     .arguments(json!({
+    ///         "type": "object",
+    ///         "properties": {"number": {"type": "integer", "minimum": 0, "maximum": 255}},
+    ///         "required": ["number"]
+    ///     }))
+    ///     .output(json!({"type": "integer"}));
+    /// let toolbox = Toolbox::<()>::new().with_fn(double, |given| async move { Ok(given["number"].clone()) });
+    /// assert!(toolbox.prompt(Dialect::ActionPlan).contains(r#"
+    /// double(number: integer (0 to 255)) -> integer
+    ///   "Doubles a number." It only reads.
+    /// "#));
+    /// ```
+    #[must_use]
+    pub fn prompt(&self, dialect: Dialect) -> String {
+        self.contracts.prompt(dialect)
+    }
+
     /// Whether there is a tool of this name.
     pub fn contains(&self, name: &str) -> bool {
         self.contracts.place(name).is_some()
@@ -417,7 +444,7 @@ impl<App: ?Sized> Toolbox<App> {
     /// # Errors
     ///
     /// Besides the errors of every run, and all together, before anything runs: tools that the toolbox lacks; inputs that are
-    /// missing, that the plan does not have, or that are not an object; computed values of a plan that was read from JSON, which have
+    /// missing, that the plan does not have, that are not of the type that the plan states, or that are not an object; computed values of a plan that was read from JSON, which have
     /// no code.
     pub fn run<'a>(
         &'a self,

@@ -43,6 +43,7 @@ impl Input {
             type_name: type_name.into(),
             description: RustText::default(),
             secrets: Secrets::default(),
+            is_guessed: false,
         }
     }
 }

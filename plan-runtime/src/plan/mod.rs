@@ -102,6 +102,8 @@ pub use json::InPlan;
 #[cfg(feature = "rust")]
 pub(crate) use operator::Binding;
 pub use operator::{Comparison, Question};
+#[cfg(feature = "dynamic")]
+pub(crate) use pattern::KEYWORDS;
 pub(crate) use pattern::{Bound, bound_by_let, outcome_of, pattern_mistake, seen};
 pub(crate) use reference::{ERR, OK, Path, index, is_ok};
 pub use uses::Use;
@@ -188,18 +190,41 @@ pub struct Plan {
 
 /// An input of a plan: a field of the struct that `plan!` generates, or a member of the object that
 /// [`Toolbox::run`](crate::dynamic::Toolbox::run) takes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Input {
     /// The name that references use.
     pub name: String,
-    /// The type, as written in Rust. An input of type `Option<…>` may be left out when a toolbox runs the plan.
+    /// The type, as written in Rust. An input of type `Option<…>` may be left out when a toolbox runs the plan. Where it is a number, a `String`, a `bool`, or
+    /// a `Vec` or an `Option` of these, a toolbox runs the plan only with such a value.
     pub type_name: RustText,
     /// What it is for, from its doc comment; empty if there is none.
     pub description: RustText,
     /// Which parts of its value are secret.
     pub secrets: Secrets,
+    /// Whether nothing says the type, so that a value of another one may be right, too.
+    #[cfg_attr(not(feature = "dynamic"), allow(dead_code))]
+    pub(crate) is_guessed: bool,
 }
+
+/// Two inputs are equal if their parts are, whether the type is a guess or not.
+impl PartialEq for Input {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            name,
+            type_name,
+            description,
+            secrets,
+            is_guessed: _,
+        } = self;
+        *name == other.name
+            && *type_name == other.type_name
+            && *description == other.description
+            && *secrets == other.secrets
+    }
+}
+
+impl Eq for Input {}
 
 /// What a plan returns.
 #[derive(Clone, Debug)]

@@ -49,7 +49,7 @@ pub(crate) use stored::drop_quietly;
 #[cfg(feature = "dynamic")]
 pub(crate) use walk::{TemplateNode, walk};
 
-use crate::plan::Template;
+use crate::plan::{Segment, Template};
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 
@@ -101,6 +101,29 @@ pub(crate) fn look<'a>(
 ) -> Result<Cow<'a, serde_json::Value>, ResolveError> {
     let node = node::NodeDeserializer::from(template::InTemplate::new(template, scope));
     node.settle()?.look()
+}
+
+/// The same where it is asked whether there is a value: null, too, if a reference leads to nothing.
+pub(crate) fn look_if_there<'a>(
+    template: &'a Template,
+    scope: &'a Scope<'a>,
+) -> Result<Cow<'a, serde_json::Value>, ResolveError> {
+    or_null(template, look(template, scope))
+}
+
+/// A value that was looked for, or null if a reference leads to nothing. The elements of a list are not asked for one by one.
+fn or_null<'a>(
+    template: &Template,
+    found: Result<Cow<'a, serde_json::Value>, ResolveError>,
+) -> Result<Cow<'a, serde_json::Value>, ResolveError> {
+    match (found, template) {
+        (Err(error), Template::Reference(reference))
+            if error.is_missing() && !reference.path.iter().any(Segment::is_each) =>
+        {
+            Ok(Cow::Owned(serde_json::Value::Null))
+        }
+        (found, _) => found,
+    }
 }
 
 /// Reads a whole value.

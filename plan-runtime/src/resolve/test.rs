@@ -49,6 +49,9 @@ impl<'a> Evaluation<'a> {
                 let (left, right) = (self.operand(left)?, self.operand(right)?);
                 self.compare(&left, &right, *how)?.into()
             }
+            Test::Ask(question @ (Question::IsSome | Question::IsNone), operand) => {
+                self.ask(*question, &*self.if_there(operand)?)?
+            }
             Test::Ask(question, operand) => self.ask(*question, &*self.operand(operand)?)?,
         })
     }
@@ -82,6 +85,11 @@ impl<'a> Evaluation<'a> {
             depth: self.depth,
         });
         at.settle()?.look()
+    }
+
+    /// The same, and null where a reference leads to nothing.
+    fn if_there(&self, operand: &'a Template) -> Result<Cow<'a, Value>, ResolveError> {
+        super::or_null(operand, self.operand(operand))
     }
 
     fn compare(&self, left: &Value, right: &Value, how: Comparison) -> Result<bool, ResolveError> {

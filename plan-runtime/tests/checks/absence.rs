@@ -152,7 +152,9 @@ fn what_can_do_without_is_a_warning() {
         &json!({"optional": true, "path": []}),
         &string,
         "error[maybe-absent]: argument `x` is required, but `made?` may lead to nothing: the reference has a `?`; \
-         refer to a value that is always present, not to an optional step or field",
+         call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": \
+         {\"step\": \"made\", \"pointer\": \"\"}}, \"then\": {\"tool\": {\"name\": \"take\"}, \"arguments\": {\"object\": \
+         {\"x\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost",
     );
     found(
         &json!({"type": "null"}),

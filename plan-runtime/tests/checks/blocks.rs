@@ -83,6 +83,7 @@ fn what_a_block_reads_of_what_is_around_it() {
         "\
 error[wrong-type]: argument `to` must be a string, but `hits[0].score` is a number
   --> 4:102 in step `b.c._`
+   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/score\"}}}]}`
 ",
         &steps("@hits/0/id"),
     );
@@ -109,7 +110,7 @@ error[list-or-element]: the output of `search` is a list of objects, which has n
     check(plan, &steps("@hits/0/from/email"), "\
 error[maybe-absent]: argument `to` is required, but `hits[0].from.email` may lead to nothing: `[0].from.email` may be missing
   --> 4:102 in step `b.c._`
-   = help: refer to a value that is always present, not to an optional step or field
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/from/email\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost, or use another field: `hits[0].from.name` is always there
 ", &steps("@hits/0/from/name"));
     // What the block says that it reads.
     let given = |hit: &str, part: &str| {
@@ -124,6 +125,7 @@ error[maybe-absent]: argument `to` is required, but `hits[0].from.email` may lea
         "\
 error[wrong-type]: argument `to` must be a string, but `hit.score` is a number
   --> 3:167 in step `b._`
+   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"input\": \"hit\", \"pointer\": \"/score\"}}}]}`
 ",
         &given("@hits/0", "#hit/id"),
     );
@@ -155,6 +157,7 @@ fn what_a_block_gives() {
         "\
 error[wrong-type]: argument `to` must be a string, but `a.score` is a number
   --> 4:70 in step `b`
+   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/score\"}}}]}`
 ",
         &steps(value, "@a/id"),
     );
@@ -176,6 +179,7 @@ error[unknown-field]: the output of step `a` has no field `nothing`
         "\
 error[wrong-type]: argument `to` must be a string, but `a.age` is an integer
   --> 4:70 in step `b`
+   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/age\"}}}]}`
 ",
         &steps(tail, "@a/id"),
     );

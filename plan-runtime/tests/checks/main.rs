@@ -7,6 +7,7 @@ mod conditions;
 mod dialects;
 
 mod contracts;
+mod corrections;
 mod plans;
 mod random;
 mod references;

@@ -252,10 +252,11 @@ warning[unneeded-dependency]: step `hits` uses nothing of step `maybe`, and both
 
 error[wrong-type]: argument `query` must be a string, but `who` is an integer
   --> 7:14 in step `hits`
+   = help: the value as text is `{\"text\": [{\"value\": {\"reference\": {\"input\": \"who\", \"pointer\": \"\"}}}]}`
 
 error[maybe-absent]: argument `to` is required, but `maybe.id` may lead to nothing: if step `maybe` is skipped, its output is null
   --> 10:11 in step `sent`
-   = help: refer to a value that is always present, not to an optional step or field
+   = help: give the `if` of `maybe` a last branch without a condition, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": {\"step\": \"maybe\", \"pointer\": \"/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost
 
 error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
   --> 11:44 in step `sent`

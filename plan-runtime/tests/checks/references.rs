@@ -255,7 +255,7 @@ fn a_field_that_may_be_null() {
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.email", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` is required, but `$ref:a.email` may lead to nothing: `email` may be null
   --> 3:49 in step `b`
-   = help: refer to a value that is always present, not to an optional step or field
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.email\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\"}}}]`, or use another field: `$ref:a.id` is always there
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "x", "subject": "y", "body": "$ref:a.email"}}"#,
@@ -270,7 +270,7 @@ fn a_field_that_may_be_missing() {
 {"tool": "send", "params": {"to": "${step[0].data[0].from.email}", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` is required, but `${step[0].data[0].from.email}` may lead to nothing: `[0].from.email` may be missing
   --> 3:35 in step `step1`
-   = help: refer to a value that is always present, not to an optional step or field
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data[0].from.email}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"${x.data}\"}}}]`, or use another field: `${step[0].data[0].from.name}` is always there
 ",
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "send", "params": {"to": "${step[0].data[0].from.name}", "subject": "y", "body": "${step[0].data[0].from.email}"}}"#,
@@ -285,7 +285,7 @@ fn a_way_through_what_may_be_missing() {
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.manager.id", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` is required, but `$ref:a.manager.id` may lead to nothing: `manager` may be missing
   --> 3:49 in step `b`
-   = help: refer to a value that is always present, not to an optional step or field
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.manager.id\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\"}}}]`
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "s", "body": "$ref:a.manager.id"}}"#,
@@ -300,7 +300,7 @@ fn the_output_of_an_optional_step() {
 {"tool": "read_person", "params": {"id": "${step[0].data.id}"}}"#, "\
 error[maybe-absent]: argument `id` is required, but `${step[0].data.id}` may lead to nothing: step `step0` is optional: if it fails, its output is null
   --> 3:42 in step `step1`
-   = help: refer to a value that is always present, not to an optional step or field
+   = help: replace `optional` of `step0` by a `fallback` in its `policy`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data.id}\", \"then\": {\"tool\": \"read_person\", \"params\": {\"id\": \"${x.data}\"}}}]`
 ",
         r#"{"tool": "read_person", "params": {"id": "p"}, "optional": true},
 {"tool": "send", "params": {"to": "x", "subject": "y", "body": "${step[0].data.id}"}}"#,

@@ -70,14 +70,14 @@ fn references_of_action_plans() {
                 "{{c.result}}",
                 r#"error[unknown-step]: there is no step `c`
   --> 3:50 in step `b`
-   = help: if this is not a reference, write `{{"{{c.result}}"}}`
+   = help: the steps are `a`, `b`; if this is not a reference, write `{{"{{c.result}}"}}`
 "#,
             ),
             (
                 "{{aa.result}}",
                 r#"error[unknown-step]: there is no step `aa`
   --> 3:50 in step `b`
-   = help: if this is not a reference, write `{{"{{aa.result}}"}}`
+   = help: the steps are `a`, `b`; if this is not a reference, write `{{"{{aa.result}}"}}`
 "#,
             ),
             (

@@ -46,6 +46,7 @@ fn references_of_blueprints() {
             "${step[5].data}",
             "error[step-out-of-range]: there is no step[5]: the plan has 2 steps, step[0] to step[1]
   --> 3:36 in step `step1`
+   = help: steps are counted from 0, in the order of the list
 ",
         ),
         (
@@ -145,6 +146,7 @@ fn references_of_blueprints() {
 ]}"#,
             "error[step-out-of-range]: there is no step[2]: the plan has 2 steps, step[0] to step[1]
   --> 3:36 in step `step1`
+   = help: steps are counted from 0, in the order of the list
 ",
         ),
     ]);

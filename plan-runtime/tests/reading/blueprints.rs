@@ -20,6 +20,7 @@ fn blueprints() {
                 r#"{"requestId": 1, "steps": [{"tool": "t"}]}"#,
                 "error[wrong-kind]: `requestId` is `1`, but must be a string
   --> 1:15
+   = help: write it in quotes: `\"1\"`
 ",
             ),
         ],
@@ -39,6 +40,7 @@ fn blueprints() {
 
 error[step-out-of-range]: there is no step[2]: the plan has 2 steps, step[0] to step[1]
   --> 3:34 in step `step1`
+   = help: steps are counted from 0, in the order of the list
 
 error[wrong-kind]: a step to wait for is a string, but must be the index of a step
   --> 3:37 in step `step1`
@@ -111,6 +113,7 @@ warning[unknown-member]: unknown member `depends_on` in a step
                 r#"{"steps": [{"params": {}}]}"#,
                 "error[missing-member]: the step names no `tool`
   --> 1:12 in step `step0`
+   = help: name the tool: `\"tool\": \"send\"`
 ",
             ),
         ],
@@ -148,6 +151,7 @@ warning[malformed-reference]: `${steps[0].data.x}` is not a reference to a step
             "${step[5].data}",
             "error[step-out-of-range]: there is no step[5]: the plan has 2 steps, step[0] to step[1]
   --> 3:36 in step `step1`
+   = help: steps are counted from 0, in the order of the list
 ",
         ),
     ]);

@@ -82,24 +82,28 @@ fn documents() {
                 r#"{"steps": []}"#,
                 "error[no-steps]: the plan has no steps
   --> 1:11
+   = help: add a step for each call that has to be made
 ",
             ),
             (
                 "[]",
                 "error[no-steps]: the plan has no steps
   --> 1:1
+   = help: add a step for each call that has to be made
 ",
             ),
             (
                 r#"{"requestId": "r", "steps": []}"#,
                 "error[no-steps]: the plan has no steps
   --> 1:29
+   = help: add a step for each call that has to be made
 ",
             ),
             (
                 r#"{"plan": []}"#,
                 "error[no-steps]: the plan has no steps
   --> 1:10
+   = help: add a step for each call that has to be made
 ",
             ),
             (
@@ -122,6 +126,7 @@ fn documents() {
 ```",
                 "error[no-steps]: the plan has no steps
   --> 2:1
+   = help: add a step for each call that has to be made
 ",
             ),
         ],

@@ -72,6 +72,7 @@ fn tool_plans() {
                 r#""if": [{"condition": "$ref:a"}]"#,
                 r#"error[missing-member]: the branch has no `then`
   --> 2:22 in step `b`
+   = help: it is an object like a step without an `id`, such as a call to a tool
 "#,
             ),
             (
@@ -200,6 +201,7 @@ error[missing-member]: this loop has no bound
                 r#""loop": {"last": 1, "steps": [], "while": true}, "policy": {"at_most": 3}"#,
                 r#"error[wrong-kind]: `last` is `1`, but must be a string
   --> 2:32 in step `b`
+   = help: write it in quotes: `"1"`
 "#,
             ),
             (
@@ -296,12 +298,14 @@ error[duplicate-id]: the step `c` has the name of an input
                 r#""await": 1"#,
                 r#"error[wrong-kind]: the type of the value is `1`, but must be a string
   --> 2:24 in step `b`
+   = help: write it in quotes: `"1"`
 "#,
             ),
             (
                 r#""if": true"#,
                 r#"error[missing-member]: the step names no `tool`
   --> 2:3 in step `b`
+   = help: name the tool: `"tool": "send"`
 
 warning[unknown-member]: unknown member `if` in a step
   --> 2:15 in step `b`
@@ -312,6 +316,7 @@ warning[unknown-member]: unknown member `if` in a step
                 r#""await": 2"#,
                 r#"error[wrong-kind]: the type of the value is `2`, but must be a string
   --> 2:24 in step `b`
+   = help: write it in quotes: `"2"`
 "#,
             ),
             (
@@ -357,6 +362,7 @@ error[unknown-step]: there is no step `y`
                 r#""tool": "t", "undo": 0"#,
                 r#"error[wrong-kind]: the step to undo is `0`, but must be a string
   --> 2:36 in step `b`
+   = help: write it in quotes: `"0"`
 "#,
             ),
             (
@@ -402,6 +408,7 @@ error[unknown-member]: unknown member `tries` in `policy`
                 r#""tool": "t", "policy": {"at_most": 3, "timeout": "$ref:a.t"}"#,
                 r#"error[not-allowed]: `at_most` needs a `loop`
   --> 2:50 in step `b`
+   = help: remove `at_most`
 
 error[not-allowed]: `timeout` reads a step; policies take constants and inputs
   --> 2:64 in step `b`
@@ -419,6 +426,7 @@ error[not-allowed]: `timeout` reads a step; policies take constants and inputs
                 r#""tool": "t", "always": true, "policy": {"catch": true}"#,
                 r#"error[not-allowed]: `catch` has no effect on an always step
   --> 2:64 in step `b`
+   = help: remove `catch`
 "#,
             ),
             (
@@ -477,6 +485,7 @@ error[wrong-kind]: the step has both `optional` and the `optional` of a `policy`
                 r#""tool": "t", "undo": 9"#,
                 r#"error[step-out-of-range]: there is no step[9]: the plan has 2 steps, step[0] to step[1]
   --> 2:25 in step `step1`
+   = help: steps are counted from 0, in the order of the list
 "#,
             ),
             (
@@ -490,6 +499,7 @@ error[wrong-kind]: the step has both `optional` and the `optional` of a `policy`
                 r#""tool": "t", "undo": 0, "optional": true"#,
                 r#"error[not-allowed]: `optional` has no effect on an undo step
   --> 2:40 in step `step1`
+   = help: remove `optional`
 "#,
             ),
             (
@@ -511,6 +521,7 @@ warning[unknown-member]: unknown member `after` in a step
                 r#""await": "String", "retryCount": 2"#,
                 r#"error[not-allowed]: a wait has no attempts
   --> 2:37 in step `step1`
+   = help: remove `retryCount`
 "#,
             ),
             (
@@ -678,7 +689,7 @@ error[duplicate-id]: the input `a` has the name of a step
                 r#""for": {"pattern": "(k, v)", "list": "{{a.result}}", "body": {"tool": "t", "arguments": {"x": "{{k.result}}", "y": "{{w.result}}"}}}"#,
                 r#"error[unknown-step]: there is no step `w`
   --> 2:133 in step `b`
-   = help: if this is not a reference, write `{{"{{w.result}}"}}`
+   = help: the steps are `a`, `b`; if this is not a reference, write `{{"{{w.result}}"}}`
 "#,
             ),
             (
@@ -710,6 +721,7 @@ fn compat() {
                 r#""if": true"#,
                 r#"error[missing-member]: the step names no `tool`
   --> 2:3 in step `b`
+   = help: name the tool: `"tool": "send"`
 
 warning[unknown-member]: unknown member `if` in a step
   --> 2:15 in step `b`
@@ -720,6 +732,7 @@ warning[unknown-member]: unknown member `if` in a step
                 r#""await": 2"#,
                 r#"error[wrong-kind]: the type of the value is `2`, but must be a string
   --> 2:24 in step `b`
+   = help: write it in quotes: `"2"`
 "#,
             ),
             (

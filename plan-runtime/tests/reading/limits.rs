@@ -148,6 +148,7 @@ fn findings() {
 ]"#,
         "error[wrong-kind]: the tool of a step is `1`, but must be a string
   --> 3:23 in step `b`
+   = help: write it in quotes: `\"1\"`
 
 error[limit-passed]: the document has at least 1 more error and 1 more warning
   --> 6:2

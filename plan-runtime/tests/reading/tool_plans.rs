@@ -45,6 +45,7 @@ fn tool_plans() {
                 r#"{"steps": [{"id": 1, "tool": "t"}]}"#,
                 "error[wrong-kind]: the id of a step is `1`, but must be a string
   --> 1:19
+   = help: write it in quotes: `\"1\"`
 ",
             ),
             (
@@ -58,6 +59,7 @@ fn tool_plans() {
                 r#"{"steps": [{"id": "a"}]}"#,
                 "error[missing-member]: the step names no `tool`
   --> 1:12 in step `a`
+   = help: name the tool: `\"tool\": \"send\"`
 ",
             ),
             (
@@ -70,6 +72,7 @@ fn tool_plans() {
                 r#"{"steps": [{"id": "a", "tool": ""}]}"#,
                 "error[empty-name]: the name of the tool is empty
   --> 1:32 in step `a`
+   = help: write the name of the tool that the step calls
 ",
             ),
             (
@@ -93,12 +96,14 @@ fn tool_plans() {
                 "1",
                 "error[wrong-kind]: `arguments` is `1`, but must be an object
   --> 3:41 in step `b`
+   = help: write an object with the names of the arguments, or one reference to an object
 ",
             ),
             (
                 "[]",
                 "error[wrong-kind]: `arguments` is a list, but must be an object
   --> 3:41 in step `b`
+   = help: write an object with the names of the arguments, or one reference to an object
 ",
             ),
             (
@@ -119,6 +124,7 @@ fn tool_plans() {
                 r#""[1]""#,
                 "error[wrong-kind]: `arguments` is a list, but must be an object
   --> 3:42 in step `b`
+   = help: write an object with the names of the arguments, or one reference to an object
 ",
             ),
             (
@@ -215,6 +221,7 @@ warning[unknown-member]: unknown member `output_step` in a tool plan
 
 error[wrong-kind]: an output step is `1`, but must be a string
   --> 4:26
+   = help: write it in quotes: `\"1\"`
 
 warning[duplicate-member]: `a` is listed twice
   --> 4:34
@@ -271,12 +278,15 @@ warning[duplicate-member]: `a` is listed twice
                 r#"{"name": 1, "steps": [{"id": "a", "tool": "t", "intent": 2, "tool_description": 3}], "description": [], "output_type": {}}"#,
                 "error[wrong-kind]: the name of a plan is `1`, but must be a string
   --> 1:10
+   = help: write it in quotes: `\"1\"`
 
 error[wrong-kind]: the intent of a step is `2`, but must be a string
   --> 1:58 in step `a`
+   = help: write it in quotes: `\"2\"`
 
 error[wrong-kind]: the description of a tool is `3`, but must be a string
   --> 1:81 in step `a`
+   = help: write it in quotes: `\"3\"`
 
 error[wrong-kind]: the description of a plan is a list, but must be a string
   --> 1:101

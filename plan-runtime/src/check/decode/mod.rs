@@ -200,6 +200,7 @@ impl Decoder {
             type_name: RustText::of_program(ty),
             description,
             secrets: Secrets::default(),
+            is_guessed: false,
         });
         let ids = Arc::clone(&self.names);
         Plan {

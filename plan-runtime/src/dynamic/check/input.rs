@@ -4,6 +4,7 @@ use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::schema::{Type, Types};
 use crate::plan::Plan;
 use crate::resolve::describe::short;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -121,19 +122,83 @@ pub(super) fn stated(type_name: &str) -> Type<'static> {
             break;
         }
     }
-    let element = Type::plain(match name {
+    let element = match kinds(name) {
+        Types::ALL => Type::any(),
+        kinds => Type::plain(kinds),
+    };
+    around.iter().rev().fold(element, |ty, around| around(ty))
+}
+
+/// The values of a type of the standard library that is not generic; all, for any other type.
+fn kinds(name: &str) -> Types {
+    match name {
         "String" | "&str" | "char" => Types::STRING,
         "bool" => Types::BOOL,
         "f32" | "f64" => Types::NUMBER,
         "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32" | "i64" | "i128"
         | "isize" => Types::INTEGER,
         _ => Types::ALL,
-    });
-    let element = match element.types() {
-        Types::ALL => Type::any(),
-        _ => element,
+    }
+}
+
+/// What is wrong with a value, for an input of a type that is written so: `` is a string, but must be an integer (`u8`) ``. The value may be secret, so it is
+/// not shown.
+pub(in crate::dynamic) fn misfit(type_name: &str, value: &Value) -> Option<String> {
+    let (at, wrong) = misfit_at(type_name.trim(), value)?;
+    let place = at.map_or_else(String::new, |at| format!("at {at}, "));
+    Some(format!("{place}{wrong} (`{}`)", short(type_name.trim())))
+}
+
+/// The same, with the place in a list.
+fn misfit_at(type_name: &str, value: &Value) -> Option<(Option<String>, String)> {
+    if let Some(inner) = generic(type_name, "Option") {
+        return match value {
+            Value::Null => None,
+            value => misfit_at(inner.trim(), value),
+        };
+    }
+    let found = Types::of(value);
+    let must_be = |expected: Types| {
+        let message = format!("is {}, but must be {}", found.words(), expected.words());
+        Some((None, message))
     };
-    around.iter().rev().fold(element, |ty, around| around(ty))
+    if let Some(inner) = generic(type_name, "Vec") {
+        let Value::Array(items) = value else {
+            return must_be(Types::LIST);
+        };
+        let mut wrong = items.iter().map(|item| misfit_at(inner.trim(), item));
+        let (at, (inside, message)) = wrong
+            .by_ref()
+            .enumerate()
+            .find_map(|(at, wrong)| Some((at, wrong?)))?;
+        let inside = inside.unwrap_or_default();
+        return Some((Some(format!("[{at}]{inside}")), message));
+    }
+    let kinds = kinds(type_name);
+    if !kinds.overlaps(found) {
+        return must_be(kinds);
+    }
+    let (least, most) = range(type_name)?;
+    let number = value.as_i64().map(i128::from);
+    let number = number.or_else(|| value.as_u64().map(i128::from))?;
+    let message = format!("must be from {least} to {most}");
+    (!(least..=most).contains(&number)).then_some((None, message))
+}
+
+/// The least and the largest value of an integer type.
+fn range(type_name: &str) -> Option<(i128, i128)> {
+    Some(match type_name {
+        "u8" => (0, u8::MAX.into()),
+        "u16" => (0, u16::MAX.into()),
+        "u32" => (0, u32::MAX.into()),
+        "u64" => (0, u64::MAX.into()),
+        "u128" | "usize" => (0, i128::MAX),
+        "i8" => (i8::MIN.into(), i8::MAX.into()),
+        "i16" => (i16::MIN.into(), i16::MAX.into()),
+        "i32" => (i32::MIN.into(), i32::MAX.into()),
+        "i64" => (i64::MIN.into(), i64::MAX.into()),
+        _ => return None,
+    })
 }
 
 fn generic<'n>(name: &'n str, outer: &str) -> Option<&'n str> {

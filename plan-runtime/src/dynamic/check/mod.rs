@@ -16,6 +16,7 @@
 mod bounds;
 mod checked_value;
 mod input;
+mod instead;
 mod leads_nowhere;
 mod outputs;
 mod path;
@@ -37,6 +38,7 @@ use crate::plan::{
 use crate::resolve::describe::{quoted, short};
 use checked_value::CheckedValue;
 use input::Inputs;
+pub(super) use input::misfit;
 use outputs::{Computed, KnownOutputs, Outputs};
 use path::LeadsNowhere;
 use plan_graph::similar;
@@ -195,7 +197,10 @@ impl<'a> Checker<'a, '_> {
                     self.outcome_pattern(pattern, value, at, guarded, Some(place));
                     guarded = true;
                 }
-                BodyPart::List(list) => self.tests(list, at, Some(place)),
+                BodyPart::List(list) => {
+                    self.tests(list, at, Some(place));
+                    self.list(list, at, &place.0);
+                }
             }
             self.references(part.template(), at, Some(place));
             at = templates.after(at);
@@ -209,6 +214,30 @@ impl<'a> Checker<'a, '_> {
             self.tests(fallback, at, Some(place));
             self.references(fallback, at, Some(place));
         }
+    }
+
+    /// What a `for` iterates over, which is a list or an object.
+    fn list(&mut self, template: &Template, at: usize, step: &Arc<str>) {
+        let known = self.known;
+        let Template::Reference(reference) = template else {
+            return;
+        };
+        let Some(found) = known.found(reference).ok().filter(|_| !known.is_broken(at)) else {
+            return;
+        };
+        let types = found.ty.types();
+        if types.is_empty()
+            || types.overlaps(Types::LIST.or(Types::OBJECT))
+            || !found.replaced.is_empty()
+        {
+            return;
+        }
+        let (written, words) = (short(&reference.text()), found.ty.words());
+        let message =
+            format!("a `for` iterates over a list or an object, but `{written}` is {words}");
+        let note = Note::error(Code::ListOrElement, known.place(at), message);
+        let help = known.list_around(reference);
+        self.notes.append(note.help(help).into(), Some(step));
     }
 
     /// An amount of a policy, which is a number or a time.

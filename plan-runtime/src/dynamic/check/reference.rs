@@ -60,10 +60,10 @@ impl ValueCheck<'_> {
             let note = lost.unwrap_or_else(|| Note::error(Code::MaybeAbsent, item.place(), absent));
             return Ok(Some(note.code(Code::MaybeAbsent).after(&but("leads"))));
         }
-        let help = "refer to a value that is always present, not to an optional step or field";
+        let help = self.instead_of_absent(item, reference, takes);
         let note = Note::error(Code::MaybeAbsent, item.place(), absent).after(&but("may lead"));
         let may_end = reference.path.iter().any(stops);
-        Ok(Some(note.help(help.to_owned()).warn_if(may_end)))
+        Ok(Some(note.help(help).warn_if(may_end)))
     }
 
     /// How a value of the plan does not fit that replaces what a reference leads to.
@@ -90,7 +90,7 @@ impl ValueCheck<'_> {
     }
 
     /// Whether it is known that one fits the other, for what to do about one that does not.
-    fn leads_to(&self, given: &Type<'_>, takes: &Type<'_>) -> bool {
+    pub(super) fn leads_to(&self, given: &Type<'_>, takes: &Type<'_>) -> bool {
         matches!(given.clash(takes, self.work), Ok(None))
     }
 
@@ -163,6 +163,13 @@ impl ValueCheck<'_> {
         let help = help.map(|_| {
             path.push(Segment::new(Selector::Key(field.to_owned())));
             format!("did you mean `{}`?", style.write(&path))
+        });
+        let scalar = Types::NUMBER.or(Types::BOOL);
+        let is_scalar = !kinds.is_empty() && kinds.without(scalar).is_empty();
+        let help = help.or_else(|| match () {
+            () if kinds == Types::OBJECT => self.fitting_field(item, reference, given, takes),
+            () if is_scalar && wanted.overlaps(Types::STRING) => self.as_text(item, reference),
+            () => None,
         });
         (Code::WrongType, help)
     }

@@ -17,6 +17,8 @@ struct Operand {
     null: Option<String>,
     /// What it is, in words.
     words: String,
+    /// How the document has it.
+    shown: String,
 }
 
 /// The values that have an order among their kind.
@@ -52,14 +54,21 @@ impl<'a> Checker<'a, '_> {
                 "a condition is `true` or `false`, but `{text}` is {}",
                 operand.words
             );
-            let help = r#"say what it is compared with: `{"compare": [a, "==", b]}`"#.to_owned();
+            let shown = &operand.shown;
+            let help = match template {
+                Template::Text(_) | Template::String(_) => {
+                    r#"a condition is not written as text, but as an object: `{"compare": [a, ">", b]}`"#.to_owned()
+                }
+                _ => format!(r#"say what it is compared with: `{{"compare": [{shown}, "==", b]}}`"#),
+            };
             self.report(Code::WrongType, at, message, help, step);
         } else if let Some(why) = operand.null.filter(|_| !guarded) {
             let message =
                 format!("a condition is `true` or `false`, but `{text}` may be absent: {why}");
-            let help =
-                r#"write `{"compare": [a, "==", true]}`, which is false where `a` is absent"#
-                    .to_owned();
+            let shown = &operand.shown;
+            let help = format!(
+                r#"write `{{"all": [{{"is_some": {shown}}}, {shown}]}}`, which is false where it is absent"#
+            );
             self.report(Code::MaybeAbsent, at, message, help, step);
         }
     }
@@ -171,11 +180,12 @@ impl<'a> Checker<'a, '_> {
             let help = "compare two numbers, or two strings".to_owned();
             return self.report(Code::WrongType, at, message, help, step);
         }
-        let why = operands.into_iter().flatten().find_map(|it| it.null);
-        if let Some(why) = why.filter(|_| !guarded) {
+        let mut absent = operands.into_iter().flatten();
+        let absent = absent.find_map(|it| Some((it.null?, it.shown)));
+        if let Some((why, shown)) = absent.filter(|_| !guarded) {
             let message =
                 format!("`{sign}` compares {left} with {right}, one of which may be absent: {why}");
-            self.report(Code::MaybeAbsent, at, message, ask_first(), step);
+            self.report(Code::MaybeAbsent, at, message, ask_first(&shown), step);
         }
     }
 
@@ -252,7 +262,13 @@ impl<'a> Checker<'a, '_> {
             self.report(Code::WrongType, at, message, help.to_owned(), step);
         } else if let Some(why) = asked.null.as_ref().filter(|_| !guarded) {
             let message = format!("`{name}` needs {expected}, but this may be absent: {why}");
-            self.report(Code::MaybeAbsent, at, message, ask_first(), step);
+            self.report(
+                Code::MaybeAbsent,
+                at,
+                message,
+                ask_first(&asked.shown),
+                step,
+            );
         }
     }
 
@@ -273,8 +289,8 @@ impl<'a> Checker<'a, '_> {
     }
 }
 
-fn ask_first() -> String {
-    r#"ask first whether it is there: `{"all": [{"is_some": a}, …]}`"#.to_owned()
+fn ask_first(shown: &str) -> String {
+    format!(r#"ask first whether it is there: `{{"all": [{{"is_some": {shown}}}, …]}}`"#)
 }
 
 /// What is known of a value; `None` where it may be anything.
@@ -294,12 +310,14 @@ fn operand<'a>(template: &'a Template, at: usize, known: KnownOutputs<'a>) -> Op
                 types,
                 null: given.absent.or(null),
                 words,
+                shown: known.as_operand(Some(reference)),
             }
         }
         kind => Operand {
             types: kind.types(),
             null: None,
             words,
+            shown: known.as_operand(None),
         },
     })
 }

@@ -9,6 +9,8 @@
 //! |---|---|
 //! | `recognize.rs` | which dialect a document is in |
 //! | `reading/` | a plan that is being read: ids, members, steps, templates, limits, and what is found on the way |
+//! | `guide.rs` | how to write a plan, for a model |
+//! | `schema/` | the JSON Schema of plans |
 //! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
 //! | `writing/` | a plan that is being written: JSON, strings with references, parts that cannot be expressed |
 
@@ -16,6 +18,8 @@
 mod action_plan;
 #[cfg(feature = "dynamic")]
 mod blueprint;
+#[cfg(feature = "dynamic")]
+mod guide;
 mod plan_json;
 pub(super) mod reading;
 #[cfg(feature = "dynamic")]
@@ -24,6 +28,8 @@ mod recognize;
 pub(super) mod references;
 #[cfg(feature = "dynamic")]
 mod rules;
+#[cfg(feature = "dynamic")]
+mod schema;
 #[cfg(feature = "dynamic")]
 mod tool_plan;
 #[cfg(feature = "dynamic")]
@@ -35,9 +41,11 @@ pub(super) use recognize::recognize;
 pub(super) use rules::Rules;
 
 #[cfg(feature = "dynamic")]
-use super::{Unsupported, UnsupportedPart};
+use super::{Contracts, Unsupported, UnsupportedPart};
 #[cfg(feature = "dynamic")]
 use crate::Plan;
+#[cfg(feature = "dynamic")]
+use serde_json::Value;
 #[cfg(feature = "dynamic")]
 use std::fmt;
 
@@ -125,6 +133,37 @@ impl Dialect {
         Self::ToolPlan,
         Self::Blueprint,
     ];
+
+    /// The JSON Schema of plans in this dialect over these tools, for a model whose output is held to one. It is of the draft of 2020-12.
+    ///
+    /// What the schema accepts, the [strict](Profile::Strict) reader reads: there is no unknown member, no text that is nearly a reference, and no
+    /// policy without an effect. Tools are those of the contracts. Where an argument has a type, there is a value of this type, or a reference.
+    /// Whether a name exists, what type a reference has, what waits for what, and how many steps there are and how deep they are nested, only the
+    /// reader tells. The schema of a secret argument does not list values.
+    ///
+    /// The schema of an action plan or a blueprint allows a list of steps and an object around it. Set `"type"` to `"object"` where a model must
+    /// write an object. There is no computed value in plan JSON, since a run from JSON has no code for it, and no `written` of a reference.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::{Contract, Contracts, Dialect};
+    /// use serde_json::json;
+    ///
+    /// let double = Contract::new("double").arguments(json!({
+    ///     "type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]
+    /// }));
+    /// let tools: Contracts = [double].into_iter().collect();
+    /// let schema = Dialect::ToolPlan.schema(&tools);
+    /// assert_eq!(schema["required"], json!(["steps"]));
+    /// let arguments = &schema["$defs"]["arguments0"]["anyOf"][0];
+    /// assert_eq!(arguments["properties"]["number"]["anyOf"], json!([
+    ///     {"type": "integer", "minimum": i64::MIN, "maximum": u64::MAX},
+    ///     {"$ref": "#/$defs/reference"},
+    /// ]));
+    /// ```
+    #[must_use]
+    pub fn schema(self, contracts: &Contracts) -> Value {
+        schema::schema(self, contracts)
+    }
 
     /// Writes a plan, of `plan!` or one that was read, as indented JSON of this dialect. Reading that in the
     /// [strict profile](Profile::Strict) gives an equal plan.

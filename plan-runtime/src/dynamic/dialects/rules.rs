@@ -1,8 +1,10 @@
 //! What there is to know of a dialect: a row of the table in [`Dialect::rules`](super::Dialect::rules).
 
+use super::guide::Guide;
 use super::reading::{Members, PlanBuilder};
 use super::recognize::{Outline, Sign};
 use super::references::{Mark, Places, ReferenceTarget, Scan, ScannedReference, Style, Target};
+use super::schema::Form;
 use crate::Plan;
 use crate::dynamic::Unsupported;
 use crate::dynamic::json_node::{JsonNode, JsonType};
@@ -32,6 +34,11 @@ pub(crate) struct Rules {
     pub(crate) read: fn(&mut PlanBuilder, JsonNode<'_>) -> Option<Plan>,
     /// Writes a document.
     pub(crate) write: fn(&Plan) -> Result<String, Unsupported>,
+
+    /// What the schema of its plans has of its own.
+    pub(crate) form_of_schema: Form,
+    /// How it is explained to a model.
+    pub(crate) guide: Guide,
 
     /// The member that has the arguments of a step.
     pub(crate) arguments: &'static str,

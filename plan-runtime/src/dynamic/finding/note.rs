@@ -109,6 +109,11 @@ impl Note {
         self
     }
 
+    /// Takes the help out of it.
+    pub(in crate::dynamic) fn take_help(&mut self) -> Option<String> {
+        self.help.take()
+    }
+
     /// The same as a warning, if that is enough.
     pub(in crate::dynamic) fn warn_if(mut self, is_enough: bool) -> Self {
         if is_enough {
@@ -288,7 +293,12 @@ impl Notes {
     }
 
     pub(in crate::dynamic) fn has_errors(&self) -> bool {
-        self.errors + self.more_errors > 0
+        self.errors() > 0
+    }
+
+    /// How many errors there are, those included that are not kept.
+    pub(in crate::dynamic) fn errors(&self) -> usize {
+        self.errors + self.more_errors
     }
 
     /// The findings, in the order of the text; those at one place in the order in which they were found.

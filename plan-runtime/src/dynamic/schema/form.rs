@@ -213,6 +213,13 @@ impl<'a> Form<'a> {
         first.max().unwrap_or_default()
     }
 
+    /// What the schema of a member says that it is if it is left out.
+    pub(in crate::dynamic) fn default(&self, name: &str) -> Option<&'a Value> {
+        let property = |schema: &Schema<'a>| schema.object("properties")?.get(name);
+        let property = self.schemas().iter().find_map(property)?;
+        property.get("default")
+    }
+
     /// What the schema of a member says that it is for.
     pub(in crate::dynamic) fn description(&self, name: &str) -> Option<&'a str> {
         let property = |schema: &Schema<'a>| schema.object("properties")?.get(name);

@@ -26,6 +26,10 @@ impl<'a> Schema<'a> {
         self.keyword(name)?.as_f64()
     }
 
+    pub(in crate::dynamic) fn text(self, name: &str) -> Option<&'a str> {
+        self.keyword(name)?.as_str()
+    }
+
     pub(in crate::dynamic) fn length(self, name: &str) -> Option<usize> {
         let length = self.keyword(name)?;
         if let Some(length) = length.as_u64() {
@@ -195,7 +199,7 @@ impl Opening {
 }
 
 /// A text without the percent signs of an address; `None` where that is not text.
-fn decoded(text: &str) -> Option<String> {
+pub(super) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

@@ -1,5 +1,6 @@
 //! Which parts of a value a JSON Schema calls secret: those with `"writeOnly": true` or `"format": "password"`.
 
+use super::keywords::decoded;
 use crate::shape::Secrets;
 use serde_json::Value;
 
@@ -102,9 +103,8 @@ impl<'a> Search<'a> {
     }
 
     fn target(&mut self, target: &str) -> Secrets {
-        let target = target
-            .strip_prefix('#')
-            .and_then(|it| self.root.pointer(it));
+        let pointer = target.strip_prefix('#').and_then(decoded);
+        let target = pointer.and_then(|it| self.root.pointer(&it));
         let Some(target) = target else {
             return Secrets::default();
         };

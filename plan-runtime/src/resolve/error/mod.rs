@@ -451,6 +451,17 @@ impl ResolveError {
         }
     }
 
+    /// Whether what a reference leads to is not there: a member, an element, or what is inside of null.
+    pub(crate) fn is_missing(&self) -> bool {
+        match &self.0.what {
+            ErrorDetail::NoMember { .. } | ErrorDetail::NoElement { .. } => true,
+            ErrorDetail::NoInside => {
+                matches!(&self.0.found, Some(FoundValue::Value(found)) if found == "null")
+            }
+            _ => false,
+        }
+    }
+
     /// Which argument, as its author would say it (`filters.sender`, `tags[2]`); `None` for the arguments as a whole.
     pub fn argument(&self) -> Option<String> {
         let mut path = String::new();

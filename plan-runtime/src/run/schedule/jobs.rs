@@ -12,8 +12,10 @@ use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;
 use crate::failure::Failure;
-use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional, bound_by_let};
-use crate::resolve::{Given, Meter, ResolveError, Scope, StoredValue, describe, look, resolve};
+use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional, bound_by_let, outcome_of};
+use crate::resolve::{
+    Given, Meter, ResolveError, Scope, StoredValue, describe, look, look_if_there, resolve,
+};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -163,7 +165,11 @@ impl<'x> Schedule<'x> {
                 }
                 Condition::Let { pattern, value } => {
                     let read = |scope: &Scope<'_>| {
-                        let bound = bound_by_let(pattern, value, look(value, scope)?);
+                        let found = match outcome_of(pattern, value) {
+                            None => look_if_there(value, scope)?,
+                            Some(_) => look(value, scope)?,
+                        };
+                        let bound = bound_by_let(pattern, value, found);
                         let bound = bound.map_err(|found| {
                             ResolveError::new(format!(
                                 "the pattern `{}` needs a `Result`, but found {}",

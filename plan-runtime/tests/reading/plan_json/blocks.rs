@@ -126,6 +126,7 @@ error[unknown-member]: `refernce` is not a kind of template
 "),
             (r#""steps": [{"id": "a", "value": 1, "policy": {"optional": "each"}}]"#, "error[not-allowed]: `optional` is `each`, which is for the elements of a `for`
   --> 3:82 in step `b.a`
+   = help: remove `optional`
 "),
         ],
     );

@@ -17,6 +17,7 @@ fn conditions_and_loops() {
                 r#""if": [{"condition": true}]"#,
                 "error[missing-member]: the branch has no `then`
   --> 3:22 in step `b`
+   = help: it is an object like a step without an `id`, such as a call to a tool
 ",
             ),
             (
@@ -140,6 +141,7 @@ error[unknown-member]: unknown member `valeu` in a condition
                 r#""for": {"pattern": "x", "list": []}"#,
                 "error[missing-member]: the `for` has no `body`
   --> 3:22 in step `b`
+   = help: it is an object like a step without an `id`, such as a call to a tool
 ",
             ),
             (
@@ -205,8 +207,9 @@ error[wrong-kind]: `jitter` is `1`, but must be `true` or `false`
 error[wrong-kind]: `concurrency` is `1.5`, but must be the number of elements to process concurrently: 1, 2, …
   --> 3:82 in step `b`
 
-error[wrong-kind]: `backoff` is `200`, but must be a string
+error[wrong-kind]: `backoff` is `200`, but must be a duration as a string
   --> 3:98 in step `b`
+   = help: a duration is a number with a unit: `200ms`, `10s`, `1m 30s`
 ",
         ),
         (
@@ -253,6 +256,7 @@ error[unknown-member]: unknown member `retries` in `policy`
 
 error[not-allowed]: `concurrency` is for the elements of a `for`
   --> 3:122 in step `b`
+   = help: remove `concurrency`
 ",
         ),
     ]);

@@ -17,6 +17,7 @@ fn the_plan() {
                 r#"{"name": 1, "steps": []}"#,
                 "error[wrong-kind]: the name of the plan is `1`, but must be a string
   --> 1:10
+   = help: write it in quotes: `\"1\"`
 ",
             ),
             (
@@ -89,6 +90,7 @@ error[wrong-kind]: an input is a string, but must be an object
 
 error[wrong-kind]: the type of an input is `8`, but must be a string
   --> 1:62
+   = help: write it in quotes: `\"8\"`
 ",
             ),
         ],
@@ -111,6 +113,7 @@ fn members_of_steps() {
                 r#"{"id": 7, "tool": {"name": "t"}}"#,
                 "error[wrong-kind]: the id of a step is `7`, but must be a string
   --> 2:10
+   = help: write it in quotes: `\"7\"`
 ",
             ),
             (
@@ -216,6 +219,7 @@ error[unknown-step]: `q` is an input, not a step
 
 error[wrong-kind]: a step to wait for is `1`, but must be a string
   --> 3:63 in step `b`
+   = help: write it in quotes: `\"1\"`
 ",
             ),
         ],
@@ -241,6 +245,7 @@ fn the_output() {
 ], "output": {"type": 1, "value": {"reference": {"step": "b", "pointer": ""}}}}"#,
                 "error[wrong-kind]: the type of the output is `1`, but must be a string
   --> 3:23
+   = help: write it in quotes: `\"1\"`
 
 error[unknown-step]: there is no step `b`
   --> 3:58

@@ -24,6 +24,7 @@ fn what_is_undone() {
                 r#"{"id": "b", "undo": 1, "tool": {"name": "u"}}"#,
                 r#"error[wrong-kind]: the step to undo is `1`, but must be a string
   --> 3:23 in step `b`
+   = help: write it in quotes: `"1"`
 "#,
             ),
             (
@@ -85,15 +86,18 @@ fn what_is_undone() {
                 r#"{"id": "b", "undo": "a", "tool": {"name": "u"}, "policy": {"catch": true, "fallback": 1}}"#,
                 r#"error[not-allowed]: `catch` has no effect on an undo step
   --> 3:71 in step `b`
+   = help: remove `catch`
 
 error[not-allowed]: `fallback` has no effect on an undo step
   --> 3:89 in step `b`
+   = help: remove `fallback`
 "#,
             ),
             (
                 r#"{"id": "b", "always": true, "tool": {"name": "u"}, "policy": {"optional": "whole"}}"#,
                 r#"error[not-allowed]: `optional` has no effect on an always step
   --> 3:77 in step `b`
+   = help: remove `optional`
 "#,
             ),
         ],

@@ -86,6 +86,7 @@ fn tests_in_templates() {
                 r#"{"compare": [1, 5, 2]}"#,
                 r#"error[wrong-kind]: the sign of `compare` is `5`, but must be a string
   --> 2:40 in step `a`
+   = help: write it in quotes: `"5"`
 "#,
             ),
             (

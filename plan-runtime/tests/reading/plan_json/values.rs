@@ -102,6 +102,7 @@ fn templates() {
             r#"{"text": [{"value": 1, "spec": 8, "show": 1}]}"#,
             "error[wrong-kind]: the format of a value is `8`, but must be a string
   --> 2:55 in step `a`
+   = help: write it in quotes: `\"8\"`
 
 error[unknown-member]: unknown member `show` in a part of a text
   --> 2:58 in step `a`
@@ -169,6 +170,7 @@ fn references() {
             r#"{"reference": {"step": 0, "pointer": ""}}"#,
             "error[wrong-kind]: the step of a reference is `0`, but must be a string
   --> 2:47 in step `a`
+   = help: write it in quotes: `\"0\"`
 ",
         ),
         (

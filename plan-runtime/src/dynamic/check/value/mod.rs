@@ -33,7 +33,7 @@ const MOST_READ: usize = 1000;
 
 /// Compares the arguments of one call with what its tool takes.
 pub(super) struct ValueCheck<'t> {
-    tool: &'t str,
+    pub(super) tool: &'t str,
     /// Where the tool is named.
     tool_place: Range<usize>,
     /// Names that are nearly those of members are mistakes, even where other names are allowed.

@@ -9,8 +9,10 @@
 
 mod read;
 mod scan;
+mod schema;
 mod write;
 
+use super::guide::Guide;
 use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, ReferenceTarget, ScannedReference, Target, end_where_missing};
@@ -34,6 +36,20 @@ pub(super) static RULES: Rules = Rules {
 
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
     write: write::write,
+
+    form_of_schema: schema::FORM,
+    guide: Guide {
+        frame: ["[", "]"],
+        by_id: true,
+        wraps: false,
+        local: r#""{{x.result}}""#,
+        after: r#""after": ["mail"]"#,
+        notes: &[
+            "`{{PLACEHOLDER_name}}` is an input: a value that is given when the plan runs. Use it for what you do not know.",
+            "A string that is nothing but one reference keeps the type of its value. In a longer string, values are written as text.",
+            r#"Text with `{` or `$` in it that is not a reference is written as JSON in braces: `{{"{text}"}}`."#,
+        ],
+    },
 
     arguments: "arguments",
     retries: None,

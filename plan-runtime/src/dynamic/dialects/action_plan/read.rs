@@ -91,6 +91,7 @@ fn inputs(builder: &mut PlanBuilder, list: JsonNode<'_>) {
             type_name: type_name.into(),
             description: description.into(),
             secrets: crate::shape::Secrets::default(),
+            is_guessed: false,
         });
     }
 }

@@ -11,8 +11,10 @@
 
 mod read;
 mod scan;
+mod schema;
 mod write;
 
+use super::guide::Guide;
 use super::reading::steps;
 use super::recognize::Sign;
 use super::references::Places;
@@ -30,6 +32,20 @@ pub(super) static RULES: Rules = Rules {
 
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
     write: write::write,
+
+    form_of_schema: schema::FORM,
+    guide: Guide {
+        frame: [r#"{"requestId": "plan", "steps": ["#, "]}"],
+        by_id: false,
+        wraps: false,
+        local: r#""${x.data}""#,
+        after: r#""dependsOn": [0]"#,
+        notes: &[
+            "A string that is nothing but one reference keeps the type of its value. In a longer string, values are written as text.",
+            "A block numbers its own steps from 0. It has `inputs` for what it reads of steps around it: `\"inputs\": {\"y\": \"${step[0].data}\"}`, and `${y.data}` in its steps.",
+            r#"Text with `{` or `$` in it that is not a reference is written as JSON in braces: `${"{text}"}`."#,
+        ],
+    },
 
     arguments: "params",
     retries: Some("retryCount"),

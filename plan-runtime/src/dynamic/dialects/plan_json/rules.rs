@@ -1,7 +1,8 @@
 //! How plan JSON is recognized and written, and how messages show its references.
 
-use super::read;
+use super::{read, schema};
 use crate::Plan;
+use crate::dynamic::dialects::guide::Guide;
 use crate::dynamic::dialects::reading::Members;
 use crate::dynamic::dialects::recognize::{Outline, Sign};
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style, quote};
@@ -24,6 +25,23 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
 
     read: read::read,
     write,
+
+    form_of_schema: schema::FORM,
+    guide: Guide {
+        frame: [
+            r#"{"name": "plan", "inputs": [], "steps": ["#,
+            r#"], "output": {"value": {"reference": {"step": "mail", "pointer": ""}}}}"#,
+        ],
+        by_id: true,
+        wraps: true,
+        local: r#"{"reference": {"local": 0, "pointer": ""}}"#,
+        after: r#""after": ["mail"]"#,
+        notes: &[
+            r#"An input is a value that is given when the plan runs: `"inputs": [{"name": "sender", "type": "String"}]`, and `{"reference": {"input": "sender", "pointer": ""}}`."#,
+            r#"A text with values in it is `{"text": ["Re: ", {"value": {"reference": {"step": "mail", "pointer": "/subject"}}}]}`. An object is `{"object": {…}}`, and a list is a list. Strings are text."#,
+            "The variable of a `for` or a `pattern` is a local value: 0 is the outermost one.",
+        ],
+    },
 
     arguments: names::step::ARGUMENTS,
     retries: None,

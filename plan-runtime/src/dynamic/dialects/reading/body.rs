@@ -327,8 +327,9 @@ impl PlanReader<'_> {
 
     fn no_body(&mut self, node: JsonNode<'_>, message: &str) -> Body {
         let place = node.place();
-        self.builder
-            .note(Note::error(Code::MissingMember, place, message));
+        let note = Note::error(Code::MissingMember, place, message);
+        let help = "it is an object like a step without an `id`, such as a call to a tool";
+        self.builder.note(note.help(help.to_owned()));
         self.broken_body()
     }
 

@@ -189,11 +189,11 @@ pub(crate) fn wrong_kind(node: JsonNode<'_>, what: &str, expected: &str) -> Note
         JsonType::List => "a list".to_owned(),
         JsonType::Object => "an object".to_owned(),
     };
-    Note::error(
-        Code::WrongKind,
-        node.place(),
-        format!("{what} is {found}, but must be {expected}"),
-    )
+    let is_scalar = matches!(node.kind(), JsonType::Bool | JsonType::Number);
+    let help = (is_scalar && expected == "a string")
+        .then(|| format!("write it in quotes: `\"{}\"`", short(node.slice())));
+    let message = format!("{what} is {found}, but must be {expected}");
+    Note::error(Code::WrongKind, node.place(), message).help(help)
 }
 
 /// What names there are, where they are few.

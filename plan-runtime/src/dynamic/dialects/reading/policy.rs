@@ -39,10 +39,20 @@ impl PlanReader<'_> {
         let is_broken = self.builder.spans.steps[index].broken;
         for (name, message) in meaningless(&step.policy, is_broken, &step.body, step.role) {
             let own = own.iter().find(|(own, _)| *own == name);
-            let own = own.and_then(|(_, own)| members.given(own));
+            let own_name = own.map(|(_, own)| *own);
+            let own = own_name.and_then(|own| members.given(own));
             if let Some(node) = given.as_ref().and_then(|it| it.given(name)).or(own) {
                 let note = Note::error(Code::NotAllowed, node.place(), message);
-                self.builder.note(note);
+                let member = if given.as_ref().is_some_and(|it| it.given(name).is_some()) {
+                    name
+                } else {
+                    own_name.unwrap_or(name)
+                };
+                let help = match node.slice() {
+                    "0" => "write 1 or more, or remove it".to_owned(),
+                    _ => format!("remove `{member}`"),
+                };
+                self.builder.note(note.help(help));
             }
         }
     }
@@ -162,6 +172,11 @@ impl PlanReader<'_> {
 
     fn duration(&mut self, members: &Members<'_>, name: &str) -> Option<Duration> {
         let node = self.fixed(members, name)?;
+        const HELP: &str = "a duration is a number with a unit: `200ms`, `10s`, `1m 30s`";
+        if node.kind() != JsonType::String {
+            let note = wrong_kind(node, &format!("`{name}`"), "a duration as a string");
+            return self.builder.error(note.help(HELP.to_owned()));
+        }
         let text = self.builder.text(node, &format!("`{name}`"))?;
         match humantime::parse_duration(&text.value) {
             Ok(duration) => {
@@ -174,8 +189,7 @@ impl PlanReader<'_> {
                     short(&text.value)
                 );
                 let note = Note::error(Code::WrongKind, node.place(), message);
-                let help = "a duration is a number with a unit: `200ms`, `10s`, `1m 30s`";
-                self.builder.error(note.help(help.to_owned()))
+                self.builder.error(note.help(HELP.to_owned()))
             }
         }
     }

@@ -107,7 +107,12 @@ impl PlanReader<'_> {
             note = note.help(format!("did you mean `{form}`?"));
         } else if rules.unknown_step_may_be_text && !has_similar {
             let literal = (rules.literal)(written.text);
-            note = note.help(format!("if this is not a reference, write `{literal}`"));
+            let names = note
+                .take_help()
+                .map_or_else(String::new, |help| format!("{help}; "));
+            note = note.help(format!(
+                "{names}if this is not a reference, write `{literal}`"
+            ));
         }
         self.builder.note(note);
     }
@@ -136,6 +141,7 @@ impl PlanBuilder {
             type_name: if optional { "Option<String>" } else { "String" }.into(),
             description: "".into(),
             secrets: Secrets::default(),
+            is_guessed: true,
         });
         self.inputs.len() - 1
     }
@@ -166,8 +172,13 @@ impl PlanBuilder {
             let whole = if is_block { "block" } else { "plan" };
             let message = format!("there is no step[{index}]: the {whole} has {steps}");
             let help = "a block counts its own steps; name what it reads of others in its `inputs`: `\"inputs\": {\"x\": \"${step[0].data}\"}`, and write `${x.data}` in it";
+            let help = if is_block {
+                help
+            } else {
+                "steps are counted from 0, in the order of the list"
+            };
             let note = Note::error(Code::StepOutOfRange, place, message);
-            return self.error(note.help(is_block.then(|| help.to_owned())));
+            return self.error(note.help(help.to_owned()));
         }
         let message = match current {
             Some(current) if current == index => {

@@ -185,12 +185,18 @@ impl Layout {
             spans.broken = true;
             let (place, message) = (spans.whole.range(), "the step names no `tool`");
             let note = Note::error(Code::MissingMember, place, message);
-            reader.builder.note(note);
+            let help = self.tool_form().to_owned();
+            reader.builder.note(note.help(help));
         }
-        if given.given(self.arguments()).is_none() {
-            other_dialect(reader.builder, given, self.arguments());
+        let mut call = self.call(reader, given);
+        if given.given(self.arguments()).is_none()
+            && other_dialect(reader.builder, given, self.arguments())
+        {
+            // What they are, was not read.
+            let at = reader.builder.spans.templates.len() - 1;
+            call.args = reader.builder.broken(at);
         }
-        self.call(reader, given)
+        call
     }
 }
 
@@ -218,7 +224,8 @@ pub(crate) fn document(
     let description = builder.optional_text(&top, "description", "the description of a plan");
     if nodes.is_empty() {
         let message = "the plan has no steps";
-        builder.note(Note::error(Code::NoSteps, list.place(), message));
+        let help = "add a step for each call that has to be made".to_owned();
+        builder.note(Note::error(Code::NoSteps, list.place(), message).help(help));
     }
     if !builder.counted(&nodes) {
         nodes.clear();
@@ -265,7 +272,9 @@ fn tool(
     }
     if name.value.trim().is_empty() {
         let message = "the name of the tool is empty";
-        return builder.error(Note::error(Code::EmptyName, node.place(), message));
+        let help = "write the name of the tool that the step calls".to_owned();
+        let note = Note::error(Code::EmptyName, node.place(), message);
+        return builder.error(note.help(help));
     }
     builder.spans.steps[index].broken = was_broken;
     let what = "the description of a tool";
@@ -288,23 +297,25 @@ pub(crate) fn arguments(reader: &mut PlanReader<'_>, members: &Members<'_>) -> T
 /// Arguments that are a reference to an object.
 pub(crate) fn whole(reader: &mut PlanReader<'_>, node: JsonNode<'_>) -> Template {
     let at = reader.builder.spans.templates.len();
-    let notes = reader.builder.notes.has_errors();
+    let errors = reader.builder.notes.errors();
     let template = reader.template(node, None, 0);
-    let has_errors = reader.builder.notes.has_errors();
-    if matches!(template, Template::Reference(_)) || (!notes && has_errors) {
+    let is_reported = reader.builder.notes.errors() > errors;
+    if matches!(template, Template::Reference(_)) || is_reported {
         return template;
     }
     let what = format!("`{}`", reader.syntax.arguments());
-    reader.builder.note(wrong_kind(node, &what, "an object"));
+    let help = "write an object with the names of the arguments, or one reference to an object";
+    let note = wrong_kind(node, &what, "an object");
+    reader.builder.note(note.help(help.to_owned()));
     reader.builder.broken(at)
 }
 
 /// Reports arguments under the name that another dialect has for them.
-fn other_dialect(builder: &mut PlanBuilder, members: &Members<'_>, name: &str) {
+fn other_dialect(builder: &mut PlanBuilder, members: &Members<'_>, name: &str) -> bool {
     let others = Dialect::ALL.iter().map(|other| other.rules().arguments);
     let mut others = others.filter(|other| *other != name);
     let Some(member) = others.find_map(|other| members.member(other)) else {
-        return;
+        return false;
     };
     let message = format!(
         "the arguments of a step are its `{name}`, since the document is {}",
@@ -315,6 +326,7 @@ fn other_dialect(builder: &mut PlanBuilder, members: &Members<'_>, name: &str) {
         Note::error(Code::MixedDialects, place, message)
             .help(format!("call it `{name}`, as in the other steps")),
     );
+    true
 }
 
 /// An object of the outputs of all steps that a plan's output can refer to.

@@ -11,8 +11,10 @@
 
 mod read;
 mod scan;
+mod schema;
 mod write;
 
+use super::guide::Guide;
 use super::reading::steps;
 use super::recognize::Sign;
 use super::references::{Places, end_where_missing};
@@ -32,6 +34,20 @@ pub(super) static RULES: Rules = Rules {
 
     read: |builder, node| steps::document(builder, node, &read::LAYOUT),
     write: write::write,
+
+    form_of_schema: schema::FORM,
+    guide: Guide {
+        frame: [r#"{"steps": ["#, r#"], "output_steps": ["mail"]}"#],
+        by_id: true,
+        wraps: false,
+        local: r#""$ref:x""#,
+        after: r#""after": ["mail"]"#,
+        notes: &[
+            "`output_steps` are the steps whose outputs are the result of the plan.",
+            "A reference is a whole string, and keeps the type of its value. There are no references inside a longer string.",
+            r#"Text with `{` or `$` in it that is not a reference is written as JSON after `$ref:`: `$ref:"{text}"`."#,
+        ],
+    },
 
     arguments: "arguments",
     retries: None,

@@ -143,6 +143,7 @@ impl PlanReader<'_> {
                     .text(&members, input::DESCRIPTION, "the description of an input")
                     .into(),
                 secrets: self.secrets(&members, input::SECRETS),
+                is_guessed: false,
             };
             if let Some(node) = members.given(input::NAME) {
                 self.declare(inputs.len(), &input.name, node.place());

@@ -211,7 +211,9 @@ impl PlanReader<'_> {
         };
         let help = match similar(name, known.iter().copied()) {
             Some(meant) => Some(format!("an input with a similar name exists: `{meant}`")),
-            None if looks && known.is_empty() => Some("the plan has no inputs".to_owned()),
+            None if looks && known.is_empty() => Some(format!(
+                r#"the plan has no inputs: add `{{"name": "{name_of}", "type": "String"}}` to its `inputs`"#
+            )),
             None => reading::names("input", known.iter().copied()),
         };
         let message = format!("there is no input `{name_of}`");

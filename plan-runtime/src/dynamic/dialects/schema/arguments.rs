@@ -1,0 +1,241 @@
+//! The arguments of a tool, whose parts are what the contract says or references.
+
+use super::{Builder, MOST_TYPES_OF_TOOL, any_of, named, object};
+use crate::dynamic::Contract;
+use crate::dynamic::schema::{Element, Form, Property, Schema, Type, Types, Work};
+use crate::shape::Secrets;
+use serde_json::{Map, Value, json};
+
+/// How many forms of a type are told apart.
+const FORMS: usize = 64;
+
+/// How many allowed values are listed.
+const VALUES: usize = 2_000;
+
+/// How deep types are inside each other without a name.
+const DEPTH: usize = 32;
+
+/// What a call to a tool has.
+pub(super) struct Arguments {
+    pub(super) schema: Value,
+    /// Whether there must be any.
+    pub(super) required: bool,
+}
+
+impl Builder<'_> {
+    /// The arguments of a tool; `None` where nothing is known of them.
+    pub(super) fn arguments(&mut self, contract: &Contract) -> Option<Arguments> {
+        let schema = contract.arguments.as_ref()?;
+        let work = Work::for_values(0);
+        let ty = Type::of(schema, &work);
+        self.left_of_tool = MOST_TYPES_OF_TOOL;
+        let forms = ty.forms();
+        if ty.beyond().is_some() || forms.len() > FORMS {
+            return None;
+        }
+        let is_object = |form: &&Form<'_>| form.types().overlaps(Types::OBJECT);
+        let objects: Vec<&Form<'_>> = forms.iter().filter(is_object).collect();
+        let required = !objects.iter().any(|form| form.required().is_empty());
+        let mut all = Vec::new();
+        for form in objects {
+            if form.types() == Types::ALL && form.names().is_empty() {
+                return None;
+            }
+            all.push(self.object(form, &contract.secret_arguments, 0));
+        }
+        all.push(named("reference"));
+        Some(Arguments {
+            schema: any_of(all),
+            required,
+        })
+    }
+
+    /// A value of a type, or a reference to one.
+    fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets, depth: usize) -> Value {
+        let forms = ty.forms();
+        let is_any = |form: &Form<'_>| form.types() == Types::ALL && form.names().is_empty();
+        let is_known = ty.beyond().is_none()
+            && forms.len() <= FORMS
+            && depth < DEPTH
+            && !forms.iter().any(|form| is_any(form) && !form.counts());
+        if !is_known || self.left == 0 || self.left_of_tool == 0 {
+            return named("value");
+        }
+        self.left -= 1;
+        self.left_of_tool -= 1;
+        if !ty.types().overlaps(Types::LIST.or(Types::OBJECT)) {
+            return self.forms(ty, secrets, depth);
+        }
+        let key = (ty.key(), secrets.pointers());
+        if let Some(name) = self.types.get(&key) {
+            return named(name);
+        }
+        let name = format!("type{}", self.types.len());
+        self.types.insert(key, name.clone());
+        // A name ends the nesting.
+        let schema = self.forms(ty, secrets, depth + 1);
+        self.defs.insert(name.clone(), schema);
+        named(&name)
+    }
+
+    fn forms(&mut self, ty: &Type<'_>, secrets: &Secrets, depth: usize) -> Value {
+        let mut all = Vec::new();
+        for form in ty.forms() {
+            for schema in self.form(form, secrets, depth) {
+                if !all.contains(&schema) {
+                    all.push(schema);
+                }
+            }
+        }
+        // What has references in it may be one.
+        let template = named("template");
+        let has_references = self.strings.is_some() && all.contains(&template);
+        if !has_references {
+            all.push(named("reference"));
+        }
+        any_of(all)
+    }
+
+    fn form(&mut self, form: &Form<'_>, secrets: &Secrets, depth: usize) -> Vec<Value> {
+        if form.counts() && secrets.is_empty() && form.allowed().nth(VALUES).is_none() {
+            let values = form.allowed().filter_map(|value| self.written(value));
+            let values: Vec<Value> = values.collect();
+            let listed = (!values.is_empty()).then(|| json!({ "enum": values }));
+            return listed.into_iter().collect();
+        }
+        let types = form.types();
+        if types == Types::ALL && form.names().is_empty() {
+            return vec![named("value")];
+        }
+        let mut all = Vec::new();
+        if types.overlaps(Types::NULL) {
+            all.push(json!({"type": "null"}));
+        }
+        if types.overlaps(Types::BOOL) {
+            all.push(json!({"type": "boolean"}));
+        }
+        if types.overlaps(Types::NUMBER) {
+            let mut bounds = bounds(form);
+            if types.and(Types::NUMBER) == Types::INTEGER {
+                bounds.push(("type", "integer".into()));
+            }
+            all.push(self.number(&bounds));
+        }
+        if types.overlaps(Types::STRING) {
+            let lengths = lengths(form, ["minLength", "maxLength"]);
+            all.extend(self.string(&lengths));
+        }
+        if types.overlaps(Types::LIST) {
+            all.push(self.list(form, secrets, depth));
+        }
+        if types.overlaps(Types::OBJECT) {
+            all.push(self.object(form, secrets, depth));
+        }
+        all
+    }
+
+    fn list(&mut self, form: &Form<'_>, secrets: &Secrets, depth: usize) -> Value {
+        let mut schema = lengths(form, ["minItems", "maxItems"]);
+        schema.insert("type".to_owned(), "array".into());
+        let first = form.first_elements().min(FORMS);
+        let mut elements = Vec::new();
+        for at in 0..first {
+            elements.push(match form.element(Some(at)) {
+                Element::Type(ty) => self.ty(&ty, &secrets.at(&at.to_string()), depth + 1),
+                Element::Beyond(_) => false.into(),
+            });
+        }
+        let rest = match form.element(if first > 0 { Some(first) } else { None }) {
+            Element::Type(ty) => self.ty(&ty, &secrets.any(), depth + 1),
+            Element::Beyond(_) => false.into(),
+        };
+        if !elements.is_empty() {
+            schema.insert("prefixItems".to_owned(), elements.into());
+        }
+        schema.insert("items".to_owned(), rest);
+        schema.into()
+    }
+
+    fn object(&mut self, form: &Form<'_>, secrets: &Secrets, depth: usize) -> Value {
+        let required = form.required();
+        let mut names = form.names();
+        let more: Vec<&str> = required
+            .iter()
+            .copied()
+            .filter(|name| !names.contains(name))
+            .collect();
+        names.extend(more);
+        let mut members = Vec::with_capacity(names.len());
+        let mut may_be_open = true;
+        for name in names {
+            let (may_be, beside_others) = self.may_be_key(name);
+            may_be_open &= beside_others;
+            if !may_be {
+                continue;
+            }
+            let schema = match form.property(name) {
+                Property::Type(ty) => self.ty(&ty, &secrets.at(name), depth + 1),
+                Property::Open | Property::Unlisted => named("value"),
+                Property::Closed => continue,
+            };
+            members.push((name, schema, required.contains(&name)));
+        }
+        let mut schema = object(members);
+        // No schema names a member so.
+        let rest = match form.property("\0") {
+            Property::Type(ty) if may_be_open => Some(self.ty(&ty, &secrets.any(), depth + 1)),
+            Property::Open if may_be_open => Some(named("value")),
+            _ => None,
+        };
+        if let Some(rest) = rest {
+            schema["additionalProperties"] = rest;
+            self.limit_names(&mut schema);
+        }
+        self.wrapped(schema)
+    }
+}
+
+/// The bounds of a number.
+fn bounds(form: &Form<'_>) -> Vec<(&'static str, Value)> {
+    let says = |name: &str| form.schemas().iter().any(|schema| schema.is(name));
+    // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
+    if says("exclusiveMinimum") || says("exclusiveMaximum") {
+        return Vec::new();
+    }
+    let names = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
+    let mut bounds = Vec::new();
+    for name in names {
+        let given = form
+            .schemas()
+            .iter()
+            .filter_map(|schema| schema.number(name));
+        let is_least = name.ends_with("inimum");
+        let given = given.reduce(|a, b| if is_least { a.max(b) } else { a.min(b) });
+        // Beyond these, floats do not tell integers apart.
+        let given = given.filter(|bound| bound.abs() < 9e15);
+        bounds.extend(given.map(|bound| (name, number(bound))));
+    }
+    bounds
+}
+
+/// An integer as such.
+fn number(bound: f64) -> Value {
+    if bound.fract() == 0.0 {
+        (bound as i64).into()
+    } else {
+        bound.into()
+    }
+}
+
+/// The bounds of a length.
+fn lengths(form: &Form<'_>, [least, most]: [&str; 2]) -> Map<String, Value> {
+    let given = |name: &str| -> Vec<usize> {
+        let length = |schema: &Schema<'_>| schema.length(name);
+        form.schemas().iter().filter_map(length).collect()
+    };
+    let least = (least, given(least).into_iter().max());
+    let most = (most, given(most).into_iter().min());
+    let bounds = [least, most].into_iter();
+    let bounds = bounds.filter_map(|(name, length)| Some((name.to_owned(), length?.into())));
+    bounds.collect()
+}

@@ -1,0 +1,109 @@
+//! Strings with references in them, and strings without, as regular expressions.
+//!
+//! They are in the part of the language that all engines share: without groups that look ahead, classes of Unicode, or anything that depends on flags.
+
+use super::super::references::NameSyntax;
+
+/// A string of JSON with any number of characters.
+const QUOTED: &str = r#""(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:[0-9a-cefA-CEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})))*""#;
+
+/// A string of JSON with at least one character.
+const QUOTED_NAME: &str = r#""(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:[0-9a-cefA-CEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})))+""#;
+
+/// An index of a list.
+pub(crate) const INDEX: &str = "(?:0|[1-9][0-9]{0,8})";
+
+/// A dollar sign that is text: it is alone, or before an amount.
+const DOLLAR: &str = r#"\$(?:[0-9]+(?:[.,][0-9]+)*)?(?:[ \t\n.,:;!?)%'"/]|$)"#;
+
+/// A brace that is text, since no name comes after it.
+const BRACE: &str = r#"\{(?:["'.,:;!?)<>=+*/%#&|\\}\]]|$)"#;
+
+/// Characters of names.
+fn names(syntax: NameSyntax) -> &'static str {
+    match syntax {
+        NameSyntax::Ascii => "[A-Za-z0-9_]",
+        NameSyntax::Wide => "[A-Za-z0-9_$@-]",
+    }
+}
+
+/// The name that a reference begins with.
+pub(crate) fn name(syntax: NameSyntax) -> String {
+    format!(r"(?:{}+|\[{QUOTED_NAME}\])", names(syntax))
+}
+
+/// The path after a name.
+pub(crate) fn path(syntax: NameSyntax) -> String {
+    let names = names(syntax);
+    format!(r"(?:\.(?:{names}+|\*)|\[(?:{INDEX}|\*|{QUOTED})\])*")
+}
+
+/// Text between these as a string of JSON.
+pub(crate) fn literal(open: &str, close: &str) -> String {
+    format!("{open}{QUOTED}{close}")
+}
+
+/// A name that does not begin with this prefix, which is of letters and `_`.
+pub(crate) fn name_without(prefix: &str) -> String {
+    let names = names(NameSyntax::Wide);
+    let bare = |sign: char| match sign {
+        '_' => "[A-Za-z0-9$@-]".to_owned(),
+        sign => format!("[{}0-9_$@-]", letters_but(sign)),
+    };
+    let bare = differs(prefix, &bare, &format!("{names}*"));
+    // A prefix could also be written with escapes, but not with these.
+    let escapes = r#"\\(?:["\\/bfnrt]|u00[01][0-9a-fA-F])"#;
+    let quoted = |sign: char| format!(r#"(?:[^"\\\x00-\x1f{sign}]|{escapes})"#);
+    let quoted = differs(prefix, &quoted, &QUOTED[1..QUOTED.len() - 1]);
+    format!(r#"(?:{bare}|\["{quoted}"\])"#)
+}
+
+/// What differs from a prefix in one of its characters, which is followed by `rest`, or ends before it does. It is not empty.
+fn differs(prefix: &str, other: &dyn Fn(char) -> String, rest: &str) -> String {
+    let mut signs = prefix.chars();
+    let Some(sign) = signs.next() else {
+        return String::new();
+    };
+    let other_sign = other(sign);
+    match signs.as_str() {
+        "" => format!("(?:{other_sign}{rest})"),
+        after => {
+            let after = differs(after, other, rest);
+            format!("(?:{other_sign}{rest}|{sign}{after}?)")
+        }
+    }
+}
+
+/// All letters of ASCII but this one.
+fn letters_but(sign: char) -> String {
+    let mut classes = String::new();
+    for (first, last) in [('A', 'Z'), ('a', 'z')] {
+        if !(first..=last).contains(&sign) {
+            classes += &format!("{first}-{last}");
+            continue;
+        }
+        let step = |by: i32| char::from_u32((sign as i32 + by) as u32).unwrap_or(sign);
+        if sign > first {
+            classes += &format!("{first}-{}", step(-1));
+        }
+        if sign < last {
+            classes += &format!("{}-{last}", step(1));
+        }
+    }
+    classes
+}
+
+/// Text without anything that looks like a reference, but for characters that are listed in a class of their own.
+pub(crate) fn plain(class: &str) -> String {
+    format!("(?:{class}|{DOLLAR}|{BRACE})")
+}
+
+/// What may follow a character that begins something that looks like a reference.
+pub(crate) fn marks() -> String {
+    format!("{DOLLAR}|{BRACE}")
+}
+
+/// A pattern of a whole string.
+pub(crate) fn whole(pattern: &str) -> String {
+    format!("^(?:{pattern})$")
+}

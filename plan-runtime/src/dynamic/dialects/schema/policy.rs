@@ -1,0 +1,130 @@
+//! Policies. What a policy may say depends on what the step does, since nothing in it may be without effect.
+
+use super::{Builder, any_of, named, object};
+use crate::plan::Amount;
+use crate::plan::json::names::{catch, optional, policy};
+use serde_json::{Value, json};
+
+/// What the policy of a step is about.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Does {
+    /// Something once.
+    Once,
+    /// Something for each element of a list.
+    Each,
+    /// Rounds.
+    Rounds,
+    /// A wait.
+    Wait,
+}
+
+/// What becomes of a failure.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Failure {
+    /// All that there is.
+    Any,
+    /// What can be beside `optional`, which the step has itself.
+    Optional,
+    /// Nothing, as for steps that undo others and steps that always run.
+    None,
+}
+
+impl Does {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Each => "each",
+            Self::Rounds => "rounds",
+            Self::Wait => "wait",
+        }
+    }
+}
+
+/// A time as `humantime` writes it.
+pub(super) const DURATION: &str =
+    "^[0-9]{1,5}(?:days?|h|m|s|ms|us|ns)(?: [0-9]{1,5}(?:h|m|s|ms|us|ns))*$";
+
+impl Builder<'_> {
+    /// The policy of a step, under a name of its own.
+    pub(super) fn policy(&mut self, does: Does, failure: Failure) -> Value {
+        let suffix = match failure {
+            Failure::Any => "",
+            Failure::Optional => "_optional",
+            Failure::None => "_end",
+        };
+        let name = format!("policy_{}{suffix}", does.name());
+        if !self.defs.contains_key(&name) {
+            let schema = self.policies(does, failure);
+            self.defs.insert(name.clone(), schema);
+        }
+        named(&name)
+    }
+
+    fn policies(&self, does: Does, failure: Failure) -> Value {
+        let each = does == Does::Each;
+        let fallback = || (policy::FALLBACK, named("value"), false);
+        let optionals = |values: &[&str]| (policy::OPTIONAL, json!({ "enum": values }), false);
+        let catches = |value: Value| (policy::CATCH, json!({ "enum": [value] }), true);
+        let with = |more: Vec<(&'static str, Value, bool)>| {
+            object(self.amounts(does).into_iter().chain(more))
+        };
+        if failure == Failure::None {
+            return with(Vec::new());
+        }
+        let is_own = failure == Failure::Optional;
+        let mut all = vec![with(match (is_own, each) {
+            (true, _) => vec![fallback()],
+            (false, false) => vec![optionals(&[optional::NO, optional::WHOLE]), fallback()],
+            (false, true) => vec![optionals(optional::ALL), fallback()],
+        })];
+        if !is_own {
+            let mut members = vec![catches(true.into())];
+            if each {
+                members.push(optionals(&[optional::NO, optional::EACH]));
+            }
+            all.push(with(members));
+        }
+        if each {
+            let mut members = vec![catches(catch::EACH.into()), fallback()];
+            if !is_own {
+                members.push(optionals(&[optional::NO, optional::WHOLE]));
+            }
+            all.push(with(members));
+        }
+        any_of(all)
+    }
+
+    /// The numbers and times.
+    fn amounts(&self, does: Does) -> Vec<(&'static str, Value, bool)> {
+        let is_own = |amount: Amount| {
+            self.form.by_place && matches!(amount, Amount::Attempts | Amount::Timeout)
+        };
+        let mut members = Vec::new();
+        for amount in Amount::ALL {
+            let fits = match amount {
+                Amount::Attempts => does != Does::Wait,
+                Amount::Concurrency => does == Does::Each,
+                Amount::AtMost | Amount::Every => does == Does::Rounds,
+                Amount::Backoff | Amount::Max | Amount::Timeout | Amount::Deadline => true,
+            };
+            if !fits || is_own(amount) {
+                continue;
+            }
+            let mut schemas = vec![match amount {
+                Amount::Attempts => json!({"type": "integer", "minimum": 1, "maximum": 10_000}),
+                Amount::Concurrency | Amount::AtMost => {
+                    json!({"type": "integer", "minimum": 1, "maximum": 1_000_000})
+                }
+                _ => named("duration"),
+            }];
+            schemas.extend(self.input());
+            let is_required = amount == Amount::AtMost;
+            members.push((amount.name(), any_of(schemas), is_required));
+        }
+        members.push((policy::JITTER, json!({"type": "boolean"}), false));
+        if does == Does::Rounds {
+            members.push((policy::COLLECT, json!({"type": "boolean"}), false));
+        }
+        members
+    }
+}

@@ -1,0 +1,308 @@
+//! Values with references in them, and conditions.
+
+use super::patterns::whole;
+use super::policy::DURATION;
+use super::{Builder, any_of, member, named, object};
+use crate::dynamic::dialects::references::Piece;
+use crate::plan::Comparison;
+use crate::plan::json::names::{
+    absent, default, element, part, reference, segment, source, template,
+};
+use serde_json::{Map, Value, json};
+
+/// Names of objects in which nothing looks like a reference.
+const KEY: &str = "^[^${]*$";
+
+/// Numbers that are exactly what is written. Of others, a reader does not know whether they are.
+const LEAST: i64 = i64::MIN;
+const MOST: u64 = u64::MAX;
+
+/// What has more than spaces in it.
+const NOT_BLANK: &str =
+    r"[^ \t\n\r\x0b\x0c\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]";
+
+/// A JSON Pointer.
+const POINTER: &str = "^(?:/(?:[^~/]|~[01])*)*$";
+
+impl Builder<'_> {
+    /// The schemas of values, each under its name.
+    pub(super) fn values(&mut self) {
+        let mut all = vec![(
+            "id",
+            json!({"type": "string", "maxLength": 256, "pattern": NOT_BLANK}),
+        )];
+        all.push(("duration", json!({"type": "string", "pattern": DURATION})));
+        all.extend(self.input_schema().map(|schema| ("input", schema)));
+        match &self.strings {
+            Some(strings) => {
+                let string = |pattern: &str| json!({"type": "string", "pattern": pattern});
+                all.push(("text", string(&strings.text)));
+                all.push(("reference", string(&strings.reference)));
+                all.push(("template", string(&strings.template)));
+            }
+            None => {
+                all.push(("reference", member(template::REFERENCE, references())));
+                all.push(("template", text()));
+                all.push(("plain", plain()));
+            }
+        }
+        let tests = self.tests();
+        let scalars = vec![
+            json!({"type": ["null", "boolean"]}),
+            self.number(&[]),
+            list(),
+        ];
+        let mut strings = self.string(&Map::new());
+        let mut value = [scalars.clone(), strings.clone()].concat();
+        let mut operand = [scalars, std::mem::take(&mut strings)].concat();
+        if self.strings.is_some() {
+            value.push(self.open_object(named("value")));
+        } else {
+            let open = self.open_object(named("value"));
+            value.extend([open, named("reference"), merged(), named("test")]);
+            operand = vec![named("value")];
+        }
+        if self.strings.is_some() {
+            operand.push(named("test"));
+        }
+        let condition = vec![
+            json!({"type": "boolean"}),
+            named("reference"),
+            named("test"),
+        ];
+        all.push(("value", any_of(value)));
+        all.push(("operand", any_of(operand)));
+        all.push(("test", tests));
+        all.push(("condition", any_of(condition)));
+        let all = all.into_iter();
+        self.defs
+            .extend(all.map(|(name, schema)| (name.to_owned(), schema)));
+    }
+
+    /// Tests, each an object with one member.
+    fn tests(&self) -> Value {
+        let both = json!({"type": "array", "items": named("condition"), "minItems": 2});
+        let signs: Vec<&str> = Comparison::ALL.map(Comparison::sign).to_vec();
+        let compared = json!({
+            "type": "array",
+            "prefixItems": [named("operand"), {"enum": signs}, named("operand")],
+            "items": false,
+            "minItems": 3,
+            "maxItems": 3,
+        });
+        let mut all = vec![
+            member(template::ALL_OF, both.clone()),
+            member(template::ANY, both),
+            member(template::NOT, named("condition")),
+            member(template::COMPARE, compared),
+        ];
+        let questions = [
+            template::IS_SOME,
+            template::IS_NONE,
+            template::IS_OK,
+            template::IS_ERR,
+            template::IS_EMPTY,
+            template::LEN,
+        ];
+        all.extend(questions.map(|name| member(name, named("operand"))));
+        any_of(all)
+    }
+
+    /// A string that these keywords say something of, as text or as something that becomes one.
+    pub(super) fn string(&self, keywords: &Map<String, Value>) -> Vec<Value> {
+        let mut text = keywords.clone();
+        if self.strings.is_none() {
+            text.insert("type".to_owned(), "string".into());
+        } else if text.is_empty() {
+            return vec![named("text"), named("template")];
+        } else if let Some(strings) = &self.strings {
+            text.insert("type".to_owned(), "string".into());
+            text.insert("pattern".to_owned(), strings.text.as_str().into());
+        }
+        vec![text.into(), named("template")]
+    }
+
+    /// A number, with bounds of its own.
+    pub(super) fn number(&self, bounds: &[(&str, Value)]) -> Value {
+        let mut schema = json!({"type": "number", "minimum": LEAST, "maximum": MOST});
+        for (name, bound) in bounds {
+            schema[*name] = bound.clone();
+        }
+        schema
+    }
+
+    /// An object with members of any name.
+    pub(super) fn open_object(&self, value: Value) -> Value {
+        let mut schema = json!({"type": "object", "additionalProperties": value});
+        self.limit_names(&mut schema);
+        self.wrapped(schema)
+    }
+
+    /// Allows only names of members that look like no reference.
+    pub(super) fn limit_names(&self, object: &mut Value) {
+        if self.strings.is_some() {
+            object["propertyNames"] = json!({ "pattern": KEY });
+        }
+    }
+
+    /// An object as it is written.
+    pub(super) fn wrapped(&self, object: Value) -> Value {
+        match self.strings {
+            Some(_) => object,
+            None => member(template::OBJECT, object),
+        }
+    }
+
+    /// A reference to an input, where it may give an amount.
+    pub(super) fn input(&self) -> Option<Value> {
+        self.defs.contains_key("input").then(|| named("input"))
+    }
+
+    fn input_schema(&self) -> Option<Value> {
+        match &self.strings {
+            Some(strings) => {
+                let pattern = strings.input.as_ref()?;
+                Some(json!({"type": "string", "pattern": whole(pattern)}))
+            }
+            None => {
+                let reads = object([
+                    (source::INPUT, json!({"type": "string"}), true),
+                    (reference::POINTER, pointer(), true),
+                ]);
+                Some(member(template::REFERENCE, reads))
+            }
+        }
+    }
+
+    /// Whether the name of a member is one, and could be a listed one beside others.
+    pub(super) fn may_be_key(&self, name: &str) -> (bool, bool) {
+        if self.strings.is_none() {
+            return (true, true);
+        }
+        let scan = (self.dialect.rules().scan)(name, &|_| true);
+        let is_reference = |piece: &Piece<'_>| matches!(piece, Piece::Reference(_));
+        (
+            !scan.pieces.iter().any(is_reference),
+            !name.contains(['$', '{']),
+        )
+    }
+
+    /// A value of a schema as it is written in a plan.
+    pub(super) fn written(&self, value: &Value) -> Option<Value> {
+        Some(match value {
+            Value::Null | Value::Bool(_) => value.clone(),
+            // Of others a reader may not know whether they are exact.
+            Value::Number(number) => {
+                let is_known = crate::plan::json::number(&number.to_string()).is_some();
+                is_known.then(|| value.clone())?
+            }
+            Value::String(text) if self.strings.is_some() && text.contains(MARKS) => {
+                (self.dialect.rules().literal)(text).into()
+            }
+            Value::String(text) if self.strings.is_some() && text.starts_with("ref:") => {
+                (self.dialect.rules().literal)(text).into()
+            }
+            Value::String(_) => value.clone(),
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.written(item));
+                Value::Array(items.collect::<Option<_>>()?)
+            }
+            Value::Object(members) => {
+                let mut written = Map::new();
+                for (name, value) in members {
+                    if !self.may_be_key(name).0 {
+                        return None;
+                    }
+                    written.insert(name.clone(), self.written(value)?);
+                }
+                match self.strings {
+                    Some(_) => written.into(),
+                    None => json!({ template::OBJECT: written }),
+                }
+            }
+        })
+    }
+}
+
+/// What only strings have that may look like a reference.
+const MARKS: [char; 3] = ['$', '{', '('];
+
+fn list() -> Value {
+    json!({"type": "array", "items": named("value")})
+}
+
+fn pointer() -> Value {
+    json!({"type": "string", "pattern": POINTER})
+}
+
+/// What a reference of plan JSON has.
+fn references() -> Value {
+    let string = || json!({"type": "string"});
+    let token = object([
+        (segment::TOKEN, string(), true),
+        (
+            segment::ABSENT,
+            any_of(vec![
+                json!({"enum": [absent::NULL, absent::END]}),
+                member(default::DEFAULT, named("plain")),
+            ]),
+            false,
+        ),
+        (segment::OPTIONAL, json!({"type": "boolean"}), false),
+    ]);
+    let each = member(segment::EACH, json!({"enum": [element::ELEMENT]}));
+    let path =
+        json!({"type": "array", "items": any_of(vec![string(), token, each]), "maxItems": 256});
+    let sources = [
+        (source::STEP, string()),
+        (source::INPUT, string()),
+        (
+            source::LOCAL,
+            json!({"type": "integer", "minimum": 0, "maximum": 63}),
+        ),
+    ];
+    let mut all = Vec::new();
+    for (name, schema) in sources {
+        for (way, leads) in [
+            (reference::POINTER, pointer()),
+            (reference::PATH, path.clone()),
+        ] {
+            let members = |optional: Value, more: Option<Value>| {
+                let is_required = more.is_some();
+                let replaced = more.map(|it| (reference::ELSE, it, true));
+                let first = [
+                    (name, schema.clone(), true),
+                    (way, leads.clone(), true),
+                    (reference::OPTIONAL, optional, is_required),
+                ];
+                object(first.into_iter().chain(replaced))
+            };
+            all.push(members(json!({"type": "boolean"}), None));
+            all.push(members(json!({"enum": [true]}), Some(named("plain"))));
+        }
+    }
+    any_of(all)
+}
+
+/// A text of plan JSON with values in it.
+fn text() -> Value {
+    let value = object([(part::VALUE, named("value"), true)]);
+    let part = any_of(vec![json!({"type": "string"}), value]);
+    member(template::TEXT, json!({"type": "array", "items": part}))
+}
+
+/// An object that is put together of others.
+fn merged() -> Value {
+    let part = any_of(vec![json!({"type": "null"}), named("reference")]);
+    member(template::MERGE, json!({"type": "array", "items": part}))
+}
+
+/// JSON without references.
+fn plain() -> Value {
+    json!({"anyOf": [
+        {"type": ["null", "boolean", "string"]},
+        {"type": "number", "minimum": LEAST, "maximum": MOST},
+        {"type": "array", "items": named("plain")},
+        {"type": "object", "additionalProperties": named("plain")},
+    ]})
+}

@@ -1,0 +1,282 @@
+//! Types, as TypeScript has them.
+
+use crate::dynamic::schema::{Element, Form, Presence, Property, Type, Types};
+use crate::print::{Line, Name, Quoted, is_word};
+use crate::shape::Secrets;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// How many characters a name has at most that is shown. A cut one could not be used.
+const NAME: usize = 100;
+
+/// How many characters a default or an allowed value takes at most.
+const VALUE: usize = 60;
+
+/// How many allowed values of one type are shown.
+const VALUES: usize = 16;
+
+/// How many fields of one object are shown, and how many arguments of a tool.
+const FIELDS: usize = 40;
+
+/// How many forms of one type are shown.
+const FORMS: usize = 8;
+
+/// How deep objects and lists are shown in one another.
+const DEPTH: usize = 6;
+
+/// How many types are shown in one.
+const TYPES: usize = 200;
+
+/// Whether a name can be shown.
+pub(super) fn fits(name: &str) -> bool {
+    name.chars().nth(NAME).is_none()
+}
+
+/// Whether it says which members an object has.
+pub(super) fn is_object(form: &Form<'_>) -> bool {
+    form.types().overlaps(Types::OBJECT)
+        && (!form.names().is_empty() || form.types() == Types::OBJECT)
+}
+
+/// The arguments that are shown: the required ones first.
+pub(super) fn shown<'a>(form: &Form<'a>) -> Vec<&'a str> {
+    let names = form.names();
+    let listed: HashSet<&str> = names.iter().copied().collect();
+    let required = form.required().into_iter();
+    let required: Vec<&str> = required.filter(|name| listed.contains(name)).collect();
+    let first: HashSet<&str> = required.iter().copied().collect();
+    let others = names.into_iter().filter(|name| !first.contains(name));
+    let all = required.iter().copied().chain(others);
+    all.filter(|name| fits(name)).take(FIELDS).collect()
+}
+
+/// Writes a type.
+pub(super) struct TypeText<'s> {
+    secrets: &'s Secrets,
+    /// Whether values of the type are written by the plan, which may leave out all that is not required.
+    is_given: bool,
+    /// How many types may still be written.
+    left: usize,
+    /// Those around the one that is written.
+    open: Vec<Vec<usize>>,
+}
+
+impl<'s> TypeText<'s> {
+    /// One in which this is secret, of arguments or of an output.
+    pub(super) fn new(secrets: &'s Secrets, is_given: bool) -> Self {
+        Self {
+            secrets,
+            is_given,
+            left: TYPES,
+            open: Vec::new(),
+        }
+    }
+
+    /// The type of a whole value.
+    pub(super) fn of(&mut self, ty: &Type<'_>) -> String {
+        self.ty(ty, self.secrets)
+    }
+
+    /// The arguments of a tool.
+    pub(super) fn arguments(&mut self, form: &Form<'_>) -> String {
+        let secrets = self.secrets;
+        let names = shown(form);
+        let required: HashSet<&str> = form.required().into_iter().collect();
+        let mut all = Vec::with_capacity(names.len());
+        for name in &names {
+            let optional = !required.contains(name);
+            let mut argument = self.member(form, name, optional, secrets);
+            if let Some(default) = form.default(name)
+                && secrets.at(name).is_empty()
+                && !default.is_null()
+            {
+                argument = format!("{argument} = {}", literal(default));
+            }
+            all.push(argument);
+        }
+        all.extend(self.rest(form, names.len(), secrets));
+        all.join(", ")
+    }
+
+    /// What an object has beside the members that are shown.
+    fn rest(&mut self, form: &Form<'_>, shown: usize, secrets: &Secrets) -> Option<String> {
+        if form.names().len() > shown {
+            return Some("…".to_owned());
+        }
+        // No schema names a member so.
+        match form.property("\0") {
+            Property::Type(ty) => {
+                let ty = self.ty(&ty, &secrets.any());
+                Some(format!("[key: string]: {ty}"))
+            }
+            Property::Open if form.types() != Types::ALL => Some("[key: string]: any".to_owned()),
+            Property::Open | Property::Unlisted | Property::Closed => None,
+        }
+    }
+
+    fn member(&mut self, form: &Form<'_>, name: &str, optional: bool, secrets: &Secrets) -> String {
+        let ty = match form.property(name) {
+            Property::Type(ty) => self.ty(&ty, &secrets.at(name)),
+            Property::Open | Property::Unlisted | Property::Closed => "any".to_owned(),
+        };
+        let mark = if optional { "?" } else { "" };
+        format!("{}{mark}: {ty}", Name(name))
+    }
+
+    fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets) -> String {
+        let key = ty.key();
+        let is_in_itself = key.len() > 1 && self.open.contains(&key);
+        if self.left == 0 || self.open.len() == DEPTH || is_in_itself || ty.beyond().is_some() {
+            return "…".to_owned();
+        }
+        self.left -= 1;
+        self.open.push(key);
+        let mut all: Vec<String> = Vec::new();
+        for form in ty.forms().iter().take(FORMS) {
+            for form in self.form(form, secrets) {
+                if !all.contains(&form) {
+                    all.push(form);
+                }
+            }
+        }
+        self.open.pop();
+        if ty.forms().len() > FORMS {
+            all.push("…".to_owned());
+        }
+        // Null comes last.
+        all.sort_by_key(|form| form == "null");
+        match all.len() {
+            0 => "nothing".to_owned(),
+            _ => all.join(" | "),
+        }
+    }
+
+    /// The alternatives that a form is.
+    fn form(&mut self, form: &Form<'_>, secrets: &Secrets) -> Vec<String> {
+        if form.counts() && secrets.is_empty() {
+            let mut values: Vec<String> = form.allowed().take(VALUES).map(literal).collect();
+            if form.allowed().nth(VALUES).is_some() {
+                values.push("…".to_owned());
+            }
+            return values;
+        }
+        let types = form.types();
+        if types == Types::ALL {
+            return vec![if form.names().is_empty() {
+                "any".to_owned()
+            } else {
+                self.object(form, secrets)
+            }];
+        }
+        let mut all = Vec::new();
+        if types.overlaps(Types::STRING) {
+            all.push(string(form));
+        }
+        if types.overlaps(Types::NUMBER) {
+            all.push(number(form));
+        }
+        if types.overlaps(Types::BOOL) {
+            all.push("boolean".to_owned());
+        }
+        if types.overlaps(Types::LIST) {
+            all.push(self.list(form, secrets));
+        }
+        if types.overlaps(Types::OBJECT) {
+            all.push(self.object(form, secrets));
+        }
+        if types.overlaps(Types::NULL) {
+            all.push("null".to_owned());
+        }
+        all
+    }
+
+    fn list(&mut self, form: &Form<'_>, secrets: &Secrets) -> String {
+        let first = form.first_elements();
+        if first > 0 {
+            let mut all = Vec::new();
+            for at in 0..first.min(FORMS) {
+                if let Element::Type(ty) = form.element(Some(at)) {
+                    all.push(self.ty(&ty, &secrets.at(&at.to_string())));
+                }
+            }
+            if first > FORMS {
+                all.push("…".to_owned());
+            }
+            return format!("[{}]", all.join(", "));
+        }
+        let element = match form.element(None) {
+            Element::Type(ty) => self.ty(&ty, &secrets.any()),
+            Element::Beyond(_) => "nothing".to_owned(),
+        };
+        if element.contains(" | ") && !element.ends_with(['}', ']']) || element.contains("} | ") {
+            format!("({element})[]")
+        } else {
+            format!("{element}[]")
+        }
+    }
+
+    fn object(&mut self, form: &Form<'_>, secrets: &Secrets) -> String {
+        let names: Vec<&str> = form.names();
+        let names = names.into_iter().filter(|name| fits(name));
+        let names: Vec<&str> = names.take(FIELDS).collect();
+        let mut all = Vec::with_capacity(names.len());
+        for name in &names {
+            let optional = match form.presence(name) {
+                Presence::Sure => false,
+                Presence::Maybe => true,
+                Presence::Unknown => self.is_given,
+            };
+            all.push(self.member(form, name, optional, secrets));
+        }
+        all.extend(self.rest(form, names.len(), secrets));
+        format!("{{{}}}", all.join(", "))
+    }
+}
+
+/// A value of JSON, if it is short.
+fn literal(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) if text.len() <= 4 * VALUE => Quoted(text).to_string(),
+        Value::String(_) => return "…".to_owned(),
+        Value::Array(items) if items.len() > VALUE => return "…".to_owned(),
+        Value::Object(members) if members.len() > VALUE => return "…".to_owned(),
+        other => Line(other).to_string(),
+    };
+    if text.chars().nth(VALUE).is_some() {
+        "…".to_owned()
+    } else {
+        text
+    }
+}
+
+fn string(form: &Form<'_>) -> String {
+    let formats = form.schemas().iter();
+    let mut formats = formats.filter_map(|schema| schema.text("format"));
+    match formats.find(|format| is_word(format) && format.len() <= 24) {
+        Some(format) => format!("string ({format})"),
+        None => "string".to_owned(),
+    }
+}
+
+fn number(form: &Form<'_>) -> String {
+    let name = if form.types().and(Types::NUMBER) == Types::INTEGER {
+        "integer"
+    } else {
+        "number"
+    };
+    let bound = |name: &str| {
+        let mut bounds = form.schemas().iter();
+        bounds.find_map(|schema| schema.number(name))
+    };
+    // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
+    let says = |name: &str| form.schemas().iter().any(|schema| schema.is(name));
+    if says("exclusiveMinimum") || says("exclusiveMaximum") {
+        return name.to_owned();
+    }
+    match (bound("minimum"), bound("maximum")) {
+        (Some(least), Some(most)) => format!("{name} ({least} to {most})"),
+        (Some(least), None) => format!("{name} (at least {least})"),
+        (None, Some(most)) => format!("{name} (at most {most})"),
+        (None, None) => name.to_owned(),
+    }
+}
