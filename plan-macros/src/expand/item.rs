@@ -59,7 +59,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_snake_case, non_upper_case_globals, private_bounds, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -318,8 +318,8 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         let text = text_of(name);
         let ty = cx.type_of(Source::Input(index));
         if handed.contains(&Source::Input(index)) {
-            let hand_over = lossless::hand_over(&ty.to_token_stream(), &quote!(__plan));
-            quote!(__plan::whole_input::<#ty>(#text, self.#name, #hand_over)?)
+            let hand = quote!(__plan::Hand::<#ty>);
+            quote!(#hand::NEW.input(#text, self.#name, #hand::CLONE)?)
         } else {
             quote!(__plan::input::<#ty>(#text, &self.#name)?)
         }

@@ -94,7 +94,8 @@ fn a_reference() {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
                     self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _,
-                    NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _,
+                    NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _,
+                    OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
@@ -154,7 +155,7 @@ fn a_reference() {
                                 <__App as __plan::HasTool<
                                     __PlanArguments0_0,
                                     _,
-                                >>::start(__app, __request, false)
+                                >>::start(__app, __request)
                             }
                             _ => __request.unknown(),
                         }
@@ -197,7 +198,9 @@ fn a_reference() {
                     where
                         Self: '__x,
                     {
-                        ::core::result::Result::Ok(__plan::plan_of(self.run(__app)))
+                        ::core::result::Result::Ok(
+                            __plan::plan_of(self.run(__app), <Self as __plan::Tool>::hand_over),
+                        )
                     }
                 }
                 impl LatestThread {
@@ -216,7 +219,8 @@ fn a_reference() {
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
                             __plan::vec![
-                                __plan::input:: < __PlanInput0 > ("sender", & self.sender) ?
+                                __plan::Hand:: < __PlanInput0 > ::NEW.input("sender", self.sender,
+                                __plan::Hand:: < __PlanInput0 > ::CLONE) ?
                             ],
                         ))();
                         __plan::Run::on(
@@ -231,6 +235,27 @@ fn a_reference() {
                     type Output = String;
                     const NAME: &'static ::core::primitive::str = "latest_thread";
                     const DESCRIPTION: &'static ::core::primitive::str = "Finds the latest thread.";
+                    fn take(
+                        __arguments: &__plan::Arguments<'_>,
+                    ) -> ::core::result::Result<Self, __plan::ResolveError> {
+                        #[allow(unused_imports)]
+                        use __plan::NotHandedOver as _;
+                        if !__arguments.are_handed(&["sender"]) {
+                            return __plan::Hand::<Self>::NEW.all(__arguments);
+                        }
+                        ::core::result::Result::Ok(Self {
+                            sender: __plan::Hand::<String>::NEW.field(__arguments, "sender")?,
+                        })
+                    }
+                    fn hand_over() -> ::core::option::Option<__plan::HandOver<Self::Output>> {
+                        {
+                            #[allow(unused_imports)]
+                            use __plan::NotHandedOver as _;
+                            static KNOWN: __plan::Known = __plan::Known::new();
+                            __plan::Hand::<Self::Output>::NEW
+                                .over(&KNOWN, __plan::Hand::<Self::Output>::CLONE)
+                        }
+                    }
                     const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(
                         &__PLAN,
                     );

@@ -4,7 +4,7 @@
 //! answer: a type of which nothing is known goes through JSON.
 
 use crate::failure::Failure;
-use crate::resolve::{Arguments, HandOver, ResolveError};
+use crate::resolve::{Arguments, HandOver, ResolveError, StoredValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
@@ -252,6 +252,24 @@ pub trait NotHandedOver {
         true
     }
 
+    /// Holds an input, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Where JSON cannot hold it.
+    fn input(
+        self,
+        name: &str,
+        value: Self::Subject,
+        _: Option<fn(&Self::Subject) -> Self::Subject>,
+    ) -> Result<StoredValue, ResolveError>
+    where
+        Self: Sized,
+        Self::Subject: Serialize + Sized,
+    {
+        StoredValue::of(&value).map_err(|error| error.of_input(name))
+    }
+
     /// How its values are handed over.
     fn over(
         self,
@@ -310,6 +328,21 @@ impl<T: Lossless> Hand<T> {
 }
 
 impl<T: Lossless + Serialize + Send + Sync> Hand<T> {
+    /// Holds an input, which may be handed over.
+    ///
+    /// # Errors
+    ///
+    /// Where JSON cannot hold it.
+    pub fn input(
+        self,
+        name: &str,
+        value: T,
+        clone: Option<fn(&T) -> T>,
+    ) -> Result<StoredValue, ResolveError> {
+        let hand_over = self.over(&Known::new(), clone);
+        StoredValue::input(value, hand_over).map_err(|error| error.of_input(name))
+    }
+
     /// How its values are handed over. Whether they come back is found out once.
     pub fn over(self, known: &Known, clone: Option<fn(&T) -> T>) -> Option<HandOver<T>> {
         let is_lossless = || T::is_lossless(&mut Seen::default());

@@ -45,7 +45,7 @@ pub use literal::{
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
 pub use run::{
     CalledOn, CanRun, HasTool, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started,
-    StepFuture, StepResult, called, called_in, input, plan_of, received, whole_input,
+    StepFuture, StepResult, called, called_in, input, plan_of, received,
 };
 pub use segment::{Flattened, written};
 

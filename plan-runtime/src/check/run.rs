@@ -227,16 +227,3 @@ pub fn input<T: Serialize + ?Sized>(name: &str, value: &T) -> Result<StoredValue
 pub fn received<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String> {
     receive::<T>(value).map_err(|error| error.to_string())
 }
-
-/// Holds an input that may be handed over.
-///
-/// # Errors
-///
-/// Where JSON cannot hold it.
-pub fn whole_input<T: Serialize>(
-    name: &str,
-    value: T,
-    hand_over: Option<HandOver<T>>,
-) -> Result<StoredValue, ResolveError> {
-    StoredValue::input(value, hand_over).map_err(|error| error.of_input(name))
-}
