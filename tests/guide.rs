@@ -236,6 +236,8 @@ plan-runtime/src/plan/json/text.rs DEEPEST: serde_json gives up before
 plan-runtime/src/plan/pattern.rs MOST: names that are told apart in messages
 plan-runtime/src/resolve/describe.rs MOST_KEYS: keys in a message
 plan-runtime/src/resolve/error/mod.rs MOST_CAUSES: as `CAUSES`
+plan-runtime/src/dynamic/check/instead.rs MOST_NAMED: suggestions
+plan-runtime/src/dynamic/check/instead.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/leads_nowhere.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/reference.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/value/mod.rs MOST_COMPARED: suggestions

@@ -28,7 +28,7 @@ pub(crate) fn of_output(ty: &TokenStream, check: &TokenStream) -> TokenStream {
     }
 }
 
-/// Whether something is said to serde about these fields, or their struct.
+/// Whether these fields, or their struct, have attributes for serde or for the compiler.
 pub(crate) fn are_renamed<'a>(attrs: impl IntoIterator<Item = &'a Attribute>) -> bool {
     let mut attrs = attrs.into_iter();
     attrs.any(|attr| {

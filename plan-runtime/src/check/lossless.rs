@@ -109,7 +109,7 @@ lossless! {
     [] bytes::Bytes; [] bytes::BytesMut;
 }
 
-/// What has the JSON of what is in it.
+/// Types whose JSON is that of the value in them.
 macro_rules! transparent {
     ($($ty:ty;)*) => {$(
         impl<T: Lossless> Lossless for $ty {
@@ -175,7 +175,7 @@ impl Lossless for Value {
     }
 }
 
-// `Some` of what is null would be `None`.
+// A `Some` whose value is null would come back as `None`.
 impl<T: Lossless> Lossless for Option<T> {
     fn is_lossless(seen: &mut Seen) -> bool {
         T::is_lossless(seen) && !T::may_be_null(&mut Seen::default())

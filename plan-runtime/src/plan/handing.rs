@@ -1,7 +1,7 @@
 //! Which values of a plan are handed over in Rust, and which are needed as JSON.
 
 use super::{
-    Action, Block, Body, BodyPart, Catch, Key, Optional, Plan, Role, Source, Step, Template, number,
+    Action, Block, Body, BodyPart, Catch, Key, Optional, Plan, Role, Source, Step, Template,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) struct Handing {
     /// For each step, whether it reads all of a value.
     takes: Vec<bool>,
     /// For each step that is one call, the values that it reads as one argument and nowhere else. Those of inputs are read by nobody else.
-    alone: HashMap<u32, Box<[Source]>>,
+    alone: HashMap<usize, Box<[Source]>>,
 }
 
 /// How a value is read.
@@ -110,7 +110,7 @@ impl Handing {
             });
             let alone: Box<[Source]> = alone.map(|(source, _)| *source).collect();
             if !alone.is_empty() {
-                handing.alone.insert(number(place), alone);
+                handing.alone.insert(place, alone);
             }
         }
         Some(Arc::new(handing))
@@ -128,7 +128,7 @@ impl Handing {
 
     /// The values that a step may have to itself, if nobody else is still to read them.
     pub(crate) fn alone(&self, step: usize) -> &[Source] {
-        self.alone.get(&number(step)).map_or(&[], |alone| alone)
+        self.alone.get(&step).map_or(&[], |alone| alone)
     }
 }
 

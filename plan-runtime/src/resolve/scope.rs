@@ -44,7 +44,7 @@ impl<'a> Scope<'a> {
         Self { locals, ..self }
     }
 
-    /// The same, with these in the place of what was there.
+    /// The same, with these values, which were taken from their places.
     pub(crate) fn with_given<'g>(&self, given: &'g [(Source, StoredValue)]) -> Scope<'g>
     where
         'a: 'g,

@@ -16,8 +16,8 @@ use std::sync::{Arc, OnceLock};
 
 /// A value that references read.
 ///
-/// It is JSON, or, in a run, the value that a tool gave, if that is a type that [comes back](crate::Shape#values-that-are-handed-over) from JSON as it was. Then its JSON
-/// is made once something needs it.
+/// It is JSON, or, in a run, the value that a tool gave, if its type [comes back](crate::Shape#values-that-are-handed-over) from JSON as it
+/// was. Then its JSON is made once something needs it.
 pub struct StoredValue {
     content: Content,
     /// What computed values have read from the JSON. Boxed twice, since nearly all have none: so it takes one word.

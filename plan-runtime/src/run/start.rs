@@ -5,13 +5,11 @@ use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
 use super::limits::Limits;
 use super::mock::Known;
-use super::schedule::Schedule;
 use crate::error::Cause;
-use crate::error::RunError;
-use crate::plan::{Action, Executable, Keep};
+use crate::plan::{Action, Executable, Keep, Template};
 use crate::resolve::{
-    Arguments, ErrorKind, Given, HandOver, Meter, ResolveError, Scope, StoredValue, drop_quietly,
-    encode_within, resolve, take,
+    Arguments, ErrorKind, Given, HandOver, MemoryBudget, Meter, ResolveError, Scope, StoredValue,
+    drop_quietly, encode_within, resolve, take,
 };
 use crate::shape::Secrets;
 use crate::{Call, Result, Tool};
@@ -413,7 +411,26 @@ pub struct CalledPlan<'x> {
 
 type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
 
-type StoreOutput = dyn Fn(&mut Schedule<'_>, Keep) -> Result<StepResult, RunError> + Send + Sync;
+type StoreOutput =
+    dyn Fn(MadeOutput<'_>, Keep, MemoryBudget) -> Result<StepResult, ResolveError> + Send + Sync;
+
+/// The output of a plan, before it has its type.
+pub(super) enum MadeOutput<'o> {
+    /// It was made as JSON.
+    Json(Value),
+    /// It is what this refers to.
+    At(&'o Template, &'o Scope<'o>, &'o Given),
+}
+
+impl MadeOutput<'_> {
+    /// The output as a value of its type.
+    pub(super) fn read<O: DeserializeOwned + 'static>(self) -> Result<O, ResolveError> {
+        match self {
+            Self::Json(json) => O::deserialize(json).map_err(serde::de::Error::custom),
+            Self::At(template, scope, given) => take(template, scope, given),
+        }
+    }
+}
 
 /// What starts the actions of a plan that is called, and knows the type of its output.
 pub(super) struct OwnStart<'x> {
@@ -429,9 +446,13 @@ impl OwnStart<'_> {
         (self.fits)(output)
     }
 
-    /// What a schedule gave, as the output of a call.
-    pub(super) fn store(&self, schedule: &mut Schedule<'_>) -> Result<StepResult, RunError> {
-        (self.store)(schedule, self.keep)
+    /// The output of the plan, as that of a call.
+    pub(super) fn store(
+        &self,
+        output: MadeOutput<'_>,
+        room: MemoryBudget,
+    ) -> Result<StepResult, ResolveError> {
+        (self.store)(output, self.keep, room)
     }
 }
 
@@ -450,9 +471,9 @@ impl<'x> CalledPlan<'x> {
         let own = OwnStart {
             start,
             fits: |value| O::deserialize(value).map(drop_quietly),
-            store: Box::new(move |schedule, keep| {
-                let output = schedule.output::<O>()?;
-                let meter = Meter::new(schedule.room().of_one(), None);
+            store: Box::new(move |output, keep, room| {
+                let output = output.read::<O>()?;
+                let meter = Meter::new(room, None);
                 let hand_over = match keep {
                     Keep::Json => None,
                     Keep::Both | Keep::Whole => hand_over(),

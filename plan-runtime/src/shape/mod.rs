@@ -76,6 +76,12 @@ use serde_json::Value;
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
 ///
+/// # Values that are handed over
+/// The derive also finds out whether values of the type come back from JSON as they were: serde writes and reads all of its fields, whose types
+/// are such types, too. Outputs of these types go [from tool to tool](crate::guide::tools#values-that-are-handed-over) as they are, and JSON is made of them only where
+/// something needs it. If you implement serde's traits yourself, see to it that values come back, or implement `Shape` by hand, too.
+///
+/// # Other types
 /// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
 /// [opaque](TypeShape::Opaque). Where this crate is reached only through another, say `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(

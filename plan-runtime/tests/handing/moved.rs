@@ -94,7 +94,7 @@ async fn fail_once(seen: &Seen, value: Watched) -> Result<Watched> {
     }
 }
 
-/// Runs a plan, and returns what was done with its values. That each is looked at once, whether JSON can hold it, is the first `write`.
+/// Runs a plan, and returns what was done with its values. The first `write` of each value is the check whether JSON can hold it.
 #[track_caller]
 fn acts<A: Sync, O>(run: Run<'_, A, O>) -> (O, String) {
     ACTS.take();

@@ -228,7 +228,7 @@ fn plan(kind: usize, drawn: &[Drawn]) -> Option<Plan> {
             number(step.fails.into()),
             Template::Bool(step.seed % 2 == 0),
         );
-        // What it calls, with which of the sources as which arguments, and what else.
+        // What it calls, with which of the sources as which arguments, and its other arguments.
         type Call = (
             &'static str,
             Vec<(&'static str, usize)>,

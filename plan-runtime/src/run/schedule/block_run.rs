@@ -65,13 +65,16 @@ impl<'x> BlockRun<'x> {
 
     fn result(&mut self) -> StepResult {
         let output = match &self.by {
-            Starts::Own(own) if self.left.is_none() => match own.store(&mut self.schedule) {
-                Ok(output) => {
-                    self.has_succeeded = output.is_ok();
-                    return output;
+            Starts::Own(own) if self.left.is_none() => {
+                let room = self.schedule.room().of_one();
+                match self.schedule.output_with(|output| own.store(output, room)) {
+                    Ok(output) => {
+                        self.has_succeeded = output.is_ok();
+                        return output;
+                    }
+                    Err(run) => Err(run),
                 }
-                Err(run) => Err(run),
-            },
+            }
             Starts::Around(_) | Starts::Own(_) => self.schedule.output::<Value>(),
         };
         let run = match output {

@@ -11,7 +11,6 @@ use crate::resolve::StoredValue;
 use crate::run::context::CallContext;
 use crate::run::observe::StepRef;
 use humantime::format_duration;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -95,13 +94,15 @@ impl Schedule<'_> {
         fits: impl FnOnce(&Value) -> Result<(), serde_json::Error>,
     ) {
         // The value is made once, since its code may have effects.
-        let result = self.outcome::<Value>().and_then(|value| {
-            // What it is has to be known before anything is undone.
-            match fits(&value) {
-                Ok(()) => Ok(value),
-                Err(error) => Err(self.bad_output(&error)),
-            }
-        });
+        let result = self
+            .outcome(|output| output.read::<Value>())
+            .and_then(|value| {
+                // What it is has to be known before anything is undone.
+                match fits(&value) {
+                    Ok(()) => Ok(value),
+                    Err(error) => Err(self.bad_output(&error)),
+                }
+            });
         let (failed, interrupt) = (result.is_err(), self.interrupts.happened().cloned());
         let stage = match interrupt {
             // The time for what comes after the interruption is over, too.
@@ -492,12 +493,9 @@ impl Schedule<'_> {
     }
 
     /// What the work gave, once all has ended.
-    pub(super) fn take_result<O: DeserializeOwned>(&mut self) -> Option<Result<O, Cause>> {
+    pub(super) fn take_result(&mut self) -> Option<Result<Value, Cause>> {
         let ending = self.ending.as_mut()?;
         let over = Err(Cause::Interrupted(Interrupt::Outer));
-        let result = std::mem::replace(&mut ending.result, over);
-        Some(
-            result.and_then(|value| O::deserialize(value).map_err(|error| self.bad_output(&error))),
-        )
+        Some(std::mem::replace(&mut ending.result, over))
     }
 }

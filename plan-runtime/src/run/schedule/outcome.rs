@@ -3,10 +3,11 @@
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::report::{Report, Status, StepReport};
+use super::super::start::MadeOutput;
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError, StepPath};
 use crate::plan::{Plan, Role, Template, number};
-use crate::resolve::{Given, StoredValue, take};
+use crate::resolve::{Given, ResolveError, StoredValue};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,21 +20,34 @@ impl<'x> Schedule<'x> {
 
     /// What the run returns.
     pub(in crate::run) fn output<O: DeserializeOwned + 'static>(&mut self) -> Result<O, RunError> {
+        self.output_with(|output| output.read())
+    }
+
+    /// The same, made of the output by `make`.
+    pub(super) fn output_with<T>(
+        &mut self,
+        make: impl FnOnce(MadeOutput<'_>) -> Result<T, ResolveError>,
+    ) -> Result<T, RunError> {
         let result = match self.take_result() {
-            Some(result) => result,
-            None => self.outcome(),
+            Some(Ok(output)) => make(MadeOutput::Json(output))
+                .map_err(|error| Cause::Output(self.hushed_output(StepError::arguments(error)))),
+            Some(Err(cause)) => Err(cause),
+            None => self.outcome(make),
         };
         result.map_err(|cause| self.error(cause))
     }
 
     /// What the work gave.
-    pub(super) fn outcome<O: DeserializeOwned + 'static>(&mut self) -> Result<O, Cause> {
+    pub(super) fn outcome<T>(
+        &mut self,
+        make: impl FnOnce(MadeOutput<'_>) -> Result<T, ResolveError>,
+    ) -> Result<T, Cause> {
         Err(match self.winding.as_ref().or(self.interrupts.happened()) {
             Some(interrupt) => Cause::Interrupted(interrupt.clone()),
             None if self.failed.is_empty() => {
                 let output = &self.plan.output.value;
                 let given = self.give_output();
-                let made = self.metered(|scope| take(output, scope, &given));
+                let made = self.metered(|scope| make(MadeOutput::At(output, scope, &given)));
                 self.take_back(given);
                 match made {
                     Ok((Ok(output), _)) => return Ok(output),
