@@ -122,6 +122,7 @@ pub(crate) fn derive(
     let mut types = Types::default();
     let all_fit = match (&output.data, &argument.data) {
         (Data::Struct(style, written), Data::Struct(_, read)) => {
+            types.has_default = !argument.attrs.default().is_none();
             types.fields(*style, written, read)
         }
         (Data::Enum(written), Data::Enum(read)) => types.variants(written, read),
@@ -202,6 +203,8 @@ struct Types<'a> {
     all: BTreeMap<String, &'a Type>,
     /// Those that have to be an `Option`.
     options: BTreeMap<String, &'a Type>,
+    /// Whether serde takes what is missing from a default of the whole type.
+    has_default: bool,
 }
 
 impl<'a> Types<'a> {
@@ -244,6 +247,7 @@ impl<'a> Types<'a> {
             "String", "Vec", "VecDeque", "BTreeMap", "BTreeSet", "HashMap", "HashSet",
         ];
         match (field.attrs.default(), test.split_once(" :: ")) {
+            (Default::None, _) if self.has_default => false,
             (Default::None | Default::Default, Some(("Option", "is_none"))) => {
                 let text = field.ty.to_token_stream().to_string();
                 self.options.insert(text, field.ty);

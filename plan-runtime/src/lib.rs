@@ -82,15 +82,16 @@
 //!
 //! # Values between steps
 //!
-//! An output is serialized when its step ends. The arguments of a later step are deserialized from the outputs that it refers to. So the next
-//! step gets what serde makes of a value. Text in an output is never interpreted as a reference. A computed value borrows the Rust value that the
-//! tool returned, or a deserialized copy.
+//! The arguments of a step are made of the outputs that it refers to: deserialized from their JSON, or, where an argument is a whole output whose type
+//! comes back from JSON as it was, [handed over](guide::tools#values-that-are-handed-over) in Rust. So the next step gets what serde makes of a value, whichever way it goes. Text in an output is never interpreted as
+//! a reference.
 //!
 //! # Features
 //!
 //! | feature | adds |
 //! |---|---|
 //! | `macros` | on by default: `plan!`, `#[tool]`, `#[derive(Shape)]` and `#[derive(Tool)]` |
+//! | `bytes` | on by default: `bytes::Bytes` and `BytesMut` as values that are handed over |
 //! | `dynamic` | [`dynamic`], plans that arrive as JSON: readers that report every mistake with its place, checks, toolboxes, writers |
 //! | `diagnostics` | [`Findings::render`](dynamic::Findings), which underlines the mistakes in a JSON plan as rustc does, with `annotate-snippets` |
 //! | `rust` | `Plan::to_rust`, which writes a plan as the source of a `plan!`, with `prettyplease` |

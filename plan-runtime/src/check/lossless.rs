@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4};
 use std::num::{NonZero, Saturating, Wrapping};
 use std::ops::{Bound, Range, RangeFrom, RangeInclusive, RangeTo};
 use std::path::PathBuf;
@@ -91,7 +91,7 @@ keys! {
 
 lossless! {
     [] char; [] String; [] Cow<'static, str>; [] PathBuf; [] Duration; [] SystemTime;
-    [] IpAddr; [] Ipv4Addr; [] Ipv6Addr; [] SocketAddr; [] SocketAddrV4; [] SocketAddrV6;
+    [] IpAddr; [] Ipv4Addr; [] Ipv6Addr; [] SocketAddrV4;
     [] Number; [] Map<String, Value>; [] Failure;
     [] Box<str>; [] Arc<str>;
     [T: Lossless] Vec<T>: T; [T: Lossless] VecDeque<T>: T; [T: Lossless] LinkedList<T>: T;
@@ -195,7 +195,7 @@ pub type Known = OnceLock<bool>;
 pub struct Hand<T>(PhantomData<T>);
 
 impl<T> Hand<T> {
-    /// What asks.
+    /// The question about `T`.
     pub const NEW: Self = Self(PhantomData);
 }
 

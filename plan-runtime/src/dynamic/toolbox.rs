@@ -301,7 +301,6 @@ impl<App: ?Sized> Toolbox<App> {
     }
 
     fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Result<Self> {
-        // Computed values read what a step gave from its JSON: a plan may mean a tool of another type by this name.
         self.add(
             contract,
             Implementation::Typed(|request, app| request.call::<T, App>(app)),

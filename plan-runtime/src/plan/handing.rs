@@ -47,7 +47,7 @@ impl Handing {
         let mut readings: Vec<Vec<(Source, Reading)>> = plan.steps.iter().map(of_step).collect();
         let mut of_output = Vec::new();
         let output = &plan.output.value;
-        match whole(output).filter(|_| !is_block) {
+        match output.whole().filter(|_| !is_block) {
             Some(source) => of_output.push((source, Reading::Whole)),
             None => inside(output, &mut of_output),
         }
@@ -139,14 +139,6 @@ fn gives_whole(step: &Step) -> bool {
         && step.policy.catch == Catch::No
 }
 
-/// The source of a reference to all of it.
-fn whole(template: &Template) -> Option<Source> {
-    match template {
-        Template::Reference(reference) if reference.is_whole() => Some(reference.source),
-        _ => None,
-    }
-}
-
 /// What a step reads, and how.
 fn of_step(step: &Step) -> Vec<(Source, Reading)> {
     let mut readings = Vec::new();
@@ -158,7 +150,11 @@ fn of_step(step: &Step) -> Vec<(Source, Reading)> {
         | BodyPart::Block(Block { inputs: args, .. }) => match args {
             Template::Object(entries) => {
                 for entry in entries {
-                    match whole(&entry.value).filter(|_| matches!(entry.key, Key::Name(_))) {
+                    match entry
+                        .value
+                        .whole()
+                        .filter(|_| matches!(entry.key, Key::Name(_)))
+                    {
                         Some(source) => readings.push((source, Reading::Whole)),
                         None => inside(&entry.value, &mut readings),
                     }
@@ -166,7 +162,7 @@ fn of_step(step: &Step) -> Vec<(Source, Reading)> {
             }
             other => inside(other, &mut readings),
         },
-        BodyPart::Action(Action { args, .. }) => match whole(args) {
+        BodyPart::Action(Action { args, .. }) => match args.whole() {
             Some(source) => readings.push((source, Reading::Whole)),
             None => inside(args, &mut readings),
         },

@@ -1,7 +1,7 @@
 //! Templates: JSON with references in it.
 
 use super::operator::Binding;
-use super::{Comparison, Computed, FormatSpec, LocalValue, Question, Reference};
+use super::{Comparison, Computed, FormatSpec, LocalValue, Question, Reference, Source};
 use crate::shape::Tagging;
 
 /// A JSON value with references in it: the arguments of a tool, a condition, a list, a fallback, the output of a plan.
@@ -142,6 +142,14 @@ pub enum Part {
 }
 
 impl Template {
+    /// What it refers to, if it is a reference to all of it.
+    pub(crate) fn whole(&self) -> Option<Source> {
+        match self {
+            Self::Reference(reference) if reference.is_whole() => Some(reference.source),
+            _ => None,
+        }
+    }
+
     /// The local value that this pattern makes of it.
     pub(crate) fn bound_by<'p>(&self, pattern: &'p str) -> LocalValue<'p> {
         let is_computed = matches!(self, Self::Computed(_));

@@ -4,12 +4,12 @@ use super::error::{Location, ResolveError};
 use super::meter::{MEMBER, charge};
 use super::template::InTemplate;
 use super::{Scope, StoredValue, resolve};
-use crate::plan::{Entry, Key, Reference, Source, Template};
+use crate::plan::{Entry, Key, Source, Template};
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 
 /// The values that nobody but one call is to read. Those that it does not take are given back.
-pub(crate) type Given = RefCell<Vec<(Source, StoredValue)>>;
+pub(crate) type Handed = RefCell<Vec<(Source, StoredValue)>>;
 
 /// What the arguments of a call are made of. Not for users: `#[tool]` and `#[derive(Tool)]` make them of it.
 #[derive(Clone, Copy)]
@@ -17,14 +17,14 @@ pub struct Arguments<'s> {
     template: &'s Template,
     scope: &'s Scope<'s>,
     /// Where values are handed over.
-    given: Option<&'s Given>,
+    given: Option<&'s Handed>,
 }
 
 impl<'s> Arguments<'s> {
     pub(crate) fn new(
         template: &'s Template,
         scope: &'s Scope<'s>,
-        given: Option<&'s Given>,
+        given: Option<&'s Handed>,
     ) -> Self {
         Self {
             template,
@@ -65,7 +65,7 @@ impl<'s> Arguments<'s> {
             && names.iter().all(|name| self.entry(name).is_some())
             && entries
                 .iter()
-                .any(|entry| whole(&entry.value).is_some_and(|it| is_handed(it.source)))
+                .any(|entry| entry.value.whole().is_some_and(is_handed))
     }
 
     /// The argument of this name.
@@ -106,7 +106,7 @@ impl<'s> Arguments<'s> {
 pub(crate) fn take<T: DeserializeOwned + 'static>(
     template: &Template,
     scope: &Scope<'_>,
-    given: &Given,
+    given: &Handed,
 ) -> Result<T, ResolveError> {
     if let Some(value) = handed(template, scope, given)? {
         return Ok(value);
@@ -122,7 +122,7 @@ pub(crate) fn share(
     scope: &Scope<'_>,
 ) -> Result<StoredValue, ResolveError> {
     charge(scope.meter(), MEMBER + name.len())?;
-    let stored = whole(template).and_then(|it| scope.stored(it.source));
+    let stored = template.whole().and_then(|source| scope.stored(source));
     if let Some(shared) = stored.and_then(StoredValue::share) {
         return Ok(shared);
     }
@@ -138,13 +138,13 @@ fn read<T: DeserializeOwned>(template: &Template, scope: &Scope<'_>) -> Result<T
 fn handed<T: 'static>(
     template: &Template,
     scope: &Scope<'_>,
-    given: &Given,
+    given: &Handed,
 ) -> Result<Option<T>, ResolveError> {
-    let Some(reference) = whole(template) else {
+    let Some(source) = template.whole() else {
         return Ok(None);
     };
     let mut given = given.borrow_mut();
-    let place = given.iter().position(|(of, _)| *of == reference.source);
+    let place = given.iter().position(|(of, _)| *of == source);
     let (value, bytes) = match place {
         Some(place) => {
             let (source, stored) = given.swap_remove(place);
@@ -157,7 +157,7 @@ fn handed<T: 'static>(
                 }
             }
         }
-        None => match scope.stored(reference.source) {
+        None => match scope.stored(source) {
             Some(stored) => match stored.cloned() {
                 Some(value) => (value, stored.bytes()),
                 None => return Ok(None),
@@ -167,12 +167,4 @@ fn handed<T: 'static>(
     };
     charge(scope.meter(), bytes)?;
     Ok(Some(value))
-}
-
-/// A reference to all of its source.
-fn whole(template: &Template) -> Option<&Reference> {
-    match template {
-        Template::Reference(reference) if reference.is_whole() => Some(reference),
-        _ => None,
-    }
 }

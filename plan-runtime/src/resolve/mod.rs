@@ -31,7 +31,7 @@ mod walk;
 
 #[doc(hidden)]
 pub use arguments::Arguments;
-pub(crate) use arguments::{Given, share, take};
+pub(crate) use arguments::{Handed, share, take};
 #[doc(hidden)]
 pub(crate) use code::PlacedPanic;
 pub use code::{Compute, Show};

@@ -22,7 +22,7 @@ pub struct StoredValue {
     content: Content,
     /// What computed values have read from the JSON. Boxed twice, since nearly all have none: so it takes one word.
     read: RustValue,
-    /// What it counts towards the limits of a run.
+    /// What it counts toward the limits of a run.
     bytes: usize,
 }
 
@@ -61,7 +61,7 @@ impl<T> Clone for HandOver<T> {
 impl<T> Copy for HandOver<T> {}
 
 impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
-    /// With what clones a value, if it can be cloned.
+    /// `clone` clones a value, if its type is `Clone`. `may_be_null` says whether the JSON of some value is null.
     pub(crate) fn new(clone: Option<fn(&T) -> T>, may_be_null: bool) -> Self {
         Self {
             clone,
@@ -190,16 +190,20 @@ impl StoredValue {
         Self { bytes, ..self }
     }
 
-    /// Holds a value, as JSON or as it is, as far as a meter goes.
+    /// Holds a value, as JSON or as a Rust value, as far as a meter goes.
     pub(crate) fn kept<T: Serialize>(
         value: T,
         keep: Keep,
-        hand_over: Option<HandOver<T>>,
+        hand_over: impl FnOnce() -> Option<HandOver<T>>,
         meter: &Meter<'_>,
     ) -> Result<Self, ResolveError> {
         let before = meter.spent();
+        let hand_over = match keep {
+            Keep::Json => None,
+            Keep::Both | Keep::Whole => hand_over(),
+        };
         let content = match hand_over {
-            Some(how) if keep != Keep::Json => {
+            Some(how) => {
                 let json = if keep == Keep::Both {
                     Some(encode_within(&value, Some(meter))?)
                 } else {
@@ -208,7 +212,7 @@ impl StoredValue {
                 };
                 Content::Whole((how.hold)(value, how, json))
             }
-            _ => {
+            None => {
                 let json = encode_within(&value, Some(meter));
                 if std::mem::needs_drop::<T>() {
                     drop_quietly(value);
@@ -223,7 +227,7 @@ impl StoredValue {
         })
     }
 
-    /// Holds an input, as JSON or as it is.
+    /// Holds an input, as JSON or as a Rust value.
     ///
     /// # Errors
     ///
@@ -233,9 +237,7 @@ impl StoredValue {
         hand_over: Option<HandOver<T>>,
     ) -> Result<Self, ResolveError> {
         let meter = Meter::unlimited();
-        let kept = Self::kept(value, Keep::Whole, hand_over, &meter)?;
-        // Inputs are not counted.
-        Ok(kept.weighing(0))
+        Self::kept(value, Keep::Whole, || hand_over, &meter)
     }
 
     /// Holds JSON that somebody else made, where there is no more room than this.
@@ -265,7 +267,7 @@ impl StoredValue {
 
     /// The same, as far as a meter goes.
     #[inline]
-    pub(super) fn json_within(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {
+    pub(crate) fn json_within(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {
         match &self.content {
             Content::Json(json) => Ok(json),
             Content::Whole(whole) => whole.json(meter),
@@ -284,7 +286,7 @@ impl StoredValue {
         }
     }
 
-    /// What it counts towards the limits of a run.
+    /// What it counts toward the limits of a run.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

@@ -202,7 +202,7 @@ impl Mock {
                 };
                 let meter = Meter::new(room, None);
                 let output = output.map_err(StepError::tool)?;
-                StoredValue::kept(output, keep, T::hand_over(), &meter).map_err(StepError::output)
+                StoredValue::kept(output, keep, T::hand_over, &meter).map_err(StepError::output)
             }));
         }
         let run = T::ON_MOCK.and_then(|run| run(tool, Mock::STAND_IN));

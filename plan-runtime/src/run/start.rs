@@ -8,7 +8,7 @@ use super::mock::Known;
 use crate::error::Cause;
 use crate::plan::{Action, Executable, Keep, Template};
 use crate::resolve::{
-    Arguments, ErrorKind, Given, HandOver, MemoryBudget, Meter, ResolveError, Scope, StoredValue,
+    Arguments, ErrorKind, HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue,
     drop_quietly, encode_within, resolve, take,
 };
 use crate::shape::Secrets;
@@ -92,7 +92,7 @@ pub struct Request<'s> {
     /// What they were shown as the arguments.
     shown: Option<&'s Value>,
     /// What is handed over to it, if it takes all of a value.
-    given: Option<&'s Given>,
+    given: Option<&'s Handed>,
     /// What becomes of its output.
     keep: Keep,
     /// What is secret of the arguments, if anything is secret in the plan.
@@ -148,7 +148,7 @@ impl<'s> Request<'s> {
     /// The same, to which these are handed over, and whose output is kept like this.
     #[must_use]
     #[inline]
-    pub(super) fn handing(self, given: Option<&'s Given>, keep: Keep) -> Self {
+    pub(super) fn handing(self, given: Option<&'s Handed>, keep: Keep) -> Self {
         Self {
             given,
             keep,
@@ -311,14 +311,10 @@ impl<'s> Request<'s> {
         };
         let room = self.scope.room();
         let keep = self.keep;
-        let hand_over = match keep {
-            Keep::Json => None,
-            Keep::Both | Keep::Whole => T::hand_over(),
-        };
         let store = move |output: Result<T::Output>| {
             let output = output.map_err(StepError::tool)?;
             let meter = Meter::new(room, None);
-            StoredValue::kept(output, keep, hand_over, &meter).map_err(StepError::output)
+            StoredValue::kept(output, keep, T::hand_over, &meter).map_err(StepError::output)
         };
         if !T::USES_CONTEXT {
             let output = tool.call(app);
@@ -379,7 +375,7 @@ impl<'s> Request<'s> {
         let hold = |value| {
             let meter = self.scope.meter().map(Meter::again);
             let meter = meter.unwrap_or_else(Meter::unlimited);
-            StoredValue::kept(value, self.keep, hand_over, &meter)
+            StoredValue::kept(value, self.keep, || hand_over, &meter)
         };
         let value = match self.given {
             Some(given) => take::<T>(&self.action.args, self.scope, given),
@@ -419,7 +415,7 @@ pub(super) enum MadeOutput<'o> {
     /// It was made as JSON.
     Json(Value),
     /// It is what this refers to.
-    At(&'o Template, &'o Scope<'o>, &'o Given),
+    At(&'o Template, &'o Scope<'o>, &'o Handed),
 }
 
 impl MadeOutput<'_> {
@@ -474,10 +470,6 @@ impl<'x> CalledPlan<'x> {
             store: Box::new(move |output, keep, room| {
                 let output = output.read::<O>()?;
                 let meter = Meter::new(room, None);
-                let hand_over = match keep {
-                    Keep::Json => None,
-                    Keep::Both | Keep::Whole => hand_over(),
-                };
                 let stored = StoredValue::kept(output, keep, hand_over, &meter);
                 Ok(stored.map_err(StepError::output))
             }),

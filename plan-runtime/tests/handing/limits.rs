@@ -160,6 +160,86 @@ fn values_count_what_they_take() {
     assert!(error.unwrap_err().is_limit());
 }
 
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+enum Unit {
+    One,
+    #[allow(dead_code)]
+    Two,
+}
+
+/// Returns as many of each.
+#[tool]
+async fn texts(size: usize) -> Result<Vec<String>> {
+    Ok(vec![String::new(); size])
+}
+
+#[tool]
+async fn nothings(size: usize) -> Result<Vec<Option<String>>> {
+    Ok(vec![None; size])
+}
+
+#[tool]
+async fn units(size: usize) -> Result<Vec<Unit>> {
+    Ok(vec![Unit::One; size])
+}
+
+#[tool]
+async fn empties(size: usize) -> Result<Vec<Vec<u64>>> {
+    Ok(vec![Vec::new(); size])
+}
+
+#[test]
+fn what_is_empty_counts() {
+    macro_rules! counted {
+        ($plan:ident, $tool:ident, $item:ty) => {{
+            plan! {
+                $plan(size: usize) -> usize {
+                    step list = $tool { size };
+                    list.len()
+                }
+            }
+            let limits = Limits::DEFAULT.value(1_000_000);
+            let run = |size| smol::block_on($plan { size }.run(&()).limits(limits));
+            assert_eq!(run(10_000).unwrap(), 10_000, "{}", stringify!($tool));
+            // At least a third of what they take is counted.
+            let large = 3_000_000 / size_of::<$item>();
+            assert!(run(large).unwrap_err().is_limit(), "{}", stringify!($tool));
+        }};
+    }
+    counted!(OfTexts, Texts, String);
+    counted!(OfNothings, Nothings, Option<String>);
+    counted!(OfUnits, Units, Unit);
+    counted!(OfEmpties, Empties, Vec<u64>);
+}
+
+/// Counts the bytes of an input.
+#[tool]
+async fn weigh(bytes: Vec<u8>, other: u64) -> Result<usize> {
+    Ok(bytes.len() + usize::try_from(other).unwrap_or(0))
+}
+
+#[test]
+fn inputs_count_as_arguments() {
+    plan! {
+        Weighed(bytes: Vec<u8>) -> Vec<usize> {
+            step weights = for other in [1_u64, 2] { Weigh { bytes, other } };
+            weights
+        }
+    }
+    let limits = Limits::DEFAULT.arguments(1_000);
+    let run = |size| {
+        smol::block_on(
+            Weighed {
+                bytes: vec![0; size],
+            }
+            .run(&())
+            .limits(limits),
+        )
+    };
+    assert_eq!(run(500).unwrap(), [501, 502]);
+    assert!(run(2_000).unwrap_err().is_limit());
+}
+
 #[test]
 fn json_of_a_value_counts_when_it_is_made() {
     plan! {

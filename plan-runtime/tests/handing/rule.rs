@@ -74,6 +74,8 @@ fn types_that_change() {
             With,
             OptionWith,
             ShortLeftOut,
+            WholeDefault,
+            std::net::SocketAddr,
             Untagged,
             Tagged,
             Flat,
@@ -130,6 +132,22 @@ struct Id(u64);
 
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 struct Unit;
+
+/// What is left out is read as the whole type's default has it.
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+#[serde(default)]
+struct WholeDefault {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<String>,
+}
+
+impl Default for WholeDefault {
+    fn default() -> Self {
+        Self {
+            number: Some("5".into()),
+        }
+    }
+}
 
 /// Both names are read, one is written.
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]

@@ -9,10 +9,6 @@ pub(super) type Name = Cow<'static, str>;
 
 /// What an encoder makes of a value, and what that counts.
 pub(super) trait Made: Sized {
-    /// What an element of a list counts, besides what is in it.
-    const ITEM: usize;
-    /// What a member of an object counts, besides its name and what is in it.
-    const MEMBER: usize;
     /// What an object counts that has members, besides those.
     const OBJECT: usize;
     /// Whether all is looked at and nothing is made.
@@ -22,10 +18,12 @@ pub(super) trait Made: Sized {
     /// The members of an object.
     type Members: Default;
 
-    /// What a scalar of `T` counts, besides what it counts as a part.
+    /// What a scalar of `T` counts, besides what it counts as a part; all that has no text and no parts is at least as large as a `u8`.
     fn weight_of<T>() -> usize;
     /// What a sequence of bytes counts.
     fn weight_of_bytes(length: usize) -> usize;
+    /// What a member counts, besides its value.
+    fn weight_of_member(name: &Name) -> usize;
     fn null() -> Self;
     /// Whether it is null, as far as that is known.
     fn is_null(&self) -> bool;
@@ -47,8 +45,6 @@ pub(super) trait Made: Sized {
 }
 
 impl Made for Value {
-    const ITEM: usize = super::PART;
-    const MEMBER: usize = super::MEMBER;
     const OBJECT: usize = super::OBJECT;
     const IS_NOTHING: bool = false;
     type Items = Vec<Self>;
@@ -60,6 +56,10 @@ impl Made for Value {
 
     fn weight_of_bytes(length: usize) -> usize {
         super::PART.saturating_mul(length)
+    }
+
+    fn weight_of_member(name: &Name) -> usize {
+        super::MEMBER + name.len()
     }
 
     fn null() -> Self {
@@ -138,19 +138,25 @@ pub(super) struct Names {
 const FEW: usize = 12;
 
 impl Made for Nothing {
-    const ITEM: usize = 0;
-    const MEMBER: usize = 0;
     const OBJECT: usize = 0;
     const IS_NOTHING: bool = true;
     type Items = usize;
     type Members = Names;
 
     fn weight_of<T>() -> usize {
-        size_of::<T>()
+        size_of::<T>().max(1)
     }
 
     fn weight_of_bytes(length: usize) -> usize {
         length
+    }
+
+    fn weight_of_member(name: &Name) -> usize {
+        match name {
+            // The name of a field is part of the program.
+            Cow::Borrowed(_) => 0,
+            Cow::Owned(name) => super::PART + name.len(),
+        }
     }
 
     fn null() -> Self {

@@ -244,6 +244,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<M, ResolveError> {
+        self.count::<String>()?;
         charge(self.meter, value.len())?;
         Ok(M::text(value))
     }
@@ -259,10 +260,12 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
     }
 
     fn serialize_i128(self, value: i128) -> Result<M, ResolveError> {
+        self.count::<i128>()?;
         self.wide(value, Json.serialize_i128(value))
     }
 
     fn serialize_u128(self, value: u128) -> Result<M, ResolveError> {
+        self.count::<u128>()?;
         self.wide(value, Json.serialize_u128(value))
     }
 
@@ -282,6 +285,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
         if self.in_some {
             return Err(lost("Some(None)"));
         }
+        self.count::<Option<u64>>()?;
         Ok(M::null())
     }
 
@@ -298,10 +302,12 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
     }
 
     fn serialize_unit(self) -> Result<M, ResolveError> {
+        self.count::<()>()?;
         Ok(M::null())
     }
 
     fn serialize_unit_struct(self, _: &'static str) -> Result<M, ResolveError> {
+        self.count::<()>()?;
         Ok(M::null())
     }
 
@@ -311,6 +317,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
         _: u32,
         variant: &'static str,
     ) -> Result<M, ResolveError> {
+        self.count::<u64>()?;
         Ok(M::text(variant))
     }
 
@@ -329,7 +336,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
         variant: &'static str,
         value: &T,
     ) -> Result<M, ResolveError> {
-        charge(self.meter, M::OBJECT + M::MEMBER + variant.len())?;
+        charge(self.meter, M::OBJECT + M::weight_of_member(&variant.into()))?;
         let value = value
             .serialize(self.deeper()?)
             .map_err(|e| e.inside_value(Location::Key(variant.to_owned())))?;
@@ -359,7 +366,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
         variant: &'static str,
         length: usize,
     ) -> Result<List<'m, M>, ResolveError> {
-        charge(self.meter, M::OBJECT + M::MEMBER + variant.len())?;
+        charge(self.meter, M::OBJECT + M::weight_of_member(&variant.into()))?;
         let list = self.deeper()?.list(length)?;
         Ok(List {
             variant: Some(variant),
@@ -393,7 +400,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
         variant: &'static str,
         _: usize,
     ) -> Result<Object<'m, M>, ResolveError> {
-        charge(self.meter, M::OBJECT + M::MEMBER + variant.len())?;
+        charge(self.meter, M::OBJECT + M::weight_of_member(&variant.into()))?;
         let object = self.deeper()?.object()?;
         Ok(Object {
             variant: Some(variant),

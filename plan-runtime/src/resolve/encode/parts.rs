@@ -3,7 +3,7 @@
 use super::made::Made;
 use super::{Encoder, json, refused};
 use crate::resolve::error::{Location, ResolveError};
-use crate::resolve::meter::{Meter, charge, charge_value};
+use crate::resolve::meter::{Meter, PART, charge, charge_value};
 use serde::ser::{self, Serialize, Serializer};
 use serde_json::value::Serializer as Json;
 use std::borrow::Cow;
@@ -24,9 +24,7 @@ pub(super) struct List<'m, M: Made> {
 impl<M: Made> List<'_, M> {
     #[inline]
     pub(super) fn push<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), ResolveError> {
-        if M::ITEM > 0 {
-            charge(self.inside.meter, M::ITEM)?;
-        }
+        charge(self.inside.meter, PART)?;
         match value.serialize(self.inside) {
             Ok(value) => {
                 M::push(&mut self.items, value);
@@ -95,7 +93,7 @@ impl<M: Made> Object<'_, M> {
         } else {
             0
         };
-        charge(self.inside.meter, first + M::MEMBER + key.len())?;
+        charge(self.inside.meter, first + M::weight_of_member(&key))?;
         let (key, error) = match value.serialize(self.inside) {
             Ok(value) => match M::insert(&mut self.members, key, value) {
                 Ok(()) => return Ok(()),

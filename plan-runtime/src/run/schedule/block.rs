@@ -17,7 +17,7 @@ use super::task::CallState;
 use super::{Around, Schedule, StepState};
 use crate::error::{BlockPlace, Interrupt, Left};
 use crate::plan::{self, Block, Body, Plan, Role, Template};
-use crate::resolve::{Meter, ResolveError, Scope, StoredValue, resolve, share};
+use crate::resolve::{Meter, ResolveError, Scope, StoredValue, bytes_of, resolve, share};
 use crate::{Error, RunError};
 use serde_json::{Map, Value};
 use std::cell::Cell;
@@ -93,11 +93,18 @@ impl<'x> Schedule<'x> {
         if self.options.capture
             && let Some(log) = log
         {
-            let named = block.plan.inputs.iter().zip(&inputs);
-            let named = named.filter_map(|(input, value)| {
-                Some((input.name.to_string(), value.as_json().ok()?.clone()))
-            });
-            let mut captured = Value::Object(named.collect());
+            let meter = Meter::new(self.room(), None);
+            let names = block.plan.inputs.iter().map(|input| input.name.clone());
+            let values = inputs.iter().map(|input| input.json_within(Some(&meter)));
+            let values: Result<Vec<Value>, _> = values.map(|json| json.cloned()).collect();
+            let values = match values {
+                Ok(values) => values,
+                Err(error) => {
+                    return self.tried(step, job, Err(StepError::arguments(error)), Some(&span));
+                }
+            };
+            let mut captured = Value::Object(names.zip(values).collect());
+            let bytes = bytes_of(&captured);
             if let Some(secrecy) = &self.secrecy {
                 secrecy.arguments(number).mask_in(&mut captured);
             }
@@ -268,7 +275,7 @@ impl<'x> Schedule<'x> {
         &mut self,
         step: usize,
         job: usize,
-        block: BlockRun<'x>,
+        mut block: BlockRun<'x>,
         result: StepResult,
         span: &Span,
     ) {
@@ -298,6 +305,10 @@ impl<'x> Schedule<'x> {
             return self.settle(step);
         }
         if block.has_succeeded && block.schedule.has_to_undo() {
+            // It may be the last that holds what was handed over to it.
+            let shared = block.schedule.whole_inputs();
+            block.bytes += shared;
+            self.held.add(shared);
             self.kept += 1;
             self.steps.more(step).kept.push(block);
         } else {

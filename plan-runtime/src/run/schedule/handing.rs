@@ -2,35 +2,30 @@
 
 use super::Schedule;
 use crate::plan::{Keep, Source};
-use crate::resolve::{Given, StoredValue};
+use crate::resolve::{Handed, StoredValue};
 use serde_json::Value;
+use std::sync::Arc;
 
 impl Schedule<'_> {
-    /// Whether a step takes all of a value, and what is kept of its output.
+    /// What is kept of the output of a step.
     #[inline]
-    pub(super) fn handing(&self, step: usize) -> (bool, Keep) {
-        match &self.handing {
-            Some(handing) => (handing.takes(step), handing.keep(step)),
-            None => (false, Keep::Json),
-        }
+    pub(super) fn keep(&self, step: usize) -> Keep {
+        let handing = self.handing.as_ref();
+        handing.map_or(Keep::Json, |handing| handing.keep(step))
     }
 
-    /// Takes the values that nobody but this step is still to read from where they are.
+    /// What is handed over to a step, if it takes all of a value. If this `is_last` attempt, the values that nobody else is still to read are taken from
+    /// where they are.
     #[inline]
-    pub(super) fn give(&mut self, step: usize) -> Given {
-        match &self.handing {
-            Some(handing) if handing.takes(step) => self.give_alone(step),
-            _ => Given::default(),
+    pub(super) fn give(&mut self, step: usize, is_last: bool) -> Option<Handed> {
+        let handing = self.handing.as_ref().filter(|it| it.takes(step))?;
+        if !is_last || handing.alone(step).is_empty() {
+            return Some(Handed::default());
         }
-    }
-
-    fn give_alone(&mut self, step: usize) -> Given {
-        let Some(handing) = self.handing.clone() else {
-            return Given::default();
-        };
+        let handing = Arc::clone(handing);
         let alone = handing.alone(step).iter();
         let given = alone.filter_map(|source| self.give_one(*source));
-        Given::new(given.collect())
+        Some(Handed::new(given.collect()))
     }
 
     /// Takes a value from where it is, if it is a Rust value that nobody else is still to read.
@@ -52,10 +47,16 @@ impl Schedule<'_> {
         Some((source, given))
     }
 
+    /// What the inputs that are Rust values count.
+    pub(super) fn whole_inputs(&self) -> usize {
+        let whole = self.inputs.iter().filter(|input| input.is_whole());
+        whole.map(StoredValue::bytes).sum()
+    }
+
     /// Puts back what was not taken.
     #[inline]
-    pub(super) fn take_back(&mut self, given: Given) {
-        for (source, value) in given.into_inner() {
+    pub(super) fn take_back(&mut self, given: Option<Handed>) {
+        for (source, value) in given.into_iter().flat_map(Handed::into_inner) {
             match source {
                 Source::Step(step) => {
                     self.held.add(value.bytes());

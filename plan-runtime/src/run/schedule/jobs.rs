@@ -14,7 +14,7 @@ use crate::error::Elements;
 use crate::failure::Failure;
 use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional, bound_by_let, outcome_of};
 use crate::resolve::{
-    Given, Meter, ResolveError, Scope, StoredValue, describe, look, look_if_there, resolve,
+    Meter, ResolveError, Scope, StoredValue, bytes_of, describe, look, look_if_there, resolve,
 };
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -306,11 +306,7 @@ impl<'x> Schedule<'x> {
         let late = Cell::new(false);
         // What is given away is not there for a further attempt.
         let is_last = attempt >= policy.attempts && self.flow(step).jobs[job].question.is_none();
-        let given = if is_last {
-            self.give(step)
-        } else {
-            Given::default()
-        };
+        let given = self.give(step, is_last);
         let (result, bytes) = {
             let stop = || {
                 let is_late = |until| until <= self.clock.now();
@@ -333,12 +329,11 @@ impl<'x> Schedule<'x> {
             };
             let question = flow.and_then(|flow| flow.jobs[job].question.as_ref());
             let shown = question.map(|question| &question.arguments);
-            let (takes, keep) = self.handing(step);
             let secrecy = self.secrecy.as_deref();
             let request = Request::new(&scope, action)
                 .hiding(secrecy.map(|secrecy| secrecy.arguments(number)))
                 .shown(shown)
-                .handing(takes.then_some(&given), keep)
+                .handing(given.as_ref(), self.keep(step))
                 .capturing(self.options.capture.then_some(&captured))
                 .within(&context);
             let result = catch(|| span.in_scope(|| start(number, request)));
@@ -350,8 +345,8 @@ impl<'x> Schedule<'x> {
         if let (Some(arguments), Some(secrecy)) = (&mut captured, &self.secrecy) {
             secrecy.arguments(number).mask_in(arguments);
         }
-        if captured.is_some() {
-            self.held.add(bytes);
+        if let Some(arguments) = &captured {
+            self.held.add(bytes_of(arguments));
         }
         if let Some(attempt) = self.logged(step, log) {
             attempt.arguments = captured;

@@ -527,19 +527,18 @@ impl<'x> Schedule<'x> {
         if let Some(error) = self.charge(action, true) {
             return self.ended_at_once(step, Err(error), span.as_ref());
         }
-        let given = self.give(step);
+        let given = self.give(step, true);
         let stop = || self.interrupts.look(&self.clock);
         let meter = Meter::new(self.room(), Some(&stop));
         let scope = self.scope().metered(&meter);
         let number = self.graph.actions[step] as usize;
         let context =
             |is_plan: bool| self.context((step, 0), Vec::new(), 1, None, is_plan.then_some(number));
-        let (takes, keep) = self.handing(step);
         let secrecy = self.secrecy.as_deref();
         let request = Request::new(&scope, action)
             .hiding(secrecy.map(|secrecy| secrecy.arguments(number)))
             .within(&context)
-            .handing(takes.then_some(&given), keep);
+            .handing(given.as_ref(), self.keep(step));
         let started = catch(|| match &span {
             Some(span) => span.in_scope(|| start(number, request)),
             None => start(number, request),

@@ -7,7 +7,7 @@ use super::super::start::MadeOutput;
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, RunError, StepError, StepPath};
 use crate::plan::{Plan, Role, Template, number};
-use crate::resolve::{Given, ResolveError, StoredValue};
+use crate::resolve::{Handed, ResolveError, StoredValue};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl<'x> Schedule<'x> {
                 let output = &self.plan.output.value;
                 let given = self.give_output();
                 let made = self.metered(|scope| make(MadeOutput::At(output, scope, &given)));
-                self.take_back(given);
+                self.take_back(Some(given));
                 match made {
                     Ok((Ok(output), _)) => return Ok(output),
                     Ok((Err(error), _)) => {
@@ -68,7 +68,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// The value that is the output, if it is a Rust value that nobody else is still to read.
-    fn give_output(&mut self) -> Given {
+    fn give_output(&mut self) -> Handed {
         let given = match &self.plan.output.value {
             // What is undone later may read the inputs.
             Template::Reference(reference)
@@ -78,7 +78,7 @@ impl<'x> Schedule<'x> {
             }
             _ => None,
         };
-        Given::new(given.into_iter().collect())
+        Handed::new(given.into_iter().collect())
     }
 
     /// Why there is no output.
