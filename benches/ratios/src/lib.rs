@@ -7,6 +7,7 @@ pub mod compiling;
 pub mod constructs;
 pub mod counting;
 pub mod engines;
+pub mod handing;
 pub mod measure;
 pub mod plans;
 pub mod table;

@@ -6,7 +6,8 @@ use plan_ratios::cases::shapes::{SHAPES, shape};
 use plan_ratios::engines::{Bars, Jinja, Text};
 use plan_ratios::measure::{Case, Times, measure};
 use plan_ratios::table::{Target, ns, number, row, target, times, title};
-use plan_ratios::{compiling, constructs, counting, plans};
+use plan_ratios::{compiling, constructs, counting, handing, plans};
+use plan_runtime::plan::Executable;
 use serde_json::Value;
 use std::env;
 use std::process::Command;
@@ -302,6 +303,19 @@ fn repeat(case: &str, rounds: u64) {
             let by_hand = ByHand::new(shape(name, 300));
             again(Box::new(move || drop(block_on(by_hand.run_guarded()))));
         }
+        Some(("values", how)) => {
+            let plan = Box::leak(Box::new(handing::chain(300)));
+            let plan = Executable::new(plan);
+            let run = match how {
+                "handed" => handing::handed,
+                _ => handing::through_json,
+            };
+            again(Box::new(move || run(&plan)));
+        }
+        Some(("large", size)) => {
+            let size = size.parse().unwrap();
+            again(Box::new(move || handing::large(size)));
+        }
         Some(("reported", name)) => {
             let (toolbox, plan) = (typed(), plan(&shape(name, 300)));
             again(Box::new(move || reported(&toolbox, &plan)));
@@ -424,6 +438,22 @@ fn instructions(smoke: bool) {
             Target::None,
         );
     }
+    line(
+        "a step of 300 that passes on a value of three texts, handed over, to through JSON",
+        [
+            count(this, "values handed", 300.0),
+            count(this, "values json", 300.0),
+        ],
+        Target::AtMost(1.0),
+    );
+    line(
+        "50 MB from tool to tool three times, to 50 bytes",
+        [
+            count(this, "large 50000000", 1.0),
+            count(this, "large 50", 1.0),
+        ],
+        Target::None,
+    );
     if let Some(idle) = &idle {
         for case in ["typed", "plan! chain", "plan! dag", "dynamic dag"] {
             let of = if case == "typed" { 1.0 } else { 300.0 };

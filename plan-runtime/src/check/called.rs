@@ -12,6 +12,7 @@ pub trait Called: Tool {
             description: Self::DESCRIPTION,
             output: Self::OUTPUT,
             plan: Self::PLAN,
+            hands_over: || Self::hand_over().is_some(),
         },
         Self::SHAPE,
     );

@@ -1,9 +1,9 @@
 //! Plans that are built in Rust: a constructor of each part takes what the part requires.
 
 use super::{
-    Action, Await, Block, Body, Branch, Computed, Condition, Entry, For, FormatSpec, InnerPlan,
-    Input, Key, Loop, Number, Output, Part, Plan, Policy, Reference, Role, RustText, Step,
-    Template, Test, ToolInfo,
+    Action, AsJson, Await, Block, Body, Branch, Computed, Condition, Entry, For, FormatSpec,
+    InnerPlan, Input, Key, Loop, Number, Output, Part, Plan, Policy, Reference, Role, RustText,
+    Step, Template, Test, ToolInfo,
 };
 use crate::shape::Secrets;
 use std::sync::Arc;
@@ -78,6 +78,7 @@ impl ToolInfo {
         Self {
             name: name.into(),
             description: String::new(),
+            as_json: AsJson::default(),
             secret_arguments: Secrets::default(),
             secret_output: Secrets::default(),
             plan: InnerPlan::default(),

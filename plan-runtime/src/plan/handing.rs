@@ -3,7 +3,6 @@
 use super::{
     Action, Block, Body, BodyPart, Catch, Key, Optional, Plan, Role, Source, Step, Template,
 };
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is kept of the output of a step.
@@ -18,6 +17,18 @@ pub(crate) enum Keep {
     Whole,
 }
 
+/// Whether the outputs of a tool are known to go through JSON, which makes no difference to what a plan says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AsJson(pub(crate) bool);
+
+impl PartialEq for AsJson {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for AsJson {}
+
 /// How the values of a plan get from those that give them to those that read them.
 #[derive(Debug, Default)]
 pub(crate) struct Handing {
@@ -26,7 +37,7 @@ pub(crate) struct Handing {
     /// For each step, whether it reads all of a value.
     takes: Vec<bool>,
     /// For each step that is one call, the values that it reads as one argument and nowhere else. Those of inputs are read by nobody else.
-    alone: HashMap<usize, Box<[Source]>>,
+    alone: Vec<Box<[Source]>>,
 }
 
 /// How a value is read.
@@ -65,10 +76,6 @@ impl Handing {
                 *count += 1;
             }
         }
-        let is_read = |readings: &[(Source, Reading)]| {
-            let mut readings = readings.iter();
-            readings.any(|(_, how)| *how == Reading::Whole)
-        };
         let mut of_steps = vec![(false, false); plan.steps.len()];
         for (source, how) in all() {
             if let Source::Step(place) = source
@@ -84,16 +91,23 @@ impl Handing {
             (true, false) => Keep::Whole,
             (false, _) => Keep::Json,
         };
+        let keeps: Vec<Keep> = plan.steps.iter().zip(&of_steps).map(keep).collect();
         let mut handing = Self {
-            keeps: plan.steps.iter().zip(&of_steps).map(keep).collect(),
-            takes: readings.iter().map(|readings| is_read(readings)).collect(),
-            alone: HashMap::new(),
+            keeps,
+            takes: Vec::new(),
+            alone: vec![Box::default(); plan.steps.len()],
         };
         let has_inputs =
             all().any(|(source, how)| *how != Reading::Json && matches!(source, Source::Input(_)));
         if !has_inputs && handing.keeps.iter().all(|keep| *keep == Keep::Json) {
             return None;
         }
+        // Only what is kept can be taken.
+        let takes = |readings: &Vec<(Source, Reading)>| {
+            let mut readings = readings.iter();
+            readings.any(|(source, how)| *how == Reading::Whole && handing.is_kept(*source))
+        };
+        handing.takes = readings.iter().map(takes).collect();
         for (place, step) in plan.steps.iter().enumerate() {
             if step.role != Role::Work || !matches!(step.body, Body::Action(_)) {
                 continue;
@@ -102,6 +116,7 @@ impl Handing {
             let alone = here.iter().filter(|(source, how)| {
                 let once = || here.iter().filter(|(read, _)| read == source).count() == 1;
                 *how == Reading::Whole
+                    && handing.is_kept(*source)
                     && match source {
                         Source::Step(_) => once(),
                         Source::Input(input) => of_inputs.get(*input) == Some(&1),
@@ -110,10 +125,18 @@ impl Handing {
             });
             let alone: Box<[Source]> = alone.map(|(source, _)| *source).collect();
             if !alone.is_empty() {
-                handing.alone.insert(place, alone);
+                handing.alone[place] = alone;
             }
         }
         Some(Arc::new(handing))
+    }
+
+    fn is_kept(&self, source: Source) -> bool {
+        match source {
+            Source::Step(step) => self.keep(step) != Keep::Json,
+            Source::Input(_) => true,
+            Source::Local(_) => false,
+        }
     }
 
     /// What is kept of the output of a step.
@@ -128,15 +151,17 @@ impl Handing {
 
     /// The values that a step may have to itself, if nobody else is still to read them.
     pub(crate) fn alone(&self, step: usize) -> &[Source] {
-        self.alone.get(&step).map_or(&[], |alone| alone)
+        self.alone.get(step).map_or(&[], |alone| alone)
     }
 }
 
 /// Whether the output of a step is that of a call, whatever happens.
 fn gives_whole(step: &Step) -> bool {
-    matches!(step.body, Body::Action(_))
-        && step.policy.optional == Optional::No
-        && step.policy.catch == Catch::No
+    let is_action = match &step.body {
+        Body::Action(action) => action.tool.as_ref().is_none_or(|tool| !tool.as_json.0),
+        _ => false,
+    };
+    is_action && step.policy.optional == Optional::No && step.policy.catch == Catch::No
 }
 
 /// What a step reads, and how.

@@ -80,7 +80,7 @@ pub use computed::{Code, Computed, FormatSpec};
 pub(crate) use computed::{Compiled, CompiledNames, Form, LocalValue};
 pub use executable::Executable;
 pub(crate) use executable::{Checked, Graph, number};
-pub(crate) use handing::{Handing, Keep};
+pub(crate) use handing::{AsJson, Handing, Keep};
 pub use lazy::LazyPlan;
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
@@ -269,4 +269,6 @@ pub struct ToolInfo {
     pub secret_output: Secrets,
     /// The plan that the tool is, if it is one.
     pub(crate) plan: InnerPlan,
+    /// Whether outputs are known to go through JSON.
+    pub(crate) as_json: AsJson,
 }

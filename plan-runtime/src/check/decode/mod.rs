@@ -8,10 +8,10 @@ use super::segment;
 use crate::Shape;
 use crate::plan::depth::DEEPEST_COMPILED;
 use crate::plan::{
-    Absent, Action, Amount, Await, Block, Body, Branch, Catch, Code, Compiled, CompiledNames,
-    Computed, Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key, LazyPlan, LocalValue,
-    Loop, Number, Optional, Output, Part, Plan, Policy, ReceiveFn, Reference, Role, RustText,
-    Source, Step, Template, ToolInfo, root_name,
+    Absent, Action, Amount, AsJson, Await, Block, Body, Branch, Catch, Code, Compiled,
+    CompiledNames, Computed, Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key,
+    LazyPlan, LocalValue, Loop, Number, Optional, Output, Part, Plan, Policy, ReceiveFn, Reference,
+    Role, RustText, Source, Step, Template, ToolInfo, root_name,
 };
 use crate::shape::Secrets;
 use crate::shape::inside::{Inside, secrets, secrets_inside};
@@ -27,6 +27,7 @@ pub struct StaticTool {
     pub(super) description: &'static str,
     pub(super) output: fn() -> Inside,
     pub(super) plan: Option<&'static LazyPlan>,
+    pub(super) hands_over: fn() -> bool,
 }
 
 /// What a `?` in a reference means.
@@ -326,6 +327,7 @@ impl Decoder {
             secret_arguments: secrets(arguments, false),
             secret_output: secrets_inside((tool.output)(), true),
             plan: InnerPlan::of(tool.plan),
+            as_json: AsJson(!(tool.hands_over)()),
         };
         Arc::clone(shared.or_insert_with(|| Arc::new(info())))
     }

@@ -41,7 +41,7 @@ use crate::dynamic::limits::Limits;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::{MOST_PARTS, number};
-use crate::plan::{InnerPlan, Input, Template, ToolInfo};
+use crate::plan::{AsJson, InnerPlan, Input, Template, ToolInfo};
 use crate::print::short;
 use crate::resolve::describe::counted;
 use crate::shape::Secrets;
@@ -414,6 +414,7 @@ impl PlanBuilder {
             secret_arguments,
             secret_output,
             plan: InnerPlan::default(),
+            as_json: AsJson::default(),
         });
         self.tools.insert(name.to_owned(), tool.clone());
         tool

@@ -1,0 +1,129 @@
+//! Values that steps pass on as a whole: handed over, and through JSON.
+
+use crate::cases::running::block_on;
+use plan_runtime::check::{Request, Started};
+use plan_runtime::plan::{Action, Executable, Plan, Reference, Source, Step, Template};
+use plan_runtime::{Result, Run, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+
+/// A value of three texts.
+#[derive(Clone, Serialize, Deserialize, Shape)]
+pub struct Mail {
+    pub from: String,
+    pub subject: String,
+    pub text: String,
+}
+
+impl Mail {
+    pub fn new() -> Self {
+        Self {
+            from: "sarah@example.org".into(),
+            subject: "Report".into(),
+            text: "The report is attached.".into(),
+        }
+    }
+}
+
+/// The same with a field that does not come back from JSON, so that it is never handed over.
+#[derive(Clone, Serialize, Deserialize, Shape)]
+pub struct Changing {
+    from: String,
+    subject: String,
+    text: String,
+    #[serde(skip)]
+    _note: (),
+}
+
+/// Returns its argument.
+#[tool]
+async fn pass(mail: Mail) -> Result<Mail> {
+    Ok(mail)
+}
+
+/// Returns its argument.
+#[tool]
+async fn pass_changing(mail: Changing) -> Result<Changing> {
+    Ok(mail)
+}
+
+/// Makes a value.
+#[tool]
+async fn make() -> Result<Mail> {
+    Ok(Mail::new())
+}
+
+/// Makes a value.
+#[tool]
+async fn make_changing() -> Result<Changing> {
+    let Mail { from, subject, text } = Mail::new();
+    Ok(Changing { from, subject, text, _note: () })
+}
+
+/// A plan of steps each of which passes on what the one before gave.
+pub fn chain(steps: usize) -> Plan {
+    let mut plan = Plan::new("chain");
+    for step in 0..steps {
+        let args = match step.checked_sub(1) {
+            None => Template::object::<String>([]),
+            Some(before) => {
+                Template::object([("mail", Reference::new(Source::Step(before)).into())])
+            }
+        };
+        let tool = if step == 0 { "make" } else { "pass" };
+        plan.steps.push(Step::new(format!("s{step}"), Action::call(tool, args)));
+    }
+    plan.output.value = Reference::new(Source::Step(steps - 1)).into();
+    plan
+}
+
+/// Runs the chain. Its values are handed over.
+pub fn handed(chain: &Executable<'_>) {
+    fn start<'x>(step: usize, request: Request<'_>, app: &'x ()) -> Started<'x> {
+        match step {
+            0 => request.call::<Make, ()>(app),
+            _ => request.call::<Pass, ()>(app),
+        }
+    }
+    let run = Run::<(), Mail>::new(chain, Ok(Vec::new()), &(), start);
+    assert_eq!(block_on(run).unwrap().from, "sarah@example.org");
+}
+
+/// Runs the chain. Its values go through JSON.
+pub fn through_json(chain: &Executable<'_>) {
+    fn start<'x>(step: usize, request: Request<'_>, app: &'x ()) -> Started<'x> {
+        match step {
+            0 => request.call::<MakeChanging, ()>(app),
+            _ => request.call::<PassChanging, ()>(app),
+        }
+    }
+    let run = Run::<(), Changing>::new(chain, Ok(Vec::new()), &(), start);
+    assert_eq!(block_on(run).unwrap().from, "sarah@example.org");
+}
+
+/// Gives bytes.
+#[tool]
+async fn load(size: usize) -> Result<Vec<u8>> {
+    Ok(vec![7; size])
+}
+
+/// Returns its argument.
+#[tool]
+async fn store(file: Vec<u8>) -> Result<Vec<u8>> {
+    Ok(file)
+}
+
+plan! {
+    /// Passes bytes on three times.
+    Large(size: usize) -> usize {
+        step loaded = Load { size };
+        step first = Store { file: loaded };
+        step second = Store { file: first };
+        step third = Store { file: second };
+        third.len()
+    }
+}
+
+/// Passes so many bytes from tool to tool.
+pub fn large(size: usize) {
+    assert_eq!(block_on(Large { size }.run(&())).unwrap(), size);
+}
