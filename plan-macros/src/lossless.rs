@@ -157,18 +157,19 @@ pub(crate) fn derive(
     });
     let small = match (&output.data, inner) {
         (Data::Struct(Style::Unit, _), _) => Some(quote!(true)),
-        (_, inner) => inner.map(|ty| quote!(#check::Hand::<#ty>::IS_SMALL)),
+        (_, inner) => inner
+            .map(|ty| quote!(__seen.is_new::<Self>() && #check::Hand::<#ty>::NEW.is_small(__seen))),
     };
     let small = small.map(|small| {
         quote! {
-            const IS_SMALL: ::core::primitive::bool = {
+            fn is_small(__seen: &mut #check::Seen) -> ::core::primitive::bool {
                 #[allow(unused_imports)]
                 use #check::NotHandedOver as _;
                 #small
-            };
+            }
         }
     });
-    let options = types.options.values();
+    let (options, collections) = (types.options.values(), types.collections.values());
     let types = types.all.values();
     let mut generics = input.generics.clone();
     for param in &mut generics.params {
@@ -188,6 +189,7 @@ pub(crate) fn derive(
                 !__seen.is_new::<Self>() || (
                     true
                     #(&& #check::Probe::<#options>::IS_OPTION)*
+                    #(&& #check::Hand::<#collections>::IS_EMPTY_BY_DEFAULT)*
                     #(&& #check::Hand::<#types>::NEW.is_lossless(__seen))*
                 )
             }
@@ -203,6 +205,8 @@ struct Types<'a> {
     all: BTreeMap<String, &'a Type>,
     /// Those that have to be an `Option`.
     options: BTreeMap<String, &'a Type>,
+    /// Those that have to be empty by default.
+    collections: BTreeMap<String, &'a Type>,
     /// Whether serde takes what is missing from a default of the whole type.
     has_default: bool,
 }
@@ -216,6 +220,8 @@ impl<'a> Types<'a> {
             let text = || written.ty.to_token_stream().to_string();
             let may_be_left_out = match attrs.skip_serializing_if() {
                 None => true,
+                // What follows would be in its place.
+                Some(_) if matches!(style, Style::Tuple) => false,
                 Some(test) => self.is_restored(written, &test.to_token_stream().to_string()),
             };
             self.all.insert(text(), written.ty);
@@ -243,9 +249,6 @@ impl<'a> Types<'a> {
 
     /// Whether what `skip_serializing_if` leaves out is read as it was.
     fn is_restored(&mut self, field: &Field<'a>, test: &str) -> bool {
-        const EMPTY: &[&str] = &[
-            "String", "Vec", "VecDeque", "BTreeMap", "BTreeSet", "HashMap", "HashSet",
-        ];
         match (field.attrs.default(), test.split_once(" :: ")) {
             (Default::None, _) if self.has_default => false,
             (Default::None | Default::Default, Some(("Option", "is_none"))) => {
@@ -254,9 +257,10 @@ impl<'a> Types<'a> {
                 true
             }
             (Default::Default, Some((ty, "is_empty"))) => {
-                let is_of = matches!(field.ty, Type::Path(path)
-                    if path.path.segments.last().is_some_and(|last| last.ident == ty));
-                is_of && EMPTY.contains(&ty)
+                let text = field.ty.to_token_stream().to_string();
+                self.collections.insert(text, field.ty);
+                matches!(field.ty, Type::Path(path)
+                    if path.path.segments.last().is_some_and(|last| last.ident == ty))
             }
             _ => false,
         }

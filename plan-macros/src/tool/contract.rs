@@ -52,7 +52,6 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
 
     let check = quote!(#krate::check);
     let inside = secret::of_output(&output, &check);
-    let take = lossless::take_as_read(input, &check);
     // A `static` is one for all types that replace a parameter.
     let is_generic = !input.generics.params.is_empty();
     let hand_over = (!is_generic).then(|| lossless::of_output(&output.to_token_stream(), &check));
@@ -81,7 +80,6 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             const DESCRIPTION: &'static str = #description;
             #read_only
             #inside
-            #take
             #hand_over
         }
     }

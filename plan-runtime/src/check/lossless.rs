@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, LinkedList, VecDequ
 use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddrV4};
 use std::num::{NonZero, Saturating, Wrapping};
-use std::ops::{Bound, Range, RangeFrom, RangeInclusive, RangeTo};
+use std::ops::{Bound, Range, RangeFrom, RangeTo};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -33,7 +33,9 @@ pub trait Lossless: 'static {
     }
 
     /// Whether their JSON takes no memory of its own, so that it is not worth while to hand them over.
-    const IS_SMALL: bool = false;
+    fn is_small(_: &mut Seen) -> bool {
+        false
+    }
 }
 
 /// The types that were asked already, since a type may contain itself.
@@ -65,7 +67,9 @@ macro_rules! lossless {
 macro_rules! small {
     ($($ty:ty),* $(,)?) => {$(
         impl Lossless for $ty {
-            const IS_SMALL: bool = true;
+            fn is_small(_: &mut Seen) -> bool {
+                true
+            }
         }
     )*};
 }
@@ -100,7 +104,7 @@ lossless! {
     [K: LosslessKey, V: Lossless] BTreeMap<K, V>: V;
     [K: LosslessKey, V: Lossless, S: 'static] HashMap<K, V, S>: V;
     [T: Lossless, E: Lossless] Result<T, E>: T, E;
-    [T: Lossless] Bound<T>: T; [T: Lossless] Range<T>: T; [T: Lossless] RangeInclusive<T>: T;
+    [T: Lossless] Bound<T>: T; [T: Lossless] Range<T>: T;
     [T: Lossless] RangeFrom<T>: T; [T: Lossless] RangeTo<T>: T;
 }
 
@@ -121,7 +125,9 @@ macro_rules! transparent {
                 T::may_be_null(seen)
             }
 
-            const IS_SMALL: bool = T::IS_SMALL;
+            fn is_small(seen: &mut Seen) -> bool {
+                T::is_small(seen)
+            }
         }
     )*};
 }
@@ -159,7 +165,9 @@ macro_rules! null {
                 true
             }
 
-            const IS_SMALL: bool = true;
+            fn is_small(_: &mut Seen) -> bool {
+                true
+            }
         }
     )*};
 }
@@ -185,10 +193,12 @@ impl<T: Lossless> Lossless for Option<T> {
         true
     }
 
-    const IS_SMALL: bool = T::IS_SMALL;
+    fn is_small(seen: &mut Seen) -> bool {
+        T::is_small(seen)
+    }
 }
 
-/// Whether a type is [lossless](Lossless), once that was asked.
+/// Whether values of a type are handed over, once that was asked.
 pub type Known = OnceLock<bool>;
 
 /// Asks about `T`.
@@ -207,8 +217,16 @@ pub trait NotHandedOver {
     /// What clones it, if something does.
     const CLONE: Option<fn(&Self::Subject) -> Self::Subject> = None;
 
-    /// See [`Lossless::IS_SMALL`].
-    const IS_SMALL: bool = false;
+    /// Whether it is a collection or a text of the standard library that is its default where it is empty.
+    const IS_EMPTY_BY_DEFAULT: bool = false;
+
+    /// See [`Lossless::is_small`].
+    fn is_small(self, _: &mut Seen) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
 
     /// The arguments of a tool that cannot be read, which is reported elsewhere.
     ///
@@ -287,6 +305,20 @@ impl<T> NotHandedOver for Hand<T> {
     type Subject = T;
 }
 
+macro_rules! empty_by_default {
+    ($([$($generics:ident),*] $ty:ty;)*) => {$(
+        impl<$($generics),*> Hand<$ty> {
+            /// See [`NotHandedOver::IS_EMPTY_BY_DEFAULT`].
+            pub const IS_EMPTY_BY_DEFAULT: bool = true;
+        }
+    )*};
+}
+
+empty_by_default! {
+    [] String; [T] Vec<T>; [T] VecDeque<T>; [T] BTreeSet<T>; [K, V] BTreeMap<K, V>;
+    [T, S] HashSet<T, S>; [K, V, S] HashMap<K, V, S>;
+}
+
 impl<T: Clone> Hand<T> {
     /// See [`NotHandedOver::CLONE`].
     pub const CLONE: Option<fn(&T) -> T> = Some(T::clone);
@@ -313,8 +345,10 @@ impl<T: DeserializeOwned + 'static> Hand<T> {
 }
 
 impl<T: Lossless> Hand<T> {
-    /// See [`Lossless::IS_SMALL`].
-    pub const IS_SMALL: bool = T::IS_SMALL;
+    /// See [`Lossless::is_small`].
+    pub fn is_small(self, seen: &mut Seen) -> bool {
+        T::is_small(seen)
+    }
 
     /// See [`Lossless::is_lossless`].
     pub fn is_lossless(self, seen: &mut Seen) -> bool {
@@ -345,9 +379,9 @@ impl<T: Lossless + Serialize + Send + Sync> Hand<T> {
 
     /// How its values are handed over. Whether they come back is found out once.
     pub fn over(self, known: &Known, clone: Option<fn(&T) -> T>) -> Option<HandOver<T>> {
-        let is_lossless = || T::is_lossless(&mut Seen::default());
+        let is_handed_over =
+            || !T::is_small(&mut Seen::default()) && T::is_lossless(&mut Seen::default());
         let may_be_null = || T::may_be_null(&mut Seen::default());
-        (!T::IS_SMALL && *known.get_or_init(is_lossless))
-            .then(|| HandOver::new(clone, may_be_null()))
+        (*known.get_or_init(is_handed_over)).then(|| HandOver::new(clone, may_be_null()))
     }
 }

@@ -38,6 +38,7 @@ impl<'s> Arguments<'s> {
     /// # Errors
     ///
     /// As those of [`resolve`](super::resolve()).
+    #[inline]
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ResolveError> {
         let Some(given) = self.given else {
             return resolve(self.template, self.scope);
@@ -47,9 +48,15 @@ impl<'s> Arguments<'s> {
     }
 
     /// Whether there is an argument for each of these names, and no other, and one of them is a value that is handed over.
+    #[inline]
     #[must_use]
     pub fn are_handed(&self, names: &[&str]) -> bool {
-        let (Some(given), Template::Object(entries)) = (self.given, self.template) else {
+        self.given.is_some_and(|given| self.are_among(given, names))
+    }
+
+    #[inline(never)]
+    fn are_among(&self, given: &Handed, names: &[&str]) -> bool {
+        let Template::Object(entries) = self.template else {
             return false;
         };
         let given = given.borrow();
@@ -62,10 +69,10 @@ impl<'s> Arguments<'s> {
             self.scope.stored(source).is_some_and(StoredValue::is_whole) || is_given()
         };
         entries.len() == names.len()
-            && names.iter().all(|name| self.entry(name).is_some())
             && entries
                 .iter()
                 .any(|entry| entry.value.whole().is_some_and(is_handed))
+            && names.iter().all(|name| self.entry(name).is_some())
     }
 
     /// The argument of this name.

@@ -98,7 +98,9 @@ impl<'a> Scope<'a> {
 
     #[inline]
     pub(super) fn stored(&self, source: Source) -> Option<&'a StoredValue> {
-        if let Some((_, given)) = self.given.iter().find(|(of, _)| *of == source) {
+        if !self.given.is_empty()
+            && let Some((_, given)) = self.given.iter().find(|(of, _)| *of == source)
+        {
             return Some(given);
         }
         match source {

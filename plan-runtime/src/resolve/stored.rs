@@ -1,7 +1,7 @@
 //! Values that references read: their JSON, or a Rust value of which JSON is made when something needs it.
 
 use super::error::ResolveError;
-use super::meter::{MemoryBudget, Meter};
+use super::meter::{MemoryBudget, Meter, bytes_of};
 use super::value::InValue;
 use super::{check_within, encode, encode_within};
 use crate::plan::Keep;
@@ -9,9 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::any::Any;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// A value that references read.
@@ -23,7 +24,7 @@ pub struct StoredValue {
     /// What computed values have read from the JSON. Boxed twice, since nearly all have none: so it takes one word.
     read: RustValue,
     /// What it counts toward the limits of a run.
-    bytes: usize,
+    bytes: Cell<usize>,
 }
 
 enum Content {
@@ -71,6 +72,7 @@ impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
                     value: Some(value),
                     how,
                     json: json.map_or_else(OnceLock::new, OnceLock::from),
+                    made: AtomicUsize::new(0),
                 })
             },
         }
@@ -87,6 +89,8 @@ trait Whole: Send + Sync {
     fn give_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>>;
     /// Its JSON, which is made if it was not made before.
     fn json(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError>;
+    /// The bytes of its JSON, once after it was made.
+    fn take_made(&self) -> usize;
 }
 
 /// A value that is handed over. What its destructor panics about is lost.
@@ -95,6 +99,8 @@ struct Held<T> {
     value: Option<T>,
     how: HandOver<T>,
     json: OnceLock<Value>,
+    /// The bytes of the JSON, until they are counted.
+    made: AtomicUsize,
 }
 
 impl<T> Drop for Held<T> {
@@ -164,7 +170,12 @@ impl<T: Serialize + Send + Sync + 'static> Whole for Held<T> {
             Some(value) => encode_within(value, meter)?,
             None => Value::Null,
         };
+        self.made.store(bytes_of(&json), Ordering::Relaxed);
         Ok(self.json.get_or_init(|| json))
+    }
+
+    fn take_made(&self) -> usize {
+        self.made.swap(0, Ordering::Relaxed)
     }
 }
 
@@ -181,13 +192,14 @@ impl StoredValue {
         Self {
             content: Content::Json(json),
             read: RustValue::default(),
-            bytes,
+            bytes: Cell::new(bytes),
         }
     }
 
     /// The same, which counts `bytes`.
     pub(crate) fn weighing(self, bytes: usize) -> Self {
-        Self { bytes, ..self }
+        self.bytes.set(bytes);
+        self
     }
 
     /// Holds a value, as JSON or as a Rust value, as far as a meter goes.
@@ -223,7 +235,7 @@ impl StoredValue {
         Ok(Self {
             content,
             read: RustValue::default(),
-            bytes: meter.spent() - before,
+            bytes: Cell::new(meter.spent() - before),
         })
     }
 
@@ -289,7 +301,17 @@ impl StoredValue {
     /// What it counts toward the limits of a run.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes.get()
+    }
+
+    /// Counts JSON that was made meanwhile, and says how much that is.
+    pub(crate) fn count_json(&self) -> usize {
+        let Content::Whole(whole) = &self.content else {
+            return 0;
+        };
+        let bytes = whole.take_made();
+        self.bytes.set(self.bytes() + bytes);
+        bytes
     }
 
     /// The same value for another reader; `None` if only its JSON is kept.
@@ -299,7 +321,7 @@ impl StoredValue {
             Content::Whole(whole) => Some(Self {
                 content: Content::Whole(Arc::clone(whole)),
                 read: RustValue::default(),
-                bytes: self.bytes,
+                bytes: self.bytes.clone(),
             }),
         }
     }

@@ -212,6 +212,67 @@ fn what_is_empty_counts() {
     counted!(OfEmpties, Empties, Vec<u64>);
 }
 
+/// Returns as many values that take no memory.
+#[tool]
+async fn nulls(size: usize) -> Result<Vec<()>> {
+    Ok(vec![(); size])
+}
+
+#[test]
+fn a_list_of_nothing_ends_too() {
+    plan! {
+        Nothing(size: usize) -> usize {
+            step list = Nulls { size };
+            list.len()
+        }
+    }
+    let error = smol::block_on(Nothing { size: 1 << 40 }.run(&())).unwrap_err();
+    assert!(error.is_limit(), "{error}");
+}
+
+/// A value that cannot be cloned.
+#[derive(Debug, Serialize, Deserialize, Shape)]
+struct Single {
+    bytes: Vec<u8>,
+}
+
+/// Returns one.
+#[tool]
+async fn make_single(size: usize) -> Result<Single> {
+    Ok(Single {
+        bytes: vec![0; size],
+    })
+}
+
+/// Returns its size.
+#[tool]
+async fn look(single: Single) -> Result<usize> {
+    Ok(single.bytes.len())
+}
+
+#[test]
+fn json_that_was_made_counts_as_long_as_it_is_kept() {
+    plan! {
+        Kept(size: usize) -> usize {
+            step a = MakeSingle { size };
+            step b = MakeSingle { size };
+            // All but the last read the JSON.
+            step seen_a = Look { single: a };
+            step seen_b = Look { single: b };
+            step end = Look { single: a };
+            step other = Look { single: b };
+            seen_a + seen_b + end + other
+        }
+    }
+    let run = |total: usize| {
+        let limits = Limits::DEFAULT.total(total);
+        smol::block_on(Kept { size: 10_000 }.run(&()).concurrency(1).limits(limits))
+    };
+    assert_eq!(run(2_000_000).unwrap(), 40_000);
+    // The JSON of one fits, and that of both does not.
+    assert!(run(500_000).unwrap_err().is_limit());
+}
+
 /// Counts the bytes of an input.
 #[tool]
 async fn weigh(bytes: Vec<u8>, other: u64) -> Result<usize> {

@@ -58,6 +58,8 @@ fn types_that_come_back_from_json() {
             Wrapper<Vec<Kind>>,
             Wrapper<Wrapper<String>>,
             Vec<Newtype>,
+            Chain,
+            Links,
             Option<Email>,
             Aliased,
         ],
@@ -75,6 +77,10 @@ fn types_that_change() {
             OptionWith,
             ShortLeftOut,
             WholeDefault,
+            Moving,
+            MovingVariant,
+            own::Listed,
+            std::ops::RangeInclusive<String>,
             std::net::SocketAddr,
             Untagged,
             Tagged,
@@ -149,6 +155,57 @@ impl Default for WholeDefault {
     }
 }
 
+/// Where an element is left out, the next one is in its place.
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Moving(
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")] Option<String>,
+);
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+enum MovingVariant {
+    Two(
+        #[serde(default, skip_serializing_if = "Vec::is_empty")] Vec<u8>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")] Vec<u8>,
+    ),
+}
+
+/// Types that contain themselves in nothing else.
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Chain(Option<Box<Chain>>);
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Links(Box<Others>);
+
+#[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+struct Others(Vec<Links>);
+
+mod own {
+    use super::{Deserialize, Serialize, Shape};
+
+    /// Is not empty by default.
+    #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+    pub(super) struct Vec(std::vec::Vec<u8>);
+
+    impl Vec {
+        fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+    }
+
+    impl Default for Vec {
+        fn default() -> Self {
+            Self(vec![7])
+        }
+    }
+
+    #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
+    pub(super) struct Listed {
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        list: Vec,
+    }
+}
+
 /// Both names are read, one is written.
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
 struct Aliased {
@@ -195,6 +252,58 @@ async fn listed(emails: Vec<Email>) -> plan_runtime::Result<Vec<Skips>> {
 #[tool(output = T)]
 struct Generic<T> {
     value: T,
+}
+
+/// Refuses most addresses.
+#[derive(Serialize, Shape, Tool)]
+#[tool(output = String)]
+struct Pay {
+    to: Email,
+}
+
+impl<'de> Deserialize<'de> for Pay {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Plain {
+            to: Email,
+        }
+        let Plain { to } = Plain::deserialize(from)?;
+        match to.from.ends_with("@example.org") {
+            true => Ok(Self { to }),
+            false => Err(serde::de::Error::custom("not an address of the company")),
+        }
+    }
+}
+
+impl plan_runtime::Call<()> for Pay {
+    async fn call(self, (): &()) -> plan_runtime::Result<String> {
+        Ok(self.to.from)
+    }
+}
+
+/// Returns a sender.
+#[tool]
+async fn find_sender(from: String) -> plan_runtime::Result<Email> {
+    Ok(Email {
+        from,
+        thread_id: None,
+        tags: Vec::new(),
+    })
+}
+
+#[test]
+fn a_tool_that_reads_its_arguments_itself_reads_them() {
+    plan_runtime::plan! {
+        PayOne(from: String) -> String {
+            step to = FindSender { from };
+            step paid = Pay { to };
+            paid
+        }
+    }
+    let pay = |from: &str| smol::block_on(PayOne { from: from.into() }.run(&()));
+    assert_eq!(pay("s@example.org").unwrap(), "s@example.org");
+    let error = pay("x@example.com").unwrap_err().to_string();
+    assert!(error.contains("not an address of the company"), "{error}");
 }
 
 #[test]

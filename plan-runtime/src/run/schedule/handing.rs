@@ -16,8 +16,14 @@ impl Schedule<'_> {
 
     /// What is handed over to a step, if it takes all of a value. If this `is_last` attempt, the values that nobody else is still to read are taken from
     /// where they are.
-    #[inline]
+    #[inline(always)]
     pub(super) fn give(&mut self, step: usize, is_last: bool) -> Option<Handed> {
+        self.handing.as_ref()?;
+        self.give_to(step, is_last)
+    }
+
+    #[inline(never)]
+    fn give_to(&mut self, step: usize, is_last: bool) -> Option<Handed> {
         let handing = self.handing.as_ref().filter(|it| it.takes(step))?;
         if !is_last || handing.alone(step).is_empty() {
             return Some(Handed::default());
@@ -47,6 +53,24 @@ impl Schedule<'_> {
         Some((source, given))
     }
 
+    /// Counts the JSON that was made of what a step reads, which is kept as long as that.
+    #[inline(always)]
+    pub(super) fn count_json(&mut self, step: usize) {
+        if self.handing.is_some() {
+            self.count_json_read_by(step);
+        }
+    }
+
+    #[inline(never)]
+    fn count_json_read_by(&mut self, step: usize) {
+        let mut bytes = 0;
+        for &read in self.graph.reads().of(step) {
+            let output = self.outputs[read as usize].as_ref();
+            bytes += output.map_or(0, StoredValue::count_json);
+        }
+        self.held.add(bytes);
+    }
+
     /// What the inputs that are Rust values count.
     pub(super) fn whole_inputs(&self) -> usize {
         let whole = self.inputs.iter().filter(|input| input.is_whole());
@@ -54,9 +78,16 @@ impl Schedule<'_> {
     }
 
     /// Puts back what was not taken.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_back(&mut self, given: Option<Handed>) {
-        for (source, value) in given.into_iter().flat_map(Handed::into_inner) {
+        if let Some(given) = given {
+            self.take_all_back(given);
+        }
+    }
+
+    #[inline(never)]
+    fn take_all_back(&mut self, given: Handed) {
+        for (source, value) in given.into_inner() {
             match source {
                 Source::Step(step) => {
                     self.held.add(value.bytes());

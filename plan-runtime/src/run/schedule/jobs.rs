@@ -340,6 +340,7 @@ impl<'x> Schedule<'x> {
             (result, meter.spent())
         };
         self.take_back(given);
+        self.count_json(step);
         let log = self.flow(step).jobs[job].log;
         let mut captured = captured.take();
         if let (Some(arguments), Some(secrecy)) = (&mut captured, &self.secrecy) {

@@ -545,6 +545,7 @@ impl<'x> Schedule<'x> {
         });
         let bytes = meter.spent();
         self.take_back(given);
+        self.count_json(step);
         match started {
             Ok(Started::Running(future)) => {
                 self.calls += 1;
