@@ -2,6 +2,9 @@
 
 #[path = "../../../plan-runtime/benches/cases/mod.rs"]
 mod cases;
+#[path = "../../ratios/src/handing.rs"]
+#[allow(dead_code)]
+mod handing;
 mod peers;
 #[path = "../../ratios/src/table.rs"]
 #[allow(dead_code)]
@@ -10,6 +13,7 @@ mod table;
 use cases::running::{ByHand, block_on, dynamic, plan, typed};
 use cases::shapes::{SHAPES, shape};
 use std::time::{Duration, Instant};
+use plan_runtime::plan::Executable;
 use table::{ns, row, target, times, title};
 
 type Once<'a> = Box<dyn FnMut() -> Duration + 'a>;
@@ -31,10 +35,42 @@ fn main() {
     run.join().unwrap();
 }
 
+/// A chain of steps that pass on a value of three texts as a whole.
+fn values(steps: usize) {
+    let plan = handing::chain(steps);
+    let plan = Executable::new(&plan);
+    let mut cases: [Once<'_>; 3] = [
+        Box::new(|| timed(|| handing::handed(&plan))),
+        Box::new(|| timed(|| handing::through_json(&plan))),
+        peers::chain_of_values(steps),
+    ];
+    let mut best = [Duration::MAX; 3];
+    for _ in 0..12 {
+        for (case, best) in cases.iter_mut().zip(&mut best) {
+            *best = case().min(*best);
+        }
+    }
+    let [ours, json, other] = best.map(|best| best.as_nanos() as f64 / steps as f64);
+    title(
+        &format!("Chain of whole values, {steps} steps"),
+        &["", "a step", "`async_dag`", "to it", "at most", "met"],
+    );
+    for (what, ours, most) in [
+        ("handed over", ours, table::Target::AtMost(1.2)),
+        ("through JSON", json, table::Target::None),
+    ] {
+        let ratio = ours / other;
+        let [most, met] = target(ratio, &most, " ×");
+        row(&[what.into(), ns(ours), ns(other), times(ratio), most, met]);
+    }
+}
+
 fn all() {
     let steps: usize = std::env::args()
         .nth(1)
         .map_or(10_000, |steps| steps.parse().unwrap());
+    values(300);
+    values(steps);
     title(
         &format!("Peers, {steps} steps"),
         &[

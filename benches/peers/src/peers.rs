@@ -67,6 +67,30 @@ fn async_dag(needs: Needs) -> Case {
     ("`async_dag` 0.1.2", "values", Box::new(run))
 }
 
+/// A chain of tasks that pass on a value of three texts.
+pub fn chain_of_values(steps: usize) -> Once<'static> {
+    use crate::handing::Mail;
+    use async_dag::Graph;
+    Box::new(move || {
+        let mut graph = Graph::new();
+        let mut last = None;
+        for _ in 0..steps {
+            let node = match last {
+                None => graph.add_task(|| async { Mail::new() }),
+                Some(_) => graph.add_task(|mail: Mail| async move { mail }),
+            };
+            if let Some(last) = last {
+                graph.update_dependency(last, node, 0).unwrap();
+            }
+            last = Some(node);
+        }
+        let took = timed(|| crate::block_on(graph.run()));
+        let given = graph.get_value::<Mail>(last.unwrap()).unwrap();
+        assert_eq!(given.from, "sarah@example.org");
+        took
+    })
+}
+
 fn dagx(needs: Needs) -> Case {
     use operese_dagx::{DagRunner, TaskHandle, task};
 
