@@ -141,7 +141,7 @@ fn listed_members_are_not_the_others() {
 /// With work for each pair of names, it would take minutes.
 #[test]
 fn very_many_arguments_are_listed() {
-    let names = |kind: &'static str| (0..200_000).map(move |at| format!("{kind}{at:06}"));
+    let names = |kind: &'static str| (0..100_000).map(move |at| format!("{kind}{at:06}"));
     let properties: Map<String, Value> = names("both")
         .map(|name| (name, json!({"type": "string"})))
         .collect();
@@ -150,8 +150,8 @@ fn very_many_arguments_are_listed() {
         "type": "object", "properties": properties, "required": required, "additionalProperties": true,
     }));
     let arguments = arguments_in_schema(contract);
-    assert_eq!(arguments["properties"].as_object().unwrap().len(), 400_000);
-    assert_eq!(arguments["required"].as_array().unwrap().len(), 400_000);
+    assert_eq!(arguments["properties"].as_object().unwrap().len(), 200_000);
+    assert_eq!(arguments["required"].as_array().unwrap().len(), 200_000);
 }
 
 #[test]
