@@ -183,14 +183,16 @@ impl<'a> Form<'a> {
             raise(&mut bounds.exclusive_minimum, more);
             lower(&mut bounds.exclusive_maximum, less);
             // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
-            let minimum = match schema.is("exclusiveMinimum") {
-                true => &mut bounds.exclusive_minimum,
-                false => &mut bounds.minimum,
+            let minimum = if schema.is("exclusiveMinimum") {
+                &mut bounds.exclusive_minimum
+            } else {
+                &mut bounds.minimum
             };
             raise(minimum, schema.number("minimum"));
-            let maximum = match schema.is("exclusiveMaximum") {
-                true => &mut bounds.exclusive_maximum,
-                false => &mut bounds.maximum,
+            let maximum = if schema.is("exclusiveMaximum") {
+                &mut bounds.exclusive_maximum
+            } else {
+                &mut bounds.maximum
             };
             lower(maximum, schema.number("maximum"));
         }
