@@ -384,6 +384,17 @@ fn inputs_have_their_types() {
             json!(-1),
             "must be from 0 to 18446744073709551615 (`u64`)",
         ),
+        (
+            "usize",
+            json!(-1),
+            "must be from 0 to 18446744073709551615 (`usize`)",
+        ),
+        (
+            "isize",
+            json!(u64::MAX),
+            "must be from -9223372036854775808 to 9223372036854775807 (`isize`)",
+        ),
+        ("u128", json!(-1), "must be at least 0 (`u128`)"),
         ("i8", json!(u64::MAX), "must be from -128 to 127 (`i8`)"),
         (
             "Vec<u8>",
@@ -407,6 +418,9 @@ fn inputs_have_their_types() {
         ("String", json!("")),
         ("u8", json!(255)),
         ("u128", json!(u64::MAX)),
+        ("usize", json!(u64::MAX)),
+        ("i128", json!(u64::MAX)),
+        ("isize", json!(-1)),
         ("i64", json!(i64::MIN)),
         ("f32", json!(3)),
         ("Option<u8>", json!(null)),

@@ -37,7 +37,7 @@ use serde_json::Value;
 ///
 /// A type of another crate cannot derive it. It needs one only where a reference leads *into* it; one that ends at a value of
 /// it does not ask. With `#[shape(remote = "other_crate::Issue")]`, a struct says the fields of that type, as in serde's own `remote`; its
-/// documentation is in the guide, [Types of other crates](crate::guide). Such a struct has no `Shape` itself. Where a generic bound does ask, `impl Shape for Mine { const SHAPE: TypeShape = TypeShape::Opaque; }` says
+/// documentation is in the guide, [Types of other crates](crate::guide::recipes::foreign_types). Such a struct has no `Shape` itself. Where a generic bound does ask, `impl Shape for Mine { const SHAPE: TypeShape = TypeShape::Opaque; }` says
 /// that nothing of its inside is known.
 ///
 /// # Secrets

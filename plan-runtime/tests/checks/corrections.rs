@@ -241,7 +241,7 @@ fn the_output_of_a_step_that_may_be_skipped() {
     let findings = Reader::new().tools(&tools).read(&text).unwrap_err();
     let help = findings[0].help.clone().unwrap();
     assert!(
-        help.starts_with("replace `optional` of `o` by a `fallback` in its `policy`, or "),
+        help.starts_with("replace `optional` of `o` with a `fallback` in its `policy`, or "),
         "{help}"
     );
     let text = plan(r#", "policy": {"fallback": {"id": "none"}}"#, last, call);

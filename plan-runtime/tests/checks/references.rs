@@ -300,7 +300,7 @@ fn the_output_of_an_optional_step() {
 {"tool": "read_person", "params": {"id": "${step[0].data.id}"}}"#, "\
 error[maybe-absent]: argument `id` is required, but `${step[0].data.id}` may lead to nothing: step `step0` is optional: if it fails, its output is null
   --> 3:42 in step `step1`
-   = help: replace `optional` of `step0` by a `fallback` in its `policy`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data.id}\", \"then\": {\"tool\": \"read_person\", \"params\": {\"id\": \"${x.data}\"}}}]`
+   = help: replace `optional` of `step0` with a `fallback` in its `policy`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data.id}\", \"then\": {\"tool\": \"read_person\", \"params\": {\"id\": \"${x.data}\"}}}]`
 ",
         r#"{"tool": "read_person", "params": {"id": "p"}, "optional": true},
 {"tool": "send", "params": {"to": "x", "subject": "y", "body": "${step[0].data.id}"}}"#,

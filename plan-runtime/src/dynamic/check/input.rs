@@ -181,24 +181,29 @@ fn misfit_at(type_name: &str, value: &Value) -> Option<(Option<String>, String)>
     let (least, most) = range(type_name)?;
     let number = value.as_i64().map(i128::from);
     let number = number.or_else(|| value.as_u64().map(i128::from))?;
-    let message = format!("must be from {least} to {most}");
-    (!(least..=most).contains(&number)).then_some((None, message))
+    let message = match most {
+        Some(most) => format!("must be from {least} to {most}"),
+        None => format!("must be at least {least}"),
+    };
+    let fits = number >= least && most.is_none_or(|most| number <= most);
+    (!fits).then_some((None, message))
 }
 
-/// The least and the largest value of an integer type.
-fn range(type_name: &str) -> Option<(i128, i128)> {
-    Some(match type_name {
+/// The least and the largest value of an integer type; `None` for one that is above all numbers of JSON.
+fn range(type_name: &str) -> Option<(i128, Option<i128>)> {
+    let (least, most): (i128, i128) = match type_name {
         "u8" => (0, u8::MAX.into()),
         "u16" => (0, u16::MAX.into()),
         "u32" => (0, u32::MAX.into()),
-        "u64" => (0, u64::MAX.into()),
-        "u128" | "usize" => (0, i128::MAX),
+        "u64" | "usize" => (0, u64::MAX.into()),
+        "u128" => return Some((0, None)),
         "i8" => (i8::MIN.into(), i8::MAX.into()),
         "i16" => (i16::MIN.into(), i16::MAX.into()),
         "i32" => (i32::MIN.into(), i32::MAX.into()),
-        "i64" => (i64::MIN.into(), i64::MAX.into()),
+        "i64" | "isize" => (i64::MIN.into(), i64::MAX.into()),
         _ => return None,
-    })
+    };
+    Some((least, Some(most)))
 }
 
 fn generic<'n>(name: &'n str, outer: &str) -> Option<&'n str> {

@@ -61,7 +61,7 @@ impl Outputs<'_, '_> {
         let step = self.plan.steps.get(index)?;
         let id = short(&step.id);
         if step.policy.optional == Optional::Whole {
-            let help = format!("replace `optional` of `{id}` by a `fallback` in its `policy`");
+            let help = format!("replace `optional` of `{id}` with a `fallback` in its `policy`");
             return Some(help);
         }
         let Body::If(branches) = &step.body else {

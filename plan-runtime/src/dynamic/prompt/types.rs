@@ -74,7 +74,7 @@ impl<'s> TypeText<'s> {
 
     /// The type of a whole value.
     pub(super) fn of(&mut self, ty: &Type<'_>) -> String {
-        self.ty(ty, self.secrets)
+        self.union(ty, self.secrets)
     }
 
     /// The arguments of a tool.
@@ -103,10 +103,9 @@ impl<'s> TypeText<'s> {
         if form.names().len() > shown {
             return Some("…".to_owned());
         }
-        // No schema names a member so.
-        match form.property("\0") {
+        match form.rest() {
             Property::Type(ty) => {
-                let ty = self.ty(&ty, &secrets.any());
+                let ty = self.union(&ty, &secrets.any());
                 Some(format!("[key: string]: {ty}"))
             }
             Property::Open if form.types() != Types::ALL => Some("[key: string]: any".to_owned()),
@@ -116,18 +115,23 @@ impl<'s> TypeText<'s> {
 
     fn member(&mut self, form: &Form<'_>, name: &str, optional: bool, secrets: &Secrets) -> String {
         let ty = match form.property(name) {
-            Property::Type(ty) => self.ty(&ty, &secrets.at(name)),
+            Property::Type(ty) => self.union(&ty, &secrets.at(name)),
             Property::Open | Property::Unlisted | Property::Closed => "any".to_owned(),
         };
         let mark = if optional { "?" } else { "" };
         format!("{}{mark}: {ty}", Name(name))
     }
 
-    fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets) -> String {
+    fn union(&mut self, ty: &Type<'_>, secrets: &Secrets) -> String {
+        self.ty(ty, secrets).join(" | ")
+    }
+
+    /// The alternatives that a type is, at least one.
+    fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets) -> Vec<String> {
         let key = ty.key();
         let is_in_itself = key.len() > 1 && self.open.contains(&key);
         if self.left == 0 || self.open.len() == DEPTH || is_in_itself || ty.beyond().is_some() {
-            return "…".to_owned();
+            return vec!["…".to_owned()];
         }
         self.left -= 1;
         self.open.push(key);
@@ -145,10 +149,10 @@ impl<'s> TypeText<'s> {
         }
         // Null comes last.
         all.sort_by_key(|form| form == "null");
-        match all.len() {
-            0 => "nothing".to_owned(),
-            _ => all.join(" | "),
+        if all.is_empty() {
+            all.push("nothing".to_owned());
         }
+        all
     }
 
     /// The alternatives that a form is.
@@ -196,7 +200,7 @@ impl<'s> TypeText<'s> {
             let mut all = Vec::new();
             for at in 0..first.min(FORMS) {
                 if let Element::Type(ty) = form.element(Some(at)) {
-                    all.push(self.ty(&ty, &secrets.at(&at.to_string())));
+                    all.push(self.union(&ty, &secrets.at(&at.to_string())));
                 }
             }
             if first > FORMS {
@@ -206,12 +210,11 @@ impl<'s> TypeText<'s> {
         }
         let element = match form.element(None) {
             Element::Type(ty) => self.ty(&ty, &secrets.any()),
-            Element::Beyond(_) => "nothing".to_owned(),
+            Element::Beyond(_) => vec!["nothing".to_owned()],
         };
-        if element.contains(" | ") && !element.ends_with(['}', ']']) || element.contains("} | ") {
-            format!("({element})[]")
-        } else {
-            format!("{element}[]")
+        match &element[..] {
+            [alone] => format!("{alone}[]"),
+            all => format!("({})[]", all.join(" | ")),
         }
     }
 
@@ -264,16 +267,8 @@ fn number(form: &Form<'_>) -> String {
     } else {
         "number"
     };
-    let bound = |name: &str| {
-        let mut bounds = form.schemas().iter();
-        bounds.find_map(|schema| schema.number(name))
-    };
-    // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
-    let says = |name: &str| form.schemas().iter().any(|schema| schema.is(name));
-    if says("exclusiveMinimum") || says("exclusiveMaximum") {
-        return name.to_owned();
-    }
-    match (bound("minimum"), bound("maximum")) {
+    let bounds = form.bounds();
+    match (bounds.minimum, bounds.maximum) {
         (Some(least), Some(most)) => format!("{name} ({least} to {most})"),
         (Some(least), None) => format!("{name} (at least {least})"),
         (None, Some(most)) => format!("{name} (at most {most})"),

@@ -86,11 +86,21 @@ impl<'a> Form<'a> {
     }
 
     pub(in crate::dynamic) fn property(&self, name: &str) -> Property<'a> {
+        self.member(Some(name))
+    }
+
+    /// The members that no schema names.
+    pub(in crate::dynamic) fn rest(&self) -> Property<'a> {
+        self.member(None)
+    }
+
+    /// The member of a name, or of any name that no schema has.
+    fn member(&self, name: Option<&str>) -> Property<'a> {
         if let Self::Beyond(why) = self {
             return Property::Type(Type::unknown(why.clone()));
         }
         if let Self::Member(member, value) = self {
-            return if name == *member {
+            return if name == Some(*member) {
                 Property::Type(value.clone())
             } else {
                 Property::Closed
@@ -100,7 +110,8 @@ impl<'a> Form<'a> {
         let (mut open, mut closed, mut lists) = (false, false, false);
         for schema in self.schemas() {
             let properties = schema.object("properties");
-            if let Some(property) = properties.and_then(|properties| properties.get(name)) {
+            let property = name.and_then(|name| properties?.get(name));
+            if let Some(property) = property {
                 listed.push(schema.sub(property));
                 continue;
             }
@@ -161,6 +172,31 @@ impl<'a> Form<'a> {
             Some(_) => Presence::Maybe,
             None => Presence::Unknown,
         }
+    }
+
+    /// The tightest bounds of a number.
+    pub(in crate::dynamic) fn bounds(&self) -> Bounds {
+        let mut bounds = Bounds::default();
+        for schema in self.schemas() {
+            let more = schema.number("exclusiveMinimum");
+            let less = schema.number("exclusiveMaximum");
+            raise(&mut bounds.exclusive_minimum, more);
+            lower(&mut bounds.exclusive_maximum, less);
+            // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
+            let minimum = if schema.is("exclusiveMinimum") {
+                &mut bounds.exclusive_minimum
+            } else {
+                &mut bounds.minimum
+            };
+            raise(minimum, schema.number("minimum"));
+            let maximum = if schema.is("exclusiveMaximum") {
+                &mut bounds.exclusive_maximum
+            } else {
+                &mut bounds.maximum
+            };
+            lower(maximum, schema.number("maximum"));
+        }
+        bounds
     }
 
     /// The element at an index, or any element.
@@ -226,6 +262,28 @@ impl<'a> Form<'a> {
         let property = self.schemas().iter().find_map(property)?;
         property.get("description")?.as_str()
     }
+}
+
+/// The bounds of a number, without those beyond which floats do not tell integers apart.
+#[derive(Default)]
+pub(in crate::dynamic) struct Bounds {
+    pub(in crate::dynamic) minimum: Option<f64>,
+    pub(in crate::dynamic) maximum: Option<f64>,
+    pub(in crate::dynamic) exclusive_minimum: Option<f64>,
+    pub(in crate::dynamic) exclusive_maximum: Option<f64>,
+}
+
+/// Up to here, floats tell integers apart.
+const LARGEST: f64 = 9e15;
+
+fn raise(least: &mut Option<f64>, bound: Option<f64>) {
+    let bound = bound.filter(|bound| bound.abs() < LARGEST);
+    *least = [*least, bound].into_iter().flatten().reduce(f64::max);
+}
+
+fn lower(most: &mut Option<f64>, bound: Option<f64>) {
+    let bound = bound.filter(|bound| bound.abs() < LARGEST);
+    *most = [*most, bound].into_iter().flatten().reduce(f64::min);
 }
 
 /// The names, each once.

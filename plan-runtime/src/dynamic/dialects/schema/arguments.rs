@@ -5,6 +5,7 @@ use crate::dynamic::Contract;
 use crate::dynamic::schema::{Element, Form, Property, Schema, Type, Types, Work};
 use crate::shape::Secrets;
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// How many forms of a type are told apart.
 const FORMS: usize = 64;
@@ -159,12 +160,10 @@ impl Builder<'_> {
     fn object(&mut self, form: &Form<'_>, secrets: &Secrets, depth: usize) -> Value {
         let required = form.required();
         let mut names = form.names();
-        let more: Vec<&str> = required
-            .iter()
-            .copied()
-            .filter(|name| !names.contains(name))
-            .collect();
+        let listed: HashSet<&str> = names.iter().copied().collect();
+        let more = required.iter().filter(|name| !listed.contains(*name));
         names.extend(more);
+        let required: HashSet<&str> = required.into_iter().collect();
         let mut members = Vec::with_capacity(names.len());
         let mut may_be_open = true;
         for name in names {
@@ -178,11 +177,10 @@ impl Builder<'_> {
                 Property::Open | Property::Unlisted => named("value"),
                 Property::Closed => continue,
             };
-            members.push((name, schema, required.contains(&name)));
+            members.push((name, schema, required.contains(name)));
         }
         let mut schema = object(members);
-        // No schema names a member so.
-        let rest = match form.property("\0") {
+        let rest = match form.rest() {
             Property::Type(ty) if may_be_open => Some(self.ty(&ty, &secrets.any(), depth + 1)),
             Property::Open if may_be_open => Some(named("value")),
             _ => None,
@@ -197,25 +195,16 @@ impl Builder<'_> {
 
 /// The bounds of a number.
 fn bounds(form: &Form<'_>) -> Vec<(&'static str, Value)> {
-    let says = |name: &str| form.schemas().iter().any(|schema| schema.is(name));
-    // In the fourth draft, `exclusiveMinimum` is `true` beside a `minimum`.
-    if says("exclusiveMinimum") || says("exclusiveMaximum") {
-        return Vec::new();
-    }
-    let names = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
-    let mut bounds = Vec::new();
-    for name in names {
-        let given = form
-            .schemas()
-            .iter()
-            .filter_map(|schema| schema.number(name));
-        let is_least = name.ends_with("inimum");
-        let given = given.reduce(|a, b| if is_least { a.max(b) } else { a.min(b) });
-        // Beyond these, floats do not tell integers apart.
-        let given = given.filter(|bound| bound.abs() < 9e15);
-        bounds.extend(given.map(|bound| (name, number(bound))));
-    }
-    bounds
+    let bounds = form.bounds();
+    let all = [
+        ("minimum", bounds.minimum),
+        ("maximum", bounds.maximum),
+        ("exclusiveMinimum", bounds.exclusive_minimum),
+        ("exclusiveMaximum", bounds.exclusive_maximum),
+    ];
+    let given = all.into_iter();
+    let given = given.filter_map(|(name, bound)| Some((name, number(bound?))));
+    given.collect()
 }
 
 /// An integer as such.

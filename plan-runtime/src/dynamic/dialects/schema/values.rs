@@ -3,8 +3,11 @@
 use super::patterns::whole;
 use super::policy::DURATION;
 use super::{Builder, any_of, member, named, object};
+use crate::dynamic::Limits;
 use crate::dynamic::dialects::references::Piece;
 use crate::plan::Comparison;
+use crate::plan::depth::DEEPEST_BODY;
+use crate::plan::json::MOST_PARTS;
 use crate::plan::json::names::{
     absent, default, element, part, reference, segment, source, template,
 };
@@ -27,9 +30,11 @@ const POINTER: &str = "^(?:/(?:[^~/]|~[01])*)*$";
 impl Builder<'_> {
     /// The schemas of values, each under its name.
     pub(super) fn values(&mut self) {
+        // A character has at most four bytes.
+        let longest = Limits::DEFAULT.name / 4;
         let mut all = vec![(
             "id",
-            json!({"type": "string", "maxLength": 256, "pattern": NOT_BLANK}),
+            json!({"type": "string", "maxLength": longest, "pattern": NOT_BLANK}),
         )];
         all.push(("duration", json!({"type": "string", "pattern": DURATION})));
         all.extend(self.input_schema().map(|schema| ("input", schema)));
@@ -251,14 +256,14 @@ fn references() -> Value {
         (segment::OPTIONAL, json!({"type": "boolean"}), false),
     ]);
     let each = member(segment::EACH, json!({"enum": [element::ELEMENT]}));
-    let path =
-        json!({"type": "array", "items": any_of(vec![string(), token, each]), "maxItems": 256});
+    let parts = any_of(vec![string(), token, each]);
+    let path = json!({"type": "array", "items": parts, "maxItems": MOST_PARTS});
     let sources = [
         (source::STEP, string()),
         (source::INPUT, string()),
         (
             source::LOCAL,
-            json!({"type": "integer", "minimum": 0, "maximum": 63}),
+            json!({"type": "integer", "minimum": 0, "maximum": DEEPEST_BODY - 1}),
         ),
     ];
     let mut all = Vec::new();
