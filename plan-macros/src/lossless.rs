@@ -118,6 +118,11 @@ pub(crate) fn derive(
     check: &TokenStream,
 ) -> TokenStream {
     let has_lifetimes = input.generics.lifetimes().next().is_some();
+    // A value without a size is not handed over.
+    let bounds = (&input.generics.params, &input.generics.where_clause);
+    let is_unsized = [bounds.0.to_token_stream(), bounds.1.to_token_stream()]
+        .iter()
+        .any(|bounds| bounds.to_string().contains('?'));
     let has_tag = !matches!(output.attrs.tag(), TagType::External);
     let mut types = Types::default();
     let all_fit = match (&output.data, &argument.data) {
@@ -128,7 +133,7 @@ pub(crate) fn derive(
         (Data::Enum(written), Data::Enum(read)) => types.variants(written, read),
         _ => false,
     };
-    if has_lifetimes || has_tag || !all_fit {
+    if has_lifetimes || is_unsized || has_tag || !all_fit {
         return TokenStream::new();
     }
     let inner = match &output.data {
