@@ -32,9 +32,10 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
             arms[arm].0.push(call_index);
         } else if let (Some(ty), Body::Compute(_)) = (&step.ty, &step.body) {
             let (_, ty) = json::checked_alias(ty, &cx.type_of(Source::Step(index)));
-            let hand_over = match handed.contains(&Source::Step(index)) {
-                true => lossless::hand_over(&ty, &quote!(__plan)),
-                false => quote!(::core::option::Option::None),
+            let hand_over = if handed.contains(&Source::Step(index)) {
+                lossless::hand_over(&ty, &quote!(__plan))
+            } else {
+                quote!(::core::option::Option::None)
             };
             let start = quote!(__request.compute::<#ty>(#hand_over));
             arms.push((vec![call_index], start));

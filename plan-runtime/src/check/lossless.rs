@@ -4,7 +4,7 @@
 //! answer: a type of which nothing is known goes through JSON.
 
 use crate::failure::Failure;
-use crate::resolve::{Arguments, HandOver, ResolveError, StoredValue};
+use crate::resolve::{Arguments, CloneFn, HandOver, ResolveError, StoredValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
@@ -215,13 +215,13 @@ pub trait NotHandedOver {
     type Subject;
 
     /// What clones it, if something does.
-    const CLONE: Option<fn(&Self::Subject) -> Self::Subject> = None;
+    const CLONE: Option<CloneFn<Self::Subject>> = None;
 
     /// Whether it is a collection or a text of the standard library that is its default where it is empty.
     const IS_EMPTY_BY_DEFAULT: bool = false;
 
     /// See [`Lossless::is_small`].
-    fn is_small(self, _: &mut Seen) -> bool
+    fn is_small(&self, _: &mut Seen) -> bool
     where
         Self: Sized,
     {
@@ -255,7 +255,7 @@ pub trait NotHandedOver {
     }
 
     /// See [`Lossless::is_lossless`].
-    fn is_lossless(self, _: &mut Seen) -> bool
+    fn is_lossless(&self, _: &mut Seen) -> bool
     where
         Self: Sized,
     {
@@ -279,7 +279,7 @@ pub trait NotHandedOver {
         self,
         name: &str,
         value: Self::Subject,
-        _: Option<fn(&Self::Subject) -> Self::Subject>,
+        _: Option<CloneFn<Self::Subject>>,
     ) -> Result<StoredValue, ResolveError>
     where
         Self: Sized,
@@ -289,11 +289,7 @@ pub trait NotHandedOver {
     }
 
     /// How its values are handed over.
-    fn over(
-        self,
-        _: &Known,
-        _: Option<fn(&Self::Subject) -> Self::Subject>,
-    ) -> Option<HandOver<Self::Subject>>
+    fn over(self, _: &Known, _: Option<CloneFn<Self::Subject>>) -> Option<HandOver<Self::Subject>>
     where
         Self: Sized,
     {
@@ -321,7 +317,7 @@ empty_by_default! {
 
 impl<T: Clone> Hand<T> {
     /// See [`NotHandedOver::CLONE`].
-    pub const CLONE: Option<fn(&T) -> T> = Some(T::clone);
+    pub const CLONE: Option<CloneFn<T>> = Some(T::clone);
 }
 
 impl<T: DeserializeOwned + 'static> Hand<T> {
@@ -346,12 +342,12 @@ impl<T: DeserializeOwned + 'static> Hand<T> {
 
 impl<T: Lossless> Hand<T> {
     /// See [`Lossless::is_small`].
-    pub fn is_small(self, seen: &mut Seen) -> bool {
+    pub fn is_small(&self, seen: &mut Seen) -> bool {
         T::is_small(seen)
     }
 
     /// See [`Lossless::is_lossless`].
-    pub fn is_lossless(self, seen: &mut Seen) -> bool {
+    pub fn is_lossless(&self, seen: &mut Seen) -> bool {
         T::is_lossless(seen)
     }
 
@@ -371,14 +367,14 @@ impl<T: Lossless + Serialize + Send + Sync> Hand<T> {
         self,
         name: &str,
         value: T,
-        clone: Option<fn(&T) -> T>,
+        clone: Option<CloneFn<T>>,
     ) -> Result<StoredValue, ResolveError> {
         let hand_over = self.over(&Known::new(), clone);
         StoredValue::input(value, hand_over).map_err(|error| error.of_input(name))
     }
 
     /// How its values are handed over. Whether they come back is found out once.
-    pub fn over(self, known: &Known, clone: Option<fn(&T) -> T>) -> Option<HandOver<T>> {
+    pub fn over(self, known: &Known, clone: Option<CloneFn<T>>) -> Option<HandOver<T>> {
         let is_handed_over =
             || !T::is_small(&mut Seen::default()) && T::is_lossless(&mut Seen::default());
         let may_be_null = || T::may_be_null(&mut Seen::default());

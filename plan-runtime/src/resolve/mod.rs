@@ -41,10 +41,10 @@ pub(crate) use error::Limit;
 pub use error::{ErrorKind, ResolveError};
 pub(crate) use meter::{MemoryBudget, Meter, bytes_of};
 pub use scope::Scope;
-#[doc(hidden)]
-pub use stored::HandOver;
 pub use stored::StoredValue;
 pub(crate) use stored::drop_quietly;
+#[doc(hidden)]
+pub use stored::{CloneFn, HandOver};
 
 #[cfg(feature = "dynamic")]
 pub(crate) use walk::{TemplateNode, walk};

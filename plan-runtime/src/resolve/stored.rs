@@ -45,10 +45,13 @@ impl Drop for RustValue {
     }
 }
 
+/// What clones a value.
+pub type CloneFn<T> = fn(&T) -> T;
+
 /// How values of a type are handed over, from a tool to those that read all of its output. There is one for each type that comes back from
 /// JSON as it was, so that it does not matter which way a value goes.
 pub struct HandOver<T> {
-    clone: Option<fn(&T) -> T>,
+    clone: Option<CloneFn<T>>,
     may_be_null: bool,
     hold: fn(T, Self, Option<Value>) -> Arc<dyn Whole>,
 }
@@ -63,7 +66,7 @@ impl<T> Copy for HandOver<T> {}
 
 impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
     /// `clone` clones a value, if its type is `Clone`. `may_be_null` says whether the JSON of some value is null.
-    pub(crate) fn new(clone: Option<fn(&T) -> T>, may_be_null: bool) -> Self {
+    pub(crate) fn new(clone: Option<CloneFn<T>>, may_be_null: bool) -> Self {
         Self {
             clone,
             may_be_null,

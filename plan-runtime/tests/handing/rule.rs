@@ -268,9 +268,10 @@ impl<'de> Deserialize<'de> for Pay {
             to: Email,
         }
         let Plain { to } = Plain::deserialize(from)?;
-        match to.from.ends_with("@example.org") {
-            true => Ok(Self { to }),
-            false => Err(serde::de::Error::custom("not an address of the company")),
+        if to.from.ends_with("@example.org") {
+            Ok(Self { to })
+        } else {
+            Err(serde::de::Error::custom("not an address of the company"))
         }
     }
 }
