@@ -123,7 +123,7 @@ plan! {
     }
 }
 
-/// Passes so many bytes from tool to tool.
+/// Passes this number of bytes from tool to tool.
 pub fn large(size: usize) {
     assert_eq!(block_on(Large { size }.run(&())).unwrap(), size);
 }

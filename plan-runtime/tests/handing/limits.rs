@@ -201,7 +201,7 @@ fn what_is_empty_counts() {
             let limits = Limits::DEFAULT.value(1_000_000);
             let run = |size| smol::block_on($plan { size }.run(&()).limits(limits));
             assert_eq!(run(10_000).unwrap(), 10_000, "{}", stringify!($tool));
-            // At least a third of what they take is counted.
+            // At least a third of the bytes is counted.
             let large = 3_000_000 / size_of::<$item>();
             assert!(run(large).unwrap_err().is_limit(), "{}", stringify!($tool));
         }};

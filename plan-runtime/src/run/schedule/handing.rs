@@ -53,7 +53,7 @@ impl Schedule<'_> {
         Some((source, given))
     }
 
-    /// Counts the JSON that was made of what a step reads, which is kept as long as that.
+    /// Counts the JSON that was made of the outputs that a step reads. It is kept as long as they are.
     #[inline(always)]
     pub(super) fn count_json(&mut self, step: usize) {
         if self.handing.is_some() {
