@@ -32,16 +32,9 @@ fn mistakes_give_one_error_each_at_its_token() {
     // Of a case that is known to be worse, one program is enough.
     let mut unapplied: BTreeSet<String> = BTreeSet::new();
     let mut worse: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
-    // A reason is needed if one of the programs of a case needs it.
-    let mut excused: BTreeMap<&str, bool> = BTreeMap::new();
     for (program, errors) in programs.iter().zip(&said) {
         let verdict = verdict::of(program, errors);
-        let complaint = applied::complaint(&program.case, errors);
-        if program.case.unapplied.is_some() {
-            *excused.entry(&program.case.name).or_default() |= complaint.is_none();
-        } else {
-            unapplied.extend(complaint);
-        }
+        unapplied.extend(applied::complaint(&program.case, errors));
         match &program.case.worse {
             None => wrong.extend(verdict),
             Some(reason) => {
@@ -50,8 +43,6 @@ fn mistakes_give_one_error_each_at_its_token() {
             }
         }
     }
-    let needless = excused.iter().filter(|(_, is_needed)| !**is_needed);
-    unapplied.extend(needless.map(|(name, _)| format!("{name}: needs no `=~`")));
     for (name, (reason, count)) in &worse {
         if *count == 0 {
             wrong.push(format!("{name}: is no longer worse: {reason}"));
