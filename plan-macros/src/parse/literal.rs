@@ -44,7 +44,9 @@ pub(super) fn unnamed(
         if let Some((at, empty)) = empty {
             report.error_at(
                 at,
-                format!("`Some({empty})` is null in JSON, as `None` is\nhelp: write `None`"),
+                format!(
+                    "`Some({empty})` is null in JSON, as `None` is\nhelp: write `None` for the whole, or a value in the place of `{empty}`"
+                ),
             );
             inner = Value::Broken;
         }
