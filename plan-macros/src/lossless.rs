@@ -6,7 +6,10 @@ use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default, TagType};
 use serde_derive_internals::{Ctxt, Derive};
 use std::collections::{BTreeMap, BTreeSet};
-use syn::{Attribute, DeriveInput, GenericParam, Member, Type, parse_quote};
+use syn::{
+    Attribute, DeriveInput, GenericParam, Generics, Member, Type, TypeParamBound, WherePredicate,
+    parse_quote,
+};
 
 /// How values of a type are handed over, if they are.
 pub(crate) fn hand_over(ty: &TokenStream, check: &TokenStream) -> TokenStream {
@@ -119,10 +122,7 @@ pub(crate) fn derive(
 ) -> TokenStream {
     let has_lifetimes = input.generics.lifetimes().next().is_some();
     // A value without a size is not handed over.
-    let bounds = (&input.generics.params, &input.generics.where_clause);
-    let is_unsized = [bounds.0.to_token_stream(), bounds.1.to_token_stream()]
-        .iter()
-        .any(|bounds| bounds.to_string().contains('?'));
+    let is_unsized = has_unsized_parameter(&input.generics);
     let has_tag = !matches!(output.attrs.tag(), TagType::External);
     let mut types = Types::default();
     let all_fit = match (&output.data, &argument.data) {
@@ -202,6 +202,18 @@ pub(crate) fn derive(
             #small
         }
     }
+}
+
+/// Whether a type parameter is `?Sized`.
+fn has_unsized_parameter(generics: &Generics) -> bool {
+    let predicates = generics.where_clause.iter().flat_map(|it| &it.predicates);
+    let clauses = predicates.filter_map(|predicate| match predicate {
+        WherePredicate::Type(predicate) => Some(&predicate.bounds),
+        _ => None,
+    });
+    let params = generics.type_params().map(|param| &param.bounds);
+    let mut bounds = params.chain(clauses).flatten();
+    bounds.any(|bound| matches!(bound, TypeParamBound::Trait(bound) if bound.maybe.is_some()))
 }
 
 /// The types of the fields of a type, each once.

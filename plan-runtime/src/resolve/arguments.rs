@@ -11,7 +11,7 @@ use std::cell::RefCell;
 /// The values that nobody but one call is to read. Those that it does not take are given back.
 pub(crate) type Handed = RefCell<Vec<(Source, StoredValue)>>;
 
-/// What the arguments of a call are made of. Not for users: `#[tool]` and `#[derive(Tool)]` make them of it.
+/// What the arguments of a call are made of. Not for users: `#[tool]` and `plan!` make them of it.
 #[derive(Clone, Copy)]
 pub struct Arguments<'s> {
     template: &'s Template,

@@ -145,7 +145,7 @@ impl Mock {
     /// #[derive(Debug, PartialEq)]
     /// async fn send(to: String, text: String) -> Result<()> {
     ///     # drop((to, text));
-    ///     todo!()
+    ///     Err(plan_runtime::Error::msg("there is no mailbox"))
     /// }
     ///
     /// let plan = plan! {

@@ -99,7 +99,8 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     #[doc(hidden)]
     const OUTPUT: fn() -> Inside = || Inside::UNKNOWN;
 
-    /// The arguments of a call, some of which may be handed over. Not for users: `#[tool]` and `#[derive(Tool)]` implement it.
+    /// The arguments of a call, some of which may be handed over. Not for users: `#[tool]` and `plan!` implement it. With `#[derive(Tool)]`, the
+    /// struct is read from JSON, since it may implement `Deserialize` in its own way.
     ///
     /// # Errors
     ///
