@@ -78,23 +78,37 @@ fn is_one(text: &str, may_list: bool) -> bool {
 }
 
 /// Whether a text has this sign outside of its brackets and strings.
-pub(crate) fn has_outside(mut text: &str, sign: &str) -> bool {
-    let mut open = 0_i32;
-    while let Some(c) = text.chars().next() {
+pub(crate) fn has_outside(text: &str, sign: &str) -> bool {
+    split_outside(text, &[sign]).len() > 1
+}
+
+/// The parts of a text between those of these signs that are outside of its brackets and strings.
+pub(crate) fn split_outside<'t>(text: &'t str, signs: &[&str]) -> Vec<&'t str> {
+    let mut parts = Vec::new();
+    let (mut start, mut at, mut open) = (0, 0, 0_i32);
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
         match c {
             '(' | '[' | '{' => open += 1,
             ')' | ']' | '}' => open -= 1,
-            _ if open == 0 && text.starts_with(sign) => return true,
             _ => {}
         }
-        let length = match (literal(text), word(text)) {
+        if open == 0
+            && let Some(sign) = signs.iter().find(|sign| rest.starts_with(**sign))
+        {
+            parts.push(&text[start..at]);
+            at += sign.len();
+            start = at;
+            continue;
+        }
+        at += match (literal(rest), word(rest)) {
             (Some(length @ 1..), _) => length,
             (_, "") => c.len_utf8(),
             (_, word) => word.len(),
         };
-        text = &text[length..];
     }
-    false
+    parts.push(&text[start..]);
+    parts
 }
 
 /// The letters and digits that a text begins with.
@@ -148,7 +162,7 @@ pub(crate) fn root(text: &str) -> Option<&str> {
 }
 
 /// Whether a template of another kind may be written like this.
-fn is_value(text: &str) -> bool {
+pub(crate) fn is_value(text: &str) -> bool {
     let inside = |open, close| {
         let inner = text.strip_prefix(open)?.strip_suffix(close)?;
         Some(inner.trim_start())

@@ -17,7 +17,8 @@
 mod code;
 
 pub(crate) use code::{
-    Code, has_outside, is_code, is_expression, is_part_of_name, is_whole, literal, root, word,
+    Code, has_outside, is_code, is_expression, is_part_of_name, is_value, is_whole, literal, root,
+    split_outside, word,
 };
 
 use std::fmt::{Display, Formatter, Result, Write};

@@ -1,6 +1,7 @@
 //! Plans for people.
 
 mod block;
+mod computed;
 mod step;
 
 #[cfg(feature = "rust")]
@@ -14,7 +15,7 @@ use std::collections::HashSet;
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// Names that are not words are in quotes, and so is Rust that could be taken for more than a type, a pattern or a value
-/// (`code("…")`, `computed("…")`). A line break or another character that is not seen is an escape (`\u{202e}`). So each line is what
+/// (`code("…")`, `computed("…")`). Rust that reads like a test that is data is in braces: `{ list.len() }`. A line break or another character that is not seen is an escape (`\u{202e}`). So each line is what
 /// it seems to be, and plans that differ in what they do print differently, unless they differ in [secrets](crate::Shape#secrets).
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -230,8 +231,11 @@ impl Display for InPlan<'_, &Template> {
             Template::Text(parts) => self.write_text(f, parts),
             Template::Test(test) => self.write_test(f, test),
             Template::Computed(computed) => match &**computed.written() {
-                written if is_expression(written) => f.write_str(written),
-                written => write!(f, "computed({})", Quoted(written)),
+                written if !is_expression(written) => {
+                    write!(f, "computed({})", Quoted(written))
+                }
+                written if computed::may_be_test(written) => write!(f, "{{ {written} }}"),
+                written => f.write_str(written),
             },
         }
     }

@@ -216,7 +216,7 @@ impl Display for InPlan<'_, &[Condition]> {
     }
 }
 
-/// Writes the text of a template, but in quotes if it would be taken for more than one condition.
+/// Writes the text of a template, but in quotes or brackets if it would be taken for more than one condition.
 fn write_unless_clear(
     f: &mut Formatter<'_>,
     template: &Template,
@@ -226,6 +226,7 @@ fn write_unless_clear(
     match template {
         _ if is_clear(text) => f.write_str(text),
         Template::Reference(_) => write!(f, "reference({})", Quoted(text)),
+        Template::Test(_) => write!(f, "({text})"),
         _ => write!(f, "computed({})", Quoted(text)),
     }
 }

@@ -209,10 +209,14 @@ fn conditions_and_code() {
         let printed = printed(&with(place, text));
         assert!(printed.contains(&format!("if {line} {{\n")), "{printed}");
     };
-    plain(24, "\"&&\" == x", "\"&&\" == x && g(in)");
-    plain(24, "(a || b)", "(a || b) && g(in)");
-    plain(24, "a || b", "computed(\"a || b\") && g(in)");
-    plain(11, "a && b || c", "a && b || c");
+    plain(24, "\"&&\" == f(x)", "\"&&\" == f(x) && g(in)");
+    // What reads like a test that is data is in braces.
+    plain(24, "\"&&\" == x", "{ \"&&\" == x } && g(in)");
+    plain(24, "(a || b)", "{ (a || b) } && g(in)");
+    plain(24, "a || b", "{ a || b } && g(in)");
+    plain(24, "a || f(b)", "computed(\"a || f(b)\") && g(in)");
+    plain(11, "a && b || c", "{ a && b || c }");
+    plain(11, "a && f(b) || c", "a && f(b) || c");
     plain(26, "1..=5 | 7", "let 1..=5 | 7 = f(in)");
     plain(26, "a = b", "let code(\"a = b\") = f(in)");
 }
@@ -460,7 +464,7 @@ fn conditions_in_nested_literals_are_one_condition() {
     ];
     for test in tests {
         let text = printed(test);
-        assert!(text.contains("if computed(\"a && b\") {"), "{text}");
+        assert!(text.contains("if { a && b } {"), "{text}");
     }
 }
 
@@ -500,7 +504,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
-    fn other_tests_print_otherwise(first in test(), second in test()) {
+    fn other_tests_print_otherwise(first in test(), second in test(), is_code in any::<bool>()) {
+        // Code that says the same, in its own words or in brackets.
+        let second = if is_code {
+            let steps = json!([{"id": "x", "value": first}]);
+            let text = printed(&json!({"name": "p", "inputs": [{"name": "in"}], "steps": steps}));
+            let (_, written) = text.trim_end().split_once("step x = ").unwrap();
+            json!({"computed": {"written": written, "reads": [{"input": "in"}]}})
+        } else {
+            second
+        };
         let plans = [&first, &second].map(|test| {
             [
                 json!([{"id": "x", "value": test}]),
