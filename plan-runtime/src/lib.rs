@@ -129,6 +129,7 @@ mod failure;
 // Only documentation and its tests contain it.
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
+pub mod journal;
 pub mod plan;
 #[cfg(test)]
 #[path = "../tests/support/plans.rs"]

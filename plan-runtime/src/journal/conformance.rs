@@ -1,0 +1,1 @@
+//! Tests that every [`Journal`](super::Journal) has to pass.

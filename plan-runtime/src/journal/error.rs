@@ -1,0 +1,74 @@
+use crate::print::{Cut, Line, MOST, MessageName};
+use std::error::Error as StdError;
+use std::fmt;
+
+/// Why a journal did not do what it was asked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// Somebody else runs the run.
+    Owned {
+        /// The id of the run.
+        id: String,
+        /// Who has it, as far as the journal knows.
+        owner: String,
+    },
+    /// Somebody else has taken the run over, so that nothing more of it can be recorded here.
+    Lost {
+        /// The id of the run.
+        id: String,
+    },
+    /// There is no such run.
+    Unknown {
+        /// The id that was asked for.
+        id: String,
+    },
+    /// A signal has been sent to this path before.
+    Second {
+        /// The path of the step.
+        path: String,
+    },
+    /// What is kept could not be read or written: a full disk, a damaged file.
+    Storage(Box<dyn StdError + Send + Sync>),
+}
+
+impl JournalError {
+    /// An error of what keeps the records.
+    pub fn storage(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Owned { id, owner } => {
+                let (id, owner) = (MessageName(id), Cut(Line(owner), MOST));
+                write!(f, "run `{id}` is being run by {owner}")
+            }
+            Self::Lost { id } => write!(
+                f,
+                "another process has taken over run `{}`",
+                MessageName(id)
+            ),
+            Self::Unknown { id } => write!(f, "there is no run `{}`", MessageName(id)),
+            Self::Second { path } => {
+                write!(f, "step `{}` has its value already", Cut(Line(path), MOST))
+            }
+            Self::Storage(error) => {
+                write!(f, "the journal cannot be used: {}", Cut(Line(error), MOST))
+            }
+        }
+    }
+}
+
+impl StdError for JournalError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Storage(error) => Some(&**error),
+            Self::Owned { .. } | Self::Lost { .. } | Self::Unknown { .. } | Self::Second { .. } => {
+                None
+            }
+        }
+    }
+}
