@@ -2,6 +2,7 @@
 
 use super::{Error, StepPath, on_one_line};
 use crate::failure::Failure as CaughtFailure;
+use crate::journal::JournalError;
 use crate::plan::{Plan, Role, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName, some_shown};
 use crate::resolve::{ErrorKind, Limit, ResolveError};
@@ -347,6 +348,8 @@ pub(crate) enum Interrupt {
     Block,
     /// A limit was exceeded: here, or in another part of the run.
     Limit(Arc<str>),
+    /// The run's journal cannot be used.
+    Journal(Arc<JournalError>),
 }
 
 /// Why a run gave no output.
@@ -400,6 +403,8 @@ pub(crate) enum Cause {
     Inputs(ResolveError),
     /// All that is in the way of the plan's start.
     Unfit(Vec<String>),
+    /// The run's journal did not give it.
+    Journal(Arc<JournalError>),
     /// Steps wait for values that nobody can send.
     NoSignals(String),
     Output(StepError),
@@ -419,6 +424,12 @@ impl RunError {
             undoing: Undoing::default(),
             text: OnceLock::new(),
         }))
+    }
+
+    /// That of a run of this plan whose end its journal does not have.
+    pub(crate) fn stopped(plan: &str, error: JournalError) -> Self {
+        let cause = Cause::Interrupted(Interrupt::Journal(Arc::new(error)));
+        Self::of(plan.to_owned(), cause, Vec::new())
     }
 
     /// The same with what became of the steps that have undo steps.
@@ -484,6 +495,15 @@ impl RunError {
         matches!(self.0.cause, Cause::Interrupted(Interrupt::Limit(_)))
     }
 
+    /// Why the run's [journal](crate::Run::durable) did not begin the run, or could not go on with it. Nothing is lost then: what is recorded is there when the run is begun
+    /// again.
+    pub fn journal(&self) -> Option<&JournalError> {
+        match &self.0.cause {
+            Cause::Journal(error) | Cause::Interrupted(Interrupt::Journal(error)) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether another try may succeed: whether this is so of every failure. It is not if a step was [not undone](Self::not_undone).
     pub fn is_transient(&self) -> bool {
         if !self.0.undoing.not_undone.is_empty() {
@@ -500,10 +520,15 @@ impl RunError {
                 | Interrupt::Nested(_)
                 | Interrupt::Outer
                 | Interrupt::Block
+                | Interrupt::Journal(_)
                 | Interrupt::Limit(_),
             ) => false,
             Cause::Output(error) | Cause::Panicked(error) => error.is_transient(),
-            Cause::Inputs(_) | Cause::Unfit(_) | Cause::NoSignals(_) | Cause::Plan(_) => false,
+            Cause::Inputs(_)
+            | Cause::Unfit(_)
+            | Cause::Journal(_)
+            | Cause::NoSignals(_)
+            | Cause::Plan(_) => false,
         }
     }
 
@@ -538,6 +563,7 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Inputs(inputs) => write!(f, "cannot start: {inputs}")?,
             Cause::NoSignals(why) => write!(f, "cannot start: {}", Line(why))?,
             Cause::Unfit(mistakes) => write!(f, "cannot start: {}", Line(mistakes.join("; ")))?,
+            Cause::Journal(error) => write!(f, "cannot start: {error}")?,
             Cause::Plan(message) => write!(f, "cannot run: {}", Line(message))?,
             Cause::Output(output) => write!(f, "failed: its output: {output}")?,
             Cause::Panicked(panic) => write!(f, "{}", Line(panic))?,
@@ -550,6 +576,10 @@ impl fmt::Display for ErrorText<'_> {
                 f.write_str("took longer than the call that it is part of may take")?;
             }
             Cause::Interrupted(Interrupt::Limit(place)) => write!(f, "was ended: {place}")?,
+            Cause::Interrupted(Interrupt::Journal(error)) => write!(
+                f,
+                "stopped: {error}; begun again, it goes on from what is recorded"
+            )?,
             Cause::Interrupted(Interrupt::Nested(around)) => write!(
                 f,
                 "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
@@ -619,6 +649,7 @@ impl StdError for RunError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
             Cause::Panicked(error) => Some(error),
+            Cause::Journal(error) | Cause::Interrupted(Interrupt::Journal(error)) => Some(&**error),
             Cause::Steps | Cause::Interrupted(_) => {
                 self.first().map(|failure| match &failure.error {
                     StepError::Tool(error) => error.as_std(),

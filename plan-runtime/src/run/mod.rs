@@ -25,6 +25,7 @@
 mod answer;
 mod catch;
 mod context;
+mod durable;
 mod limits;
 mod mock;
 mod names;
@@ -71,17 +72,20 @@ pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
 use crate::error::Interrupt;
+use crate::journal::{End, Journal, JournalError, Written};
 use crate::plan::Executable;
 #[cfg(feature = "dynamic")]
 use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
+use durable::{Begun, Durable, Target};
 use nesting::{DEEPEST, Nested};
 use options::Options;
 use schedule::{Schedule, unstarted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use signals::Receiver;
 #[doc(hidden)]
 pub use start::CalledPlan;
 use start::{StartFn, Starter};
@@ -133,6 +137,7 @@ pub struct Run<'a, App: ?Sized, O> {
 struct OutputOf<O> {
     make: fn(&mut Schedule<'_>) -> Result<O, RunError>,
     fits: fn(&Value) -> Result<(), serde_json::Error>,
+    read: fn(Value) -> Result<O, serde_json::Error>,
 }
 
 enum Stage<'a> {
@@ -142,7 +147,20 @@ enum Stage<'a> {
         Box<Options<'a>>,
     ),
     Running(Box<Schedule<'a>>),
+    /// It has ended, which is being written down.
+    Ending(Box<Ending>),
     Ended,
+}
+
+/// What a run gives once its journal has that it ended.
+struct Ending {
+    written: Written,
+    /// Its output, as JSON that has its type.
+    result: Result<Value, RunError>,
+    report: Option<Report>,
+    /// The run is claimed as long as that is not written.
+    _durable: Arc<Durable>,
+    plan: String,
 }
 
 impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
@@ -192,6 +210,7 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
             output: OutputOf {
                 make: |schedule| schedule.output(),
                 fits: |value| O::deserialize(value).map(drop_quietly),
+                read: serde_json::from_value,
             },
         }
     }
@@ -385,6 +404,57 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.seed = Some(seed))
     }
 
+    /// Keeps what the run does in a journal, under this id, so that it survives a crash: a run with the same id goes on where the last one was. If that has
+    /// ended, it gives the same output, and makes no call.
+    ///
+    /// What a call gave counts once its record is durable. After a crash, calls with a record are not made again; those that ran have none, and are. The plan and the
+    /// inputs must be those that the run was begun with, but for steps that have not run yet. All values go through JSON, and errors of tools keep what they say, their
+    /// [code](crate::Error::code) and whether they are transient, but not their types.
+    ///
+    /// ```
+    /// use plan_runtime::journal::Memory;
+    /// use plan_runtime::{Result, plan, tool};
+    ///
+    /// /// Charges a card.
+    /// #[tool]
+    /// async fn charge(cents: u64) -> Result<String> {
+    ///     println!("charged {cents}");
+    ///     Ok("receipt 1".to_owned())
+    /// }
+    ///
+    /// plan! {
+    ///     Order(cents: u64) -> String {
+    ///         step receipt = Charge { cents };
+    ///         receipt
+    ///     }
+    /// }
+    ///
+    /// let journal = Memory::new();
+    /// let first = smol::block_on(Order { cents: 500 }.run(&()).durable(&journal, "order-17"))?;
+    /// // Nothing is charged again.
+    /// let again = smol::block_on(Order { cents: 500 }.run(&()).durable(&journal, "order-17"))?;
+    /// assert_eq!(first, again);
+    ///
+    /// let other = smol::block_on(Order { cents: 900 }.run(&()).durable(&journal, "order-17")).unwrap_err();
+    /// assert_eq!(
+    ///     other.to_string(),
+    ///     "plan `order` cannot start: run `order-17` was begun with other inputs: `cents` was 500, and is 900; give this run another id"
+    /// );
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The run does not start if another owner runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets), which a journal would
+    /// keep in plain text. It stops where the journal fails; [`RunError::journal`] says so.
+    pub fn durable<J: Journal + Clone + 'static>(self, journal: &J, id: impl Into<String>) -> Self {
+        let (journal, id) = (Arc::new(journal.clone()), id.into());
+        self.configure(|options| {
+            options.id = Some(id.clone());
+            options.target = Some(Target { journal, id });
+        })
+    }
+
     /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random.
     pub fn id(self, id: impl Into<String>) -> Self {
         self.configure(|options| options.id = Some(id.into()))
@@ -500,8 +570,24 @@ impl<App: ?Sized, O> Run<'_, App, O> {
             options.hands_over = self.starter.hands_over();
             let (plan, limits) = (executable.plan, limits_of(&executable));
             let schedule = match nested {
-                Some(_) => catch(|| Schedule::of(executable, inputs, limits, *options, false))
-                    .unwrap_or_else(|panic| Err(Cause::Panicked(panic))),
+                Some(_) => match begin(&executable, inputs, &mut options) {
+                    Ok(Start::Runs(inputs)) => {
+                        catch(|| Schedule::of(executable, inputs, limits, *options, false))
+                            .unwrap_or_else(|panic| Err(Cause::Panicked(panic)))
+                    }
+                    Ok(Start::Ended(body)) => {
+                        if let Some(report) = report {
+                            *report = Some(unstarted(plan));
+                        }
+                        let output = serde_json::from_str(&body).and_then(self.output.read);
+                        return Poll::Ready(output.map_err(|error| {
+                            let error = format!("its recorded output does not fit: {error}");
+                            let error = Arc::new(JournalError::storage(error));
+                            RunError::new(plan, Cause::Journal(error), Vec::new())
+                        }));
+                    }
+                    Err(cause) => Err(cause),
+                },
                 None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST))),
             };
             match schedule {
@@ -513,6 +599,10 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                     return Poll::Ready(Err(RunError::new(plan, cause, Vec::new())));
                 }
             }
+        }
+        if let Stage::Ending(ending) = &mut self.stage {
+            let written = ready!(ending.written.as_mut().poll(cx));
+            return self.ended(written, report);
         }
         let Stage::Running(schedule) = &mut self.stage else {
             panic!("a run was polled after it had ended")
@@ -532,6 +622,18 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         let output = match polled {
             Ok(polled) => {
                 ready!(polled);
+                if let Some(durable) = schedule.durable() {
+                    let (end, result) = end_of(schedule, self.output.fits);
+                    let ending = Ending {
+                        written: durable.end(end),
+                        result,
+                        report: report.is_some().then(|| schedule.report()),
+                        _durable: durable,
+                        plan: schedule.plan().name.clone(),
+                    };
+                    self.stage = Stage::Ending(Box::new(ending));
+                    return self.poll_run(cx, report);
+                }
                 (self.output.make)(schedule)
             }
             Err(panic) => Err(schedule.panicked(panic)),
@@ -541,6 +643,103 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         }
         self.stage = Stage::Ended;
         Poll::Ready(output)
+    }
+}
+
+impl<App: ?Sized, O> Run<'_, App, O> {
+    /// The run has ended, and that is written down or never will be.
+    fn ended(
+        &mut self,
+        written: Result<(), JournalError>,
+        report: Option<&mut Option<Report>>,
+    ) -> Poll<Result<O, RunError>> {
+        let Stage::Ending(mut ending) = std::mem::replace(&mut self.stage, Stage::Ended) else {
+            panic!("a run was polled after it had ended")
+        };
+        if let Some(report) = report {
+            *report = ending.report.take();
+        }
+        if let Err(error) = written {
+            return Poll::Ready(Err(ending.unwritten(error)));
+        }
+        let Ending { result, plan, .. } = *ending;
+        Poll::Ready(result.and_then(|output| {
+            let output = (self.output.read)(output);
+            output.map_err(|error| RunError::stopped(&plan, JournalError::storage(error)))
+        }))
+    }
+}
+
+/// How a run with a journal starts.
+enum Start {
+    Runs(Result<Vec<StoredValue>, Cause>),
+    /// It has ended before, with this output.
+    Ended(String),
+}
+
+/// Begins a run in its journal, if it is to have one.
+fn begin(
+    executable: &Executable<'_>,
+    inputs: Result<Vec<StoredValue>, Cause>,
+    options: &mut Options<'_>,
+) -> Result<Start, Cause> {
+    // A plan inside another is recorded with it.
+    let Some(target) = options.target.take().filter(|_| options.outer.is_none()) else {
+        return Ok(Start::Runs(inputs));
+    };
+    let graph = executable
+        .graph
+        .as_ref()
+        .map_err(|error| Cause::Plan(Arc::clone(error)))?;
+    if graph.secrecy.is_some() || options.secrecy.is_some() {
+        return Err(Cause::Unfit(vec![
+            "it has secrets, which the journal would keep in plain text".to_owned(),
+        ]));
+    }
+    // A run that goes on reads them as JSON, too.
+    let inputs = inputs?.into_iter().map(StoredValue::into_json);
+    let inputs = inputs
+        .collect::<Result<Vec<Value>, _>>()
+        .map_err(Cause::Inputs)?;
+    let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
+    let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
+    Ok(match begun {
+        Begun::Ended(output, _) if !options.record => Start::Ended(output),
+        // A report needs all that has happened.
+        Begun::Ended(_, durable) | Begun::Runs(durable) => {
+            options.durable = Some(durable);
+            // What is sent through the journal comes there.
+            let plan = graph.shared(executable.plan);
+            options.signals.get_or_init(|| Receiver::new(Some(plan)));
+            Start::Runs(Ok(inputs.into_iter().map(StoredValue::json).collect()))
+        }
+    })
+}
+
+/// How a run has ended, as it is recorded, and as it is returned.
+fn end_of(
+    schedule: &mut Schedule<'_>,
+    fits: fn(&Value) -> Result<(), serde_json::Error>,
+) -> (End, Result<Value, RunError>) {
+    let output = schedule.output::<Value>();
+    let output = output.and_then(|output| match fits(&output) {
+        Ok(()) => Ok(output),
+        Err(error) => Err(schedule.unfit_output(&error)),
+    });
+    let (failed, body) = match &output {
+        Ok(output) => (false, output.to_string()),
+        Err(error) => (true, Value::from(error.to_string()).to_string()),
+    };
+    (End { failed, body }, output)
+}
+
+impl Ending {
+    /// The run's error, since the journal does not have its end.
+    fn unwritten(self, error: JournalError) -> RunError {
+        match self.result {
+            Err(error) => error,
+            Ok(_) => RunError::stopped(&self.plan, error),
+        }
     }
 }
 
@@ -557,7 +756,7 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
         match &self.stage {
             Stage::New(plan, ..) => write!(f, "Run(`{}`, not started)", plan.plan.name),
             Stage::Running(schedule) => write!(f, "Run(`{}`, running)", schedule.plan().name),
-            Stage::Ended => f.write_str("Run(ended)"),
+            Stage::Ending(_) | Stage::Ended => f.write_str("Run(ended)"),
         }
     }
 }

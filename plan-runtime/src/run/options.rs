@@ -2,6 +2,7 @@
 
 use super::context::AnyGate;
 use super::context::CallContext;
+use super::durable::{Durable, Target};
 use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
@@ -50,6 +51,10 @@ pub(super) struct Options<'a> {
     pub(super) outer: Option<CallContext>,
     /// Whether its actions are started by code that hands over values in Rust.
     pub(super) hands_over: bool,
+    /// The journal that it is to have.
+    pub(super) target: Option<Target>,
+    /// The journal that it has.
+    pub(super) durable: Option<Arc<Durable>>,
 }
 
 impl Default for Options<'_> {
@@ -75,6 +80,8 @@ impl Default for Options<'_> {
             signals: OnceLock::new(),
             outer: None,
             hands_over: false,
+            target: None,
+            durable: None,
         }
     }
 }
@@ -90,6 +97,7 @@ impl Options<'_> {
             concurrency: self.concurrency,
             observers: std::mem::take(&mut self.observers),
             inbox: self.signals.get().map(Receiver::inbox),
+            durable: self.durable.take(),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! What a run has in common with the plans inside it.
 
 use super::catch::catch;
+use super::durable::Durable;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::permits::Permits;
@@ -21,6 +22,7 @@ pub(super) struct SharedOptions {
     pub(super) observers: Vec<Arc<dyn Observer>>,
     /// What is sent to its steps, if somebody can send something.
     pub(super) inbox: Option<Arc<Inbox>>,
+    pub(super) durable: Option<Arc<Durable>>,
 }
 
 /// What a run has in common with the plans inside it, however deep.
@@ -28,6 +30,8 @@ pub(super) struct SharedRun {
     id: OnceLock<String>,
     pub(super) options: SharedOptions,
     pub(super) permits: Permits,
+    /// Its journal, if it has one.
+    pub(super) durable: Option<Arc<Durable>>,
     /// Which observers have panicked: they are not notified again.
     panicked: Vec<AtomicBool>,
 }
@@ -37,6 +41,7 @@ impl SharedRun {
         Self {
             id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
             permits: Permits::new(options.concurrency),
+            durable: options.durable.take(),
             panicked: options
                 .observers
                 .iter()

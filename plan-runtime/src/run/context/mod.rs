@@ -9,6 +9,7 @@ pub(super) use gate::{AnyGate, Question};
 pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
 
+use super::durable::of_element;
 use super::shared::SharedRun;
 use super::signals::Signals;
 use super::throttle::Turn;
@@ -18,7 +19,7 @@ use crate::shape::Secrets;
 use std::fmt;
 use std::future::poll_fn;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
@@ -94,6 +95,8 @@ pub(super) struct CallPlace {
     pub(super) dropped: Mutex<Dropped>,
     /// The call's turn among those to the same tools.
     pub(super) turn: Mutex<Option<Turn>>,
+    /// How many plans have begun inside it that are not the step.
+    pub(super) plans_inside: AtomicUsize,
 }
 
 /// Whether a call was dropped, or who is to be told when it is.
@@ -209,6 +212,36 @@ impl CallContext {
             path.push('.');
         }
         path + &place.step + &Elements(&place.element).to_string()
+    }
+
+    /// What the keys of records begin with in a plan that runs inside the call: as the step that it is, or beside it.
+    pub(super) fn key_inside(&self, is_step: bool) -> String {
+        let Some(place) = &self.0 else {
+            return String::new();
+        };
+        let beside = if is_step {
+            0
+        } else {
+            place.plans_inside.fetch_add(1, Ordering::Relaxed)
+        };
+        let mut key = self.key();
+        if beside > 0 {
+            key += &format!("#{beside}");
+        }
+        key + "."
+    }
+
+    /// The key of the call's record.
+    fn key(&self) -> String {
+        let Some(place) = &self.0 else {
+            return String::new();
+        };
+        let mut prefix = place.outer.as_ref().map_or_else(String::new, Self::key);
+        if !prefix.is_empty() {
+            prefix.push('.');
+        }
+        let key = of_element(&prefix, &place.step, &place.element);
+        format!("{key}@{}", place.attempt)
     }
 
     /// Whether it is made once the work has ended, of its plan or of one around it.

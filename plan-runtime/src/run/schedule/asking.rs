@@ -7,6 +7,7 @@ use super::super::start::{Request, Started};
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::body_state::{WaitsFor, Work};
+use super::recording::Answer;
 use super::task::CallState;
 use super::{MOST_QUESTIONS, Schedule, Start};
 use crate::plan::Action;
@@ -43,8 +44,24 @@ impl<'x> Schedule<'x> {
             self.deferred.push(step);
             return true;
         }
-        if must_ask && self.ask(step, job, action, start) {
-            return true;
+        if must_ask {
+            match self.recorded_answer(step, job) {
+                // The run is over.
+                Err(()) => return true,
+                Ok(Some(Answer::Allow)) => {}
+                Ok(Some(Answer::AllowStep)) => {
+                    let number = self.flow(step).jobs[job].number;
+                    self.flow(step).allowed.push(number);
+                }
+                Ok(Some(Answer::Refuse(reason))) => {
+                    let at = &self.flow(step).jobs[job];
+                    let (place, frame) = (at.place, at.frame);
+                    self.fail(step, place, frame, StepError::Refused(reason.into()), 0);
+                    return true;
+                }
+                Ok(None) if self.ask(step, job, action, start) => return true,
+                Ok(None) => {}
+            }
         }
         if needs_turn {
             self.queue(step, job, &tool.name);
@@ -66,6 +83,7 @@ impl<'x> Schedule<'x> {
 
     fn wait_for(&mut self, step: usize, job: usize, what: WaitsFor, wait: Sleep) {
         self.asking += 1;
+        let wait = self.held_back(wait);
         let flow = self.flow(step);
         flow.active += 1;
         flow.jobs[job].waits_for = what;
@@ -140,6 +158,7 @@ impl<'x> Schedule<'x> {
         };
         let at = &mut flow.jobs[job];
         let (place, frame, number) = (at.place, at.frame, at.number);
+        let is_gate = matches!(at.waits_for, WaitsFor::Gates);
         let answer = match std::mem::replace(&mut at.waits_for, WaitsFor::Nothing) {
             WaitsFor::Nothing => return,
             WaitsFor::Turn(slot) => {
@@ -149,6 +168,10 @@ impl<'x> Schedule<'x> {
             WaitsFor::Gates => at.question.as_ref().and_then(|it| it.take_answer()),
         };
         flow.active -= 1;
+        if is_gate {
+            self.note_answer(step, job, answer.as_ref());
+        }
+        let flow = self.flow(step);
         match answer {
             Some(Decision::Allow) => flow.again.push(Reverse(job)),
             Some(Decision::AllowStep) => {

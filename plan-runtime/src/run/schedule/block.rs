@@ -13,6 +13,7 @@ use super::block_run::{BlockRun, Starts};
 use super::body_state::{BodyState, Failed, Work, note};
 use super::ending::Ending;
 use super::interrupts::Interrupts;
+use super::recording::has_code;
 use super::task::CallState;
 use super::{Around, Schedule, StepState};
 use crate::error::{BlockPlace, Interrupt, Left};
@@ -334,7 +335,22 @@ impl<'x> Schedule<'x> {
         if let Some(outputs) = self.given.take() {
             self.outputs = outputs;
         }
-        let (again, _) = self.metered(|scope| resolve::<bool>(again, scope))?;
+        let has_code = self.run.durable.is_some() && has_code(again);
+        let decided = self.decided(
+            has_code,
+            || self.key_of_end("while"),
+            || match self.metered(|scope| resolve::<bool>(again, scope)) {
+                Ok((Ok(again), _)) => Ok(again),
+                Ok((Err(error), _)) => Err(Ok(error)),
+                Err(panic) => Err(Err(panic)),
+            },
+        );
+        let again = match decided {
+            None => return Err(self.stopped()),
+            Some(Ok(again)) => Ok(again),
+            Some(Err(Ok(error))) => Err(error),
+            Some(Err(Err(panic))) => return Err(panic),
+        };
         let again = again.map_err(|error| {
             let error = StepError::arguments(error.of_part("its condition (`while`)"));
             self.hushed_output(error)
@@ -418,7 +434,12 @@ impl<'x> Schedule<'x> {
         };
         if matches!(
             self.interrupts.happened(),
-            Some(Interrupt::Limit(_) | Interrupt::Nested(_) | Interrupt::Outer)
+            Some(
+                Interrupt::Limit(_)
+                    | Interrupt::Nested(_)
+                    | Interrupt::Outer
+                    | Interrupt::Journal(_)
+            )
         ) {
             return false;
         }

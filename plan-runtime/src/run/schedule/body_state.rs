@@ -3,6 +3,7 @@
 use super::super::StepError;
 use super::super::context::Question;
 use super::super::signals::Sent;
+use super::super::start::StepResult;
 use super::super::throttle::Turn;
 use crate::error::Left;
 use crate::plan::{Action, Block, For, Loop, ToolInfo};
@@ -146,6 +147,19 @@ pub(super) struct Job<'x> {
     pub(super) waits: Option<StepError>,
     /// Whether it is a round that is still to start.
     pub(super) is_next: bool,
+    pub(super) record: AttemptRecord,
+}
+
+/// What becomes of the record of an attempt.
+#[derive(Default)]
+pub(super) enum AttemptRecord {
+    /// It has none: it was replayed, or the run has no journal.
+    #[default]
+    None,
+    /// It is to have this key, once the attempt has ended.
+    Due(String),
+    /// It is being written, and this counts once that is done.
+    Writing(Box<StepResult>),
 }
 
 /// What a call waits for before it starts.
@@ -252,6 +266,7 @@ impl<'x> BodyState<'x> {
             turn: None,
             waits: None,
             is_next: false,
+            record: AttemptRecord::None,
         });
         self.jobs.len() - 1
     }

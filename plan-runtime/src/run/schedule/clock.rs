@@ -1,5 +1,6 @@
 //! The time of a run.
 
+use super::super::durable::Durable;
 use super::super::shared::SharedRun;
 use super::super::timer::{Sleep, Timer};
 use std::sync::Arc;
@@ -10,19 +11,31 @@ pub(super) struct Clock {
     run: Arc<SharedRun>,
     pub(super) started_at: SystemTime,
     start: Instant,
+    /// Of a durable run, when it started, counted from when the outermost began.
+    began: Duration,
 }
 
 impl Clock {
     pub(super) fn start(run: Arc<SharedRun>) -> Self {
+        let durable = run.durable.as_ref();
+        let began = durable.map_or(Duration::ZERO, |durable| durable.now());
         Self {
             started_at: SystemTime::now(),
             start: run.options.timer.now(),
+            began,
             run,
         }
     }
 
-    /// The time since the run's start.
+    fn durable(&self) -> Option<&Arc<Durable>> {
+        self.run.durable.as_ref()
+    }
+
+    /// The time since the run's start. While it replays, that of what is replayed.
     pub(super) fn now(&self) -> Duration {
+        if let Some(durable) = self.durable() {
+            return durable.now().saturating_sub(self.began);
+        }
         self.run
             .options
             .timer
@@ -30,17 +43,58 @@ impl Clock {
             .saturating_duration_since(self.start)
     }
 
+    /// The time since the run's start, also while it replays.
+    pub(super) fn time(&self) -> Duration {
+        match self.durable() {
+            Some(durable) => durable.time().saturating_sub(self.began),
+            None => self.now(),
+        }
+    }
+
+    /// A time of the run, counted from when the outermost began.
+    pub(super) fn in_all(&self, time: Duration) -> Duration {
+        self.began.saturating_add(time)
+    }
+
+    /// The other way round.
+    pub(super) fn in_here(&self, time: Duration) -> Duration {
+        time.saturating_sub(self.began)
+    }
+
     /// The timer's time, after this much of the run.
     pub(super) fn at(&self, elapsed: Duration) -> Option<Instant> {
-        self.start.checked_add(elapsed)
+        match self.durable() {
+            Some(durable) => durable.at(self.in_all(elapsed)),
+            None => self.start.checked_add(elapsed),
+        }
     }
 
     /// Whether this time has come.
     pub(super) fn is_past(&self, time: Instant) -> bool {
-        self.run.options.timer.now() >= time
+        match self.durable() {
+            Some(durable) => durable.is_past(time),
+            None => self.run.options.timer.now() >= time,
+        }
     }
 
+    /// Whether no time passes, since the run replays.
+    pub(super) fn stands(&self) -> bool {
+        self.durable().is_some_and(|durable| !durable.is_live())
+    }
+
+    /// A sleep of this time, from now on; of a run that nobody runs meanwhile, too.
     pub(super) fn sleep(&self, duration: Duration) -> Sleep {
-        self.run.options.timer.sleep(duration)
+        match self.durable() {
+            Some(durable) => durable.sleep_until(durable.now().saturating_add(duration)),
+            None => self.run.options.timer.sleep(duration),
+        }
+    }
+
+    /// A sleep of this time, in which the run is run.
+    pub(super) fn sleep_live(&self, duration: Duration) -> Sleep {
+        match self.durable() {
+            Some(durable) => durable.sleep_live(duration),
+            None => self.run.options.timer.sleep(duration),
+        }
     }
 }

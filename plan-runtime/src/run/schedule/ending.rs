@@ -107,7 +107,12 @@ impl Schedule<'_> {
         let stage = match interrupt {
             // The time for what comes after the interruption is over, too.
             Some(_) if self.winding.is_some() => Stage::Over,
-            Some(Interrupt::Nested(_) | Interrupt::Outer | Interrupt::Limit(_)) => Stage::Over,
+            Some(
+                Interrupt::Nested(_)
+                | Interrupt::Outer
+                | Interrupt::Limit(_)
+                | Interrupt::Journal(_),
+            ) => Stage::Over,
             _ => Stage::Undo,
         };
         self.ready = Ready::new(self.plan.steps.len());
@@ -178,10 +183,12 @@ impl Schedule<'_> {
             Interrupts::new(None, None, None)
         } else {
             let grace = self.options.grace;
-            let limit = self.clock.now().saturating_add(grace);
+            // The time in which nobody ran it does not count.
+            let limit = self.clock.time().saturating_add(grace);
             self.options.deadline = Some(limit);
             let outer = self.outer.as_ref().and_then(CallContext::deadline);
-            Interrupts::new(Some((limit, self.clock.sleep(grace))), outer, None)
+            let limit = Some((limit, self.clock.sleep_live(grace)));
+            Interrupts::new(limit, outer, None).replaying(self.end_of_grace())
         };
         std::mem::replace(&mut self.interrupts, limited).close();
     }

@@ -1,5 +1,6 @@
 //! What ends a run before its time.
 
+use super::super::durable::Replay;
 use super::super::timer::Sleep;
 use super::Clock;
 use crate::error::Interrupt;
@@ -18,6 +19,9 @@ pub(super) struct Interrupts<'x> {
     cancel: RefCell<Option<Cancel<'x>>>,
     /// Whether it is a block or a plan that is called, whose calls alone are dropped then.
     is_inner: bool,
+    /// What had ended the run before a crash.
+    replay: Option<(Replay, Interrupt)>,
+    is_replayed: bool,
     /// What has happened.
     happened: OnceCell<Interrupt>,
 }
@@ -45,6 +49,8 @@ impl<'x> Interrupts<'x> {
             outer,
             cancel: RefCell::new(cancel),
             is_inner: false,
+            replay: None,
+            is_replayed: false,
             happened: OnceCell::new(),
         }
     }
@@ -54,10 +60,20 @@ impl<'x> Interrupts<'x> {
         Self { is_inner, ..self }
     }
 
+    /// The same, where this had ended the run before a crash.
+    pub(super) fn replaying(self, replay: Option<(Replay, Interrupt)>) -> Self {
+        Self { replay, ..self }
+    }
+
     /// What has ended the run.
     #[inline]
     pub(super) fn happened(&self) -> Option<&Interrupt> {
         self.happened.get()
+    }
+
+    /// Whether what has ended the run had ended it before a crash.
+    pub(super) fn is_replayed(&self) -> bool {
+        self.is_replayed
     }
 
     /// Ends the run, unless something else has.
@@ -69,6 +85,14 @@ impl<'x> Interrupts<'x> {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, clock: &Clock) -> bool {
         if let Some(cancel) = self.cancel.get_mut() {
             cancel.waker.clone_from(cx.waker());
+        }
+        if let Some((replay, interrupt)) = &mut self.replay
+            && Pin::new(replay).poll(cx).is_ready()
+        {
+            let interrupt = interrupt.clone();
+            self.replay = None;
+            self.is_replayed = true;
+            self.happen(interrupt);
         }
         // To ask whether the wait is over takes less time than to ask what time it is.
         if !self.is_interrupted(clock)
@@ -85,6 +109,7 @@ impl<'x> Interrupts<'x> {
     pub(super) fn look(&self, clock: &Clock) -> bool {
         if !self.is_interrupted(clock)
             && let Some((limit, _)) = self.deadline
+            && !clock.stands()
             && clock.now() >= limit
         {
             self.happen(Interrupt::Deadline(limit));
@@ -95,8 +120,9 @@ impl<'x> Interrupts<'x> {
     /// Whether something has ended the run, but for its deadline, which is not looked at.
     #[inline]
     fn is_interrupted(&self, clock: &Clock) -> bool {
-        if self.happened.get().is_some() {
-            return true;
+        // Before all is replayed that had happened, nothing new happens.
+        if self.happened.get().is_some() || clock.stands() {
+            return self.happened.get().is_some();
         }
         // What cancels may itself be what makes the value.
         if let Ok(mut cancel) = self.cancel.try_borrow_mut()
@@ -121,5 +147,6 @@ impl<'x> Interrupts<'x> {
     pub(super) fn close(&mut self) {
         drop_quietly(self.deadline.take());
         drop_quietly(self.cancel.get_mut().take());
+        self.replay = None;
     }
 }

@@ -7,15 +7,20 @@ use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
-use super::body_state::{BodyState, CALL, Failed, LIST, OutputSlot, Work, note};
+use super::body_state::{AttemptRecord, BodyState, CALL, Failed, LIST, OutputSlot, Work, note};
+use super::recording::{Decision, What, has_code};
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;
 use crate::failure::Failure;
-use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional, bound_by_let, outcome_of};
+use crate::plan::{
+    Body, Branch, Catch, Condition, ERR, OK, Optional, Template, bound_by_let, outcome_of,
+};
 use crate::resolve::{
     Meter, ResolveError, Scope, StoredValue, bytes_of, describe, look, look_if_there, resolve,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -50,6 +55,8 @@ impl<'x> Schedule<'x> {
         mut frame: Option<usize>,
         start: Start<'_, 'x>,
     ) {
+        // How many `if`s are around it, each right in a branch of another.
+        let mut depth = 0;
         loop {
             match body {
                 Body::Action(action) => {
@@ -62,21 +69,25 @@ impl<'x> Schedule<'x> {
                 }
                 Body::Loop(repeat) => return self.start_loop(step, repeat, number, start),
                 Body::Await(wait) => return self.wait_for_value(step, wait, place, frame),
-                Body::If(branches) => match self.choose(step, branches, &mut frame) {
-                    Err(_) if self.interrupts.happened().is_some() => return,
-                    Ok(Some(chosen)) => {
-                        let before = branches[..chosen].iter();
-                        number += before.map(|branch| branch.body.count()).sum::<usize>();
-                        body = &branches[chosen].body;
+                Body::If(branches) => {
+                    match self.choose((step, place, number, depth), branches, &mut frame) {
+                        Err(_) if self.interrupts.happened().is_some() => return,
+                        Ok(Some(chosen)) => {
+                            let before = branches[..chosen].iter();
+                            number += before.map(|branch| branch.body.count()).sum::<usize>();
+                            body = &branches[chosen].body;
+                            depth += 1;
+                        }
+                        Ok(None) => {
+                            self.steps.more(step).skipped |= !place.is_element();
+                            return self.deliver(step, place, frame, Value::Null);
+                        }
+                        Err(error) => return self.fail(step, place, frame, error, 0),
                     }
-                    Ok(None) => {
-                        self.steps.more(step).skipped |= !place.is_element();
-                        return self.deliver(step, place, frame, Value::Null);
-                    }
-                    Err(error) => return self.fail(step, place, frame, error, 0),
-                },
+                }
                 Body::For(each) => {
-                    let items = self.locally(step, frame, |scope| {
+                    let at = Decision::new(step, place, number, What::List);
+                    let items = self.decide(at, frame, &each.list, |scope| {
                         items(resolve(&each.list, scope)?, &each.list)
                     });
                     let room = |bytes: usize, length: usize| {
@@ -134,13 +145,14 @@ impl<'x> Schedule<'x> {
     /// The place of the first branch whose conditions hold. The frame gets the values that they bind.
     fn choose(
         &mut self,
-        step: usize,
+        (step, slot, number, depth): (usize, OutputSlot, usize, usize),
         branches: &'x [Branch],
         frame: &mut Option<usize>,
     ) -> Result<Option<usize>, StepError> {
         let around = *frame;
         for (place, branch) in branches.iter().enumerate() {
-            if self.all_hold(step, &branch.conditions, frame)? {
+            let at = Decision::new(step, slot, number, What::Branch { depth, place });
+            if self.all_hold(at, &branch.conditions, frame)? {
                 return Ok(Some(place));
             }
             let left = self.flow(step).leave(*frame, around);
@@ -153,14 +165,16 @@ impl<'x> Schedule<'x> {
     /// Whether all of these hold. They are tested up to the first that does not.
     fn all_hold(
         &mut self,
-        step: usize,
+        mut at: Decision,
         conditions: &'x [Condition],
         frame: &mut Option<usize>,
     ) -> Result<bool, StepError> {
-        for condition in conditions {
+        let step = at.step;
+        for (place, condition) in conditions.iter().enumerate() {
+            at.condition = place;
             let holds = match condition {
                 Condition::Holds(test) => {
-                    let (holds, _) = self.locally(step, *frame, |scope| resolve(test, scope))?;
+                    let (holds, _) = self.decide(at, *frame, test, |scope| resolve(test, scope))?;
                     holds
                 }
                 Condition::Let { pattern, value } => {
@@ -183,7 +197,7 @@ impl<'x> Schedule<'x> {
                         }
                         Ok(bound.map(Cow::into_owned))
                     };
-                    let (bound, bytes) = self.locally(step, *frame, read)?;
+                    let (bound, bytes) = self.decide(at, *frame, value, read)?;
                     if let Some(value) = bound {
                         self.hold(step, bytes);
                         let bound = StoredValue::weighed(value, bytes);
@@ -199,6 +213,33 @@ impl<'x> Schedule<'x> {
             }
         }
         Ok(true)
+    }
+
+    /// What is decided in a step by a value. What Rust code decides stays so after a crash.
+    fn decide<T: Serialize + DeserializeOwned>(
+        &self,
+        at: Decision,
+        frame: Option<usize>,
+        by: &Template,
+        read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
+    ) -> Result<(T, usize), StepError> {
+        let step = at.step;
+        let has_code = self.run.durable.is_some() && has_code(by);
+        let bytes = Cell::new(0);
+        let key = || {
+            let flow = self.steps.flow(step);
+            let element = flow.map_or_else(Vec::new, |flow| flow.elements(at.slot));
+            self.key_of_decision(step, &element, &at.name(self.graph.actions[step] as usize))
+        };
+        let decided = self.decided(has_code, key, || {
+            let (made, made_of) = self.locally(step, frame, read)?;
+            bytes.set(made_of);
+            Ok(made)
+        });
+        match decided {
+            Some(made) => Ok((made?, bytes.get())),
+            None => Err(self.stopped()),
+        }
     }
 
     fn locally<T>(
@@ -240,10 +281,14 @@ impl<'x> Schedule<'x> {
 
     /// Makes the first or a further attempt of a job.
     pub(super) fn attempt(&mut self, step: usize, job: usize, start: Start<'_, 'x>) {
-        if self.must_wait(step, job, start) {
+        if self.replays(step, job, start) || self.must_wait(step, job, start) {
             return;
         }
-        let now = self.clock.now();
+        // A call is made now, whenever its step has begun.
+        let now = match self.flow(step).jobs[job].work {
+            Work::Action(_) => self.clock.time(),
+            Work::Block(_) | Work::Round(_) => self.clock.now(),
+        };
         let policy = Arc::clone(self.policy(step));
         let at = &mut self.flow(step).jobs[job];
         at.is_next = false;
@@ -279,7 +324,7 @@ impl<'x> Schedule<'x> {
             (_, None) => None,
         };
         let until = limit.as_ref().map(|(limit, _)| now.saturating_add(*limit));
-        let limit = limit.map(|(limit, error)| (self.clock.sleep(limit), error));
+        let limit = limit.map(|(limit, error)| (self.limit(step, job, limit), error));
         if self.options.record {
             if !self.has_room(size_of::<Attempt>()) {
                 let error = StepError::arguments(self.full());
@@ -354,6 +399,7 @@ impl<'x> Schedule<'x> {
         }
         match result {
             Ok(Started::InContext(future, context)) => {
+                let future = self.recorded(future);
                 self.held.add(bytes);
                 self.flow(step).active += 1;
                 context.keep(self.flow(step).jobs[job].turn.take());
@@ -363,6 +409,7 @@ impl<'x> Schedule<'x> {
                 self.start_plan((step, job), *plan, context, span, limit, bytes);
             }
             Ok(Started::Running(future)) => {
+                let future = self.recorded(future);
                 self.calls += 1;
                 self.has_permit = false;
                 self.held.add(bytes);
@@ -375,7 +422,7 @@ impl<'x> Schedule<'x> {
                 let error = limit.map_or(error, |(_, late)| late);
                 self.tried(step, job, Err(error), Some(&span));
             }
-            Ok(Started::Ended(result)) => self.tried(step, job, result, Some(&span)),
+            Ok(Started::Ended(result)) => self.computed(step, job, action, result, &span),
             Ok(Started::Asks(_)) => self.tried(step, job, Err(StepError::Unknown), Some(&span)),
             Err(panic) => self.tried(step, job, Err(panic), Some(&span)),
         }
@@ -392,7 +439,16 @@ impl<'x> Schedule<'x> {
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
-        flow.active -= 1;
+        let result = match flow.jobs[job].record {
+            AttemptRecord::None => result,
+            AttemptRecord::Due(_) | AttemptRecord::Writing(_) => {
+                match self.writes(step, job, result) {
+                    Some(result) => result,
+                    None => return,
+                }
+            }
+        };
+        self.flow(step).active -= 1;
         self.tried(step, job, result, span);
         self.settle(step);
     }
@@ -491,6 +547,9 @@ impl<'x> Schedule<'x> {
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
+        if let AttemptRecord::Writing(result) = std::mem::take(&mut flow.jobs[job].record) {
+            return self.called(step, job, *result, None);
+        }
         if flow.jobs[job].waits.is_some() || flow.jobs[job].is_next {
             flow.again.push(Reverse(job));
             self.settle(step);

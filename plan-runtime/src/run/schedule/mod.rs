@@ -13,6 +13,7 @@ mod jobs;
 mod limits;
 mod outcome;
 mod ready;
+mod recording;
 mod rounds;
 mod state;
 mod step_state;
@@ -42,7 +43,7 @@ use crate::error::{Cause, Interrupt, Left, StepError};
 use crate::plan::{
     Action, Body, Catch, Executable, Graph, Handing, Optional, Plan, Secrecy, Template, number,
 };
-use crate::resolve::{Meter, Scope, StoredValue, drop_quietly, resolve};
+use crate::resolve::{Meter, Scope, StoredValue, drop_quietly};
 use crate::shape::Secrets;
 use block_run::BlockRun;
 use body_state::{BodyState, Failed, OutputSlot, Work};
@@ -53,7 +54,7 @@ use ready::Ready;
 use serde_json::Value;
 use state::StepStates;
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
@@ -144,6 +145,14 @@ pub(super) struct Schedule<'x> {
     #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "is nothing"))]
     span: Span,
     turn: Turn,
+    /// What the keys of its records begin with.
+    prefix: String,
+    /// What is sent to it from outside, through its journal.
+    messages: Option<Box<recording::Messages>>,
+    /// The record of what has ended the run before its time, if it is written.
+    interrupt_record: Option<&'static str>,
+    /// Whether each of its calls is more than a single call: it is recorded, or captured.
+    is_followed: bool,
     /// Whether calls need permits: a plan may run beside this one, as a part of the same run.
     is_shared: bool,
     applicant: Applicant,
@@ -274,12 +283,17 @@ impl<'x> Schedule<'x> {
             options.capture |= inside.capture;
             options.capture_outputs |= inside.capture_outputs;
         }
-        // A report needs the JSON of all outputs.
-        let handing = (hands_over && !options.capture_outputs)
+        // A report needs the JSON of all outputs, and so does a journal.
+        let handing = (hands_over && !options.capture_outputs && run.durable.is_none())
             .then(|| graph.handing(plan, block))
             .flatten();
         let clock = Clock::start(Arc::clone(&run));
-        let seed = run.options.seed.map(|seed| match &outer {
+        let seed = run.options.seed.or_else(|| {
+            // The same after a crash.
+            let durable = run.durable.as_ref()?;
+            Some(durable.seed())
+        });
+        let seed = seed.map(|seed| match &outer {
             Some(outer) => seed ^ outer.hash(),
             None => seed,
         });
@@ -323,7 +337,8 @@ impl<'x> Schedule<'x> {
                 outer.as_ref().and_then(CallContext::deadline),
                 options.cancel.take(),
             )
-            .of_inner(is_inner),
+            .of_inner(is_inner)
+            .replaying(recording::interrupt(&run, outer.is_some())),
             winding: None,
             ending: None,
             given: None,
@@ -336,6 +351,10 @@ impl<'x> Schedule<'x> {
             throttles: allowance.throttles(),
             asking: 0,
             deferred: Vec::new(),
+            prefix: recording::prefix(&run, outer.as_ref(), block.is_some() || is_inner),
+            messages: None,
+            interrupt_record: None,
+            is_followed: options.capture || run.durable.is_some(),
             allowance,
             depth,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
@@ -372,7 +391,9 @@ impl<'x> Schedule<'x> {
         }
         loop {
             self.look_at_limits();
+            self.look_at_journal(cx);
             if self.interrupts.poll(cx, &self.clock) {
+                self.note_interrupt();
                 if self.begin_grace() || self.wind_down() {
                     continue;
                 }
@@ -418,6 +439,7 @@ impl<'x> Schedule<'x> {
                 Poll::Ready(Some(happened)) => self.happened(happened, result),
                 Poll::Ready(None) if !is_waiting => break,
                 Poll::Pending if has_opened => {}
+                Poll::Ready(None) | Poll::Pending if self.goes_on_replaying() => {}
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
         }
@@ -479,8 +501,7 @@ impl<'x> Schedule<'x> {
         // A single call is by far the most frequent, and needs no more than this.
         let single = match body {
             Body::Action(action)
-                if self.graph.simple[step]
-                    && !(self.options.capture || self.has_to_wait(action)) =>
+                if self.graph.simple[step] && !(self.is_followed || self.has_to_wait(action)) =>
             {
                 Some(action)
             }
@@ -768,7 +789,7 @@ impl<'x> Schedule<'x> {
             _ if policy.catch == Catch::Whole => {
                 StoredValue::json(self.caught(step, element, error, *attempts))
             }
-            Some(fallback) => match self.metered(|scope| resolve::<Value>(fallback, scope)) {
+            Some(fallback) => match self.fallback(step, fallback) {
                 Ok((Ok(output), bytes)) => StoredValue::weighed(output, bytes),
                 Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
                     return Err(failed);
@@ -939,6 +960,7 @@ impl<'x> Schedule<'x> {
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
             turn: Mutex::default(),
+            plans_inside: AtomicUsize::new(0),
         })
     }
 

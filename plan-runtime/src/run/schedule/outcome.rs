@@ -2,13 +2,16 @@
 
 use super::super::catch::catch;
 use super::super::context::CallContext;
+use super::super::durable::Durable;
 use super::super::report::{Report, Status, StepReport};
 use super::super::start::MadeOutput;
+use super::recording::has_code;
 use super::{Schedule, StepState};
-use crate::error::{Cause, Failure, RunError, StepError, StepPath};
+use crate::error::{Cause, Failure, Interrupt, RunError, StepError, StepPath};
 use crate::plan::{Plan, Role, Template, number};
-use crate::resolve::{Handed, ResolveError, StoredValue};
+use crate::resolve::{Handed, ResolveError, StoredValue, resolve};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -16,6 +19,17 @@ use std::time::{Duration, SystemTime};
 impl<'x> Schedule<'x> {
     pub(in crate::run) fn plan(&self) -> &'x Plan {
         self.plan
+    }
+
+    pub(in crate::run) fn durable(&self) -> Option<Arc<Durable>> {
+        // What ended it may be that the journal cannot be written.
+        let is_stopped = matches!(self.interrupts.happened(), Some(Interrupt::Journal(_)));
+        self.run.durable.clone().filter(|_| !is_stopped)
+    }
+
+    /// Why the output is none of the type that the run returns.
+    pub(in crate::run) fn unfit_output(&self, error: &serde_json::Error) -> RunError {
+        self.error(self.bad_output(error))
     }
 
     /// What the run returns.
@@ -46,25 +60,58 @@ impl<'x> Schedule<'x> {
             Some(interrupt) => Cause::Interrupted(interrupt.clone()),
             None if self.failed.is_empty() => {
                 let output = &self.plan.output.value;
+                if self.run.durable.is_some() && has_code(output) {
+                    return self.recorded_outcome(output, make);
+                }
                 let given = self.give_output();
                 let made = self.metered(|scope| make(MadeOutput::At(output, scope, &given)));
                 self.take_back(Some(given));
                 match made {
                     Ok((Ok(output), _)) => return Ok(output),
-                    Ok((Err(error), _)) => {
-                        if let Some(limit) = error.exceeded() {
-                            self.exceed(limit, &self.place_of_output(&error));
-                        }
-                        match self.interrupts.happened() {
-                            Some(interrupt) => Cause::Interrupted(interrupt.clone()),
-                            None => Cause::Output(self.hushed_output(StepError::arguments(error))),
-                        }
-                    }
+                    Ok((Err(error), _)) => self.no_output(error),
                     Err(panic) => Cause::Output(panic),
                 }
             }
             None => Cause::Steps,
         })
+    }
+
+    /// Why there is no output.
+    fn no_output(&self, error: ResolveError) -> Cause {
+        if let Some(limit) = error.exceeded() {
+            self.exceed(limit, &self.place_of_output(&error));
+        }
+        match self.interrupts.happened() {
+            Some(interrupt) => Cause::Interrupted(interrupt.clone()),
+            None => Cause::Output(self.hushed_output(StepError::arguments(error))),
+        }
+    }
+
+    /// What the work gave, of which Rust code decides: what it has decided before a crash, if it has.
+    fn recorded_outcome<T>(
+        &self,
+        output: &Template,
+        make: impl FnOnce(MadeOutput<'_>) -> Result<T, ResolveError>,
+    ) -> Result<T, Cause> {
+        let decided = self.decided(
+            true,
+            || self.key_of_end("value"),
+            || match self.metered(|scope| resolve::<Value>(output, scope)) {
+                Ok((Ok(value), _)) => Ok(value),
+                Ok((Err(error), _)) => Err(self.no_output(error)),
+                Err(panic) => Err(Cause::Output(panic)),
+            },
+        );
+        match decided {
+            Some(value) => make(MadeOutput::Json(value?)).map_err(|error| self.no_output(error)),
+            None => {
+                self.stopped();
+                Err(match self.interrupts.happened() {
+                    Some(interrupt) => Cause::Interrupted(interrupt.clone()),
+                    None => Cause::Output(StepError::Unknown),
+                })
+            }
+        }
     }
 
     /// The value that is the output, if it is a Rust value that nobody else is still to read.

@@ -170,6 +170,11 @@ impl<'x> Tasks<'x> {
         false
     }
 
+    /// Whether something was woken that has not been polled since.
+    pub(super) fn has_woken(&self) -> bool {
+        !self.queue.is_empty() || !self.woken.lock().0.is_empty()
+    }
+
     /// Adds a block, which is polled before all others: the call for which there is a permit now may be in it.
     pub(super) fn push_block(&mut self, place: (usize, usize), state: Box<CallState<'x>>) {
         self.push(place, None, Some(state), 0);

@@ -131,9 +131,11 @@ impl<'x> Schedule<'x> {
             *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             return self.end_wait(step, number, Some(&span));
         };
-        let path = self.path(step, &element);
-        let waiting = Waiting::new(inbox, path, wait.clone());
-        let ending = ending(waiting, self.limit_of_wait(step), outcome);
+        let ending = self.recorded_wait(step, &element, &outcome, || {
+            let path = self.path(step, &element);
+            let waiting = Waiting::new(inbox, path, wait.clone());
+            ending(waiting, self.limit_of_wait(step), Arc::clone(&outcome))
+        });
         let more = Some(CallState::receiving(span, ending));
         self.running.push((step, number), None, more, 0);
     }

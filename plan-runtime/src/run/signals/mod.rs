@@ -62,7 +62,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 }
             },
             Stage::Running(schedule) => schedule.signals(),
-            Stage::Ended => Signals::to_nobody(true),
+            Stage::Ending(_) | Stage::Ended => Signals::to_nobody(true),
         }
     }
 }

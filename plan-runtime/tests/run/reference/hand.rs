@@ -3,6 +3,7 @@
 use super::tree::{MORE, Node};
 use crate::support::Driven;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
+use plan_runtime::journal::Memory;
 use plan_runtime::plan::{Executable, Role};
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{
@@ -214,6 +215,20 @@ impl<'p> Hand<'p> {
 
     /// Begins a run.
     pub(crate) fn begin(&self, on_failure: OnFailure, grace: Duration) -> Begun<'_> {
+        self.begun(self.run(on_failure, grace))
+    }
+
+    /// Begins a run with a journal, or goes on with it.
+    pub(crate) fn begin_in(
+        &self,
+        on_failure: OnFailure,
+        grace: Duration,
+        journal: &Memory,
+    ) -> Begun<'_> {
+        self.begun(self.run(on_failure, grace).durable(journal, "run"))
+    }
+
+    fn run(&self, on_failure: OnFailure, grace: Duration) -> Run<'_, Self, Value> {
         let inputs = Ok(Vec::<StoredValue>::new());
         let cancelled = poll_fn(|cx| {
             let mut state = self.state.lock().unwrap();
@@ -224,13 +239,16 @@ impl<'p> Hand<'p> {
                 Poll::Pending
             }
         });
-        let run = Run::<Hand<'_>, Value>::new(self.plan, inputs, self, start)
+        Run::<Hand<'_>, Value>::new(self.plan, inputs, self, start)
             .timer(self.timer.clone())
             .on_failure(on_failure)
             .concurrency(10_000)
             .deadline(DEADLINE)
             .grace(grace)
-            .cancel_on(cancelled);
+            .cancel_on(cancelled)
+    }
+
+    fn begun<'h>(&'h self, run: Run<'h, Self, Value>) -> Begun<'h> {
         let signals = Some(run.signals());
         let future: Ended = Box::pin(run.with_report());
         Begun {
@@ -262,6 +280,12 @@ impl Begun<'_> {
             self.ended = Some(ended);
         }
         self.ended.is_some()
+    }
+
+    /// Sends what may be there already.
+    pub(crate) fn send_again(&self, path: &str) {
+        let signals = self.signals.as_ref().expect("nobody has hung up");
+        let _ = signals.send(path, "sent");
     }
 
     pub(crate) fn happen(&mut self, event: &Event) {

@@ -3,6 +3,7 @@
 use super::hand::{Begun, End, Event, GRACE, Hand};
 use super::model::Model;
 use super::tree::{Node, Work, plans};
+use plan_runtime::journal::Memory;
 use plan_runtime::plan::Executable;
 use plan_runtime::run::OnFailure;
 use std::ops::AddAssign;
@@ -16,6 +17,8 @@ pub(crate) struct Tried {
     pub(crate) ended: usize,
     /// Runs that were dropped, one in each state before that.
     pub(crate) dropped: usize,
+    /// How often a run crashed, and went on.
+    pub(crate) crashed: usize,
     /// States of which the language does not say how they go on.
     pub(crate) unclear: usize,
 }
@@ -25,6 +28,7 @@ impl AddAssign for Tried {
         self.plans += other.plans;
         self.ended += other.ended;
         self.dropped += other.dropped;
+        self.crashed += other.crashed;
         self.unclear += other.unclear;
     }
 }
@@ -138,6 +142,56 @@ impl<'t> Play<'t> {
             drop(run);
         }
         assert!(hand.running().is_empty() && hand.started().is_empty());
+        self.resume(path, model);
+    }
+
+    /// Has a run with a journal go the same way, and crash after each moment: it goes on as if nothing had happened, and makes only the calls
+    /// again that ran.
+    fn resume(&mut self, path: &[Moment], model: &Model<'_>) {
+        // A journal never hangs up.
+        if path.iter().any(|it| it.event == Some(Event::HangUp)) {
+            return;
+        }
+        let hand = Hand::new(self.plans);
+        let journal = Memory::new();
+        let begin = || hand.begin_in(self.on_failure, self.grace, &journal);
+        let mut run = begin();
+        for place in 0..path.len() {
+            self.follow(&hand, &mut run, &path[..=place]);
+            drop(run);
+            run = begin();
+            for event in path[..=place].iter().filter_map(|it| it.event.as_ref()) {
+                if let Event::Send(path) = event {
+                    run.send_again(path);
+                }
+            }
+            run.settle();
+            let (running, started) = (hand.running(), hand.started());
+            if (&running, &started) != (&path[place].running, &path[place].running) {
+                let got = format!(
+                    "crashed, and made {started:?} again, of which {running:?} run: {:?}",
+                    run.error()
+                );
+                let expected = format!("{:?}", path[place].running);
+                self.differs(&path[..=place], &got, &expected);
+            }
+        }
+        let is_over = run.settle();
+        if is_over != model.is_over() {
+            let expected = format!("over: {}", model.is_over());
+            self.differs(path, &format!("crashed, over: {is_over}"), &expected);
+        }
+        if is_over {
+            let (got, expected) = (run.outcome(self.steps), model.outcome());
+            if got != expected {
+                self.differs(
+                    path,
+                    &format!("crashed: {got:#?}"),
+                    &format!("{expected:#?}"),
+                );
+            }
+        }
+        self.tried.crashed += path.len();
     }
 
     /// Has the last of some moments come.

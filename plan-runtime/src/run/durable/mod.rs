@@ -1,0 +1,390 @@
+//! Runs that write down what happens, and go on after a crash.
+//!
+//! A run that begins again does what it did before, in the same order, with what is recorded in the place of calls, and makes no other call meanwhile: it *replays*. Once nothing
+//! is left to replay it is *live*: the calls that were held back are made.
+//!
+//! | | |
+//! |---|---|
+//! | `begin.rs` | claims a run, and compares it with what was begun |
+//! | `changes.rs` | what differs between two versions of a plan |
+//! | `key.rs` | the names of records |
+//! | `record.rs` | what a record says |
+
+mod begin;
+mod changes;
+mod key;
+mod record;
+
+pub(super) use begin::{Begun, Target, begin};
+pub(super) use key::of_element;
+pub(super) use record::{Recorded, decode, encode};
+
+use super::timer::{Sleep, Timer};
+use crate::journal::{Claim, End, Found, Journal, JournalError, Message, Written};
+use std::collections::{BTreeMap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+/// What a durable run and the plans inside it have in common.
+pub(super) struct Durable {
+    journal: Arc<dyn Journal>,
+    claim: Claim,
+    timer: Arc<dyn Timer>,
+    /// When this process took the run.
+    start: Instant,
+    /// How long ago the run had begun then.
+    before: Duration,
+    state: Mutex<State>,
+}
+
+struct State {
+    is_live: bool,
+    /// While it replays, the time of what was replayed last.
+    time: Duration,
+    /// What is to be replayed of all that has started, by the numbers of the records.
+    replays: BTreeMap<u64, (Duration, Waker)>,
+    /// The record whose turn it is.
+    turn: Option<u64>,
+    /// Who waits until the run is live, and until what was noted is durable.
+    held: Vec<Waker>,
+    /// The writes that nobody waits for by itself, and how many there were, and how many are durable.
+    notes: VecDeque<Written>,
+    noted: u64,
+    durable: u64,
+    /// How many results are being written.
+    writing: usize,
+    /// Why the journal cannot be used any more.
+    failure: Option<Arc<JournalError>>,
+    /// What polls the outermost plan.
+    root: Option<Waker>,
+}
+
+impl Durable {
+    fn new(
+        journal: Arc<dyn Journal>,
+        claim: Claim,
+        timer: Arc<dyn Timer>,
+        before: Duration,
+        is_live: bool,
+    ) -> Self {
+        Self {
+            journal,
+            claim,
+            start: timer.now(),
+            timer,
+            before,
+            state: Mutex::new(State {
+                is_live,
+                time: Duration::ZERO,
+                replays: BTreeMap::new(),
+                turn: None,
+                held: Vec::new(),
+                notes: VecDeque::new(),
+                noted: 0,
+                durable: 0,
+                writing: 0,
+                failure: None,
+                root: None,
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The seed of all that is random in it.
+    pub(super) fn seed(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.claim.id.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// The time since the run began; while it replays, that of what is replayed.
+    pub(super) fn now(&self) -> Duration {
+        let state = self.state();
+        if state.is_live {
+            self.time().max(state.time)
+        } else {
+            state.time
+        }
+    }
+
+    /// The time since the run began.
+    pub(super) fn time(&self) -> Duration {
+        let here = self.timer.now().saturating_duration_since(self.start);
+        self.before.saturating_add(here)
+    }
+
+    /// The timer's time, after this much of the run.
+    pub(super) fn at(&self, time: Duration) -> Option<Instant> {
+        match time.checked_sub(self.before) {
+            Some(here) => self.start.checked_add(here),
+            // Before the machine started, maybe.
+            None => Some(self.start),
+        }
+    }
+
+    /// Whether this time has come. While it replays, no time passes.
+    pub(super) fn is_past(&self, time: Instant) -> bool {
+        self.is_live() && self.timer.now() >= time
+    }
+
+    pub(super) fn is_live(&self) -> bool {
+        self.state().is_live
+    }
+
+    /// Sleeps until this time of the run, which is in no case over before the run is live.
+    pub(super) fn sleep_until(self: &Arc<Self>, time: Duration) -> Sleep {
+        let this = Arc::clone(self);
+        Box::pin(async move {
+            this.live().await;
+            this.timer.sleep(time.saturating_sub(this.time())).await;
+        })
+    }
+
+    /// Sleeps for this time, from when the run is live.
+    pub(super) fn sleep_live(self: &Arc<Self>, duration: Duration) -> Sleep {
+        let this = Arc::clone(self);
+        Box::pin(async move {
+            this.live().await;
+            this.timer.sleep(duration).await;
+        })
+    }
+
+    /// Is ready once the run is live, and all is durable that decided about what comes then.
+    pub(super) async fn live(&self) {
+        let noted = self.state().noted;
+        poll_fn(|cx| {
+            let mut state = self.state();
+            if state.is_live && state.durable >= noted {
+                return Poll::Ready(());
+            }
+            if !state.held.iter().any(|waker| waker.will_wake(cx.waker())) {
+                state.held.push(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Whether nothing is held back.
+    pub(super) fn is_settled(&self) -> bool {
+        let state = self.state();
+        state.is_live && state.durable >= state.noted
+    }
+
+    /// The record with this key. `Err` means that the run is over.
+    pub(super) fn find(&self, key: &str) -> Result<Option<Found>, ()> {
+        self.journal
+            .find(&self.claim, key)
+            .map_err(|error| self.fail(error))
+    }
+
+    /// The journal cannot be used: the run is over, and goes on when it is begun again.
+    pub(super) fn fail(&self, error: JournalError) {
+        let mut state = self.state();
+        state.failure.get_or_insert_with(|| Arc::new(error));
+        let root = state.root.take();
+        drop(state);
+        if let Some(root) = root {
+            root.wake();
+        }
+    }
+
+    pub(super) fn failure(&self) -> Option<Arc<JournalError>> {
+        self.state().failure.clone()
+    }
+
+    /// Writes how an attempt ended. If that fails, it is never ready, and the run is over.
+    pub(super) fn write(self: &Arc<Self>, key: String, body: String) -> Sleep {
+        let mut write = Writing {
+            written: self.journal.record(&self.claim, key, body),
+            durable: Arc::clone(self),
+        };
+        self.state().writing += 1;
+        Box::pin(poll_fn(move |cx| write.poll(cx)))
+    }
+
+    /// Writes what was decided. It is durable before any call is made because of it.
+    pub(super) fn note(&self, key: String, body: String) {
+        let note = self.journal.record(&self.claim, key, body);
+        let mut state = self.state();
+        state.notes.push_back(note);
+        state.noted += 1;
+        let root = state.root.take();
+        drop(state);
+        if let Some(root) = root {
+            root.wake();
+        }
+    }
+
+    /// Has what was noted written on. The outermost plan does this whenever it is polled.
+    pub(super) fn poll(&self, cx: &Context<'_>) {
+        let mut notes = {
+            let mut state = self.state();
+            state.root = Some(cx.waker().clone());
+            std::mem::take(&mut state.notes)
+        };
+        let (mut done, mut failed) = (0, None);
+        while let Some(note) = notes.front_mut() {
+            // What a waker does is not ours: nothing is locked.
+            match note.as_mut().poll(&mut Context::from_waker(cx.waker())) {
+                Poll::Pending => break,
+                Poll::Ready(Ok(())) => done += 1,
+                Poll::Ready(Err(error)) => failed = failed.or(Some(error)),
+            }
+            notes.pop_front();
+        }
+        let mut state = self.state();
+        notes.append(&mut state.notes);
+        state.notes = notes;
+        state.durable += done;
+        let held = if done > 0 {
+            std::mem::take(&mut state.held)
+        } else {
+            Vec::new()
+        };
+        drop(state);
+        held.into_iter().for_each(Waker::wake);
+        if let Some(error) = failed {
+            self.fail(error);
+        }
+    }
+
+    /// Nothing can happen but what is recorded, or comes from outside: the next record has its turn, or the run is live. `false` if neither.
+    pub(super) fn go_on(&self) -> bool {
+        let mut state = self.state();
+        if state.writing > 0 {
+            return false;
+        }
+        if let Some((&number, (time, waker))) = state.replays.first_key_value() {
+            let (time, waker) = (*time, waker.clone());
+            if state.turn.replace(number) == Some(number) {
+                return false;
+            }
+            state.time = state.time.max(time);
+            drop(state);
+            waker.wake();
+            return true;
+        }
+        if state.is_live {
+            return false;
+        }
+        state.is_live = true;
+        let held = std::mem::take(&mut state.held);
+        drop(state);
+        held.into_iter().for_each(Waker::wake);
+        true
+    }
+
+    /// Is ready when a record has its turn, which happened at this time.
+    pub(super) fn replay(self: &Arc<Self>, number: u64, time: Duration) -> Replay {
+        Replay {
+            durable: Arc::clone(self),
+            number,
+            time,
+            is_over: false,
+        }
+    }
+
+    /// Is ready once there may be messages with greater numbers.
+    pub(super) fn watch(&self, after: u64) -> Sleep {
+        self.journal.watch(&self.claim, after)
+    }
+
+    /// The messages with greater numbers. `Err` means that the run is over.
+    pub(super) fn messages(&self, after: u64) -> Result<Vec<(u64, Message)>, ()> {
+        self.journal
+            .messages(&self.claim, after)
+            .map_err(|error| self.fail(error))
+    }
+
+    /// The run has ended.
+    pub(super) fn end(&self, end: End) -> Written {
+        self.journal.end(&self.claim, end)
+    }
+}
+
+impl Drop for Durable {
+    fn drop(&mut self) {
+        let (journal, claim) = (&self.journal, &self.claim);
+        // What a journal panics about while it is given back is lost.
+        let _ = super::catch::catch(|| journal.release(claim));
+    }
+}
+
+/// The result of an attempt that is being written.
+struct Writing {
+    written: Written,
+    durable: Arc<Durable>,
+}
+
+impl Writing {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self.written.as_mut().poll(cx) {
+            Poll::Ready(Ok(())) => Poll::Ready(()),
+            Poll::Ready(Err(error)) => {
+                self.durable.fail(error);
+                // It is not polled again: the run is over.
+                self.written = Box::pin(std::future::pending());
+                Poll::Pending
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.durable.state().writing -= 1;
+    }
+}
+
+/// A record that waits for its turn.
+pub(super) struct Replay {
+    durable: Arc<Durable>,
+    number: u64,
+    time: Duration,
+    is_over: bool,
+}
+
+impl Future for Replay {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let mut state = this.durable.state();
+        if state.turn == Some(this.number) {
+            state.turn = None;
+            state.replays.remove(&this.number);
+            drop(state);
+            this.is_over = true;
+            return Poll::Ready(());
+        }
+        let waits = (this.time, cx.waker().clone());
+        let before = state.replays.insert(this.number, waits);
+        drop(state);
+        drop(before);
+        Poll::Pending
+    }
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let mut state = self.durable.state();
+        let gone = state.replays.remove(&self.number);
+        if state.turn == Some(self.number) {
+            state.turn = None;
+        }
+        drop(state);
+        drop(gone);
+    }
+}

@@ -1,0 +1,197 @@
+//! What a record says of an attempt.
+
+use crate::Error;
+use crate::error::StepError;
+use crate::failure::Failure;
+use crate::resolve::ResolveError;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// How an attempt ended.
+pub(in crate::run) struct Recorded {
+    /// Since the run began.
+    pub(in crate::run) started: Duration,
+    pub(in crate::run) ended: Duration,
+    pub(in crate::run) result: Result<Value, StepError>,
+}
+
+/// The same as JSON. Times are microseconds since the run began.
+#[derive(Serialize, Deserialize)]
+struct Body<'b> {
+    at: (u64, u64),
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<Failed>,
+    /// Null where it failed.
+    #[serde(default)]
+    value: Cow<'b, Value>,
+}
+
+/// How an attempt failed. Of an error's type nothing remains, but of what it says and means all does.
+#[derive(Serialize, Deserialize)]
+struct Failed {
+    kind: Kind,
+    /// What it says; of a tool's error, also what its causes say.
+    texts: Vec<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    permanent: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    /// In milliseconds: after how long to try again, or how long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<u64>,
+    /// The failure that a tool returned, or which it needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Tool,
+    Panic,
+    Timeout,
+    Deadline,
+    Arguments,
+    Value,
+    Output,
+    Failed,
+    Refused,
+    NoSignals,
+    Unknown,
+}
+
+/// At most this many causes of an error are kept, since an error may be its own cause.
+const MOST_CAUSES: usize = 50;
+
+/// The body of a record.
+pub(in crate::run) fn encode(
+    (started, ended): (Duration, Duration),
+    result: Result<&Value, &StepError>,
+) -> Result<String, serde_json::Error> {
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let at = (micros(started), micros(ended));
+    serde_json::to_string(&match result {
+        Ok(value) => Body {
+            at,
+            error: None,
+            value: Cow::Borrowed(value),
+        },
+        Err(error) => Body {
+            at,
+            error: Some(Failed::of(error)),
+            value: Cow::Owned(Value::Null),
+        },
+    })
+}
+
+/// What a record says.
+pub(in crate::run) fn decode(body: &str) -> Result<Recorded, serde_json::Error> {
+    let body: Body<'_> = serde_json::from_str(body)?;
+    let (started, ended) = body.at;
+    Ok(Recorded {
+        started: Duration::from_micros(started),
+        ended: Duration::from_micros(ended),
+        result: match body.error {
+            None => Ok(body.value.into_owned()),
+            Some(failed) => Err(failed.into_error()),
+        },
+    })
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Failed {
+    fn of(error: &StepError) -> Self {
+        let (kind, time) = match error {
+            StepError::Tool(error) => (Kind::Tool, error.retry_delay()),
+            StepError::Panic(_) => (Kind::Panic, None),
+            StepError::Timeout(limit) => (Kind::Timeout, Some(*limit)),
+            StepError::Deadline(limit) => (Kind::Deadline, Some(*limit)),
+            StepError::Arguments(_) if error.code() == "VALUE" => (Kind::Value, None),
+            StepError::Output(_) => (Kind::Output, None),
+            StepError::Failed(_) => (Kind::Failed, None),
+            StepError::Refused(_) => (Kind::Refused, None),
+            StepError::NoSignals => (Kind::NoSignals, None),
+            StepError::Unknown => (Kind::Unknown, None),
+            StepError::Arguments(_)
+            | StepError::Fallback(_)
+            | StepError::Limit(_)
+            | StepError::Block(_)
+            | StepError::TooManyRounds(_) => (Kind::Arguments, None),
+        };
+        let texts = match error {
+            StepError::Tool(error) => {
+                let causes = error.chain().take(MOST_CAUSES);
+                causes.map(ToString::to_string).collect()
+            }
+            StepError::Panic(text) | StepError::Refused(text) => vec![text.to_string()],
+            StepError::Arguments(error) | StepError::Output(error) => vec![error.to_string()],
+            other => vec![other.to_string()],
+        };
+        let code = match error {
+            StepError::Tool(error) => error.code().map(str::to_owned),
+            _ => None,
+        };
+        Self {
+            kind,
+            texts,
+            permanent: !error.is_transient(),
+            code,
+            time: time.map(millis),
+            failure: error.failure().cloned(),
+        }
+    }
+
+    fn into_error(self) -> StepError {
+        let Self {
+            kind,
+            mut texts,
+            permanent,
+            code,
+            time,
+            failure,
+        } = self;
+        let time = Duration::from_millis(time.unwrap_or_default());
+        let text = texts.first().cloned().unwrap_or_default();
+        let plain = |text| std::sync::Arc::new(ResolveError::new(text));
+        match (kind, failure) {
+            (Kind::Tool, failure) => {
+                let mut error = match failure {
+                    Some(failure) => Error::new(failure),
+                    None => Error::msg(texts.pop().unwrap_or_default()),
+                };
+                // What was around the innermost.
+                while let Some(text) = texts.pop() {
+                    error = error.context(text);
+                }
+                if let Some(code) = code {
+                    error = error.with_code(code);
+                }
+                if permanent {
+                    error = error.into_permanent();
+                }
+                if time > Duration::ZERO {
+                    error = error.retry_after(time);
+                }
+                StepError::tool(error)
+            }
+            (Kind::Failed, Some(failure)) => StepError::Failed(failure.into()),
+            (Kind::Panic, _) => StepError::Panic(text.into()),
+            (Kind::Timeout, _) => StepError::Timeout(time),
+            (Kind::Deadline, _) => StepError::Deadline(time),
+            (Kind::Value, _) => {
+                let error = ResolveError::raised(text.clone(), text.into());
+                StepError::Arguments(std::sync::Arc::new(error))
+            }
+            (Kind::Output, _) => StepError::Output(plain(text)),
+            (Kind::Refused, _) => StepError::Refused(text.into()),
+            (Kind::NoSignals, _) => StepError::NoSignals,
+            (Kind::Unknown, _) => StepError::Unknown,
+            (Kind::Arguments | Kind::Failed, _) => StepError::Arguments(plain(text)),
+        }
+    }
+}

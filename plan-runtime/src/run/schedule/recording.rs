@@ -1,0 +1,660 @@
+//! What a run with a journal writes down, and what it takes from there.
+
+use super::super::context::{CallContext, Decision as Decided};
+use super::super::durable::{self, Durable, Recorded, Replay};
+use super::super::report::Attempt;
+use super::super::shared::SharedRun;
+use super::super::signals::{Sent, SignalError, Signals};
+use super::super::start::{Request, Started, StepFuture, StepResult};
+use super::super::timer::Sleep;
+use super::super::trace::Span;
+use super::body_state::{AttemptRecord, OutputSlot, WaitOutcome, Work};
+use super::task::CallState;
+use super::{Schedule, Start};
+use crate::error::{Interrupt, StepError};
+use crate::journal::{JournalError, Message};
+use crate::plan::{Action, Template};
+use crate::resolve::{ResolveError, StoredValue, bytes_of, resolve};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::cell::Cell;
+use std::sync::{Arc, PoisonError};
+use std::task::Context;
+use std::time::Duration;
+
+/// The key of what has ended a run before its time.
+const INTERRUPT: &str = "!interrupt";
+
+/// The key of the end of the time for what comes then.
+const GRACE: &str = "!grace";
+
+/// What the record of that says.
+const CANCELLED: &str = "\"cancelled\"";
+
+/// What gates have decided about a call, as it is recorded.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Answer {
+    Allow,
+    AllowStep,
+    Refuse(String),
+}
+
+/// What is sent to the run from outside.
+pub(super) struct Messages {
+    signals: Signals,
+    watch: Sleep,
+    /// The number of the last one.
+    last: u64,
+    /// Those for paths at which no step waits yet.
+    early: Vec<(String, Value)>,
+}
+
+impl Messages {
+    fn new(durable: &Durable, signals: Signals) -> Self {
+        Self {
+            signals,
+            watch: durable.watch(0),
+            last: 0,
+            early: Vec::new(),
+        }
+    }
+
+    /// Takes what is new. Whether the run is to end.
+    fn poll(&mut self, durable: &Durable, cx: &mut Context<'_>) -> bool {
+        let mut is_cancelled = false;
+        // What was sent before the step waited is tried again.
+        let signals = &self.signals;
+        self.early
+            .retain(|(path, value)| is_early(signals.send(path, value)));
+        while self.watch.as_mut().poll(cx).is_ready() {
+            let messages = match durable.messages(self.last) {
+                Ok(messages) => messages,
+                Err(()) => return false,
+            };
+            for (number, message) in messages {
+                self.last = self.last.max(number);
+                match message {
+                    Message::Cancel => is_cancelled = true,
+                    Message::Signal { path, body } => {
+                        // What is no JSON was written by somebody else.
+                        if let Ok(value) = serde_json::from_str::<Value>(&body)
+                            && is_early(self.signals.send(&path, &value))
+                        {
+                            self.early.push((path, value));
+                        }
+                    }
+                }
+            }
+            self.watch = durable.watch(self.last);
+        }
+        is_cancelled
+    }
+}
+
+/// Whether a value was sent to a step that does not wait for one yet.
+fn is_early(sent: Result<(), SignalError>) -> bool {
+    matches!(sent, Err(SignalError::Unknown { .. }))
+}
+
+/// Something that a step decides.
+#[derive(Clone, Copy)]
+pub(super) struct Decision {
+    pub(super) step: usize,
+    pub(super) slot: OutputSlot,
+    /// The number of the first action behind it.
+    number: usize,
+    what: What,
+    /// Which condition of the branch it is.
+    pub(super) condition: usize,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum What {
+    List,
+    /// A branch, in an `if` that is right in this many branches of others.
+    Branch {
+        depth: usize,
+        place: usize,
+    },
+}
+
+impl Decision {
+    pub(super) fn new(step: usize, slot: OutputSlot, number: usize, what: What) -> Self {
+        Self {
+            step,
+            slot,
+            number,
+            what,
+            condition: 0,
+        }
+    }
+
+    /// A name that nothing else has which the step decides there. `first` is the number of its first action.
+    pub(super) fn name(&self, first: usize) -> String {
+        let number = self.number - first;
+        match self.what {
+            What::List => format!("list{number}"),
+            What::Branch { depth, place } => {
+                format!("if{number}.{depth}.{place}.{}", self.condition)
+            }
+        }
+    }
+}
+
+/// What had ended the run before a crash, if it is the outermost.
+pub(super) fn interrupt(run: &SharedRun, is_inside: bool) -> Option<(Replay, Interrupt)> {
+    interrupt_of(run, is_inside, INTERRUPT)
+}
+
+fn interrupt_of(run: &SharedRun, is_inside: bool, key: &str) -> Option<(Replay, Interrupt)> {
+    let durable = run.durable.as_ref().filter(|_| !is_inside)?;
+    let found = durable.find(key).ok()??;
+    let interrupt = match serde_json::from_str::<Duration>(&found.body) {
+        Ok(limit) => Interrupt::Deadline(limit),
+        Err(_) => Interrupt::Cancelled,
+    };
+    let replay = durable.replay(found.number, Duration::ZERO);
+    Some((replay, interrupt))
+}
+
+/// What the keys of the records of a plan begin with: the key of the call around it.
+pub(super) fn prefix(run: &SharedRun, outer: Option<&CallContext>, is_step: bool) -> String {
+    match (&run.durable, outer) {
+        (Some(_), Some(outer)) => outer.key_inside(is_step),
+        _ => String::new(),
+    }
+}
+
+impl<'x> Schedule<'x> {
+    /// Ends the run if its journal cannot be used. The outermost plan has notes written.
+    #[inline]
+    pub(super) fn look_at_journal(&mut self, cx: &mut Context<'_>) {
+        if self.run.durable.is_some() {
+            self.look_at_its_journal(cx);
+        }
+    }
+
+    #[cold]
+    fn look_at_its_journal(&mut self, cx: &mut Context<'_>) {
+        let Some(durable) = self.run.durable.clone() else {
+            return;
+        };
+        if self.outer.is_none() {
+            durable.poll(cx);
+            self.receive(cx);
+        }
+        if let Some(error) = durable.failure() {
+            self.interrupts.happen(Interrupt::Journal(error));
+        }
+    }
+
+    /// Takes what was sent to the run from outside.
+    fn receive(&mut self, cx: &mut Context<'_>) {
+        let Some(durable) = self.run.durable.clone() else {
+            return;
+        };
+        if !durable.is_live() {
+            return;
+        }
+        let mut messages = match self.messages.take() {
+            Some(messages) => messages,
+            None => Box::new(Messages::new(&durable, self.signals())),
+        };
+        if messages.poll(&durable, cx) {
+            self.interrupts.happen(Interrupt::Cancelled);
+        }
+        self.messages = Some(messages);
+    }
+
+    /// Whether the outermost plan, which has nothing to do, is to replay what is recorded next, or to make the calls that it held back.
+    pub(super) fn goes_on_replaying(&self) -> bool {
+        match &self.run.durable {
+            Some(durable) if self.outer.is_none() && !self.running.has_woken() => durable.go_on(),
+            _ => false,
+        }
+    }
+
+    /// Writes down that the run was cancelled, or has passed its deadline.
+    #[cold]
+    pub(super) fn note_interrupt(&mut self) {
+        let Some(durable) = &self.run.durable else {
+            return;
+        };
+        let in_grace = self.ending.as_ref().is_some_and(|it| it.is_in_grace());
+        let key = if in_grace || self.winding.is_some() {
+            GRACE
+        } else {
+            INTERRUPT
+        };
+        if self.outer.is_some() || self.interrupt_record == Some(key) {
+            return;
+        }
+        let body = match self.interrupts.happened() {
+            Some(Interrupt::Cancelled) => CANCELLED.to_owned(),
+            Some(Interrupt::Deadline(limit)) => match serde_json::to_string(limit) {
+                Ok(body) => body,
+                Err(_) => return,
+            },
+            _ => return,
+        };
+        if !self.interrupts.is_replayed() {
+            durable.note(key.to_owned(), body);
+        }
+        self.interrupt_record = Some(key);
+    }
+
+    /// What had ended the time for undo steps and always steps before a crash.
+    pub(super) fn end_of_grace(&self) -> Option<(Replay, Interrupt)> {
+        interrupt_of(&self.run, self.outer.is_some(), GRACE)
+    }
+
+    /// The key of a job's records, without the attempt.
+    fn key(&self, step: usize, element: &[usize]) -> String {
+        durable::of_element(&self.prefix, &self.plan.steps[step].id, element)
+    }
+
+    /// The key of an attempt of a job.
+    fn key_of_attempt(&self, step: usize, job: usize, attempt: u32) -> String {
+        let flow = self.steps.flow(step);
+        let element = flow.map_or_else(Vec::new, |flow| flow.elements(flow.jobs[job].place));
+        format!("{}@{attempt}", self.key(step, &element))
+    }
+
+    /// Takes an attempt from its record, if it has one.
+    #[inline]
+    pub(super) fn replays(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
+        self.run.durable.is_some() && self.takes_record(step, job, start)
+    }
+
+    #[cold]
+    fn takes_record(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
+        let Some(durable) = self.run.durable.clone() else {
+            return false;
+        };
+        let at = &self.flow(step).jobs[job];
+        let (place, number, attempt) = (at.place, at.number, at.attempts + 1);
+        let Work::Action(action) = at.work else {
+            return false;
+        };
+        if action.tool.is_none() && !has_code(&action.args) {
+            return false;
+        }
+        let key = self.key_of_attempt(step, job, attempt);
+        let found = match durable.find(&key) {
+            Ok(Some(found)) => found,
+            Ok(None) => {
+                self.flow(step).jobs[job].record = AttemptRecord::Due(key);
+                return false;
+            }
+            // The run is over.
+            Err(()) => return true,
+        };
+        let recorded = durable::decode(&found.body).map_err(|error| error.to_string());
+        let recorded = recorded.and_then(|recorded| {
+            if let Ok(value) = &recorded.result {
+                let scope = self.scope();
+                let request = Request::new(&scope, action).recorded(value);
+                if let Started::Ended(Err(error)) = start(number, request) {
+                    return Err(error.to_string());
+                }
+            }
+            Ok(recorded)
+        });
+        let Recorded {
+            started,
+            ended,
+            result,
+        } = match recorded {
+            Ok(recorded) => recorded,
+            Err(why) => {
+                let error = format!("the record `{key}` does not fit its step any more: {why}");
+                durable.fail(JournalError::storage(error));
+                return true;
+            }
+        };
+        let started = self.clock.in_here(started);
+        let at = &mut self.flow(step).jobs[job];
+        at.is_next = false;
+        at.waits = None;
+        if at.attempts == 0 && at.started.is_zero() {
+            at.started = started;
+        }
+        at.attempts = attempt;
+        at.tried = started;
+        at.record = AttemptRecord::None;
+        let is_counted = std::mem::replace(&mut at.is_counted, true);
+        let frame = at.frame;
+        if let Some(error) = self.charge(action, !is_counted) {
+            self.fail(step, place, frame, error, attempt);
+            return true;
+        }
+        if self.options.record {
+            self.held.add(size_of::<Attempt>());
+            let element = self.flow(step).elements(place);
+            let log = &mut self.steps.more(step).log;
+            let entry = Some(log.len());
+            log.push(Attempt::new(element, attempt, started, action.tool.clone()));
+            self.flow(step).jobs[job].log = entry;
+        }
+        let span = self.watch_attempt(step, job);
+        let room = self.room().of_one();
+        let result =
+            result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
+        let replay = durable.replay(found.number, ended);
+        let future: StepFuture<'x> = Box::pin(async move {
+            replay.await;
+            result
+        });
+        self.calls += 1;
+        self.has_permit = false;
+        self.flow(step).active += 1;
+        let more = CallState::of(span, None, None);
+        self.running.push((step, job), Some(future), more, 0);
+        true
+    }
+
+    /// A call that is to be recorded. It is held back as long as the run replays.
+    #[inline]
+    pub(super) fn recorded(&self, future: StepFuture<'x>) -> StepFuture<'x> {
+        match &self.run.durable {
+            Some(durable) if !durable.is_settled() => {
+                let durable = Arc::clone(durable);
+                Box::pin(async move {
+                    durable.live().await;
+                    future.await
+                })
+            }
+            _ => future,
+        }
+    }
+
+    /// The same for what a call waits for before it starts.
+    pub(super) fn held_back(&self, wait: Sleep) -> Sleep {
+        match &self.run.durable {
+            Some(durable) if !durable.is_settled() => {
+                let durable = Arc::clone(durable);
+                Box::pin(async move {
+                    durable.live().await;
+                    wait.await;
+                })
+            }
+            _ => wait,
+        }
+    }
+
+    /// The time limit of an attempt.
+    pub(super) fn limit(&self, step: usize, job: usize, limit: Duration) -> Sleep {
+        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
+            return self.clock.sleep(limit);
+        };
+        if matches!(flow.jobs[job].work, Work::Action(_)) {
+            return self.clock.sleep_live(limit);
+        }
+        // What a block does once its time is over depends on that.
+        let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + "!late";
+        match durable.find(&key) {
+            Err(()) => Box::pin(std::future::pending()),
+            Ok(Some(found)) => Box::pin(durable.replay(found.number, Duration::ZERO)),
+            Ok(None) => {
+                let (durable, sleep) = (Arc::clone(durable), self.clock.sleep(limit));
+                Box::pin(async move {
+                    sleep.await;
+                    durable.note(key, "true".to_owned());
+                })
+            }
+        }
+    }
+
+    /// What the gates decided about a job before a crash, if they did. `Err` means that the run is over.
+    #[cold]
+    pub(super) fn recorded_answer(&self, step: usize, job: usize) -> Result<Option<Answer>, ()> {
+        let Some(durable) = &self.run.durable else {
+            return Ok(None);
+        };
+        let key = self.key_of_answer(step, job);
+        let found = durable.find(&key)?;
+        let answer = found.map(|found| serde_json::from_str(&found.body));
+        answer.transpose().map_err(|error| {
+            durable.fail(JournalError::storage(format!(
+                "the record `{key}`: {error}"
+            )));
+        })
+    }
+
+    /// Writes down what the gates have decided about a job.
+    pub(super) fn note_answer(&self, step: usize, job: usize, decision: Option<&Decided>) {
+        let Some(durable) = &self.run.durable else {
+            return;
+        };
+        let answer = match decision {
+            Some(Decided::Allow) => Answer::Allow,
+            Some(Decided::AllowStep) => Answer::AllowStep,
+            Some(Decided::Refuse(reason)) => Answer::Refuse(reason.clone()),
+            None => return,
+        };
+        if let Ok(body) = serde_json::to_string(&answer) {
+            durable.note(self.key_of_answer(step, job), body);
+        }
+    }
+
+    fn key_of_answer(&self, step: usize, job: usize) -> String {
+        let flow = self.steps.flow(step);
+        let element = flow.map_or_else(Vec::new, |flow| flow.elements(flow.jobs[job].place));
+        self.key_of_decision(step, &element, "gate")
+    }
+
+    /// What ends the wait of an element for a value. It is recorded, or what is recorded ends it.
+    pub(super) fn recorded_wait(
+        &self,
+        step: usize,
+        element: &[usize],
+        outcome: &WaitOutcome,
+        wait: impl FnOnce() -> Sleep,
+    ) -> Sleep {
+        let Some(durable) = &self.run.durable else {
+            return wait();
+        };
+        let key = format!("{}@1", self.key(step, element));
+        let (durable, outcome) = (Arc::clone(durable), Arc::clone(outcome));
+        let found = match durable.find(&key) {
+            Ok(found) => found,
+            Err(()) => return Box::pin(std::future::pending()),
+        };
+        let set = |outcome: &WaitOutcome, result| {
+            *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        };
+        if let Some(found) = found {
+            let recorded = durable::decode(&found.body);
+            return Box::pin(async move {
+                match recorded {
+                    Ok(recorded) => {
+                        durable.replay(found.number, recorded.ended).await;
+                        let sent = recorded.result.map(|value| {
+                            let bytes = bytes_of(&value);
+                            Arc::new(Sent { value, bytes })
+                        });
+                        set(&outcome, sent);
+                    }
+                    Err(error) => {
+                        let error = format!("the record `{key}`: {error}");
+                        durable.fail(JournalError::storage(error));
+                        std::future::pending::<()>().await;
+                    }
+                }
+            });
+        }
+        let started = self.clock.in_all(self.clock.now());
+        let wait = wait();
+        Box::pin(async move {
+            durable.live().await;
+            wait.await;
+            let body = {
+                let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+                let times = (started, durable.time());
+                match &*outcome {
+                    Some(Ok(sent)) => durable::encode(times, Ok(&sent.value)),
+                    Some(Err(error)) => durable::encode(times, Err(error)),
+                    None => return,
+                }
+            };
+            match body {
+                Ok(body) => durable.write(key, body).await,
+                Err(error) => {
+                    durable.fail(JournalError::storage(error));
+                    std::future::pending::<()>().await;
+                }
+            }
+        })
+    }
+
+    /// A value was computed, or a call could not be made.
+    pub(super) fn computed(
+        &mut self,
+        step: usize,
+        job: usize,
+        action: &Action,
+        result: StepResult,
+        span: &Span,
+    ) {
+        let at = &mut self.flow(step).jobs[job];
+        if matches!(at.record, AttemptRecord::Due(_)) {
+            if action.tool.is_none() {
+                self.flow(step).active += 1;
+                return self.called(step, job, result, Some(span));
+            }
+            // It can be made no better after a crash.
+            at.record = AttemptRecord::None;
+        }
+        self.tried(step, job, result, Some(span));
+    }
+
+    /// An attempt has ended: its record is written, and nothing goes on before it is durable. What goes on now is given back.
+    #[cold]
+    pub(super) fn writes(
+        &mut self,
+        step: usize,
+        job: usize,
+        result: StepResult,
+    ) -> Option<StepResult> {
+        let durable = self.run.durable.clone()?;
+        let tried = self.flow(step).jobs[job].tried;
+        let now = self.clock.time();
+        let times = (self.clock.in_all(tried), self.clock.in_all(now));
+        let record = std::mem::take(&mut self.flow(step).jobs[job].record);
+        let AttemptRecord::Due(key) = record else {
+            return Some(result);
+        };
+        let body = match &result {
+            Ok(output) => match output.as_json() {
+                Ok(json) => durable::encode(times, Ok(json)),
+                Err(error) => {
+                    let error = StepError::output(error);
+                    return Some(Err(error));
+                }
+            },
+            Err(error) => durable::encode(times, Err(error)),
+        };
+        let body = match body {
+            Ok(body) => body,
+            Err(error) => {
+                durable.fail(JournalError::storage(error));
+                return None;
+            }
+        };
+        let write = durable.write(key, body);
+        self.flow(step).jobs[job].record = AttemptRecord::Writing(Box::new(result));
+        self.running
+            .push((step, job), None, Some(CallState::wait(write)), 0);
+        None
+    }
+
+    /// What Rust code decides, once and for all: what it has decided before a crash, if it has. `None` means that the run is over.
+    pub(super) fn decided<T, E>(
+        &self,
+        has_code: bool,
+        key: impl FnOnce() -> String,
+        decide: impl FnOnce() -> Result<T, E>,
+    ) -> Option<Result<T, E>>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let Some(durable) = self.run.durable.as_ref().filter(|_| has_code) else {
+            return Some(decide());
+        };
+        let key = key();
+        let fail = |error: serde_json::Error| {
+            durable.fail(JournalError::storage(format!(
+                "the record `{key}`: {error}"
+            )));
+        };
+        if let Some(found) = durable.find(&key).ok()? {
+            return serde_json::from_str(&found.body).map_err(fail).ok().map(Ok);
+        }
+        let decided = decide();
+        if let Ok(value) = &decided {
+            let body = serde_json::to_string(value).map_err(fail).ok()?;
+            durable.note(key, body);
+        }
+        Some(decided)
+    }
+
+    /// The error of what is not decided, since the journal cannot be used. It is seen nowhere: that ends the run.
+    #[cold]
+    pub(super) fn stopped(&self) -> StepError {
+        if let Some(error) = self
+            .run
+            .durable
+            .as_ref()
+            .and_then(|durable| durable.failure())
+        {
+            self.interrupts.happen(Interrupt::Journal(error));
+        }
+        StepError::Unknown
+    }
+
+    /// The value that replaces the output of a step which has failed.
+    pub(super) fn fallback(
+        &self,
+        step: usize,
+        fallback: &Template,
+    ) -> Result<(Result<Value, ResolveError>, usize), StepError> {
+        let bytes = Cell::new(0);
+        let has_code = self.run.durable.is_some() && has_code(fallback);
+        let key = || self.key_of_decision(step, &[], "fallback");
+        let decided = self.decided(has_code, key, || {
+            match self.metered(|scope| resolve::<Value>(fallback, scope)) {
+                Ok((Ok(value), spent)) => {
+                    bytes.set(spent);
+                    Ok(value)
+                }
+                Ok((Err(error), _)) => Err(Ok(error)),
+                Err(panic) => Err(Err(panic)),
+            }
+        });
+        match decided {
+            None => Err(self.stopped()),
+            Some(Ok(value)) => Ok((Ok(value), bytes.get())),
+            Some(Err(Ok(error))) => Ok((Err(error), 0)),
+            Some(Err(Err(panic))) => Err(panic),
+        }
+    }
+
+    /// The key of what is decided at the end of a plan or a block.
+    pub(super) fn key_of_end(&self, what: &str) -> String {
+        format!("{}?{what}", self.prefix)
+    }
+
+    /// The key of what is decided at a place of a step.
+    pub(super) fn key_of_decision(&self, step: usize, element: &[usize], what: &str) -> String {
+        format!("{}?{what}", self.key(step, element))
+    }
+}
+
+/// Whether Rust code is in a template.
+pub(super) fn has_code(template: &Template) -> bool {
+    let mut found = false;
+    template.each(&mut |part| found |= matches!(part, Template::Computed(_)));
+    found
+}
