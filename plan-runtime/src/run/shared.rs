@@ -1,15 +1,16 @@
 //! What a run has in common with the plans inside it.
 
 use super::catch::catch;
-use super::durable::Durable;
+use super::durable::{Durable, of_element};
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::permits::Permits;
 use super::signals::Inbox;
 use super::timer::{ThreadTimer, Timer};
 use crate::resolve::drop_quietly;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What an outermost run was told that concerns the plans inside it.
 pub(super) struct SharedOptions {
@@ -34,6 +35,8 @@ pub(super) struct SharedRun {
     pub(super) durable: Option<Arc<Durable>>,
     /// Which observers have panicked: they are not notified again.
     panicked: Vec<AtomicBool>,
+    /// How often steps were undone, by their paths.
+    undone: Mutex<HashMap<String, u32>>,
 }
 
 impl SharedRun {
@@ -47,6 +50,7 @@ impl SharedRun {
                 .iter()
                 .map(|_| AtomicBool::new(false))
                 .collect(),
+            undone: Mutex::default(),
             options,
         }
     }
@@ -57,6 +61,23 @@ impl SharedRun {
             let bits = fastrand::u128(..);
             format!("{bits:032x}")
         })
+    }
+
+    /// The path of a step below this prefix, with how often it was undone.
+    pub(super) fn lasting(&self, prefix: String, step: &str) -> String {
+        let path = of_element(&prefix, step, &[]);
+        let undone = self.undone.lock().unwrap_or_else(PoisonError::into_inner);
+        match undone.get(&path) {
+            None => path,
+            Some(times) => format!("{path}~{times}"),
+        }
+    }
+
+    /// A step below this prefix was undone.
+    pub(super) fn undo(&self, prefix: &str, step: &str) {
+        let path = of_element(prefix, step, &[]);
+        let mut undone = self.undone.lock().unwrap_or_else(PoisonError::into_inner);
+        *undone.entry(path).or_default() += 1;
     }
 
     /// Whether anyone is to be told.

@@ -79,6 +79,8 @@ pub(super) struct CallPlace {
     pub(super) plan: String,
     pub(super) step: String,
     pub(super) element: Vec<usize>,
+    /// Which of the actions of the step it is.
+    pub(super) action: usize,
     pub(super) attempt: u32,
     /// When the run, the step, or one around it is over at the latest.
     pub(super) deadline: Option<Instant>,
@@ -135,6 +137,54 @@ impl CallContext {
     /// Which attempt it is, counted from 1.
     pub fn attempt(&self) -> u32 {
         self.0.as_ref().map_or(1, |place| place.attempt)
+    }
+
+    /// A text that says which call it is, for a service that makes a call with the same key only once: the [id of the run](Self::run_id), and the path of the call.
+    ///
+    /// It is the same for each attempt of the call, before a crash and after it, and where a plan or a block around it is tried again. Every other call has another.
+    /// Only once the call was undone, a further attempt of what is around it has a new key, since the old one names what does not exist any more.
+    ///
+    /// ```
+    /// use plan_runtime::run::CallContext;
+    /// use plan_runtime::{Result, plan, tool};
+    ///
+    /// /// Pays once, however often it is tried.
+    /// #[tool]
+    /// async fn pay(#[context] context: CallContext, cents: u64) -> Result<String> {
+    ///     Ok(format!("{cents} cents, as {}", context.idempotency_key()))
+    /// }
+    ///
+    /// let plan = plan! { step paid = for cents in [1, 2] { Pay { cents } }; paid };
+    /// let paid = smol::block_on(plan.run(&()).id("order-17"))?;
+    /// assert_eq!(paid, ["1 cents, as order-17/paid[0]", "2 cents, as order-17/paid[1]"]);
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// Without [`Run::durable`](crate::Run::durable) or [`Run::id`](crate::Run::id), the id of the run is random. It is empty outside of a run.
+    pub fn idempotency_key(&self) -> String {
+        match &self.0 {
+            Some(place) => format!("{}/{}", place.run.id(), self.lasting_path()),
+            None => String::new(),
+        }
+    }
+
+    /// The path of the call, with how often what is at a part of it was undone.
+    fn lasting_path(&self) -> String {
+        let Some(place) = &self.0 else {
+            return String::new();
+        };
+        let outer = place.outer.as_ref();
+        let prefix = outer.map_or_else(String::new, Self::lasting_inside);
+        let mut path = place.run.lasting(prefix, &place.step);
+        if place.action > 0 {
+            path += &format!("/{}", place.action);
+        }
+        path + &Elements(&place.element).to_string()
+    }
+
+    /// What the paths of steps begin with in a plan that runs inside the call.
+    pub(super) fn lasting_inside(&self) -> String {
+        self.lasting_path() + "."
     }
 
     /// The call of the plan that the step is part of, if that plan runs as a step of another.

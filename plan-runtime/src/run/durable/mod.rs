@@ -149,6 +149,10 @@ impl Durable {
 
     /// Sleeps for this time, from when the run is live.
     pub(super) fn sleep_live(self: &Arc<Self>, duration: Duration) -> Sleep {
+        // No time at all is over at once.
+        if duration.is_zero() {
+            return self.timer.sleep(duration);
+        }
         let this = Arc::clone(self);
         Box::pin(async move {
             this.live().await;

@@ -945,6 +945,7 @@ impl<'x> Schedule<'x> {
             plan: self.name.to_owned(),
             step: self.plan.steps[step].id.clone(),
             element,
+            action: self.action_of(step, job),
             attempt,
             deadline,
             is_plan: calls_plan.is_some(),
@@ -962,6 +963,12 @@ impl<'x> Schedule<'x> {
             turn: Mutex::default(),
             plans_inside: AtomicUsize::new(0),
         })
+    }
+
+    /// Which of the actions of a step a job is.
+    fn action_of(&self, step: usize, job: usize) -> usize {
+        let job = self.steps.flow(step).and_then(|flow| flow.jobs.get(job));
+        job.map_or(0, |job| job.number - self.graph.actions[step] as usize)
     }
 
     /// Adds a call that knows where it is, and may run plans.
