@@ -138,6 +138,8 @@ mod print;
 pub mod resolve;
 pub mod run;
 pub mod shape;
+#[cfg(feature = "macros")]
+mod sleep;
 
 pub use crate::error::{Error, Result, ResultExt};
 pub use crate::failure::Failure;
@@ -145,6 +147,8 @@ pub use crate::plan::Plan;
 pub use crate::run::tool::{Call, Tool};
 pub use crate::run::{Report, Run, RunError};
 pub use crate::shape::Shape;
+#[cfg(feature = "macros")]
+pub use crate::sleep::Sleep;
 
 /// Implements [`Tool`](trait@Tool), the contract of a tool, for the struct of its arguments. Implement [`Call`](trait@Call) for each
 /// application that has the tool.

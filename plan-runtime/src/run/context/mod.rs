@@ -13,6 +13,7 @@ use super::durable::of_element;
 use super::shared::SharedRun;
 use super::signals::Signals;
 use super::throttle::Turn;
+use super::timer::{ThreadTimer, Timer};
 use crate::error::Elements;
 use crate::print::MessageName;
 use crate::shape::Secrets;
@@ -22,7 +23,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a call to a tool knows of the run that it is part of: the step, the element, the attempt, the time that is left, and whether
 /// anyone still waits for it.
@@ -82,6 +83,8 @@ pub(super) struct CallPlace {
     /// Which of the actions of the step it is.
     pub(super) action: usize,
     pub(super) attempt: u32,
+    /// Of a durable run, when the call began, counted from when the run did: while it replays, that of what is replayed.
+    pub(super) began: Option<Duration>,
     /// When the run, the step, or one around it is over at the latest.
     pub(super) deadline: Option<Instant>,
     /// Whether what is called is a plan, whose calls count in its place.
@@ -196,6 +199,20 @@ impl CallContext {
     /// steps around it. `None` if nothing limits it.
     pub fn deadline(&self) -> Option<Instant> {
         self.0.as_ref()?.deadline
+    }
+
+    /// Sleeps for a time, by the run's [timer](super::Run::timer). In a run that is [durable](crate::Run::durable), the time goes on while nobody runs it: a call that is
+    /// made again after a crash sleeps for what is left.
+    ///
+    /// [`Sleep`](crate::Sleep) is a tool that does this.
+    pub async fn sleep(&self, time: Duration) {
+        let Some(place) = &self.0 else {
+            return ThreadTimer.sleep(time).await;
+        };
+        match (&place.run.durable, place.began) {
+            (Some(durable), Some(began)) => durable.rest_until(began.saturating_add(time)).await,
+            _ => place.run.options.timer.sleep(time).await,
+        }
     }
 
     /// Whether the call was dropped before it had ended: its time is over, its run was cancelled, or another step has failed.

@@ -57,6 +57,12 @@ struct State {
     durable: u64,
     /// How many results are being written.
     writing: usize,
+    /// How many calls run, but for those that only sleep.
+    busy: usize,
+    /// The times until which something sleeps, by number.
+    alarms: BTreeMap<u64, Duration>,
+    /// How many of these there were.
+    alarm: u64,
     /// Why the journal cannot be used any more.
     failure: Option<Arc<JournalError>>,
     /// What polls the outermost plan.
@@ -87,6 +93,9 @@ impl Durable {
                 noted: 0,
                 durable: 0,
                 writing: 0,
+                busy: 0,
+                alarms: BTreeMap::new(),
+                alarm: 0,
                 failure: None,
                 root: None,
             }),
@@ -143,7 +152,9 @@ impl Durable {
         let this = Arc::clone(self);
         Box::pin(async move {
             this.live().await;
+            let alarm = Alarm::set(&this, time);
             this.timer.sleep(time.saturating_sub(this.time())).await;
+            drop(alarm);
         })
     }
 
@@ -156,7 +167,9 @@ impl Durable {
         let this = Arc::clone(self);
         Box::pin(async move {
             this.live().await;
+            let alarm = Alarm::set(&this, this.time().saturating_add(duration));
             this.timer.sleep(duration).await;
+            drop(alarm);
         })
     }
 
@@ -174,12 +187,6 @@ impl Durable {
             Poll::Pending
         })
         .await;
-    }
-
-    /// Whether nothing is held back.
-    pub(super) fn is_settled(&self) -> bool {
-        let state = self.state();
-        state.is_live && state.durable >= state.noted
     }
 
     /// The record with this key. `Err` means that the run is over.
@@ -286,6 +293,32 @@ impl Durable {
         true
     }
 
+    /// A call that runs, until it has ended.
+    pub(super) fn run(self: &Arc<Self>) -> Busy {
+        self.state().busy += 1;
+        Busy(Arc::clone(self))
+    }
+
+    /// Sleeps until this time of the run, in a call that does nothing else meanwhile.
+    pub(super) async fn rest_until(self: &Arc<Self>, time: Duration) {
+        let _resting = Resting::begin(self);
+        self.sleep_until(time).await;
+    }
+
+    /// Whether nothing is to be done before something comes from outside, or before this much time has passed.
+    pub(super) fn rests(&self) -> Option<Option<Duration>> {
+        let state = self.state();
+        let rests = state.is_live
+            && state.busy == 0
+            && state.writing == 0
+            && state.notes.is_empty()
+            && state.replays.is_empty()
+            && state.failure.is_none();
+        let next = state.alarms.values().min().copied();
+        drop(state);
+        rests.then(|| next.map(|next| next.saturating_sub(self.time())))
+    }
+
     /// Is ready when a record has its turn, which happened at this time.
     pub(super) fn replay(self: &Arc<Self>, number: u64, time: Duration) -> Replay {
         Replay {
@@ -319,6 +352,51 @@ impl Drop for Durable {
         let (journal, claim) = (&self.journal, &self.claim);
         // What a journal panics about while it is given back is lost.
         let _ = super::catch::catch(|| journal.release(claim));
+    }
+}
+
+/// A call that runs.
+pub(super) struct Busy(Arc<Durable>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.state().busy -= 1;
+    }
+}
+
+/// A call that sleeps.
+struct Resting<'d>(&'d Durable);
+
+impl<'d> Resting<'d> {
+    fn begin(durable: &'d Durable) -> Self {
+        durable.state().busy -= 1;
+        Self(durable)
+    }
+}
+
+impl Drop for Resting<'_> {
+    fn drop(&mut self) {
+        self.0.state().busy += 1;
+    }
+}
+
+/// A time until which something sleeps.
+struct Alarm(Arc<Durable>, u64);
+
+impl Alarm {
+    fn set(durable: &Arc<Durable>, time: Duration) -> Self {
+        let mut state = durable.state();
+        state.alarm += 1;
+        let number = state.alarm;
+        state.alarms.insert(number, time);
+        drop(state);
+        Self(Arc::clone(durable), number)
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.0.state().alarms.remove(&self.1);
     }
 }
 

@@ -946,6 +946,7 @@ impl<'x> Schedule<'x> {
             step: self.plan.steps[step].id.clone(),
             element,
             action: self.action_of(step, job),
+            began: self.run.durable.as_ref().map(|durable| durable.now()),
             attempt,
             deadline,
             is_plan: calls_plan.is_some(),

@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
+use std::future::Future;
 use std::sync::{Arc, PoisonError};
 use std::task::Context;
 use std::time::Duration;
@@ -359,28 +360,16 @@ impl<'x> Schedule<'x> {
     #[inline]
     pub(super) fn recorded(&self, future: StepFuture<'x>) -> StepFuture<'x> {
         match &self.run.durable {
-            Some(durable) if !durable.is_settled() => {
-                let durable = Arc::clone(durable);
-                Box::pin(async move {
-                    durable.live().await;
-                    future.await
-                })
-            }
-            _ => future,
+            None => future,
+            Some(durable) => Box::pin(held_back(Arc::clone(durable), future)),
         }
     }
 
     /// The same for what a call waits for before it starts.
     pub(super) fn held_back(&self, wait: Sleep) -> Sleep {
         match &self.run.durable {
-            Some(durable) if !durable.is_settled() => {
-                let durable = Arc::clone(durable);
-                Box::pin(async move {
-                    durable.live().await;
-                    wait.await;
-                })
-            }
-            _ => wait,
+            None => wait,
+            Some(durable) => Box::pin(held_back(Arc::clone(durable), wait)),
         }
     }
 
@@ -650,6 +639,12 @@ impl<'x> Schedule<'x> {
     pub(super) fn key_of_decision(&self, step: usize, element: &[usize], what: &str) -> String {
         format!("{}?{what}", self.key(step, element))
     }
+}
+
+async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
+    durable.live().await;
+    let _busy = durable.run();
+    future.await
 }
 
 /// Whether Rust code is in a template.
