@@ -13,12 +13,17 @@
 //!
 //! A journal knows nothing of plans. Keys and texts are the run time's, and a journal gives them back as they were.
 
+mod blocking;
 pub mod conformance;
 mod error;
 mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 pub use error::JournalError;
 pub use memory::Memory;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{RunFilter, RunState, RunSummary, Sqlite, SqliteOptions};
 
 use std::future::Future;
 use std::pin::Pin;
