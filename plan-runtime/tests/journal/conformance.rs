@@ -81,13 +81,16 @@ const DEFECTS: &[(Defect, &str)] = &[
     (Defect::SecondSignal, "a path gets one signal"),
     (Defect::AllMessages, "only messages after a number are read"),
     (Defect::MessagesFallBack, "messages come as they were sent"),
-    (Defect::NeverWakes, "a message makes `watch` ready"),
+    (
+        Defect::NeverWakes,
+        "a message makes `watch` ready within a second",
+    ),
     (Defect::AlwaysWakes, "without a message, `watch` waits"),
     (Defect::EndReleases, "a run that has ended stays claimed"),
     (Defect::ForgetsEnd, "a claim finds the end"),
     (
         Defect::RunsShareRecords,
-        "a run does not see the records of others",
+        "what was not recorded is not found",
     ),
 ];
 
@@ -265,6 +268,12 @@ impl Journal for Broken {
                 let pair = (claim.id.to_string(), key.clone());
                 self.keys.lock().unwrap().push(pair);
             }
+            Defect::LostWritesStay => {
+                let last = self.last_claim(&claim.id).unwrap();
+                if last != claim {
+                    drop(self.memory.record(&last, key.clone(), body.clone()));
+                }
+            }
             Defect::ChangesBodies => body = body.replace('\0', ""),
             _ => {}
         }
@@ -281,10 +290,10 @@ impl Journal for Broken {
 
     fn release(&self, claim: &Claim) {
         let claim = match self.defect {
-            Defect::AnybodyReleases => self.last_claim(&claim.id),
-            _ => None,
-        }
-        .unwrap_or_else(|| self.current(claim));
+            Defect::AnybodyReleases => self.last_claim(&claim.id).unwrap(),
+            Defect::NoFence => claim.clone(),
+            _ => self.current(claim),
+        };
         self.memory.release(&claim);
     }
 
@@ -320,8 +329,9 @@ fn told(defect: Defect) -> Option<String> {
     let broken = Broken::new(defect);
     let checked = catch_unwind(AssertUnwindSafe(|| conformance::check(|| broken.clone())));
     let panic = checked.err()?;
-    let text = panic.downcast_ref::<String>().cloned();
-    Some(text.unwrap_or_default())
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    Some(text.unwrap_or_default().to_owned())
 }
 
 #[test]

@@ -16,13 +16,13 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 
 /// How many jobs are committed together.
-const MOST_TOGETHER: usize = 256;
+const BATCH: usize = 256;
 
 /// How many bytes are committed together, about.
-const MOST_BYTES: usize = 4 << 20;
+const BATCH_BYTES: usize = 4 << 20;
 
 /// How many records are removed together.
-const MOST_REMOVED: i64 = 1000;
+const REMOVED: i64 = 1000;
 
 /// The right to write to a run, by the numbers in its row.
 #[derive(Clone, Debug)]
@@ -147,7 +147,7 @@ impl Writer {
                 }
                 bytes += queued.job.bytes();
                 batch.push(queued);
-                if batch.len() < MOST_TOGETHER && bytes < MOST_BYTES {
+                if batch.len() < BATCH && bytes < BATCH_BYTES {
                     next = queue.try_recv().ok();
                 }
             }
@@ -541,8 +541,8 @@ impl Write<'_> {
                     SELECT position FROM records WHERE position BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff LIMIT ?2
                 )",
             )?
-            .execute([run, MOST_REMOVED])?;
-        if removed < usize::try_from(MOST_REMOVED).unwrap_or(usize::MAX) {
+            .execute([run, REMOVED])?;
+        if removed < usize::try_from(REMOVED).unwrap_or(usize::MAX) {
             self.sql("DELETE FROM deleted WHERE run = ?1")?
                 .execute([run])?;
         }
