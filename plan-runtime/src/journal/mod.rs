@@ -7,11 +7,12 @@
 //! | | |
 //! |---|---|
 //! | [`Memory`] | keeps records as long as the process lives: for tests |
-//! | `Sqlite` | keeps them in a file (feature `sqlite`) |
+//! | `Sqlite` | keeps them in a file, and lists and deletes runs (feature `sqlite`) |
 //! | [`Journal`] | what to implement for another database |
 //! | [`conformance`] | the tests that an implementation has to pass |
 //!
 //! A journal knows nothing of plans. Keys and texts are the run time's, and a journal gives them back as they were.
+#![doc = include_str!("postgres.md")]
 
 mod blocking;
 pub mod conformance;

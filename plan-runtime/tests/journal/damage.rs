@@ -163,29 +163,57 @@ fn a_large_record_fails_alone() {
     assert_eq!(db.records("a").unwrap().count(), 0);
 }
 
-/// What a process of a user that may only read the file is told.
+/// What a process is told whose user may only read.
+#[cfg(unix)]
 #[test]
 fn a_read_only_file() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+
     let folder = Folder::new();
     drop(folder.open());
-    let only = |path: &Path, on: bool| {
-        let mut permissions = fs::metadata(path).unwrap().permissions();
-        permissions.set_readonly(on);
-        fs::set_permissions(path, permissions).unwrap();
+    let owners = folder.join("runs.db-owners");
+    let allow = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
-    only(&folder.path(), true);
-    let may_write = fs::OpenOptions::new().write(true).open(folder.path());
-    if may_write.is_ok() {
-        // The superuser may write everything. Past the test harness, which would keep it.
-        let skipped = "a_read_only_file: skipped, since this user may write read-only files\n";
-        std::io::stderr().write_all(skipped.as_bytes()).unwrap();
-    } else {
-        assert_eq!(
-            refused(&folder.path()),
-            "the journal cannot be used: FILE: the file is read-only"
-        );
+    allow(&folder.join(""), 0o777);
+    allow(&folder.path(), 0o444);
+    let is_superuser = fs::OpenOptions::new()
+        .write(true)
+        .open(folder.path())
+        .is_ok();
+    let told = || {
+        let mut command = crate::killed::command("open", &folder.path());
+        if is_superuser {
+            // Who may write everything. Another user may not.
+            command.uid(65534).gid(65534);
+        }
+        let output = command.output().ok()?;
+        let text = String::from_utf8(output.stdout).unwrap();
+        let (_, line) = text.split_once("# ")?;
+        let real = folder.path().canonicalize().unwrap();
+        let line = line.lines().next()?;
+        Some(line.replace(real.to_str().unwrap(), "FILE"))
+    };
+    for mode in [0o777, 0o555] {
+        allow(&owners, mode);
+        allow(&owners.join("gate"), mode & 0o666);
+        let Some(told) = told() else {
+            // Past the test harness, which would keep it.
+            let skipped = "a_read_only_file: skipped, since another user cannot run it here\n";
+            std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+            return;
+        };
+        let expected = if mode == 0o777 {
+            "the journal cannot be used: `FILE`: the file is read-only"
+        } else {
+            "the journal cannot be used: `FILE-owners`: Permission denied (os error 13)"
+        };
+        assert_eq!(told, expected);
     }
-    only(&folder.path(), false);
+    allow(&owners, 0o777);
+    allow(&owners.join("gate"), 0o666);
+    allow(&folder.path(), 0o644);
     drop(folder.open());
 }
 

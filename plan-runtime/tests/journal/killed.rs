@@ -20,6 +20,12 @@ const RUNS: usize = 3;
 fn process() {
     let Ok(work) = env::var(WORK) else { return };
     let path = env::var(FILE).unwrap();
+    if work == "open" {
+        let opened = Sqlite::open(&path).map(drop);
+        return say(&opened
+            .err()
+            .map_or("opened".to_owned(), |error| error.to_string()));
+    }
     let db = Sqlite::open(&path).unwrap();
     match &*work {
         "record" => write_on(&db),
@@ -28,22 +34,27 @@ fn process() {
     }
 }
 
-pub(crate) fn say(line: &str) {
+fn say(line: &str) {
     // Past the test harness, which would keep it.
     let mut out = std::io::stdout().lock();
     writeln!(out, "# {line}").unwrap();
     out.flush().unwrap();
 }
 
-pub(crate) fn start(work: &str, path: &Path) -> Child {
-    Command::new(env::current_exe().unwrap())
+/// This binary, as a process that does some work.
+pub(crate) fn command(work: &str, path: &Path) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command
         .args(["--exact", "killed::process", "--nocapture"])
         .env(WORK, work)
         .env(FILE, path)
         .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap()
+        .stdout(Stdio::piped());
+    command
+}
+
+fn start(work: &str, path: &Path) -> Child {
+    command(work, path).spawn().unwrap()
 }
 
 /// The lines that a process says, as they come.

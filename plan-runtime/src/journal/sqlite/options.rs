@@ -1,6 +1,6 @@
 //! How a database is opened.
 
-use super::failure::Failure;
+use super::failure::{Cause, Failure};
 use super::owners::Owners;
 use super::watching::Watching;
 use super::writer::Writer;
@@ -68,7 +68,9 @@ impl SqliteOptions {
         let failure = |cause| JournalError::from(Failure::new(&path, cause));
 
         let owners = Owners::of(&path);
-        let gate = owners.enter().map_err(|error| failure(error.into()))?;
+        let folder: Arc<Path> = owners.folder().into();
+        let locks = |error| JournalError::from(Failure::new(&folder, Cause::from(error)));
+        let gate = owners.enter().map_err(locks)?;
         let mut reader = schema::connect(&path, true).map_err(failure)?;
         schema::prepare(&mut reader).map_err(failure)?;
         let database = schema::connect(&path, false).map_err(failure)?;
@@ -78,7 +80,7 @@ impl SqliteOptions {
                 row.get(0)
             })
             .map_err(|error| failure(error.into()))?;
-        let alive = owners.join(&gate).map_err(|error| failure(error.into()))?;
+        let alive = owners.join(&gate).map_err(locks)?;
         drop(gate);
 
         let owner = alive.name.clone();

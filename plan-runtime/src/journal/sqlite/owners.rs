@@ -36,6 +36,11 @@ impl Owners {
         Self(name.into())
     }
 
+    /// The folder with their files.
+    pub(super) fn folder(&self) -> &Path {
+        &self.0
+    }
+
     /// Waits until nobody else opens the database.
     pub(super) fn enter(&self) -> io::Result<Gate> {
         fs::create_dir_all(&self.0)?;
