@@ -11,3 +11,5 @@ mod killed;
 mod sqlite;
 #[cfg(feature = "sqlite")]
 mod support;
+#[cfg(feature = "sqlite")]
+mod versions;
