@@ -7,18 +7,24 @@
 //! | | |
 //! |---|---|
 //! | [`Memory`] | keeps records as long as the process lives: for tests |
-//! | `Sqlite` | keeps them in a file (feature `sqlite`) |
+//! | `Sqlite` | keeps them in a file, and lists and deletes runs (feature `sqlite`) |
 //! | [`Journal`] | what to implement for another database |
 //! | [`conformance`] | the tests that an implementation has to pass |
 //!
 //! A journal knows nothing of plans. Keys and texts are the run time's, and a journal gives them back as they were.
+#![doc = include_str!("postgres.md")]
 
+mod blocking;
 pub mod conformance;
 mod error;
 mod memory;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 pub use error::JournalError;
 pub use memory::Memory;
+#[cfg(feature = "sqlite")]
+pub use sqlite::{RunFilter, RunState, RunSummary, Sqlite, SqliteOptions};
 
 use std::future::Future;
 use std::pin::Pin;

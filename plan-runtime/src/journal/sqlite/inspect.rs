@@ -1,0 +1,350 @@
+//! What is in a database, for people and for what serves runs.
+
+use super::super::{Found, JournalError};
+use super::writer::{Done, Job};
+use super::{Sqlite, number, time};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, SystemTime};
+
+/// How many rows are read together. Between them, nothing is kept open.
+const PAGE: i64 = 128;
+
+/// How many bytes of records are read together, about.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// Whether a run has ended, as far as a journal knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RunState {
+    /// It has not ended: it runs, it waits, or nobody runs it now.
+    Running,
+    /// It has an output.
+    Done,
+    /// It has failed, or was cancelled.
+    Failed,
+}
+
+/// Which runs [`Sqlite::runs`] lists: those to which all of this applies.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct RunFilter {
+    plan: Option<String>,
+    state: Option<RunState>,
+    is_owned: Option<bool>,
+    older_than: Option<Duration>,
+}
+
+impl RunFilter {
+    /// All runs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Those of the plan with this name.
+    pub fn plan(mut self, plan: impl Into<String>) -> Self {
+        self.plan = Some(plan.into());
+        self
+    }
+
+    /// Those in this state.
+    pub fn state(mut self, state: RunState) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    /// Those that a living owner has, or, with `false`, the others: with [`RunState::Running`], those that wait for somebody to run them.
+    pub fn is_owned(mut self, is_owned: bool) -> Self {
+        self.is_owned = Some(is_owned);
+        self
+    }
+
+    /// Those that began longer ago than this.
+    pub fn older_than(mut self, age: Duration) -> Self {
+        self.older_than = Some(age);
+        self
+    }
+}
+
+/// What a journal knows of a run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// Its id.
+    pub id: String,
+    /// The name of its plan.
+    pub plan: String,
+    /// When it began.
+    pub began: SystemTime,
+    /// When it ended.
+    pub ended: Option<SystemTime>,
+    /// Whether it has ended, and how.
+    pub state: RunState,
+    /// Whether a living owner has it.
+    pub is_owned: bool,
+}
+
+/// Goes through pages. Each is read with the last position before it.
+struct Pages<T, F> {
+    read: F,
+    after: Option<i64>,
+    page: VecDeque<T>,
+}
+
+/// A page, and the position after which the next one begins, unless it is the last.
+type Page<T> = Result<(VecDeque<T>, Option<i64>), JournalError>;
+
+fn pages<T, F: FnMut(i64) -> Page<T>>(read: F) -> Pages<T, F> {
+    Pages {
+        read,
+        after: Some(i64::MIN),
+        page: VecDeque::new(),
+    }
+}
+
+impl<T, F: FnMut(i64) -> Page<T>> Iterator for Pages<T, F> {
+    type Item = Result<T, JournalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(next) = self.page.pop_front() {
+                return Some(Ok(next));
+            }
+            // After an error, there is nothing more.
+            match (self.read)(self.after.take()?) {
+                Ok((page, after)) => (self.page, self.after) = (page, after),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl Sqlite {
+    /// The runs that a filter lets through, in the order in which they began. Runs that begin meanwhile may be among them.
+    ///
+    /// ```
+    /// use plan_runtime::journal::{Journal, RunFilter, RunInfo, RunState, Sqlite};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("plan-runs-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("runs.db");
+    /// let db = Sqlite::open(path)?;
+    /// for id in ["order-17", "order-18"] {
+    ///     let claim = db.claim(id)?.claim;
+    ///     let plan = "ship_order".to_owned();
+    ///     db.describe(&claim, &RunInfo { plan, document: "{}".into(), inputs: "{}".into() })?;
+    ///     if id == "order-18" {
+    ///         db.release(&claim);
+    ///     }
+    /// }
+    /// // The write of `release` is queued before that of any later claim.
+    /// let claim = db.claim("order-19")?.claim;
+    ///
+    /// // What nobody runs.
+    /// let waiting = RunFilter::new().plan("ship_order").state(RunState::Running).is_owned(false);
+    /// let waiting = db.runs(&waiting).collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(waiting.len(), 1);
+    /// assert_eq!(waiting[0].id, "order-18");
+    /// # drop(db);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An item is [`JournalError::Storage`] if the file cannot be read; it is the last one.
+    pub fn runs(
+        &self,
+        filter: &RunFilter,
+    ) -> impl Iterator<Item = Result<RunSummary, JournalError>> + use<> {
+        let (db, filter) = (self.clone(), filter.clone());
+        let before = filter.older_than.map(before);
+        let state = match filter.state {
+            None => "",
+            Some(RunState::Running) => "AND ended IS NULL",
+            Some(RunState::Done) => "AND ended IS NOT NULL AND NOT failed",
+            Some(RunState::Failed) => "AND ended IS NOT NULL AND failed",
+        };
+        let sql = format!(
+            "SELECT number, id, plan, began, ended, failed, owner FROM runs
+            WHERE number > ?1 AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) {state}
+            ORDER BY number LIMIT ?4"
+        );
+        pages(move |after| {
+            let mut alive: HashMap<String, bool> = HashMap::new();
+            let mut count = 0;
+            let mut last = after;
+            let mut page = VecDeque::new();
+            db.read(|database| {
+                let mut statement = database.prepare_cached(&sql)?;
+                let mut rows = statement.query(params![after, filter.plan, before, PAGE])?;
+                while let Some(row) = rows.next()? {
+                    (count, last) = (count + 1, row.get(0)?);
+                    let owner: Option<String> = row.get(6)?;
+                    let is_owned = owner.is_some_and(|owner| {
+                        let is_alive = |name: &String| db.is_alive(name);
+                        *alive.entry(owner).or_insert_with_key(is_alive)
+                    });
+                    if filter.is_owned.is_some_and(|it| it != is_owned) {
+                        continue;
+                    }
+                    let ended: Option<i64> = row.get(4)?;
+                    let state = match (ended, row.get(5)?) {
+                        (None, _) => RunState::Running,
+                        (Some(_), Some(true)) => RunState::Failed,
+                        (Some(_), _) => RunState::Done,
+                    };
+                    page.push_back(RunSummary {
+                        id: row.get(1)?,
+                        plan: row.get(2)?,
+                        began: time::system(row.get(3)?),
+                        ended: ended.map(time::system),
+                        state,
+                        is_owned,
+                    });
+                }
+                Ok(())
+            })?;
+            Ok((page, (count == PAGE).then_some(last)))
+        })
+    }
+
+    fn is_alive(&self, owner: &str) -> bool {
+        owner == self.0.owner || self.0.owners.is_alive(owner)
+    }
+
+    /// The records of a run with their keys, in the order in which they were written. They are read in pages, as they are asked for.
+    ///
+    /// ```
+    /// use plan_runtime::journal::{Journal, RunInfo, Sqlite};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("plan-records-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("runs.db");
+    /// let db = Sqlite::open(path)?;
+    /// let claim = db.claim("order-17")?.claim;
+    /// let plan = "ship_order".to_owned();
+    /// db.describe(&claim, &RunInfo { plan, document: "{}".into(), inputs: "{}".into() })?;
+    /// smol::block_on(db.record(&claim, "paid@1".into(), "17".into()))?;
+    ///
+    /// for record in db.records("order-17")? {
+    ///     let (key, found) = record?;
+    ///     assert_eq!((found.number, &*key, &*found.body), (1, "paid@1", "17"));
+    /// }
+    /// # drop(db);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Unknown`] if there is no such run. An item is [`JournalError::Storage`] if the file cannot be read; it is the last one.
+    pub fn records(
+        &self,
+        id: &str,
+    ) -> Result<impl Iterator<Item = Result<(String, Found), JournalError>> + use<>, JournalError>
+    {
+        let sql = "SELECT number FROM runs WHERE id = ?1 AND plan IS NOT NULL";
+        let run: Option<i64> = self.read(|database| {
+            let mut statement = database.prepare_cached(sql)?;
+            statement.query_row([id], |row| row.get(0)).optional()
+        })?;
+        let run = run.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
+        let db = self.clone();
+        Ok(pages(move |after| {
+            let after = after.max(run << 32);
+            db.read(|database| page_of_records(database, run, after))
+        }))
+    }
+
+    /// Deletes the runs that ended longer ago than this and that nobody has, with all that is kept of them, and says how many. What the file had for them is
+    /// used for other runs; the file does not become smaller.
+    ///
+    /// Other runs are recorded meanwhile. If the process is killed, the next call continues.
+    ///
+    /// ```
+    /// use plan_runtime::journal::{End, Journal, RunFilter, RunInfo, Sqlite};
+    /// use std::time::Duration;
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("plan-delete-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("runs.db");
+    /// let db = Sqlite::open(path)?;
+    /// let claim = db.claim("order-17")?.claim;
+    /// let plan = "ship_order".to_owned();
+    /// db.describe(&claim, &RunInfo { plan, document: "{}".into(), inputs: "{}".into() })?;
+    /// smol::block_on(db.end(&claim, End { failed: false, body: "17".into() }))?;
+    /// db.release(&claim);
+    ///
+    /// assert_eq!(db.delete(Duration::from_secs(86_400))?, 0);
+    /// assert_eq!(db.delete(Duration::ZERO)?, 1);
+    /// assert_eq!(db.runs(&RunFilter::new()).count(), 0);
+    /// # drop(db);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Storage`] if the file cannot be read or written.
+    pub fn delete(&self, older_than: Duration) -> Result<u64, JournalError> {
+        let before = before(older_than);
+        // Through the queue, so that what was queued before is seen.
+        self.purge()?;
+        let mut deleted = 0;
+        let mut after = (i64::MIN, i64::MIN);
+        loop {
+            let sql = "SELECT ended, number FROM runs
+                WHERE ended IS NOT NULL AND ended < ?1 AND (ended, number) > (?2, ?3) ORDER BY ended, number LIMIT ?4";
+            let found: Vec<(i64, i64)> = self.read(|database| {
+                let mut statement = database.prepare_cached(sql)?;
+                let rows = statement.query_map(params![before, after.0, after.1, PAGE], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })?;
+                rows.collect()
+            })?;
+            let Some(last) = found.last() else {
+                return Ok(deleted);
+            };
+            after = *last;
+            let runs = found.into_iter().map(|(_, run)| run).collect();
+            if let Done::Deleted(count) = self.act(Job::Delete(runs, before))? {
+                deleted += count;
+            }
+            self.purge()?;
+        }
+    }
+
+    fn purge(&self) -> Result<(), JournalError> {
+        while let Done::Purged(true) = self.act(Job::Purge)? {}
+        Ok(())
+    }
+}
+
+fn before(age: Duration) -> i64 {
+    let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
+    time::now().saturating_sub(age)
+}
+
+fn page_of_records(
+    database: &Connection,
+    run: i64,
+    after: i64,
+) -> rusqlite::Result<(VecDeque<(String, Found)>, Option<i64>)> {
+    let sql = "SELECT position, key, body FROM records
+        WHERE position > ?1 AND position <= ?2 ORDER BY position LIMIT ?3";
+    let mut statement = database.prepare_cached(sql)?;
+    let mut rows = statement.query([after, run << 32 | 0xffff_ffff, PAGE])?;
+    let (mut page, mut bytes, mut last) = (VecDeque::new(), 0, None);
+    while bytes < PAGE_BYTES
+        && let Some(row) = rows.next()?
+    {
+        let position = row.get(0)?;
+        last = Some(position);
+        let (key, body): (String, String) = (row.get(1)?, row.get(2)?);
+        bytes += key.len() + body.len();
+        let number = number(position);
+        page.push_back((key, Found { number, body }));
+    }
+    Ok((page, last))
+}

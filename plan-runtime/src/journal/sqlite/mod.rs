@@ -1,0 +1,356 @@
+//! A journal in a file.
+
+mod failure;
+mod inspect;
+mod options;
+mod owners;
+mod reply;
+mod schema;
+mod time;
+mod watching;
+mod writer;
+
+pub use inspect::{RunFilter, RunState, RunSummary};
+pub use options::SqliteOptions;
+
+use super::{Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written};
+use failure::{Cause, Failure};
+use reply::{Reply, reply};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::task::{Context, Poll};
+use std::thread::{self, JoinHandle};
+use watching::Watching;
+use writer::{Done, Held, Job, Queued};
+
+/// A journal in an SQLite database, for one machine: any number of processes may have it open.
+///
+/// ```
+/// use plan_runtime::journal::{Journal, RunInfo, Sqlite};
+///
+/// # let folder = std::env::temp_dir().join(format!("plan-sqlite-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("runs.db");
+/// let db = Sqlite::open(&path)?;
+/// let claim = db.claim("order-17")?.claim;
+/// let plan = "ship_order".to_owned();
+/// db.describe(&claim, &RunInfo { plan, document: "{}".into(), inputs: "{}".into() })?;
+/// smol::block_on(db.record(&claim, "paid@1".into(), "17".into()))?;
+/// drop(db);
+///
+/// // Another process, after a crash.
+/// let db = Sqlite::open(&path)?;
+/// let claimed = db.claim("order-17")?;
+/// assert_eq!(claimed.run.unwrap().plan, "ship_order");
+/// assert_eq!(db.find(&claimed.claim, "paid@1")?.unwrap().body, "17");
+/// # drop(db);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Writes
+///
+/// Each `Sqlite` has a thread that writes. It commits together what was queued while it wrote what came before, so that many calls that end about the same time share one
+/// wait for the disk. The clones of a `Sqlite` share the thread; a process should open a database once. With [`open`](Self::open), a record survives that the machine
+/// loses power, as far as the disk keeps what it says that it has kept; [`SqliteOptions::normal`] gives up some of that for speed.
+///
+/// If something of a run cannot be written, say because the disk is full, then nothing more of it is written until the run is claimed again: there is never a record missing
+/// in the middle.
+///
+/// When the last clone is dropped, it waits until what is queued is written, and gives up its runs.
+///
+/// # Owners
+///
+/// A `Sqlite` owns the runs that it has claimed as long as it lives. It holds the lock of a file of its own, in a folder beside the database whose
+/// name ends with `-owners`, and the system lets go of that lock when the process ends, even by `kill -9`. While a process that was stopped with a signal exists, its runs stay its own.
+///
+/// The database and that folder must be on a disk of the machine: the log of SQLite and locks do not work over a network.
+#[derive(Clone)]
+pub struct Sqlite(Arc<Inner>);
+
+struct Inner {
+    path: Arc<Path>,
+    owners: owners::Owners,
+    /// The name of this owner.
+    owner: String,
+    reader: Mutex<Connection>,
+    claims: Mutex<HashMap<Arc<str>, Held>>,
+    queue: mpsc::Sender<Queued>,
+    watching: Arc<Watching>,
+    /// The number of the last message when the database was opened.
+    last_message: i64,
+    writer: Option<JoinHandle<()>>,
+    watcher: Mutex<Option<JoinHandle<()>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sqlite {
+    /// Opens a database, or makes a new one.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Storage`] if the file cannot be read and written, if it is not a database of this crate, or if a newer version of it has written the file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, JournalError> {
+        SqliteOptions::new().open(path)
+    }
+
+    fn failure(&self, cause: impl Into<Cause>) -> JournalError {
+        Failure::new(&self.0.path, cause).into()
+    }
+
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, JournalError> {
+        read(&lock(&self.0.reader)).map_err(|error| self.failure(error))
+    }
+
+    fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
+        match lock(&self.0.claims).get(&claim.id) {
+            Some(held) if held.epoch.unsigned_abs() == claim.epoch => Ok(held.clone()),
+            _ => Err(JournalError::Lost {
+                id: claim.id.to_string(),
+            }),
+        }
+    }
+
+    fn queue(&self, job: Job) -> Reply<Result<Done, JournalError>> {
+        let (answer, reply) = reply();
+        // Without a thread that takes it, it is dropped, and the reply says so.
+        let _ = self.0.queue.send(Queued {
+            job,
+            answer: Some(answer),
+        });
+        reply
+    }
+
+    /// Has a job done, and waits for it.
+    fn act(&self, job: Job) -> Result<Done, JournalError> {
+        let done = self.queue(job).wait();
+        done.unwrap_or_else(|| Err(self.failure(GONE)))
+    }
+
+    fn written(&self, claim: &Claim, job: impl FnOnce(Held) -> Job) -> Written {
+        let held = match self.held(claim) {
+            Ok(held) => held,
+            Err(error) => return Box::pin(std::future::ready(Err(error))),
+        };
+        let reply = self.queue(job(held));
+        let path = Arc::clone(&self.0.path);
+        Box::pin(async move {
+            match reply.await {
+                Some(done) => done.map(drop),
+                None => Err(Failure::new(&path, GONE).into()),
+            }
+        })
+    }
+}
+
+const GONE: &str = "the thread that writes has ended";
+
+impl Journal for Sqlite {
+    fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
+        let Done::Claimed(claimed, held) = self.act(Job::Claim(id.into()))? else {
+            return Err(self.failure(GONE));
+        };
+        let mut claims = lock(&self.0.claims);
+        // Where two threads come here in the other order, the last claim counts.
+        if claims
+            .get(&held.id)
+            .is_none_or(|old| old.epoch < held.epoch || old.run != held.run)
+        {
+            claims.insert(Arc::clone(&held.id), held);
+        }
+        Ok(*claimed)
+    }
+
+    fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
+        let held = self.held(claim)?;
+        self.act(Job::Describe(held, run.clone())).map(drop)
+    }
+
+    fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
+        let Held { run, .. } = self.held(claim)?;
+        self.read(|database| {
+            let sql = "SELECT position, body FROM records WHERE run = ?1 AND key = ?2";
+            database
+                .prepare_cached(sql)?
+                .query_row(params![run, key], |row| {
+                    let (number, body) = (number(row.get(0)?), row.get(1)?);
+                    Ok(Found { number, body })
+                })
+                .optional()
+        })
+    }
+
+    fn next_key(&self, claim: &Claim, from: &str) -> Result<Option<String>, JournalError> {
+        let Held { run, .. } = self.held(claim)?;
+        self.read(|database| {
+            let sql = "SELECT key FROM records WHERE run = ?1 AND key >= ?2 ORDER BY key LIMIT 1";
+            database
+                .prepare_cached(sql)?
+                .query_row(params![run, from], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    fn record(&self, claim: &Claim, key: String, body: String) -> Written {
+        self.written(claim, |held| Job::Record(held, key, body))
+    }
+
+    fn end(&self, claim: &Claim, end: End) -> Written {
+        self.written(claim, |held| Job::End(held, end))
+    }
+
+    fn release(&self, claim: &Claim) {
+        let Ok(held) = self.held(claim) else {
+            return; // Somebody else has it.
+        };
+        let run = held.run;
+        lock(&self.0.claims).remove(&claim.id);
+        drop(self.queue(Job::Release(held)));
+        self.0.watching.wake([run]);
+    }
+
+    fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
+        self.act(Job::Send(id.to_owned(), message.clone()))
+            .map(drop)
+    }
+
+    fn messages(&self, claim: &Claim, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
+        let Held { run, .. } = self.held(claim)?;
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        self.read(|database| {
+            let sql = "SELECT number, path, body FROM messages WHERE run = ?1 AND number > ?2 ORDER BY number";
+            let mut statement = database.prepare_cached(sql)?;
+            let rows = statement.query_map([run, after], |row| {
+                let number: i64 = row.get(0)?;
+                let message = match row.get(1)? {
+                    None => Message::Cancel,
+                    Some(path) => Message::Signal {
+                        path,
+                        body: row.get(2)?,
+                    },
+                };
+                Ok((number.unsigned_abs(), message))
+            })?;
+            rows.collect()
+        })
+    }
+
+    fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let Ok(Held { run, .. }) = self.held(claim) else {
+            return Box::pin(std::future::ready(()));
+        };
+        self.start_watcher();
+        Box::pin(Watch {
+            db: self.clone(),
+            claim: claim.clone(),
+            run,
+            after: i64::try_from(after).unwrap_or(i64::MAX),
+            token: None,
+        })
+    }
+}
+
+/// The number of a record in its run.
+fn number(position: i64) -> u64 {
+    position.unsigned_abs() & 0xffff_ffff
+}
+
+/// Is ready once there are messages, or once the run is lost.
+struct Watch {
+    db: Sqlite,
+    claim: Claim,
+    run: i64,
+    after: i64,
+    token: Option<u64>,
+}
+
+impl Future for Watch {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        // First this, and then the look: a message that comes between them wakes.
+        let is_new = this
+            .db
+            .0
+            .watching
+            .register(this.run, &mut this.token, cx.waker());
+        if !is_new {
+            return Poll::Pending;
+        }
+        if this.db.held(&this.claim).is_err() {
+            return Poll::Ready(());
+        }
+        let has_some = this.db.read(|database| {
+            let sql = "SELECT EXISTS(SELECT 1 FROM messages WHERE run = ?1 AND number > ?2)";
+            let mut statement = database.prepare_cached(sql)?;
+            statement.query_row([this.run, this.after], |row| row.get(0))
+        });
+        // Whoever asks for the messages gets the error.
+        if has_some.unwrap_or(true) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(token) = self.token {
+            self.db.0.watching.forget(self.run, token);
+        }
+    }
+}
+
+impl Sqlite {
+    fn start_watcher(&self) {
+        let inner = &self.0;
+        if !inner.watching.needs_thread() {
+            return;
+        }
+        let (watching, path) = (Arc::clone(&inner.watching), Arc::clone(&inner.path));
+        let last = inner.last_message;
+        let thread = thread::Builder::new().name("plan-watcher".to_owned());
+        let started = thread.spawn(move || watching.run(|| schema::connect(&path, false), last));
+        // Without a thread, messages of this process wake still.
+        *lock(&inner.watcher) = started.ok();
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.watching.close();
+        let closed = self.queue.send(Queued {
+            job: Job::Close,
+            answer: None,
+        });
+        drop(closed);
+        let threads = [self.writer.take(), lock(&self.watcher).take()];
+        for thread in threads.into_iter().flatten() {
+            // A waker that one of the threads woke may have dropped the last clone.
+            if thread.thread().id() != thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sqlite")
+            .field("path", &self.0.path)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,146 @@
+//! How a database is opened.
+
+use super::failure::{Cause, Failure};
+use super::owners::Owners;
+use super::watching::Watching;
+use super::writer::Writer;
+use super::{Inner, Sqlite, schema};
+use crate::journal::JournalError;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, mpsc};
+use std::{fs, io, thread};
+
+/// How to open a [`Sqlite`].
+///
+/// ```
+/// use plan_runtime::journal::SqliteOptions;
+///
+/// # let folder = std::env::temp_dir().join(format!("plan-options-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let path = folder.join("runs.db");
+/// let db = SqliteOptions::new().normal().max_bytes(1 << 30).open(path)?;
+/// # drop(db);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct SqliteOptions {
+    is_normal: bool,
+    max_bytes: Option<u64>,
+}
+
+impl SqliteOptions {
+    /// The options of [`Sqlite::open`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Does not wait for the disk at each commit (`synchronous = NORMAL`).
+    ///
+    /// A record then survives that the process is killed. If the machine loses power, or its system crashes, the last records may be lost,
+    /// and the calls that they are about are made again. A record in the middle is not lost.
+    pub fn normal(mut self) -> Self {
+        self.is_normal = true;
+        self
+    }
+
+    /// How large the file may become. A write that would make it larger fails, as it does on a full disk. The log beside the file comes on top of it.
+    ///
+    /// A file that is larger already stays as large.
+    pub fn max_bytes(mut self, max_bytes: u64) -> Self {
+        self.max_bytes = Some(max_bytes);
+        self
+    }
+
+    /// Opens a database, or makes a new one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sqlite::open`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Sqlite, JournalError> {
+        let path = path.as_ref();
+        let given: Arc<Path> = path.into();
+        let path: Arc<Path> = absolute(path)
+            .map_err(|error| Failure::new(&given, error))?
+            .into();
+        let failure = |cause| JournalError::from(Failure::new(&path, cause));
+
+        let owners = Owners::of(&path);
+        let folder: Arc<Path> = owners.folder().into();
+        let locks = |error| JournalError::from(Failure::new(&folder, Cause::from(error)));
+        let gate = owners.enter().map_err(locks)?;
+        let mut reader = schema::connect(&path, true).map_err(failure)?;
+        schema::prepare(&mut reader).map_err(failure)?;
+        let database = schema::connect(&path, false).map_err(failure)?;
+        self.set(&database).map_err(|error| failure(error.into()))?;
+        let last_message = reader
+            .query_row("SELECT coalesce(max(number), 0) FROM messages", [], |row| {
+                row.get(0)
+            })
+            .map_err(|error| failure(error.into()))?;
+        let alive = owners.join(&gate).map_err(locks)?;
+        drop(gate);
+
+        let owner = alive.name.clone();
+        let watching = Arc::new(Watching::default());
+        let (queue, jobs) = mpsc::channel();
+        let writer = Writer {
+            path: Arc::clone(&path),
+            database,
+            alive,
+            owners: owners.clone(),
+            watching: Arc::clone(&watching),
+            held: HashMap::new(),
+            broken: HashMap::new(),
+            unreleased: Vec::new(),
+        };
+        let writer = thread::Builder::new()
+            .name("plan-journal".to_owned())
+            .spawn(move || writer.run(&jobs))
+            .map_err(|error| failure(error.into()))?;
+        Ok(Sqlite(Arc::new(Inner {
+            path: Arc::clone(&path),
+            owners,
+            owner,
+            reader: Mutex::new(reader),
+            claims: Mutex::new(HashMap::new()),
+            queue,
+            watching,
+            last_message,
+            writer: Some(writer),
+            watcher: Mutex::new(None),
+        })))
+    }
+
+    fn set(&self, database: &rusqlite::Connection) -> rusqlite::Result<()> {
+        // Where the system's usual way leaves data in the disk's cache, the thorough one is used.
+        database.execute_batch(if self.is_normal {
+            "PRAGMA synchronous = NORMAL;"
+        } else {
+            "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;"
+        })?;
+        if let Some(bytes) = self.max_bytes {
+            let size: i64 = database.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            let pages = (bytes / size.unsigned_abs().max(1)).clamp(1, u64::from(u32::MAX - 1));
+            database.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The path of a file that need not exist, without links: all who open it have to find the same owners.
+fn absolute(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(path) = fs::canonicalize(path) {
+        return Ok(path);
+    }
+    let path = std::path::absolute(path)?;
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "that is not the path of a file",
+        ));
+    };
+    Ok(fs::canonicalize(folder)?.join(name))
+}

@@ -1,0 +1,115 @@
+//! Who is alive: each open [`Sqlite`](super::Sqlite) holds the lock of a file, which the system lets go of when the process ends, whichever way.
+//!
+//! The files are in a folder beside the database. They are made and cleaned up while `gate` is locked, so that nobody takes a file that was just made for
+//! that of a process that has ended.
+
+use super::failure::PATIENCE;
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const GATE: &str = "gate";
+
+/// The owners of a database.
+#[derive(Clone, Debug)]
+pub(super) struct Owners(PathBuf);
+
+/// Says that its owner lives, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Alive {
+    pub(super) name: String,
+    path: PathBuf,
+    file: Option<File>,
+}
+
+/// While this is held, nobody else opens the database.
+#[derive(Debug)]
+pub(super) struct Gate(#[expect(dead_code, reason = "it holds a lock")] File);
+
+impl Owners {
+    pub(super) fn of(database: &Path) -> Self {
+        let mut name = OsString::from(database);
+        name.push("-owners");
+        Self(name.into())
+    }
+
+    /// The folder with their files.
+    pub(super) fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Waits until nobody else opens the database.
+    pub(super) fn enter(&self) -> io::Result<Gate> {
+        fs::create_dir_all(&self.0)?;
+        let gate = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.0.join(GATE))?;
+        let begin = Instant::now();
+        loop {
+            match gate.try_lock() {
+                Ok(()) => return Ok(Gate(gate)),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if begin.elapsed() > PATIENCE => {
+                    let words = "another process has been opening it for too long";
+                    return Err(io::Error::new(ErrorKind::TimedOut, words));
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    }
+
+    /// Makes a new owner, and removes the files of those that have ended.
+    pub(super) fn join(&self, _gate: &Gate) -> io::Result<Alive> {
+        for entry in fs::read_dir(&self.0)?.flatten() {
+            if entry.file_name() == GATE {
+                continue;
+            }
+            let file = File::options().write(true).open(entry.path());
+            if file.is_ok_and(|file| file.try_lock().is_ok()) {
+                // It is only in the way.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        let name = format!("{}-{:016x}", std::process::id(), fastrand::u64(..));
+        let path = self.0.join(&name);
+        let file = File::options().create_new(true).write(true).open(&path)?;
+        file.try_lock()?;
+        Ok(Alive {
+            name,
+            path,
+            file: Some(file),
+        })
+    }
+
+    /// Whether an owner lives. Several may ask at the same time.
+    pub(super) fn is_alive(&self, name: &str) -> bool {
+        // A name with a path in it is none that was made here.
+        if name.contains(['/', '\\', ':', '\0']) {
+            return false;
+        }
+        match File::open(self.0.join(name)) {
+            Ok(file) => file.try_lock_shared().is_err(),
+            // Where nothing can be found out, nothing is taken away.
+            Err(error) => error.kind() != ErrorKind::NotFound,
+        }
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        drop(self.file.take());
+        // Whoever opens the database next removes it otherwise.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// An owner as messages name it.
+pub(super) fn process(name: &str) -> String {
+    let number = name.split('-').next().unwrap_or_default();
+    format!("process {number}")
+}

@@ -1,0 +1,101 @@
+//! The tables of a database, and its versions.
+
+use super::failure::{Cause, PATIENCE};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use std::path::Path;
+
+/// `user_version` of the databases that this version of the crate writes. A greater one is refused; for each smaller one there is a step in [`prepare`].
+const VERSION: i64 = 1;
+
+/// `application_id`: the letters `plan`.
+const APPLICATION: i64 = 0x706c_616e;
+
+/// Numbers of runs and messages are never used again, so an owner that has lost a run cannot mistake another one for it.
+///
+/// The position of a record is the number of its run, shifted by 32 bits, and its own: so the records of a run are side by side, in their order, and only
+/// `keys` costs more than that. What is long is in tables of its own, which a list of runs and a claim do not touch.
+const TABLES: &str = "
+CREATE TABLE runs(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  epoch INTEGER NOT NULL,
+  owner TEXT,
+  began INTEGER NOT NULL, -- in nanoseconds since 1970, as `ended`
+  ended INTEGER,
+  failed INTEGER,
+  plan TEXT -- nothing until it is described
+) STRICT;
+CREATE INDEX owned ON runs(owner) WHERE owner IS NOT NULL;
+CREATE INDEX running ON runs(number) WHERE ended IS NULL;
+CREATE INDEX ended ON runs(ended, number) WHERE ended IS NOT NULL;
+CREATE TABLE descriptions(run INTEGER PRIMARY KEY, document TEXT NOT NULL, inputs TEXT NOT NULL) STRICT;
+CREATE TABLE ends(run INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+CREATE TABLE records(
+  position INTEGER PRIMARY KEY CHECK (position >> 32 = run),
+  run INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  body TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX keys ON records(run, key);
+CREATE TABLE messages(
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL,
+  path TEXT, -- of a signal, as `body`; without them, it is a cancellation
+  body TEXT
+) STRICT;
+CREATE INDEX sent ON messages(run, number);
+CREATE UNIQUE INDEX signals ON messages(run, path) WHERE path IS NOT NULL;
+CREATE TABLE deleted(run INTEGER PRIMARY KEY) STRICT; -- whose records are still there
+";
+
+/// Opens a database. `path` is absolute, so that SQLite reads nothing into it.
+pub(super) fn connect(path: &Path, creates: bool) -> Result<Connection, Cause> {
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags.set(OpenFlags::SQLITE_OPEN_CREATE, creates);
+    let database = Connection::open_with_flags(path, flags)?;
+    database.busy_timeout(PATIENCE)?;
+    // A damaged or hostile file is found out earlier, and its schema runs nothing.
+    database.execute_batch("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;")?;
+    Ok(database)
+}
+
+/// Makes the tables of a new database, or those that an old one lacks.
+pub(super) fn prepare(database: &mut Connection) -> Result<(), Cause> {
+    if database.is_readonly("main")? {
+        return Err("the file is read-only".into());
+    }
+    let (application, version) = versions(database)?;
+    if application == APPLICATION && version > VERSION {
+        let words = format!(
+            "the file was written by a newer version of plan-runtime: its tables have version {version}, and this version knows those up to {VERSION}"
+        );
+        return Err(words.into());
+    }
+    let is_empty = |database: &Connection| {
+        let sql = "SELECT NOT EXISTS(SELECT 1 FROM sqlite_schema)";
+        database.query_row(sql, [], |row| row.get::<_, bool>(0))
+    };
+    if application != APPLICATION && !(application == 0 && version == 0 && is_empty(database)?) {
+        return Err("the file is a database of another program".into());
+    }
+    // The mode is kept in the file. It is set while nobody else has the database open, or is set already.
+    let mode: String = database.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        let words =
+            format!("the file cannot have a write-ahead log (its journal mode stays `{mode}`)");
+        return Err(words.into());
+    }
+    if version < VERSION {
+        let change = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        change.execute_batch(TABLES)?;
+        change.pragma_update(None, "application_id", APPLICATION)?;
+        change.pragma_update(None, "user_version", VERSION)?;
+        change.commit()?;
+    }
+    Ok(())
+}
+
+fn versions(database: &Connection) -> rusqlite::Result<(i64, i64)> {
+    let of = |pragma| database.pragma_query_value(None, pragma, |row| row.get(0));
+    Ok((of("application_id")?, of("user_version")?))
+}

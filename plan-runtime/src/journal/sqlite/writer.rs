@@ -1,0 +1,551 @@
+//! The thread that writes: it takes jobs in their order, and commits together what has come together.
+
+use super::super::{Claim, Claimed, End, JournalError, Message, RunInfo};
+use super::failure::{Cause, Failure};
+use super::owners::{Alive, Owners, process};
+use super::reply::Answer;
+use super::time;
+use super::watching::Watching;
+use crate::print::MessageName;
+use rusqlite::{
+    CachedStatement, Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior,
+    params,
+};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+
+/// How many jobs are committed together.
+const BATCH: usize = 256;
+
+/// How many bytes are committed together, about.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// How many records are removed together.
+const REMOVED: i64 = 1000;
+
+/// The right to write to a run, by the numbers in its row.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub(super) id: Arc<str>,
+    pub(super) run: i64,
+    pub(super) epoch: i64,
+}
+
+pub(super) enum Job {
+    Claim(Arc<str>),
+    Describe(Held, RunInfo),
+    Record(Held, String, String),
+    End(Held, End),
+    Release(Held),
+    Send(String, Message),
+    /// Deletes these runs, if they ended before that time.
+    Delete(Vec<i64>, i64),
+    /// Removes some of what is left of deleted runs.
+    Purge,
+    /// Writes what was queued before, and ends.
+    Close,
+}
+
+#[derive(Debug)]
+pub(super) enum Done {
+    Written,
+    Claimed(Box<Claimed>, Held),
+    /// To the run with this number.
+    Sent(i64),
+    /// How many.
+    Deleted(u64),
+    /// Whether more is left.
+    Purged(bool),
+}
+
+type Outcome = Result<Done, JournalError>;
+
+pub(super) struct Queued {
+    pub(super) job: Job,
+    pub(super) answer: Option<Answer<Outcome>>,
+}
+
+impl Job {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Describe(_, run) => run.document.len() + run.inputs.len(),
+            Self::Record(_, key, body) => key.len() + body.len(),
+            Self::End(_, end) => end.body.len(),
+            Self::Send(_, Message::Signal { path, body }) => path.len() + body.len(),
+            Self::Claim(_)
+            | Self::Release(_)
+            | Self::Send(..)
+            | Self::Delete(..)
+            | Self::Purge
+            | Self::Close => 0,
+        }
+    }
+
+    /// The run of which it writes something that only the owner may write.
+    fn held(&self) -> Option<&Held> {
+        match self {
+            Self::Describe(held, _) | Self::Record(held, ..) | Self::End(held, _) => Some(held),
+            Self::Claim(_)
+            | Self::Release(_)
+            | Self::Send(..)
+            | Self::Delete(..)
+            | Self::Purge
+            | Self::Close => None,
+        }
+    }
+}
+
+/// Why a job was not done.
+enum Refused {
+    /// Nothing is wrong with the database, and nothing was changed.
+    Rule(JournalError),
+    Storage(Cause),
+}
+
+impl From<JournalError> for Refused {
+    fn from(error: JournalError) -> Self {
+        Self::Rule(error)
+    }
+}
+
+impl From<rusqlite::Error> for Refused {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+pub(super) struct Writer {
+    pub(super) path: Arc<Path>,
+    pub(super) database: Connection,
+    pub(super) alive: Alive,
+    pub(super) owners: Owners,
+    pub(super) watching: Arc<Watching>,
+    /// The runs that this owner has, and the epochs of its claims.
+    pub(super) held: HashMap<i64, i64>,
+    /// The runs of which something could not be written. Nothing after that is written, or a record would be missing in the middle.
+    pub(super) broken: HashMap<i64, String>,
+    /// What could not be released yet.
+    pub(super) unreleased: Vec<Held>,
+}
+
+impl Writer {
+    pub(super) fn run(mut self, queue: &mpsc::Receiver<Queued>) {
+        let mut goes_on = true;
+        while goes_on && let Ok(first) = queue.recv() {
+            let retried = self.unreleased.drain(..).map(|held| Queued {
+                job: Job::Release(held),
+                answer: None,
+            });
+            let mut batch: Vec<Queued> = retried.collect();
+            let mut bytes = 0;
+            let mut next = Some(first);
+            while let Some(queued) = next.take() {
+                if matches!(queued.job, Job::Close) {
+                    goes_on = false;
+                    break;
+                }
+                bytes += queued.job.bytes();
+                batch.push(queued);
+                if batch.len() < BATCH && bytes < BATCH_BYTES {
+                    next = queue.try_recv().ok();
+                }
+            }
+            self.write(batch);
+        }
+        self.leave();
+    }
+
+    fn write(&mut self, batch: Vec<Queued>) {
+        if batch.is_empty() {
+            return;
+        }
+        match self.commit(&batch) {
+            Ok(outcomes) => {
+                for (queued, outcome) in batch.into_iter().zip(outcomes) {
+                    self.answer(queued, outcome);
+                }
+            }
+            // One job may be the reason: the others are not to suffer from it.
+            Err((cause, has_begun)) if batch.len() > 1 && has_begun => {
+                drop(cause);
+                for queued in batch {
+                    let outcome = match self.commit(std::slice::from_ref(&queued)) {
+                        Ok(mut outcomes) => outcomes.swap_remove(0),
+                        Err((cause, _)) => Err(self.fail(&queued.job, cause)),
+                    };
+                    self.answer(queued, outcome);
+                }
+            }
+            Err((cause, _)) => {
+                for queued in batch {
+                    let outcome = Err(self.fail(&queued.job, cause.clone()));
+                    self.answer(queued, outcome);
+                }
+            }
+        }
+    }
+
+    /// Does jobs in a transaction. The error says whether that had begun; then there is no trace of any of them.
+    fn commit(&mut self, batch: &[Queued]) -> Result<Vec<Outcome>, (Cause, bool)> {
+        let Self {
+            path,
+            database,
+            alive,
+            owners,
+            held,
+            broken,
+            ..
+        } = self;
+        let change = database
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| (error.into(), false))?;
+        let mut write = Write {
+            path,
+            change: &change,
+            owner: &alive.name,
+            owners,
+            held,
+            claimed: HashSet::new(),
+        };
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for Queued { job, .. } in batch {
+            let broken = job.held().and_then(|held| broken.get(&held.run));
+            let outcome = match broken {
+                Some(why) => Err(JournalError::storage(why.as_str())),
+                None => match write.act(job) {
+                    Ok(done) => Ok(done),
+                    Err(Refused::Rule(error)) => Err(error),
+                    Err(Refused::Storage(cause)) => return Err((cause, true)),
+                },
+            };
+            outcomes.push(outcome);
+        }
+        change.commit().map_err(|error| (error.into(), true))?;
+        Ok(outcomes)
+    }
+
+    fn fail(&mut self, job: &Job, cause: Cause) -> JournalError {
+        let failure = Failure::new(&self.path, cause);
+        if let Some(Held { id, run, epoch }) = job.held()
+            && self.held.get(run) == Some(epoch)
+        {
+            let id = MessageName(id);
+            let why = format!("an earlier write of run `{id}` has failed: {failure}");
+            self.broken.insert(*run, why);
+        }
+        failure.into()
+    }
+
+    /// What has been committed, or has failed, is known here, and after that by whoever waits.
+    fn answer(&mut self, queued: Queued, outcome: Outcome) {
+        let mut woken = None;
+        match (&queued.job, &outcome) {
+            (Job::Claim(_), Ok(Done::Claimed(_, held))) => {
+                self.held.insert(held.run, held.epoch);
+                self.broken.remove(&held.run);
+            }
+            (Job::Release(held), outcome) => {
+                if outcome.is_err() {
+                    self.unreleased.push(held.clone());
+                }
+                if self.held.get(&held.run) == Some(&held.epoch) {
+                    self.held.remove(&held.run);
+                    self.broken.remove(&held.run);
+                }
+            }
+            (_, Ok(Done::Sent(run))) => woken = Some(*run),
+            _ => {}
+        }
+        if let Some(answer) = queued.answer {
+            answer.give(outcome);
+        }
+        self.watching.wake(woken);
+    }
+
+    /// Gives up all runs.
+    fn leave(&mut self) {
+        let owner = &self.alive.name;
+        let leave = || -> rusqlite::Result<()> {
+            let change = self
+                .database
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let undescribed = "DELETE FROM runs WHERE owner = ?1 AND plan IS NULL
+                AND NOT EXISTS(SELECT 1 FROM records WHERE run = number)";
+            change.execute(undescribed, [owner])?;
+            change.execute("UPDATE runs SET owner = NULL WHERE owner = ?1", [owner])?;
+            change.commit()
+        };
+        // Otherwise others see that this owner has ended.
+        let _ = { leave }();
+    }
+}
+
+/// A transaction, and what jobs need of it.
+struct Write<'a> {
+    path: &'a Arc<Path>,
+    change: &'a Transaction<'a>,
+    owner: &'a str,
+    owners: &'a Owners,
+    held: &'a HashMap<i64, i64>,
+    /// The runs that were claimed in this transaction.
+    claimed: HashSet<i64>,
+}
+
+impl Write<'_> {
+    fn sql(&self, sql: &str) -> rusqlite::Result<CachedStatement<'_>> {
+        self.change.prepare_cached(sql)
+    }
+
+    fn act(&mut self, job: &Job) -> Result<Done, Refused> {
+        match job {
+            Job::Claim(id) => self.claim(id),
+            Job::Describe(held, run) => self.describe(held, run),
+            Job::Record(held, key, body) => self.record(held, key, body),
+            Job::End(held, end) => self.end(held, end),
+            Job::Release(held) => self.release(held),
+            Job::Send(id, message) => self.send(id, message),
+            Job::Delete(runs, before) => self.delete(runs, *before),
+            Job::Purge => self.purge(),
+            Job::Close => Ok(Done::Written),
+        }
+    }
+
+    /// The owner of a run, if that is alive.
+    fn owner(&self, run: i64, owner: Option<String>) -> Option<String> {
+        let owner = owner?;
+        if owner == self.owner {
+            // It may have been released without the database being able to write that.
+            let has_it = self.held.contains_key(&run) || self.claimed.contains(&run);
+            return has_it.then(|| "this process".to_owned());
+        }
+        self.owners.is_alive(&owner).then(|| process(&owner))
+    }
+
+    fn claim(&mut self, id: &Arc<str>) -> Result<Done, Refused> {
+        type Row = (i64, i64, Option<String>, i64, Option<bool>, Option<String>);
+        let row: Option<Row> = self
+            .sql("SELECT number, epoch, owner, began, failed, plan FROM runs WHERE id = ?1")?
+            .query_row([&**id], |row| {
+                let (number, epoch, owner) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok((number, epoch, owner, row.get(3)?, row.get(4)?, row.get(5)?))
+            })
+            .optional()?;
+        let Some((run, epoch, owner, mut began, failed, plan)) = row else {
+            let began = time::now();
+            self.sql("INSERT INTO runs(id, epoch, owner, began) VALUES(?1, 1, ?2, ?3)")?
+                .execute(params![&**id, self.owner, began])?;
+            let run = self.change.last_insert_rowid();
+            return Ok(self.claimed(id, run, 1, began, None, None));
+        };
+        if let Some(owner) = self.owner(run, owner) {
+            let id = id.to_string();
+            return Err(JournalError::Owned { id, owner }.into());
+        }
+        if plan.is_none() {
+            began = time::now();
+        }
+        let epoch = epoch + 1;
+        self.sql("UPDATE runs SET epoch = ?2, owner = ?3, began = ?4 WHERE number = ?1")?
+            .execute(params![run, epoch, self.owner, began])?;
+        let info = match plan {
+            None => None,
+            Some(plan) => self
+                .sql("SELECT document, inputs FROM descriptions WHERE run = ?1")?
+                .query_row([run], |row| {
+                    let (document, inputs) = (row.get(0)?, row.get(1)?);
+                    Ok(Some(RunInfo {
+                        plan,
+                        document,
+                        inputs,
+                    }))
+                })?,
+        };
+        let end = match failed {
+            None => None,
+            Some(failed) => self
+                .sql("SELECT body FROM ends WHERE run = ?1")?
+                .query_row([run], |row| {
+                    let body = row.get(0)?;
+                    Ok(Some(End { failed, body }))
+                })?,
+        };
+        Ok(self.claimed(id, run, epoch, began, info, end))
+    }
+
+    fn claimed(
+        &mut self,
+        id: &Arc<str>,
+        number: i64,
+        epoch: i64,
+        began: i64,
+        run: Option<RunInfo>,
+        end: Option<End>,
+    ) -> Done {
+        self.claimed.insert(number);
+        let claim = Claim {
+            id: Arc::clone(id),
+            epoch: epoch.unsigned_abs(),
+        };
+        let held = Held {
+            id: Arc::clone(id),
+            run: number,
+            epoch,
+        };
+        let began = time::system(began);
+        let claimed = Claimed {
+            claim,
+            run,
+            began,
+            end,
+        };
+        Done::Claimed(Box::new(claimed), held)
+    }
+
+    /// The error of a write by an owner that has lost the run.
+    fn lost(held: &Held) -> Refused {
+        let id = held.id.to_string();
+        JournalError::Lost { id }.into()
+    }
+
+    fn describe(&self, held: &Held, run: &RunInfo) -> Result<Done, Refused> {
+        let changed = self
+            .sql("UPDATE runs SET plan = ?4 WHERE number = ?1 AND epoch = ?2 AND owner = ?3")?
+            .execute(params![held.run, held.epoch, self.owner, run.plan])?;
+        if changed == 0 {
+            return Err(Self::lost(held));
+        }
+        self.sql("INSERT OR REPLACE INTO descriptions(run, document, inputs) VALUES(?1, ?2, ?3)")?
+            .execute(params![held.run, run.document, run.inputs])?;
+        Ok(Done::Written)
+    }
+
+    fn record(&self, held: &Held, key: &str, body: &str) -> Result<Done, Refused> {
+        let added = self
+            .sql(
+                "INSERT INTO records(position, run, key, body)
+                SELECT coalesce(
+                    (SELECT max(position) FROM records WHERE position BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff), ?1 << 32
+                ) + 1, ?1, ?2, ?3
+                FROM runs WHERE number = ?1 AND epoch = ?4 AND owner = ?5",
+            )?
+            .execute(params![held.run, key, body, held.epoch, self.owner]);
+        match added {
+            Ok(0) => Err(Self::lost(held)),
+            Ok(_) => Ok(Done::Written),
+            Err(rusqlite::Error::SqliteFailure(error, _))
+                if error.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE =>
+            {
+                let words = format!("`{key}` is recorded already");
+                Err(Refused::Rule(Failure::new(self.path, words).into()))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn end(&self, held: &Held, end: &End) -> Result<Done, Refused> {
+        let changed = self
+            .sql(
+                "UPDATE runs SET ended = ?4, failed = ?5 WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
+            )?
+            .execute(params![held.run, held.epoch, self.owner, time::now(), end.failed])?;
+        if changed == 0 {
+            return Err(Self::lost(held));
+        }
+        self.sql("INSERT OR REPLACE INTO ends(run, body) VALUES(?1, ?2)")?
+            .execute(params![held.run, end.body])?;
+        Ok(Done::Written)
+    }
+
+    fn release(&self, held: &Held) -> Result<Done, Refused> {
+        // Nothing is left of a run that was only asked for.
+        let removed = self
+            .sql(
+                "DELETE FROM runs WHERE number = ?1 AND epoch = ?2 AND owner = ?3 AND plan IS NULL
+                AND NOT EXISTS(SELECT 1 FROM records WHERE run = ?1)",
+            )?
+            .execute(params![held.run, held.epoch, self.owner])?;
+        if removed == 0 {
+            self.sql(
+                "UPDATE runs SET owner = NULL WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
+            )?
+            .execute(params![held.run, held.epoch, self.owner])?;
+        }
+        Ok(Done::Written)
+    }
+
+    fn send(&self, id: &str, message: &Message) -> Result<Done, Refused> {
+        let run: Option<i64> = self
+            .sql("SELECT number FROM runs WHERE id = ?1 AND plan IS NOT NULL")?
+            .query_row([id], |row| row.get(0))
+            .optional()?;
+        let Some(run) = run else {
+            return Err(JournalError::Unknown { id: id.to_owned() }.into());
+        };
+        let (path, body) = match message {
+            Message::Signal { path, body } => (Some(path), Some(body)),
+            Message::Cancel => (None, None),
+        };
+        let sent = self
+            .sql("INSERT INTO messages(run, path, body) VALUES(?1, ?2, ?3)")?
+            .execute(params![run, path, body]);
+        match (sent, path) {
+            (Err(error), Some(path))
+                if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) =>
+            {
+                Err(JournalError::Second { path: path.clone() }.into())
+            }
+            (sent, _) => {
+                sent?;
+                Ok(Done::Sent(run))
+            }
+        }
+    }
+
+    fn delete(&self, runs: &[i64], before: i64) -> Result<Done, Refused> {
+        let mut count = 0;
+        for &run in runs {
+            let owner: Option<Option<String>> = self
+                .sql("SELECT owner FROM runs WHERE number = ?1 AND ended < ?2")?
+                .query_row([run, before], |row| row.get(0))
+                .optional()?;
+            let Some(owner) = owner else { continue };
+            if self.owner(run, owner).is_some() {
+                continue;
+            }
+            for sql in [
+                "DELETE FROM runs WHERE number = ?1",
+                "DELETE FROM descriptions WHERE run = ?1",
+                "DELETE FROM ends WHERE run = ?1",
+                "DELETE FROM messages WHERE run = ?1",
+                "INSERT INTO deleted(run) VALUES(?1)",
+            ] {
+                self.sql(sql)?.execute([run])?;
+            }
+            count += 1;
+        }
+        Ok(Done::Deleted(count))
+    }
+
+    fn purge(&self) -> Result<Done, Refused> {
+        let run: Option<i64> = self
+            .sql("SELECT run FROM deleted LIMIT 1")?
+            .query_row([], |row| row.get(0))
+            .optional()?;
+        let Some(run) = run else {
+            return Ok(Done::Purged(false));
+        };
+        let removed = self
+            .sql(
+                "DELETE FROM records WHERE position IN (
+                    SELECT position FROM records WHERE position BETWEEN ?1 << 32 AND ?1 << 32 | 0xffffffff LIMIT ?2
+                )",
+            )?
+            .execute([run, REMOVED])?;
+        if removed < usize::try_from(REMOVED).unwrap_or(usize::MAX) {
+            self.sql("DELETE FROM deleted WHERE run = ?1")?
+                .execute([run])?;
+        }
+        Ok(Done::Purged(true))
+    }
+}
