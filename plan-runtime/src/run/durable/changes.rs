@@ -1,29 +1,57 @@
 //! What differs between the plan that a run was begun with, and the one that it is to go on with.
 
 use super::key::Segment;
-use crate::print::{Cut, MessageName};
+use crate::print::{Cut, Line, MessageName};
 use crate::resolve::describe;
+use jsonptr::Token;
 use serde_json::{Map, Value};
 
 /// Where the inputs of a run differ from those that it was begun with.
 pub(super) fn of_inputs(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<String> {
     let name = |name: &str| MessageName(name).to_string();
     for (key, value) in new {
-        match old.get(key) {
-            None => return Some(format!("it had no `{}`", name(key))),
-            Some(old) if old != value => {
-                return Some(format!(
-                    "`{}` was {}, and is {}",
-                    name(key),
-                    describe::value(old),
-                    describe::value(value)
-                ));
-            }
-            Some(_) => {}
+        let Some(before) = old.get(key) else {
+            return Some(format!("it had no `{}`", name(key)));
+        };
+        let mut pointer = String::new();
+        if let Some((before, now)) = first_difference(before, value, &mut pointer) {
+            let place = match &*pointer {
+                "" => String::new(),
+                pointer => format!(" at `{}`", Cut(Line(pointer), 200)),
+            };
+            return Some(format!("`{}`{place} was {before}, and is {now}", name(key)));
         }
     }
     let gone = old.keys().find(|key| !new.contains_key(*key));
     gone.map(|key| format!("it had `{}`", name(key)))
+}
+
+/// The first part in which two values differ, in words, with the pointer to it.
+fn first_difference(old: &Value, new: &Value, pointer: &mut String) -> Option<(String, String)> {
+    let length = pointer.len();
+    let mut enter = |token: &str, old: &Value, new: &Value| {
+        pointer.push('/');
+        pointer.push_str(&Token::new(token).encoded());
+        let found = first_difference(old, new, pointer);
+        if found.is_none() {
+            pointer.truncate(length);
+        }
+        found
+    };
+    let inside = match (old, new) {
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => old
+            .iter()
+            .zip(new)
+            .enumerate()
+            .find_map(|(index, (old, new))| enter(&index.to_string(), old, new)),
+        (Value::Object(old), Value::Object(new)) if old.keys().eq(new.keys()) => old
+            .iter()
+            .zip(new.values())
+            .find_map(|((key, old), new)| enter(key, old, new)),
+        _ if old == new => None,
+        _ => Some((describe::value(old), describe::value(new))),
+    };
+    inside
 }
 
 /// Members of a step that do not decide what its records mean.
