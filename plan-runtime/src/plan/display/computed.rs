@@ -37,7 +37,7 @@ pub(super) fn may_be_test(mut text: &str) -> bool {
     }
 }
 
-/// An operand without `!` before it and questions such as `.is_some()` behind it.
+/// An operand without `!` before it and questions such as `.is_some()` after it.
 fn bare(mut operand: &str) -> &str {
     loop {
         let before = operand.len();
