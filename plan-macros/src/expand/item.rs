@@ -21,7 +21,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::spanned::Spanned;
-use syn::{Attribute, Type};
+use syn::{Attribute, Generics, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Report) -> TokenStream {
@@ -237,7 +237,7 @@ fn shared(
     let data = data.into_arguments();
     let decoded = quote!(__plan::decode(#data));
     let may_be_secret =
-        |input: &Input| secret::is_marked(&input.attrs) || json::is_checked(&input.ty);
+        |input: &Input| secret::is_marked(&input.attrs) || secret::may_be_inside(&input.ty);
     let decoded = match &plan.head {
         Some(Header { name, .. }) if inputs.iter().any(may_be_secret) => {
             quote!(__plan::with_secrets::<#name>(#decoded))
@@ -302,7 +302,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let bounds = start::bounds(cx);
     let tool_name = text_of(name).to_snake_case();
     let description = docs::text(&head.attrs);
-    let inside = secret::of_output(ty, &quote!(__plan));
+    let inside = secret::of_output(ty, &Generics::default(), &quote!(__plan));
     let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
     let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
     let take = (!lossless::are_renamed(attrs.chain(&head.attrs))).then(|| {

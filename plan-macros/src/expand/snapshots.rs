@@ -107,7 +107,35 @@ fn a_reference() {
                     };
                     let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                     __n0.key("FetchEmails", "sender");
-                    &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
+                    &[
+                        <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
+                            .seen(|| {
+                                #[allow(unused_imports)]
+                                use __plan::{
+                                    StepDeclared as _, StepParts as _, StepSearchable as _,
+                                    StepShape as _, StepSilent as _,
+                                };
+                                let __types = &mut __plan::Types::new(::core::module_path!(), false);
+                                let __rest = __plan::of::<
+                                    __plan::Cons<
+                                        <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                        __plan::Cons<
+                                            <__PlanArguments0_0 as __plan::IsTool>::Itself,
+                                            __plan::Nil,
+                                        >,
+                                    >,
+                                >();
+                                let __rest = (&&&&&__rest).step(__types);
+                                let __rest = (&&&&&__rest).step(__types);
+                                let __rest = (&&&&&__rest).step(__types);
+                                let __rest = (&&&&&__rest).step(__types);
+                                let __rest = (&&&&&__rest).step(__types);
+                                let _ = __rest;
+                                __plan::Inside::new::<
+                                    <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                >(::core::mem::take(__types))
+                            }),
+                    ]
                 };
                 const check_of_output: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
@@ -412,7 +440,33 @@ fn a_computed_value_and_a_text() {
                 __n0.key("Send", "subject");
                 __n0.key("Send", "urgent");
                 &[
-                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL,
+                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
+                        .seen(|| {
+                            #[allow(unused_imports)]
+                            use __plan::{
+                                StepDeclared as _, StepParts as _, StepSearchable as _,
+                                StepShape as _, StepSilent as _,
+                            };
+                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::of::<
+                                __plan::Cons<
+                                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    __plan::Cons<
+                                        <__PlanArguments1_0 as __plan::IsTool>::Itself,
+                                        __plan::Nil,
+                                    >,
+                                >,
+                            >();
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let _ = __rest;
+                            __plan::Inside::new::<
+                                <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                            >(::core::mem::take(__types))
+                        }),
                     __plan::Constant::Show(
                         &__plan::show(__s1, |__value| __plan::format!("{}", * __value.show())),
                     ),
@@ -461,7 +515,35 @@ fn a_nested_literal_and_an_order() {
                 };
                 let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                 __n0.key("Open", "id");
-                &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
+                &[
+                    <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
+                        .seen(|| {
+                            #[allow(unused_imports)]
+                            use __plan::{
+                                StepDeclared as _, StepParts as _, StepSearchable as _,
+                                StepShape as _, StepSilent as _,
+                            };
+                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::of::<
+                                __plan::Cons<
+                                    <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    __plan::Cons<
+                                        <__PlanArguments0_0 as __plan::IsTool>::Itself,
+                                        __plan::Nil,
+                                    >,
+                                >,
+                            >();
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let _ = __rest;
+                            __plan::Inside::new::<
+                                <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                            >(::core::mem::take(__types))
+                        }),
+                ]
             };
             const check_of_step_second: &[__plan::Constant] = {
                 let first = __plan::root::<__PlanStep0>();
@@ -496,7 +578,33 @@ fn a_nested_literal_and_an_order() {
                 let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
                 __n0.key("Store", "place");
                 &[
-                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL,
+                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
+                        .seen(|| {
+                            #[allow(unused_imports)]
+                            use __plan::{
+                                StepDeclared as _, StepParts as _, StepSearchable as _,
+                                StepShape as _, StepSilent as _,
+                            };
+                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::of::<
+                                __plan::Cons<
+                                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    __plan::Cons<
+                                        <__PlanArguments1_0 as __plan::IsTool>::Itself,
+                                        __plan::Nil,
+                                    >,
+                                >,
+                            >();
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let _ = __rest;
+                            __plan::Inside::new::<
+                                <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                            >(::core::mem::take(__types))
+                        }),
                     __n2.shape(),
                     __t3.shape(),
                 ]

@@ -51,7 +51,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     });
 
     let check = quote!(#krate::check);
-    let inside = secret::of_output(&output, &check);
+    let inside = secret::of_output(&output, &input.generics, &check);
     // A `static` is one for all types that replace a parameter.
     let is_generic = !input.generics.params.is_empty();
     let hand_over = (!is_generic).then(|| lossless::of_output(&output.to_token_stream(), &check));

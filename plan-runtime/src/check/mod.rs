@@ -32,7 +32,7 @@ pub use cursor::{
     IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
-pub use elsewhere::{FieldsElsewhere, InsideElsewhere, IsOfType};
+pub use elsewhere::{FieldsElsewhere, IsOfType};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     bound_or_failed, element, known, own, part,
@@ -52,7 +52,10 @@ pub use segment::{Flattened, written};
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
 pub use crate::run::{Application, CallContext, CalledPlan, Mock, OnMock};
-pub use crate::shape::inside::{Inside, NotInside, of};
+pub use crate::shape::inside::{
+    Cons, Inside, Nil, StepDeclared, StepParts, StepSearchable, StepShape, StepSilent, Types, of,
+};
+pub use crate::shape::parts::{HasParts, Searchable};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};

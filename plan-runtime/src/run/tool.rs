@@ -97,7 +97,7 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
 
     /// What the output's type says of itself, for the secrets in it. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` give it.
     #[doc(hidden)]
-    const OUTPUT: fn() -> Inside = || Inside::UNKNOWN;
+    const OUTPUT: fn() -> Inside = || Inside::named::<Self::Output>();
 
     /// The arguments of a call, some of which may be handed over. Not for users: `#[tool]` and `plan!` implement it. With `#[derive(Tool)]`, the
     /// struct is read from JSON, since it may implement `Deserialize` in its own way.
