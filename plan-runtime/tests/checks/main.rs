@@ -15,6 +15,8 @@ mod runs;
 mod schemas;
 #[cfg(feature = "schema")]
 mod schemas_of_types;
+mod variables;
+mod variables_runs;
 
 use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
 use serde_json::json;

@@ -1,12 +1,11 @@
 //! What can be written instead of something that does not fit, in the dialect of the document.
 
 use super::checked_value::CheckedValue;
-use super::outputs::Outputs;
-use super::path::follow;
+use super::outputs::{KnownOutputs, Outputs};
 use super::value::ValueCheck;
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, quote};
 use crate::dynamic::schema::{Form, Presence, Type, Types};
-use crate::plan::{Body, Optional, Path, Reference, Segment, Selector, Source};
+use crate::plan::{Body, Optional, Reference, Segment, Selector, Source};
 use crate::resolve::describe::short;
 
 /// In how many members something is looked for.
@@ -27,7 +26,7 @@ impl Outputs<'_, '_> {
         let to = match reference.source {
             Source::Step(index) => ReferenceTarget::Step(index, name?),
             Source::Input(_) => ReferenceTarget::Input(name?),
-            Source::Local(_) => return None,
+            Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
         (self.dialect.rules().form)(to, reference.path.as_slice())
     }
@@ -38,14 +37,23 @@ impl Outputs<'_, '_> {
         shown.unwrap_or_else(|| "a".to_owned())
     }
 
+    /// A name for a variable that no other has here.
+    pub(super) fn new_variable(&self) -> &'static str {
+        const NAMES: [&str; 4] = ["x", "y", "z", "found"];
+        let is_free = |name: &&str| {
+            let is_named = self.plan.step(name).is_some() || self.plan.input(name).is_some();
+            !is_named && !self.is_bound(name)
+        };
+        NAMES.into_iter().find(is_free).unwrap_or("x")
+    }
+
     /// The list that an element was taken of.
     pub(super) fn list_around(&self, reference: &Reference) -> Option<String> {
         let (last, segments) = reference.path.split_last()?;
-        let path = Path {
-            segments,
-            ..reference.path()
-        };
-        let found = follow(self.given(reference.source), path, self.work).ok()?;
+        if segments.len() < self.variable(reference).map_or(0, |(_, skipped)| skipped) {
+            return None;
+        }
+        let found = self.follow(reference, segments).ok()?;
         let is_element =
             matches!(last.selector, Selector::Index(_)) && found.ty.types() == Types::LIST;
         let list = self.style(reference).write(segments);
@@ -77,12 +85,43 @@ impl Outputs<'_, '_> {
         if !matches!(last.selector, Selector::Key(_)) {
             return None;
         }
-        let path = Path {
-            segments,
-            ..reference.path()
-        };
-        let found = follow(self.given(reference.source), path, self.work).ok()?;
+        let found = self.follow(reference, segments).ok()?;
         found.absent.is_none().then_some(found.ty)
+    }
+}
+
+impl KnownOutputs<'_> {
+    /// What to write where a text has a value that may be absent.
+    pub(super) fn instead_in_text(&self, reference: &Reference) -> String {
+        let mut ways = Vec::new();
+        ways.extend(self.always_there(reference));
+        let (name, variable, value) = self.asked(reference);
+        ways.push(format!(
+            r#"write the text only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has {variable}"#
+        ));
+        let shown = Types::STRING.or(Types::NUMBER).or(Types::BOOL);
+        let check = ValueCheck::new("", 0..0, false, self.work);
+        ways.extend(check.other_field(self, reference, &Type::plain(shown)));
+        ways.join(", or ")
+    }
+
+    /// What to write where the list of a `for` may be absent.
+    pub(super) fn instead_of_list(&self, reference: &Reference) -> String {
+        let mut ways = Vec::new();
+        ways.extend(self.always_there(reference));
+        let (name, variable, value) = self.asked(reference);
+        ways.push(format!(
+            r#"go through the list only if it is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"for": {{"pattern": "…", "list": {variable}, "body": {{…}}}}}}}}]`"#
+        ));
+        ways.join(", or ")
+    }
+
+    /// A new variable, how it is written as a value, and how a reference is that it may be bound to.
+    fn asked(&self, reference: &Reference) -> (&'static str, String, String) {
+        let name = self.new_variable();
+        let value = self.as_json(reference);
+        let variable = self.dialect.variable(self.depth(), name);
+        (name, variable, value.unwrap_or_else(|| "a".to_owned()))
     }
 }
 
@@ -99,8 +138,7 @@ impl ValueCheck<'_> {
         };
         let mut ways = Vec::new();
         ways.extend(known.always_there(reference));
-        let value = known.as_json(reference);
-        let value = value.unwrap_or_else(|| "a".to_owned());
+        let (name, variable, value) = known.asked(reference);
         let place = self.place.borrow();
         let is_argument = !place.is_empty() && !place.contains(['.', '[']);
         let argument = if is_argument {
@@ -110,29 +148,35 @@ impl ValueCheck<'_> {
         };
         let call = known
             .dialect
-            .call_with_variable(&short(self.tool), &argument);
+            .call_with(&short(self.tool), &argument, &variable);
         let counts = if known.dialect.rules().guide.wraps {
             ", in which `local` counts all such values from the outermost"
         } else {
             ""
         };
         ways.push(format!(
-            r#"call the tool only if the value is there: `"if": [{{"pattern": "Some(x)", "value": {value}, "then": {{{call}}}}}]`{counts}"#
+            r#"call the tool only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
         ));
-        if let Some(parent) = known.siblings(reference) {
-            let style = item.style(reference);
-            let mut path = reference.path.clone();
-            let sure = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Sure;
-            let fitting = self.fields(&parent, takes, &|name| {
-                parent.forms().iter().all(|form| sure(form, name))
-            });
-            if let (Some(name), Some(last)) = (fitting.first(), path.last_mut()) {
-                *last = Segment::new(Selector::Key((*name).to_owned()));
-                let other = style.write(&path);
-                ways.push(format!("use another field: `{other}` is always there"));
-            }
-        }
+        ways.extend(self.other_field(known, reference, takes));
         ways.join(", or ")
+    }
+
+    /// Another field of the same object that is always there.
+    fn other_field(
+        &self,
+        known: &KnownOutputs<'_>,
+        reference: &Reference,
+        takes: &Type<'_>,
+    ) -> Option<String> {
+        let parent = known.siblings(reference)?;
+        let sure = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Sure;
+        let fitting = self.fields(&parent, takes, &|name| {
+            parent.forms().iter().all(|form| sure(form, name))
+        });
+        let mut path = reference.path.clone();
+        *path.last_mut()? = Segment::new(Selector::Key((*fitting.first()?).to_owned()));
+        let other = known.style(reference).write(&path);
+        Some(format!("use another field: `{other}` is always there"))
     }
 
     /// The fields of an object that fit what takes one of them.

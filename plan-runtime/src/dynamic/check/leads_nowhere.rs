@@ -1,14 +1,14 @@
 //! References that lead nowhere.
 
-use super::outputs::KnownOutputs;
-use super::path::{follow, words};
+use super::outputs::{KnownOutputs, Outputs, variable};
+use super::path::words;
 use super::reference::first_element;
 use super::unresolved::{Unresolved, UnresolvedReason};
 use crate::dynamic::dialects::reading::MOST_NAMES;
-use crate::dynamic::dialects::references::{ReferenceTarget, Style, name_in};
+use crate::dynamic::dialects::references::{Places, ReferenceTarget, Style, name_in};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::schema::Form;
-use crate::plan::{Path, Reference, Segment, Selector, Source, Step};
+use crate::plan::{Reference, Segment, Selector, Source, Step};
 use crate::resolve::describe::{counted, quoted, short};
 use plan_graph::similar;
 
@@ -25,12 +25,30 @@ impl KnownOutputs<'_> {
             Selector::Index(index) => format!("[{index}]"),
             Selector::Each => "[*]".to_owned(),
         };
-        let whose = self.whose(reference.source);
-        let inside = match words(path, lost.segment).as_str() {
+        let whose = self.whose(reference);
+        let skipped = self.variable(reference).map_or(0, |(_, skipped)| skipped);
+        let before = lost.segment.saturating_sub(skipped);
+        let inside = match words(&path[skipped.min(path.len())..], before).as_str() {
             "" => whose,
             place => format!("`{}` in {whose}", short(place)),
         };
         let given = lost.inside.words();
+        if lost.segment < skipped {
+            let pattern = short(self.pattern(reference).unwrap_or_default());
+            let message = match lost.why {
+                UnresolvedReason::NoElement(length) => {
+                    let most = counted(length, "element");
+                    format!(
+                        "the pattern `{pattern}` has a name for {name}, but its value has {most} at most"
+                    )
+                }
+                _ => {
+                    format!("the pattern `{pattern}` takes a list apart, but its value is {given}")
+                }
+            };
+            let help = "a pattern that is one name, such as `x`, is the whole value".to_owned();
+            return Note::error(Code::ListOrElement, self.place(at), message).help(help);
+        }
         let code = match lost.why {
             UnresolvedReason::NoList | UnresolvedReason::List => Code::ListOrElement,
             _ => Code::UnknownField,
@@ -63,6 +81,13 @@ impl KnownOutputs<'_> {
     pub(super) fn style(&self, reference: &Reference) -> Style {
         let source = reference.source;
         let rules = self.dialect.rules();
+        // A dialect without references in strings shows them as `plan!` has them.
+        if let Some((name, skipped)) = self.variable(reference)
+            && rules.places == Places::Nowhere
+        {
+            let style = Style::rust(name);
+            return Style { skipped, ..style };
+        }
         // Local values have no other names than those in references, and a block's inputs are not those of its plan.
         if let Source::Local(_) | Source::Input(_) = source
             && let Some((name, skipped)) = name_in(self.dialect, reference)
@@ -85,11 +110,7 @@ impl KnownOutputs<'_> {
         let style = self.style(reference);
         let path = &reference.path;
         let follow = |segments: &[Segment]| {
-            let path = Path {
-                segments,
-                ..reference.path()
-            };
-            let found = follow(self.given(reference.source), path, self.work).ok();
+            let found = self.follow(reference, segments).ok();
             found.filter(|found| found.lost.is_none())
         };
         let meant = |fixed: &[Segment]| format!("did you mean `{}`?", style.write(fixed));
@@ -131,10 +152,12 @@ impl KnownOutputs<'_> {
             _ => None,
         }
     }
+}
 
+impl Outputs<'_, '_> {
     /// `the output of `find``.
-    pub(super) fn whose(&self, source: Source) -> String {
-        match source {
+    pub(super) fn whose(&self, reference: &Reference) -> String {
+        match reference.source {
             Source::Step(index) => {
                 let step = self.plan.steps.get(index);
                 let tool = step.and_then(Step::action);
@@ -148,10 +171,14 @@ impl KnownOutputs<'_> {
                 let read = self.block.and_then(|reads| reads.get(index));
                 read.map_or_else(String::new, |read| read.whose.clone())
             }
-            _ => {
-                let name = self.plan.name_of(source).unwrap_or("value");
+            Source::Input(_) => {
+                let name = self.plan.name_of(reference.source).unwrap_or("value");
                 format!("the input `{}`", short(name))
             }
+            Source::Local(_) => match self.variable(reference) {
+                Some((name, _)) => variable(name),
+                None => "the local value".to_owned(),
+            },
         }
     }
 }

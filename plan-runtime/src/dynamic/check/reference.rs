@@ -85,7 +85,11 @@ impl ValueCheck<'_> {
         let problem = self.literal(&replacement.value, &takes, place)?;
         Ok(problem.map(|problem| {
             let when = format!("if {}, ", replacement.when);
-            problem.at(item.place()).after(&when)
+            let problem = problem.at(item.place()).after(&when);
+            match &replacement.place {
+                Some(place) => problem.related(place.clone(), "it is here"),
+                None => problem,
+            }
         }))
     }
 

@@ -78,10 +78,21 @@ A step can also have a `policy`:
 }
 
 impl Dialect {
-    /// The members of a call whose argument is the variable `x`.
-    pub(in crate::dynamic) fn call_with_variable(self, tool: &str, argument: &str) -> String {
-        let local = self.rules().guide.local;
-        Examples { dialect: self }.call(tool, argument, local)
+    /// The members of a call whose argument is this value.
+    pub(in crate::dynamic) fn call_with(self, tool: &str, argument: &str, value: &str) -> String {
+        Examples { dialect: self }.call(tool, argument, value)
+    }
+
+    /// The variable of this name, which is the local value of this number.
+    pub(in crate::dynamic) fn variable(self, number: usize, name: &str) -> String {
+        let rules = self.rules();
+        let form = (rules.form)(ReferenceTarget::Local(number, name), &[]);
+        let form = form.unwrap_or_default();
+        if rules.guide.wraps {
+            form
+        } else {
+            quote(&form)
+        }
     }
 }
 

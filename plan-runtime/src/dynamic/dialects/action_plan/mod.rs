@@ -65,7 +65,9 @@ pub(super) static RULES: Rules = Rules {
 
     style: |to, _| Some(scan::style(to)),
     form: |to, path| match to {
-        ReferenceTarget::Step(..) | ReferenceTarget::Value(_) => Some(scan::style(to).write(path)),
+        ReferenceTarget::Step(..) | ReferenceTarget::Value(_) | ReferenceTarget::Local(..) => {
+            Some(scan::style(to).write(path))
+        }
         // The dialect has no path into an input.
         ReferenceTarget::Input(_) => Some(scan::style(to).write(&[])),
     },

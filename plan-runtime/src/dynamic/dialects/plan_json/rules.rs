@@ -58,7 +58,8 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     style: |to, _| {
         let (ReferenceTarget::Step(_, name)
         | ReferenceTarget::Input(name)
-        | ReferenceTarget::Value(name)) = to;
+        | ReferenceTarget::Value(name)
+        | ReferenceTarget::Local(_, name)) = to;
         Some(Style::rust(name))
     },
     form: |to, path| Some(form(to, path)),
@@ -92,6 +93,7 @@ fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
         ReferenceTarget::Input(name) | ReferenceTarget::Value(name) => {
             member(source::INPUT, &quote(name))
         }
+        ReferenceTarget::Local(number, _) => member(source::LOCAL, &number.to_string()),
     };
     let reads = format!("{{{source}, {}}}", way(path));
     format!("{{{}}}", member(template::REFERENCE, &reads))

@@ -63,12 +63,14 @@ impl PlanReader<'_> {
             let rules = self.builder.dialect.rules();
             (rules.allow_absence)(&mut reference, written);
         }
+        let parts = part.len();
         reference.path.splice(..0, part);
-        let name = match &written.target {
-            Target::Input(name) | Target::Id(name) => Some(name.as_str()),
-            Target::Index(_) => None,
-        };
-        Ok(reference.said(written.text, name))
+        Ok(match &written.target {
+            Target::Input(name) | Target::Id(name) => {
+                reference.said_of_part(written.text, name, parts)
+            }
+            Target::Index(_) => reference.said(written.text, None),
+        })
     }
 
     /// A step that is named by its place.
