@@ -125,6 +125,34 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
+/// How many bytes of a document are repeated in one message.
+const MOST_REPEATED: usize = 600;
+
+/// JSON of a document on one line, if it is short enough to be repeated in a message.
+pub(super) fn on_one_line(json: &str) -> Option<String> {
+    if json.len() > 4 * MOST_REPEATED {
+        return None;
+    }
+    let mut text = String::with_capacity(json.len());
+    let (mut in_string, mut is_escaped) = (false, false);
+    for c in json.chars() {
+        let is_space = !in_string && matches!(c, ' ' | '\n' | '\r' | '\t');
+        if is_space {
+            if !text.ends_with([' ', '[', '{']) {
+                text.push(' ');
+            }
+            continue;
+        }
+        if !in_string && matches!(c, ']' | '}' | ',') && text.ends_with(' ') {
+            text.pop();
+        }
+        text.push(c);
+        in_string ^= c == '"' && !is_escaped;
+        is_escaped = in_string && c == '\\' && !is_escaped;
+    }
+    (text.len() <= MOST_REPEATED).then_some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,9 +5,11 @@ use super::outputs::Outputs;
 use super::path::follow;
 use super::value::ValueCheck;
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, quote};
+use crate::dynamic::json_node::on_one_line;
 use crate::dynamic::schema::{Form, Presence, Type, Types};
 use crate::plan::{Body, Optional, Path, Reference, Segment, Selector, Source};
 use crate::resolve::describe::short;
+use std::ops::Range;
 
 /// In how many members something is looked for.
 const MOST_TRIED: usize = 64;
@@ -36,6 +38,43 @@ impl Outputs<'_, '_> {
     pub(super) fn as_operand(&self, reference: Option<&Reference>) -> String {
         let shown = reference.and_then(|reference| self.as_json(reference));
         shown.unwrap_or_else(|| "a".to_owned())
+    }
+
+    /// A reference to the same source with another path, as a value of JSON.
+    pub(super) fn with_path(&self, reference: &Reference, path: &[Segment]) -> Option<String> {
+        let style = self.style(reference);
+        if style.is_string() {
+            return Some(quote(&style.write(path)));
+        }
+        let name = self.plan.name_of(reference.source)?;
+        let to = match reference.source {
+            Source::Step(index) => ReferenceTarget::Step(index, name),
+            Source::Input(_) => ReferenceTarget::Input(name),
+            Source::Local(_) => return None,
+        };
+        (self.dialect.rules().form)(to, path)
+    }
+
+    /// A name for a variable that nothing has yet, as far as the arguments and the plan around them tell.
+    fn free_name(&self, arguments: &Range<usize>) -> String {
+        let arguments = self.text.get(arguments.clone()).unwrap_or_default();
+        let is_used = |name: &str| {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let in_text = arguments.match_indices(name).any(|(at, _)| {
+                let before = arguments[..at].chars().next_back();
+                let after = &arguments[at + name.len()..];
+                // The name of a member is none of a value.
+                let rest = after.strip_prefix('"').map(str::trim_start);
+                let is_member = rest.is_some_and(|rest| rest.starts_with(':'));
+                !is_member && !before.is_some_and(is_word) && !after.starts_with(is_word)
+            });
+            in_text
+                || self.plan.steps.iter().any(|step| step.id == name)
+                || self.plan.inputs.iter().any(|input| input.name == name)
+        };
+        let names = ["x", "found", "there", "given"];
+        let free = names.into_iter().find(|name| !is_used(name));
+        free.unwrap_or("some_value").to_owned()
     }
 
     /// The list that an element was taken of.
@@ -101,23 +140,15 @@ impl ValueCheck<'_> {
         ways.extend(known.always_there(reference));
         let value = known.as_json(reference);
         let value = value.unwrap_or_else(|| "a".to_owned());
-        let place = self.place.borrow();
-        let is_argument = !place.is_empty() && !place.contains(['.', '[']);
-        let argument = if is_argument {
-            short(&place)
-        } else {
-            "…".to_owned()
-        };
-        let call = known
-            .dialect
-            .call_with_variable(&short(self.tool), &argument);
+        let name = known.free_name(&self.arguments);
+        let call = self.call_with(item, known, &name);
         let counts = if known.dialect.rules().guide.wraps {
             ", in which `local` counts all such values from the outermost"
         } else {
             ""
         };
         ways.push(format!(
-            r#"call the tool only if the value is there: `"if": [{{"pattern": "Some(x)", "value": {value}, "then": {{{call}}}}}]`{counts}"#
+            r#"call the tool only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
         ));
         if let Some(parent) = known.siblings(reference) {
             let style = item.style(reference);
@@ -133,6 +164,30 @@ impl ValueCheck<'_> {
             }
         }
         ways.join(", or ")
+    }
+
+    /// The members of the call, with a variable in place of a value in its arguments.
+    fn call_with(&self, item: &CheckedValue<'_>, known: &Outputs<'_, '_>, name: &str) -> String {
+        let local = known.dialect.local(name);
+        let tool = short(self.tool);
+        let (all, part) = (&self.arguments, item.place());
+        let is_inside = all.start <= part.start && part.end <= all.end;
+        let before = known.text.get(all.start..part.start);
+        let after = known.text.get(part.end..all.end);
+        if let (true, Some(before), Some(after)) = (is_inside, before, after)
+            && (before.starts_with('{') || part == *all)
+            && let Some(arguments) = on_one_line(&format!("{before}{local}{after}"))
+        {
+            return known.dialect.call_of(&tool, &arguments);
+        }
+        let place = self.place.borrow();
+        let is_argument = !place.is_empty() && !place.contains(['.', '[']);
+        let argument = if is_argument {
+            short(&place)
+        } else {
+            "…".to_owned()
+        };
+        known.dialect.call_with_variable(&tool, &argument, name)
     }
 
     /// The fields of an object that fit what takes one of them.

@@ -12,8 +12,8 @@ pub(crate) struct Guide {
     pub(crate) by_id: bool,
     /// Whether the names of tools and the members of objects are in objects of their own.
     pub(crate) wraps: bool,
-    /// The value of the variable `x`.
-    pub(crate) local: &'static str,
+    /// The value of a variable.
+    pub(crate) local: fn(&str) -> String,
     /// The member of a step that waits for the first step.
     pub(crate) after: &'static str,
     /// Further rules.
@@ -78,10 +78,29 @@ A step can also have a `policy`:
 }
 
 impl Dialect {
-    /// The members of a call whose argument is the variable `x`.
-    pub(in crate::dynamic) fn call_with_variable(self, tool: &str, argument: &str) -> String {
-        let local = self.rules().guide.local;
-        Examples { dialect: self }.call(tool, argument, local)
+    /// The value of a variable. In plan JSON, it is the outermost one.
+    pub(in crate::dynamic) fn local(self, name: &str) -> String {
+        (self.rules().guide.local)(name)
+    }
+
+    /// The members of a call whose argument is a variable.
+    pub(in crate::dynamic) fn call_with_variable(
+        self,
+        tool: &str,
+        argument: &str,
+        variable: &str,
+    ) -> String {
+        Examples { dialect: self }.call(tool, argument, &self.local(variable))
+    }
+
+    /// The members of a call with these arguments, as the dialect writes them.
+    pub(in crate::dynamic) fn call_of(self, tool: &str, arguments: &str) -> String {
+        let rules = self.rules();
+        let tool = match rules.guide.wraps {
+            true => format!(r#"{{"name": {}}}"#, quote(tool)),
+            false => quote(tool),
+        };
+        format!(r#""tool": {tool}, "{}": {arguments}"#, rules.arguments)
     }
 }
 
@@ -144,7 +163,7 @@ impl Examples {
     }
 
     fn bodies(&self) -> [String; 4] {
-        let local = self.dialect.rules().guide.local;
+        let local = &self.dialect.local("x");
         let list = self.value(&[]);
         let plain = self.call("send", "to", r#""me""#);
         let with = self.call("send", "to", local);

@@ -42,7 +42,7 @@ pub(super) static RULES: Rules = Rules {
         frame: ["[", "]"],
         by_id: true,
         wraps: false,
-        local: r#""{{x.result}}""#,
+        local: |name| format!(r#""{{{{{name}.result}}}}""#),
         after: r#""after": ["mail"]"#,
         notes: &[
             "`{{PLACEHOLDER_name}}` is an input: a value that is given when the plan runs. Use it for what you do not know.",

@@ -26,7 +26,11 @@ pub(super) static RULES: Rules = Rules {
     document: "a step blueprint (`${step[0]…}`)",
 
     sign: |outline| outline.has(&["requestId"]).then_some(Sign::Certain),
-    has_step: |_, step| step.has(&["params", "dependsOn", "parallel", "retryCount"]),
+    // Other planners write `dependsOn`, too, where a step has `arguments`.
+    has_step: |_, step| {
+        let has_own = step.has(&["dependsOn", "parallel", "retryCount"]);
+        step.has(&["params"]) || (has_own && !step.has(&["arguments"]))
+    },
     may_lack_calls: |_| false,
     usual: None,
 
@@ -38,7 +42,7 @@ pub(super) static RULES: Rules = Rules {
         frame: [r#"{"requestId": "plan", "steps": ["#, "]}"],
         by_id: false,
         wraps: false,
-        local: r#""${x.data}""#,
+        local: |name| format!(r#""${{{name}.data}}""#),
         after: r#""dependsOn": [0]"#,
         notes: &[
             "A string that is nothing but one reference keeps the type of its value. In a longer string, values are written as text.",

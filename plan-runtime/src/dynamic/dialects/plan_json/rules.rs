@@ -34,7 +34,7 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
         ],
         by_id: true,
         wraps: true,
-        local: r#"{"reference": {"local": 0, "pointer": ""}}"#,
+        local: |_| r#"{"reference": {"local": 0, "pointer": ""}}"#.to_owned(),
         after: r#""after": ["mail"]"#,
         notes: &[
             r#"An input is a value that is given when the plan runs: `"inputs": [{"name": "sender", "type": "String"}]`, and `{"reference": {"input": "sender", "pointer": ""}}`."#,

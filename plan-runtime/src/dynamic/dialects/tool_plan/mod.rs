@@ -40,7 +40,7 @@ pub(super) static RULES: Rules = Rules {
         frame: [r#"{"steps": ["#, r#"], "output_steps": ["mail"]}"#],
         by_id: true,
         wraps: false,
-        local: r#""$ref:x""#,
+        local: |name| format!(r#""$ref:{name}""#),
         after: r#""after": ["mail"]"#,
         notes: &[
             "`output_steps` are the steps whose outputs are the result of the plan.",
