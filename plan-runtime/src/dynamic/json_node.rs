@@ -133,24 +133,26 @@ pub(super) fn on_one_line(json: &str) -> Option<String> {
     if json.len() > 4 * MOST_REPEATED {
         return None;
     }
+    let text = one_line(json);
+    (text.len() <= MOST_REPEATED).then_some(text)
+}
+
+/// JSON on one line.
+pub(super) fn one_line(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let (mut in_string, mut is_escaped) = (false, false);
     for c in json.chars() {
-        let is_space = !in_string && matches!(c, ' ' | '\n' | '\r' | '\t');
-        if is_space {
-            if !text.ends_with([' ', '[', '{']) {
-                text.push(' ');
-            }
+        if !in_string && matches!(c, ' ' | '\n' | '\r' | '\t') {
             continue;
         }
-        if !in_string && matches!(c, ']' | '}' | ',') && text.ends_with(' ') {
-            text.pop();
-        }
         text.push(c);
+        if !in_string && matches!(c, ',' | ':') {
+            text.push(' ');
+        }
         in_string ^= c == '"' && !is_escaped;
         is_escaped = in_string && c == '\\' && !is_escaped;
     }
-    (text.len() <= MOST_REPEATED).then_some(text)
+    text
 }
 
 #[cfg(test)]

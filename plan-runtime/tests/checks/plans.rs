@@ -264,7 +264,7 @@ error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
 
 error[list-or-element]: argument `cc[0]` must be a string, but `people[..].id` is a list of strings
   --> 12:12 in step `sent`
-   = help: it is the whole list already; write it without brackets: `{"reference": {"step": "people", "path": [{"each": "element"}, "id"]}}`
+   = help: it is the whole list already; write it without brackets: `{\"reference\": {\"step\": \"people\", \"path\": [{\"each\": \"element\"}, \"id\"]}}`
 
 error[unknown-field]: the output of `send` has no field `state`
   --> 13:24

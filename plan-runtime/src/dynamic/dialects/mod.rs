@@ -10,6 +10,7 @@
 //! | `recognize.rs` | which dialect a document is in |
 //! | `reading/` | a plan that is being read: ids, members, steps, templates, limits, and what is found on the way |
 //! | `guide.rs` | how to write a plan, for a model |
+//! | `story.rs` | the examples in it, as plans |
 //! | `schema/` | the JSON Schema of plans |
 //! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
 //! | `writing/` | a plan that is being written: JSON, strings with references, parts that cannot be expressed |
@@ -30,6 +31,8 @@ pub(super) mod references;
 mod rules;
 #[cfg(feature = "dynamic")]
 mod schema;
+#[cfg(feature = "dynamic")]
+mod story;
 #[cfg(feature = "dynamic")]
 mod tool_plan;
 #[cfg(feature = "dynamic")]

@@ -58,6 +58,11 @@ impl Work {
         }
     }
 
+    /// Whether nothing is left.
+    pub(in crate::dynamic) fn is_spent(&self) -> bool {
+        self.fuel.get() == 0
+    }
+
     pub(in crate::dynamic) fn spend(&self, work: usize) -> Result<(), TooMuchWork> {
         let rest = self.fuel.get().checked_sub(work);
         self.fuel.set(rest.unwrap_or_default());

@@ -1,7 +1,7 @@
 //! Steps, and what they do.
 
 use super::policy::{Does, Failure};
-use super::{Builder, any_of, named, object};
+use super::{BYTES_OF_CALL, Builder, any_of, named, object};
 use crate::dynamic::Limits;
 use crate::plan::KEYWORDS;
 use crate::plan::json::names::{binding, block, branch, each, looped, step, tool};
@@ -70,26 +70,31 @@ impl Builder<'_> {
         let mut unknown = Vec::new();
         let mut calls = Vec::new();
         for (at, contract) in contracts.iter().enumerate() {
-            let Some(known) = self.arguments(contract) else {
+            self.bytes += contract.name.len();
+            let known = self.arguments(contract);
+            self.bytes += BYTES_OF_CALL;
+            let Some(known) = known else {
                 unknown.push(contract.name.as_str());
                 continue;
             };
             let name = format!("arguments{at}");
             let given = (arguments, named(&name), known.required);
             self.defs.insert(name, known.schema);
-            calls.push([self.tool(&[&contract.name]), vec![given]].concat());
+            let names = json!({ "enum": [contract.name] });
+            calls.push([self.tool(names), vec![given]].concat());
         }
         if !unknown.is_empty() {
+            // They are listed once.
+            self.defs.insert("others".to_owned(), json!({ "enum": unknown }));
             let any = vec![self.open_object(named("value")), named("reference")];
             let given = (arguments, any_of(any), false);
-            calls.push([self.tool(&unknown), vec![given]].concat());
+            calls.push([self.tool(named("others")), vec![given]].concat());
         }
         calls
     }
 
     /// What names one of these tools.
-    fn tool(&self, all: &[&str]) -> Vec<Member> {
-        let names = json!({ "enum": all });
+    fn tool(&self, names: Value) -> Vec<Member> {
         let description = json!({"type": "string"});
         if self.strings.is_some() {
             return vec![
