@@ -61,7 +61,10 @@ fn step_of<'d>(document: &'d mut Value, finding: &Finding) -> &'d mut Map<String
 
 /// The document with what the help says in place of what the finding is about.
 fn applied(text: &str, finding: &Finding) -> String {
-    let help = finding.help.as_deref().unwrap_or_else(|| panic!("{finding}"));
+    let help = finding
+        .help
+        .as_deref()
+        .unwrap_or_else(|| panic!("{finding}"));
     let instead = match finding.code {
         Code::MaybeAbsent => &help[help.find("`\"if\"").unwrap_or_else(|| panic!("{help}"))..],
         _ => help,
@@ -118,7 +121,11 @@ fn corrected(text: &str, code: Code) {
         let findings = match reader.read(&text) {
             Ok(document) => {
                 assert!(round > 0, "nothing is wrong with {text}");
-                assert!(document.warnings().is_empty(), "{}\n{text}", document.warnings());
+                assert!(
+                    document.warnings().is_empty(),
+                    "{}\n{text}",
+                    document.warnings()
+                );
                 let printed = document.plan().to_string();
                 assert!(printed.contains(KEPT), "{printed}\n{text}");
                 return;
@@ -130,7 +137,10 @@ fn corrected(text: &str, code: Code) {
         }
         text = applied(&text, &findings[0]);
     }
-    panic!("{:?}\n{text}", reader.read(&text).err().map(|it| it.to_string()));
+    panic!(
+        "{:?}\n{text}",
+        reader.read(&text).err().map(|it| it.to_string())
+    );
 }
 
 fn tool_plan(step: &Value) -> String {
@@ -186,12 +196,17 @@ fn a_call_only_if_a_value_is_there_keeps_its_arguments() {
     let step = json!({"id": "s", "tool": "send", "arguments": {"to": "$ref:mail.cc", "note": "$ref:mail.cc", "text": KEPT}});
     let required = json!({"type": "object", "properties": {"to": {"type": "string"}, "note": {"type": "string"}, "text": {"type": "string"}}, "required": ["to", "note"]});
     let find = tools().get("find").unwrap().clone();
-    let both: Contracts = [find, Contract::new("send").arguments(required)].into_iter().collect();
+    let both: Contracts = [find, Contract::new("send").arguments(required)]
+        .into_iter()
+        .collect();
     let reader = Reader::new().tools(&both);
     let text = tool_plan(&step);
     let once = applied(&text, &reader.read(&text).unwrap_err()[0]);
     let help = reader.read(&once).unwrap_err()[0].help.clone().unwrap();
-    assert!(help.contains("Some(found)") && help.contains("$ref:x") && help.contains(KEPT), "{help}");
+    assert!(
+        help.contains("Some(found)") && help.contains("$ref:x") && help.contains(KEPT),
+        "{help}"
+    );
 }
 
 #[test]
@@ -229,7 +244,10 @@ fn orders_and_policies() {
 fn a_branch_that_is_no_list() {
     let call = json!({"tool": "send", "arguments": {"to": "me", "note": KEPT}});
     let branch = json!({"condition": "$ref:mail.ok", "then": call});
-    corrected(&tool_plan(&json!({"id": "s", "if": branch})), Code::WrongKind);
+    corrected(
+        &tool_plan(&json!({"id": "s", "if": branch})),
+        Code::WrongKind,
+    );
     let call = json!({"tool": "send", "params": {"to": "me", "note": KEPT}});
     let branch = json!({"condition": "${step[0].data.ok}", "then": call});
     corrected(&blueprint(&json!({"if": branch})), Code::WrongKind);
@@ -289,7 +307,10 @@ fn templates_of_plan_json() {
         assert_eq!(found.len(), 1, "{found}");
         let text = applied(&text, &found[0]);
         let printed = Reader::new().read(&text).unwrap().plan().to_string();
-        assert!(printed.contains(KEPT) && printed.contains(&format!("{name}:")), "{printed}");
+        assert!(
+            printed.contains(KEPT) && printed.contains(&format!("{name}:")),
+            "{printed}"
+        );
     }
 }
 
@@ -300,7 +321,14 @@ fn members_of_loops_by_other_names() {
     let text = tool_plan(&json!({"id": "s", "for": each}));
     let found = Reader::new().tools(&tools()).read(&text).unwrap_err();
     let helps: Vec<_> = found.iter().map(|it| it.help.as_deref().unwrap()).collect();
-    assert_eq!(helps, ["did you mean `pattern`?", "did you mean `body`?", "did you mean `list`?"]);
+    assert_eq!(
+        helps,
+        [
+            "did you mean `pattern`?",
+            "did you mean `body`?",
+            "did you mean `list`?"
+        ]
+    );
     corrected(&text, Code::UnknownMember);
 }
 
@@ -309,21 +337,35 @@ fn members_of_loops_by_other_names() {
 fn a_tail_that_means_a_step_around_its_block() {
     let steps = |tail: &str, inputs: Value| {
         let tail = json!({"tool": "send", "params": {"to": tail, "note": KEPT}});
-        let block = json!({"inputs": inputs, "steps": [{"tool": "find", "params": {}}], "tail": tail});
+        let block =
+            json!({"inputs": inputs, "steps": [{"tool": "find", "params": {}}], "tail": tail});
         let other = json!({"tool": "find", "params": {}});
         json!({"requestId": "r", "steps": [other, other, {"block": block}]}).to_string()
     };
     let tools = tools();
     let reader = Reader::new().tools(&tools);
-    let found = reader.read(&steps("${step[1].data.from}", json!({}))).unwrap_err();
-    assert_eq!(found[0].message, "step[1] is this `tail` itself: the block has one step before it, step[0]");
+    let found = reader
+        .read(&steps("${step[1].data.from}", json!({})))
+        .unwrap_err();
+    assert_eq!(
+        found[0].message,
+        "step[1] is this `tail` itself: the block has one step before it, step[0]"
+    );
     let help = found[0].help.clone().unwrap();
-    let inputs = help.split('`').find(|part| part.starts_with("\"inputs\": ")).unwrap();
+    let inputs = help
+        .split('`')
+        .find(|part| part.starts_with("\"inputs\": "))
+        .unwrap();
     let inputs: Value = serde_json::from_str(&format!("{{{inputs}}}")).unwrap();
     assert_eq!(inputs["inputs"]["x"], "${step[1].data}");
-    let value = help.split('`').find(|part| part.starts_with("${x.data")).unwrap();
+    let value = help
+        .split('`')
+        .find(|part| part.starts_with("${x.data"))
+        .unwrap();
     let value = value.replace('}', ".from}");
     let document = steps(&value, inputs["inputs"].clone());
-    let read = reader.read(&document).unwrap_or_else(|found| panic!("{found}"));
+    let read = reader
+        .read(&document)
+        .unwrap_or_else(|found| panic!("{found}"));
     assert!(read.plan().to_string().contains(KEPT));
 }

@@ -24,7 +24,10 @@ fn toolbox() -> Toolbox<()> {
         .arguments(object(json!({"cursor": string}), &[]))
         .output(page);
     let send = Contract::new("send")
-        .arguments(object(json!({"to": string, "text": string}), &["to", "text"]))
+        .arguments(object(
+            json!({"to": string, "text": string}),
+            &["to", "text"],
+        ))
         .output(id.clone());
     let unsend = Contract::new("unsend").arguments(id).output(json!({}));
     Toolbox::new()
@@ -111,7 +114,11 @@ impl Shown {
         let document = toolbox.read(&text);
         let document = document.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
         assert_eq!(document.dialect(), self.dialect, "{text}");
-        assert!(document.warnings().is_empty(), "{}\n{text}", document.warnings());
+        assert!(
+            document.warnings().is_empty(),
+            "{}\n{text}",
+            document.warnings()
+        );
         let run = toolbox.run(document.plan(), (), &());
         smol::block_on(run).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
@@ -121,10 +128,18 @@ impl Shown {
 fn the_whole_example_runs() {
     for dialect in DIALECTS {
         let shown = shown(dialect);
-        let text = format!("{}{}, {}{}", shown.open, shown.first, shown.second, shown.close);
+        let text = format!(
+            "{}{}, {}{}",
+            shown.open, shown.first, shown.second, shown.close
+        );
         let toolbox = toolbox();
-        let document = toolbox.read(&text).unwrap_or_else(|findings| panic!("{findings}"));
-        assert_eq!((document.dialect(), document.warnings().len()), (dialect, 0));
+        let document = toolbox
+            .read(&text)
+            .unwrap_or_else(|findings| panic!("{findings}"));
+        assert_eq!(
+            (document.dialect(), document.warnings().len()),
+            (dialect, 0)
+        );
         let output = smol::block_on(toolbox.run(document.plan(), (), &())).unwrap();
         assert!(output.to_string().contains(r#""id":"sarah""#), "{output}");
     }
@@ -150,8 +165,15 @@ fn every_step_runs() {
         assert_eq!(of(1), Value::Null);
         assert_eq!(of(2), json!([{"id": "sarah"}, {"id": "tom"}]));
         assert_eq!(of(3), json!([{"id": "sarah"}, {"id": "tom"}]));
-        assert_eq!(of(4), json!([{"mails": ["m-1"], "next": "2"}, {"mails": ["m-2"]}]));
-        assert!(outputs[9].to_string().contains(r#"{"Ok":{"id":"boss"}}"#), "{}", outputs[9]);
+        assert_eq!(
+            of(4),
+            json!([{"mails": ["m-1"], "next": "2"}, {"mails": ["m-2"]}])
+        );
+        assert!(
+            outputs[9].to_string().contains(r#"{"Ok":{"id":"boss"}}"#),
+            "{}",
+            outputs[9]
+        );
     }
 }
 
@@ -189,7 +211,10 @@ fn text_is_text_unless_it_looks_like_a_reference() {
         if dialect == Dialect::PlanJson {
             continue;
         }
-        let (_, literal) = shown.text.split_once("If it is meant, write it as a string of JSON").unwrap();
+        let (_, literal) = shown
+            .text
+            .split_once("If it is meant, write it as a string of JSON")
+            .unwrap();
         let (_, literal) = literal.split_once(": `").unwrap();
         let (literal, rest) = literal.split_once("` is the text `").unwrap();
         let (text, _) = rest.split_once('`').unwrap();

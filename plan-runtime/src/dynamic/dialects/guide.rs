@@ -146,7 +146,11 @@ mod tests {
         for dialect in Dialect::ALL {
             let text = dialect.guide();
             let examples = text.lines().filter(|line| line.starts_with("- `{"));
-            assert_eq!(examples.clone().count(), BODIES.len() + POLICIES.len() + 8, "{text}");
+            assert_eq!(
+                examples.clone().count(),
+                BODIES.len() + POLICIES.len() + 8,
+                "{text}"
+            );
             for example in examples {
                 assert!(!example.starts_with("- ``"), "{text}");
             }

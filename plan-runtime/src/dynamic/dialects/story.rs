@@ -129,13 +129,17 @@ pub(super) fn conditions(dialect: Dialect) -> Vec<String> {
         found.map(|(_, value)| value.slice().to_owned())
     };
     let branches = JsonNode::of(&step, &source).ok();
-    let branches = branches.and_then(|step| member(step, "if")).unwrap_or_default();
+    let branches = branches
+        .and_then(|step| member(step, "if"))
+        .unwrap_or_default();
     let source = Source::document(&branches);
     let Ok(list) = JsonNode::of(&branches, &source) else {
         return Vec::new();
     };
     let branches = list.items().into_iter();
-    branches.filter_map(|branch| member(branch, "condition")).collect()
+    branches
+        .filter_map(|branch| member(branch, "condition"))
+        .collect()
 }
 
 /// The first step and others in a dialect, each on one line.

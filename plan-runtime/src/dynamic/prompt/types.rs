@@ -107,7 +107,8 @@ impl<'s> TypeText<'s> {
     /// Pays for asking all schemas of a form about as many members.
     fn asks(&self, form: &Form<'_>, members: usize) -> Result<(), TooMuchWork> {
         let listed = form.required().len() / 8;
-        self.work.spend((form.schemas().len() + listed) * (1 + members))
+        self.work
+            .spend((form.schemas().len() + listed) * (1 + members))
     }
 
     /// What an object has beside the members that are shown.

@@ -2,9 +2,9 @@
 
 use super::holder::Holder;
 use super::{Member, Members};
-use crate::dynamic::{Dialect, Limits};
 use crate::dynamic::dialects::references::{ReferenceTarget, quote};
 use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::dynamic::{Dialect, Limits};
 use crate::plan::json::names::{each, looped, optional, policy, step};
 use crate::plan::{Segment, Selector};
 use crate::print::short;
@@ -84,9 +84,19 @@ impl Promise {
             | "retryon" | "maxretry" | "maxretries" | "maxretrycount" | "numretries"
             | "retrydelay" | "retryinterval" | "backoff" => (Self::Retries, "false"),
             "attempts" | "maxattempts" | "tries" | "maxtries" => (Self::Retries, "1"),
-            "timeout" | "timeoutms" | "timeoutmillis" | "timeoutmilliseconds" | "timeouts"
-            | "timeoutsec" | "timeoutsecs" | "timeoutseconds" | "timeoutminutes" | "timelimit"
-            | "maxduration" | "maxtime" | "deadline" => (Self::Time, "false"),
+            "timeout"
+            | "timeoutms"
+            | "timeoutmillis"
+            | "timeoutmilliseconds"
+            | "timeouts"
+            | "timeoutsec"
+            | "timeoutsecs"
+            | "timeoutseconds"
+            | "timeoutminutes"
+            | "timelimit"
+            | "maxduration"
+            | "maxtime"
+            | "deadline" => (Self::Time, "false"),
             "optional" | "continueonerror" | "continueonfailure" | "ignoreerror"
             | "ignoreerrors" | "ignorefailure" | "ignorefailures" | "allowfailure" => {
                 (Self::Optional, "false")
@@ -104,10 +114,14 @@ impl Promise {
                 (Self::Undo, "false")
             }
             "always" | "finally" | "runalways" | "alwaysrun" => (Self::Always, "false"),
-            "approval" | "requiresapproval" | "requireapproval" | "needsapproval" | "confirm"
-            | "confirmation" | "requiresconfirmation" | "requireconfirmation" => {
-                (Self::Approval, "false")
-            }
+            "approval"
+            | "requiresapproval"
+            | "requireapproval"
+            | "needsapproval"
+            | "confirm"
+            | "confirmation"
+            | "requiresconfirmation"
+            | "requireconfirmation" => (Self::Approval, "false"),
             "delay" | "delayms" | "delayseconds" | "sleep" | "startdelay" | "schedule" => {
                 (Self::Delay, "false")
             }
@@ -139,7 +153,10 @@ pub(super) fn plain(name: &str) -> String {
 
 /// Whether an `on_error` says what happens anyway.
 fn is_end(text: &str) -> bool {
-    matches!(text, "fail" | "stop" | "abort" | "throw" | "raise" | "error")
+    matches!(
+        text,
+        "fail" | "stop" | "abort" | "throw" | "raise" | "error"
+    )
 }
 
 /// Whether it is a list, or an object as a block of plan JSON is.
@@ -184,7 +201,10 @@ impl Instead<'_> {
             ),
             Promise::Fallback => format!(
                 "{what} that fails ends the plan; to go on with another output, write {}",
-                self.in_policy(policy::FALLBACK, &self.value().unwrap_or_else(|| r#""none""#.to_owned()))
+                self.in_policy(
+                    policy::FALLBACK,
+                    &self.value().unwrap_or_else(|| r#""none""#.to_owned())
+                )
             ),
             Promise::Failure => format!(
                 "{what} that fails ends the plan; to go on without its output, write {}, and to have the failure as a value that other steps test with `is_err`, write {}",
@@ -193,7 +213,12 @@ impl Instead<'_> {
             ),
             Promise::Concurrency => format!(
                 "steps that do not depend on each other run concurrently; to limit how many elements of a `for` are processed at the same time, write {}",
-                self.in_policy(policy::CONCURRENCY, &self.count().map_or_else(|| "4".to_owned(), |count| count.to_string()))
+                self.in_policy(
+                    policy::CONCURRENCY,
+                    &self
+                        .count()
+                        .map_or_else(|| "4".to_owned(), |count| count.to_string())
+                )
             ),
             Promise::Undo => format!(
                 "{what} is not undone by itself; the step that undoes it says so: `\"{}\": {}`",
@@ -206,7 +231,11 @@ impl Instead<'_> {
             ),
             Promise::Approval => format!(
                 r#"nobody is asked; a step that waits for the answer is `{{{}"await": "bool"}}`, and one that depends on it can have `"if": [{{"condition": {}, "then": {}}}]` in place of its `tool`"#,
-                if self.dialect.rules().guide.by_id { r#""id": "a", "# } else { "" },
+                if self.dialect.rules().guide.by_id {
+                    r#""id": "a", "#
+                } else {
+                    ""
+                },
                 self.reference(&[]),
                 self.call()
             ),
@@ -330,7 +359,10 @@ impl Instead<'_> {
         let counts_all = plain(&self.member.name).ends_with("attempts")
             || matches!(&*plain(&self.member.name), "tries" | "maxtries");
         let counts_all = counts_all && plain(&self.member.name) != "retryattempts";
-        if matches!(&*plain(&self.member.name), "backoff" | "retrydelay" | "retryinterval") {
+        if matches!(
+            &*plain(&self.member.name),
+            "backoff" | "retrydelay" | "retryinterval"
+        ) {
             let wait = self.duration().unwrap_or(Duration::from_millis(200));
             let wait = quote(&humantime::format_duration(wait).to_string());
             let given = format!("{wait}, \"{}\": 3", policy::ATTEMPTS);

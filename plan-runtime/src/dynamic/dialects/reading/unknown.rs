@@ -37,7 +37,9 @@ impl PlanBuilder {
         let is_error = promise.is_some_and(|promise| self.is_error(promise));
         if is_own && !is_error {
             let note = match form(&member.name, layout) {
-                Some(help) => members.unknown_note(member, "a step", &known, false).help(help),
+                Some(help) => members
+                    .unknown_note(member, "a step", &known, false)
+                    .help(help),
                 None => self.unknown_member(members, member, "a step", &known, false),
             };
             self.note(note.into_warning());
@@ -95,7 +97,12 @@ impl PlanBuilder {
     }
 
     /// What can be written instead of a member that is known by another name, or says something that is said in another way.
-    fn instead(&self, members: &Members<'_>, member: &Member<'_>, known: &[&str]) -> Option<String> {
+    fn instead(
+        &self,
+        members: &Members<'_>,
+        member: &Member<'_>,
+        known: &[&str],
+    ) -> Option<String> {
         let holder = Holder::of(known)?;
         let name = plain(&member.name);
         let mut same = known.iter().filter(|known| plain(known) == name);

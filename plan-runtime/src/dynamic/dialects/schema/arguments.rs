@@ -188,7 +188,9 @@ impl Builder<'_> {
             Form::Beyond(_) => Vec::new(),
             form => {
                 let listed = form.properties().into_iter();
-                listed.map(|(name, ty)| (name, Property::Type(ty))).collect()
+                listed
+                    .map(|(name, ty)| (name, Property::Type(ty)))
+                    .collect()
             }
         };
         let names: HashSet<&str> = listed.iter().map(|(name, _)| *name).collect();

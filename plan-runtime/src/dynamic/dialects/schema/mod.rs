@@ -27,10 +27,10 @@ use std::collections::HashMap;
 const MOST_TYPES: usize = 20_000;
 
 /// How many bytes the types of all arguments have, about, before those of further tools are left out.
-const MOST_BYTES: usize = 4 << 20;
+const MOST_BYTES: usize = 12 << 20;
 
 /// How many bytes a call has in all steps and bodies, beside its tool and its arguments.
-const BYTES_OF_CALL: usize = 2_500;
+const BYTES_OF_CALL: usize = 1_700;
 
 /// How many of them one tool has at most.
 const MOST_TYPES_OF_TOOL: usize = 2_000;

@@ -85,7 +85,8 @@ impl Builder<'_> {
         }
         if !unknown.is_empty() {
             // They are listed once.
-            self.defs.insert("others".to_owned(), json!({ "enum": unknown }));
+            self.defs
+                .insert("others".to_owned(), json!({ "enum": unknown }));
             let any = vec![self.open_object(named("value")), named("reference")];
             let given = (arguments, any_of(any), false);
             calls.push([self.tool(named("others")), vec![given]].concat());

@@ -108,7 +108,12 @@ impl PlanReader<'_> {
             }
             let name = short(&member.name);
             let similar = || similar(&member.name, template::ALL.iter().copied());
-            let other = || Some(format!("did you mean `{}`?", meant(&member.name).or_else(similar)?));
+            let other = || {
+                Some(format!(
+                    "did you mean `{}`?",
+                    meant(&member.name).or_else(similar)?
+                ))
+            };
             let help = match as_it_is(member).or_else(other) {
                 Some(help) => help,
                 None => format!(
