@@ -82,7 +82,7 @@ impl Contracts {
             prompt.push_str("There are no tools.\n\n");
         }
         // All types of all tools are compared with it.
-        let work = Work::for_values(0);
+        let work = Work::for_types();
         let mut rest = self.iter();
         let mut left_out = Vec::new();
         for contract in rest.by_ref() {

@@ -141,12 +141,13 @@ impl<'s> TypeText<'s> {
 
     /// The alternatives that a type is, at least one.
     fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets) -> Vec<String> {
+        // Also that it is too large to be opened was work.
+        if self.work.spend(1 + ty.cost()).is_err() {
+            return vec!["…".to_owned()];
+        }
         let key = ty.key();
         let is_in_itself = key.len() > 1 && self.open.contains(&key);
         if self.left == 0 || self.open.len() == DEPTH || is_in_itself || ty.beyond().is_some() {
-            return vec!["…".to_owned()];
-        }
-        if self.work.spend(1 + ty.cost()).is_err() {
             return vec!["…".to_owned()];
         }
         self.left -= 1;

@@ -76,11 +76,13 @@ impl Builder<'_> {
             && forms.len() <= FORMS
             && depth < DEPTH
             && !forms.iter().any(|form| is_any(form) && !form.counts());
+        // Also that it is too large to be opened was work.
+        let is_paid = self.work.spend(1 + ty.cost()).is_ok();
         if !is_known {
             return named("value");
         }
         let has_types = self.left > 0 && self.left_of_tool > 0;
-        if !has_types || !self.has_room() || self.work.spend(1 + ty.cost()).is_err() {
+        if !has_types || !is_paid || !self.has_room() {
             self.is_cut = true;
             return named("value");
         }

@@ -29,8 +29,8 @@ const MOST_TYPES: usize = 20_000;
 /// How many bytes the types of all arguments have, about, before those of further tools are left out.
 const MOST_BYTES: usize = 12 << 20;
 
-/// How many bytes a call has in all steps and bodies, beside its tool and its arguments.
-const BYTES_OF_CALL: usize = 1_700;
+/// How many bytes a call has in each kind of step and in bodies, beside its tool and its arguments.
+const BYTES_OF_CALL: usize = 500;
 
 /// How many of them one tool has at most.
 const MOST_TYPES_OF_TOOL: usize = 2_000;
@@ -103,7 +103,7 @@ struct Builder<'c> {
 /// The schema of all plans of a dialect over these tools.
 pub(crate) fn schema(dialect: Dialect, contracts: &Contracts) -> Value {
     let form = &dialect.rules().form_of_schema;
-    let work = Work::for_values(0);
+    let work = Work::for_types();
     let mut builder = Builder {
         dialect,
         contracts,

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// A member of an object, and whether it is required.
 type Member = (&'static str, Value, bool);
 
+/// How many tools are listed in each kind of step.
+const FEW: usize = 8;
+
 /// A variable of a pattern that is never a keyword of Rust.
 const PLAIN_NAME: &str = "(?:_|[a-z]|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]+[0-9][a-z0-9_]*)";
 
@@ -72,7 +75,8 @@ impl Builder<'_> {
         for (at, contract) in contracts.iter().enumerate() {
             self.bytes += contract.name.len();
             let known = self.arguments(contract);
-            self.bytes += BYTES_OF_CALL;
+            // A blueprint has one more kind, and more members in each.
+            self.bytes += BYTES_OF_CALL * if self.form.by_place { 6 } else { 3 };
             let Some(known) = known else {
                 unknown.push(contract.name.as_str());
                 continue;
@@ -84,12 +88,18 @@ impl Builder<'_> {
             calls.push([self.tool(names), vec![given]].concat());
         }
         if !unknown.is_empty() {
-            // They are listed once.
-            self.defs
-                .insert("others".to_owned(), json!({ "enum": unknown }));
+            let names = json!({ "enum": unknown });
+            let names = match unknown.len() {
+                ..=FEW => names,
+                // They are listed once, and not in each kind of step.
+                _ => {
+                    self.defs.insert("others".to_owned(), names);
+                    named("others")
+                }
+            };
             let any = vec![self.open_object(named("value")), named("reference")];
             let given = (arguments, any_of(any), false);
-            calls.push([self.tool(named("others")), vec![given]].concat());
+            calls.push([self.tool(names), vec![given]].concat());
         }
         calls
     }
