@@ -135,25 +135,3 @@ impl Examples {
         format!(r#""tool": {tool}, "{}": {object}"#, rules.arguments)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// All dialects have the whole story.
-    #[test]
-    fn every_example_is_there() {
-        for dialect in Dialect::ALL {
-            let text = dialect.guide();
-            let examples = text.lines().filter(|line| line.starts_with("- `{"));
-            assert_eq!(
-                examples.clone().count(),
-                BODIES.len() + POLICIES.len() + 8,
-                "{text}"
-            );
-            for example in examples {
-                assert!(!example.starts_with("- ``"), "{text}");
-            }
-        }
-    }
-}

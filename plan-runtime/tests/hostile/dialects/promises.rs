@@ -185,12 +185,7 @@ fn order_and_policies() -> Vec<(&'static str, Value, &'static str, &'static str)
     let catch = r#"`"policy": {"catch": true}`"#;
     let concurrency = r#"`"policy": {"concurrency": 4}`"#;
     vec![
-        (
-            "depends_on",
-            json!(["x"]),
-            after,
-            "did you mean `dependsOn`?",
-        ),
+        ("depends_on", json!(["x"]), after, depends),
         ("dependencies", json!(["x"]), after, depends),
         ("requires", json!("x"), after, depends),
         ("Run-After", json!(["x"]), after, depends),
