@@ -252,7 +252,7 @@ impl Reader<'_> {
             if let Some(tools) = self.tools {
                 let types = check::check(
                     &plan,
-                    &builder.spans,
+                    (text, &builder.spans),
                     (dialect, self.profile),
                     tools,
                     &mut builder.notes,
@@ -350,7 +350,7 @@ impl<'t> Document<'t> {
         let mut notes = Notes::of(self.most);
         check::check(
             &self.plan,
-            &self.spans,
+            (self.text, &self.spans),
             (self.dialect, self.profile),
             tools,
             &mut notes,

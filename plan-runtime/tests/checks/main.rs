@@ -1,6 +1,7 @@
 //! Checks of plans against the schemas of tools: each mistake with its findings, and a similar correct plan without findings.
 
 mod absence;
+mod applied;
 mod arguments;
 mod blocks;
 mod conditions;

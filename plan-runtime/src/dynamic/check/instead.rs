@@ -4,9 +4,11 @@ use super::checked_value::CheckedValue;
 use super::outputs::{KnownOutputs, Outputs};
 use super::value::ValueCheck;
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, quote};
+use crate::dynamic::json_node::on_one_line;
 use crate::dynamic::schema::{Form, Presence, Type, Types};
 use crate::plan::{Body, Optional, Reference, Segment, Selector, Source};
 use crate::resolve::describe::short;
+use std::ops::Range;
 
 /// In how many members something is looked for.
 const MOST_TRIED: usize = 64;
@@ -37,14 +39,42 @@ impl Outputs<'_, '_> {
         shown.unwrap_or_else(|| "a".to_owned())
     }
 
-    /// A name for a variable that no other has here.
-    pub(super) fn new_variable(&self) -> &'static str {
-        const NAMES: [&str; 4] = ["x", "y", "z", "found"];
-        let is_free = |name: &&str| {
-            let is_named = self.plan.step(name).is_some() || self.plan.input(name).is_some();
-            !is_named && !self.is_bound(name)
+    /// A reference to the same source with another path, as a value of JSON.
+    pub(super) fn with_path(&self, reference: &Reference, path: &[Segment]) -> Option<String> {
+        let style = self.style(reference);
+        if style.is_string() {
+            return Some(quote(&style.write(path)));
+        }
+        let name = self.plan.name_of(reference.source)?;
+        let to = match reference.source {
+            Source::Step(index) => ReferenceTarget::Step(index, name),
+            Source::Input(_) => ReferenceTarget::Input(name),
+            Source::Local(_) => return None,
         };
-        NAMES.into_iter().find(is_free).unwrap_or("x")
+        (self.dialect.rules().form)(to, path)
+    }
+
+    /// A name for a variable that nothing has yet, as far as the arguments and the plan around them tell.
+    fn new_variable(&self, arguments: &Range<usize>) -> String {
+        let arguments = self.text.get(arguments.clone()).unwrap_or_default();
+        let is_used = |name: &str| {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let in_text = arguments.match_indices(name).any(|(at, _)| {
+                let before = arguments[..at].chars().next_back();
+                let after = &arguments[at + name.len()..];
+                // The name of a member is none of a value.
+                let rest = after.strip_prefix('"').map(str::trim_start);
+                let is_member = rest.is_some_and(|rest| rest.starts_with(':'));
+                !is_member && !before.is_some_and(is_word) && !after.starts_with(is_word)
+            });
+            in_text
+                || self.is_bound(name)
+                || self.plan.steps.iter().any(|step| step.id == name)
+                || self.plan.inputs.iter().any(|input| input.name == name)
+        };
+        let names = ["x", "found", "there", "given"];
+        let free = names.into_iter().find(|name| !is_used(name));
+        free.unwrap_or("some_value").to_owned()
     }
 
     /// The list that an element was taken of.
@@ -95,7 +125,7 @@ impl KnownOutputs<'_> {
     pub(super) fn instead_in_text(&self, reference: &Reference) -> String {
         let mut ways = Vec::new();
         ways.extend(self.always_there(reference));
-        let (name, variable, value) = self.asked(reference);
+        let (name, variable, value) = self.asked(reference, &(0..0));
         ways.push(format!(
             r#"write the text only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has {variable}"#
         ));
@@ -109,7 +139,7 @@ impl KnownOutputs<'_> {
     pub(super) fn instead_of_list(&self, reference: &Reference) -> String {
         let mut ways = Vec::new();
         ways.extend(self.always_there(reference));
-        let (name, variable, value) = self.asked(reference);
+        let (name, variable, value) = self.asked(reference, &(0..0));
         ways.push(format!(
             r#"go through the list only if it is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"for": {{"pattern": "…", "list": {variable}, "body": {{…}}}}}}}}]`"#
         ));
@@ -117,10 +147,10 @@ impl KnownOutputs<'_> {
     }
 
     /// A new variable, how it is written as a value, and how a reference is that it may be bound to.
-    fn asked(&self, reference: &Reference) -> (&'static str, String, String) {
-        let name = self.new_variable();
+    fn asked(&self, reference: &Reference, around: &Range<usize>) -> (String, String, String) {
+        let name = self.new_variable(around);
         let value = self.as_json(reference);
-        let variable = self.dialect.variable(self.depth(), name);
+        let variable = self.dialect.variable(self.depth(), &name);
         (name, variable, value.unwrap_or_else(|| "a".to_owned()))
     }
 }
@@ -138,17 +168,8 @@ impl ValueCheck<'_> {
         };
         let mut ways = Vec::new();
         ways.extend(known.always_there(reference));
-        let (name, variable, value) = known.asked(reference);
-        let place = self.place.borrow();
-        let is_argument = !place.is_empty() && !place.contains(['.', '[']);
-        let argument = if is_argument {
-            short(&place)
-        } else {
-            "…".to_owned()
-        };
-        let call = known
-            .dialect
-            .call_with(&short(self.tool), &argument, &variable);
+        let (name, variable, value) = known.asked(reference, &self.arguments);
+        let call = self.call_with(item, known, &variable);
         let counts = if known.dialect.rules().guide.wraps {
             ", in which `local` counts all such values from the outermost"
         } else {
@@ -177,6 +198,29 @@ impl ValueCheck<'_> {
         *path.last_mut()? = Segment::new(Selector::Key((*fitting.first()?).to_owned()));
         let other = known.style(reference).write(&path);
         Some(format!("use another field: `{other}` is always there"))
+    }
+
+    /// The members of the call, with a variable in place of a value in its arguments.
+    fn call_with(&self, item: &CheckedValue<'_>, known: &Outputs<'_, '_>, local: &str) -> String {
+        let tool = short(self.tool);
+        let (all, part) = (&self.arguments, item.place());
+        let is_inside = all.start <= part.start && part.end <= all.end;
+        let before = known.text.get(all.start..part.start);
+        let after = known.text.get(part.end..all.end);
+        if let (true, Some(before), Some(after)) = (is_inside, before, after)
+            && (before.starts_with('{') || part == *all)
+            && let Some(arguments) = on_one_line(&format!("{before}{local}{after}"))
+        {
+            return known.dialect.call_of(&tool, &arguments);
+        }
+        let place = self.place.borrow();
+        let is_argument = !place.is_empty() && !place.contains(['.', '[']);
+        let argument = if is_argument {
+            short(&place)
+        } else {
+            "…".to_owned()
+        };
+        known.dialect.call_with(&tool, &argument, local)
     }
 
     /// The fields of an object that fit what takes one of them.

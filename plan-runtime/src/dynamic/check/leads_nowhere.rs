@@ -7,13 +7,21 @@ use super::unresolved::{Unresolved, UnresolvedReason};
 use crate::dynamic::dialects::reading::MOST_NAMES;
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, Style, name_in};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::schema::Form;
+use crate::dynamic::schema::{Form, Types};
 use crate::plan::{Reference, Segment, Selector, Source, Step};
 use crate::resolve::describe::{counted, quoted, short};
 use plan_graph::similar;
 
 /// In how many fields the one is looked for that a reference names.
 const MOST_TRIED: usize = 64;
+
+/// Members that other systems have around the output of a step.
+const ENVELOPES: [&str; 8] = [
+    "result", "results", "output", "outputs", "data", "value", "response", "return",
+];
+
+/// Names that other languages have for a length.
+const LENGTHS: [&str; 6] = ["length", "len", "size", "count", "length()", "len()"];
 
 impl KnownOutputs<'_> {
     /// Says that a reference leads nowhere.
@@ -116,6 +124,24 @@ impl KnownOutputs<'_> {
         let meant = |fixed: &[Segment]| format!("did you mean `{}`?", style.write(fixed));
         let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
         let mut fixed = path.clone();
+        if let Selector::Key(wrong) = &path[lost.segment].selector {
+            // What other systems put between a step and its output.
+            if ENVELOPES.contains(&wrong.as_str()) {
+                fixed.remove(lost.segment);
+                if follow(&fixed).is_some() {
+                    let meant = meant(&fixed);
+                    let whole = lost.segment == 0;
+                    return Some(match whole {
+                        true => format!("{meant} A reference begins with the output itself"),
+                        false => meant,
+                    });
+                }
+                fixed.clone_from(path);
+            }
+            if let Some(length) = self.length(reference, lost) {
+                return Some(length);
+            }
+        }
         match (&path[lost.segment].selector, lost.why) {
             (Selector::Key(wrong), UnresolvedReason::NoField) => {
                 let forms = lost.inside.forms().iter();
@@ -155,6 +181,31 @@ impl KnownOutputs<'_> {
 }
 
 impl Outputs<'_, '_> {
+    /// How the length of something is written that has no field for it.
+    fn length(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<String> {
+        let (last, around) = reference.path.split_last()?;
+        let Selector::Key(name) = &last.selector else {
+            return None;
+        };
+        let types = lost.inside.types();
+        let has_length = Types::LIST.or(Types::STRING);
+        let is_length = LENGTHS.contains(&name.as_str())
+            && around.len() == lost.segment
+            && !types.is_empty()
+            && types.without(Types::NULL).without(has_length).is_empty();
+        if !is_length {
+            return None;
+        }
+        let value = self.with_path(reference, around)?;
+        let length = format!(r#"{{"len": {value}}}"#);
+        if self.dialect.rules().guide.wraps {
+            return Some(format!("its length is `{length}`"));
+        }
+        Some(format!(
+            r#"in a comparison of a condition, its length is `{length}`: `{{"compare": [{length}, ">", 0]}}`; as an argument, it needs a tool that counts"#
+        ))
+    }
+
     /// `the output of `find``.
     pub(super) fn whose(&self, reference: &Reference) -> String {
         match reference.source {

@@ -56,7 +56,7 @@ use value::ValueCheck;
 /// Checks a plan against what is known of tools. The types of inputs that nobody stated follow from where they are used.
 pub(super) fn check(
     plan: &Plan,
-    spans: &Spans,
+    (text, spans): (&str, &Spans),
     (dialect, profile): (Dialect, Profile),
     contracts: &Contracts,
     notes: &mut Notes,
@@ -65,6 +65,7 @@ pub(super) fn check(
     let nothing = Computed::new();
     let known = Outputs {
         plan,
+        text,
         spans,
         dialect,
         profile,
@@ -373,6 +374,7 @@ impl<'a> Checker<'a, '_> {
         let arguments = CheckedValue::Template(&action.args, at, self.known);
         let takes = Type::of(schema, self.known.work);
         let fit = ValueCheck::new(&tool.name, step.1.clone(), true, self.known.work);
+        let fit = fit.of_call(self.known.place(at));
         let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
             if self.known.has_untyped() {
                 fit.inputs(arguments, &takes, self.inputs)?;

@@ -17,6 +17,8 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub(super) struct Outputs<'a, 'c> {
     pub(super) plan: &'a Plan,
+    /// The document.
+    pub(super) text: &'a str,
     pub(super) spans: &'a Spans,
     pub(super) dialect: Dialect,
     pub(super) profile: Profile,
@@ -191,6 +193,7 @@ impl<'a> Outputs<'a, '_> {
     {
         Outputs {
             plan: &block.plan,
+            text: self.text,
             spans,
             dialect: self.dialect,
             profile: self.profile,

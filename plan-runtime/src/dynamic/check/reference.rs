@@ -142,6 +142,11 @@ impl ValueCheck<'_> {
         let mut path = reference.path.clone();
         let kinds = given.types().without(Types::NULL);
         if kinds == Types::LIST && self.leads_to(&given.element(), takes) {
+            if let Some(whole) = item.alone_in_list() {
+                let help =
+                    format!("it is the whole list already; write it without brackets: `{whole}`");
+                return (Code::ListOrElement, Some(help));
+            }
             let first = Segment::new(Selector::Index(0));
             match path.iter().rposition(Segment::is_each) {
                 Some(each) => path[each] = first,

@@ -2,7 +2,7 @@
 
 use super::{Element, Form, Presence, Property, Schema, Type, Types};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl<'a> Form<'a> {
     pub(in crate::dynamic) fn schemas(&self) -> &[Schema<'a>] {
@@ -169,6 +169,26 @@ impl<'a> Form<'a> {
             }
         }
         all.once()
+    }
+
+    /// The members that are named, each with its type. It takes one pass over the schemas, where asking for each name is one for each.
+    pub(in crate::dynamic) fn properties(&self) -> Vec<(&'a str, Type<'a>)> {
+        if let Self::Members(members) = self {
+            return members.clone();
+        }
+        let mut places: HashMap<&'a str, usize> = HashMap::new();
+        let mut listed: Vec<(&'a str, Vec<Schema<'a>>)> = Vec::new();
+        for schema in self.schemas() {
+            for (name, property) in schema.object("properties").into_iter().flatten() {
+                let place = *places.entry(name).or_insert(listed.len());
+                if place == listed.len() {
+                    listed.push((name, Vec::new()));
+                }
+                listed[place].1.push(schema.sub(property));
+            }
+        }
+        let listed = listed.into_iter();
+        listed.map(|(name, all)| (name, Type::all(all))).collect()
     }
 
     /// The members that are named.

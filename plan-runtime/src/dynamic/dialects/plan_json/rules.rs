@@ -30,15 +30,13 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     guide: Guide {
         frame: [
             r#"{"name": "plan", "inputs": [], "steps": ["#,
-            r#"], "output": {"value": {"reference": {"step": "mail", "pointer": ""}}}}"#,
+            r#"], "output": {"value": {"reference": {"step": "sent", "pointer": ""}}}}"#,
         ],
         by_id: true,
         wraps: true,
-        local: r#"{"reference": {"local": 0, "pointer": ""}}"#,
-        after: r#""after": ["mail"]"#,
         notes: &[
             r#"An input is a value that is given when the plan runs: `"inputs": [{"name": "sender", "type": "String"}]`, and `{"reference": {"input": "sender", "pointer": ""}}`."#,
-            r#"A text with values in it is `{"text": ["Re: ", {"value": {"reference": {"step": "mail", "pointer": "/subject"}}}]}`. An object is `{"object": {…}}`, and a list is a list. Strings are text."#,
+            r#"A text with values in it is `{"text": ["Re: ", {"value": {"reference": {"step": "mails", "pointer": "/0/subject"}}}]}`. An object is `{"object": {…}}`, and a list is a list. Strings are text."#,
             "The variable of a `for` or a `pattern` is a local value: 0 is the outermost one.",
         ],
     },
