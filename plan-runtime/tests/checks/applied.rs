@@ -105,9 +105,10 @@ fn applied(text: &str, finding: &Finding) -> String {
     // A reference, in place of one that is a string.
     let is_json = serde_json::from_str::<Value>(instead).is_ok();
     let is_text = given.starts_with('"') && !is_json;
-    let instead = match is_text {
-        true => Value::from(instead).to_string(),
-        false => instead.to_owned(),
+    let instead = if is_text {
+        Value::from(instead).to_string()
+    } else {
+        instead.to_owned()
     };
     format!("{}{instead}{}", &text[..start], &text[end..])
 }
@@ -283,9 +284,10 @@ fn the_length_of_something() {
     let compared = |operand: &str, call: Value| json!({"id": "s", "if": [{"condition": {"compare": [operand, ">", 2]}, "then": call}]});
     let call = json!({"tool": "send", "arguments": {"to": "me", "note": KEPT}});
     for field in ["names.length", "from.len", "mails.count", "names.size"] {
-        let code = match field.starts_with("from") {
-            true => Code::UnknownField,
-            false => Code::ListOrElement,
+        let code = if field.starts_with("from") {
+            Code::UnknownField
+        } else {
+            Code::ListOrElement
         };
         let step = compared(&format!("$ref:mail.{field}"), call.clone());
         corrected(&tool_plan(&step), code);

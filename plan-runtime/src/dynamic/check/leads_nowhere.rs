@@ -131,9 +131,10 @@ impl KnownOutputs<'_> {
                 if follow(&fixed).is_some() {
                     let meant = meant(&fixed);
                     let whole = lost.segment == 0;
-                    return Some(match whole {
-                        true => format!("{meant} A reference begins with the output itself"),
-                        false => meant,
+                    return Some(if whole {
+                        format!("{meant} A reference begins with the output itself")
+                    } else {
+                        meant
                     });
                 }
                 fixed.clone_from(path);

@@ -93,9 +93,10 @@ impl Dialect {
     /// The members of a call with these arguments, as the dialect writes them.
     pub(in crate::dynamic) fn call_of(self, tool: &str, arguments: &str) -> String {
         let rules = self.rules();
-        let tool = match rules.guide.wraps {
-            true => format!(r#"{{"name": {}}}"#, quote(tool)),
-            false => quote(tool),
+        let tool = if rules.guide.wraps {
+            format!(r#"{{"name": {}}}"#, quote(tool))
+        } else {
+            quote(tool)
         };
         format!(r#""tool": {tool}, "{}": {arguments}"#, rules.arguments)
     }

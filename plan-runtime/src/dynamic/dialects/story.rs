@@ -19,7 +19,7 @@ unsend(id: string) -> any";
 /// The first steps of each plan.
 const FIRST: &str = r#"{"id": "mails", "tool": "find_mails", "arguments": {"sender": "sarah"}}"#;
 
-/// The steps of an example after the first one, as a tool plan, with what there is to say about them.
+/// The steps of an example after the first one, as a tool plan, with what they do.
 pub(super) struct Example {
     steps: &'static str,
     pub(super) says: &'static str,

@@ -28,7 +28,7 @@ pub(super) enum Promise {
     Order,
     /// That a step is tried again if it fails.
     Retries,
-    /// That it takes no longer than this.
+    /// That it has a time limit.
     Time,
     /// That the plan goes on if it fails.
     Optional,

@@ -96,7 +96,7 @@ impl PlanBuilder {
         }
     }
 
-    /// What can be written instead of a member that is known by another name, or says something that is said in another way.
+    /// What can be written instead of a member that is known by another name, or says something that is written in another way.
     fn instead(
         &self,
         members: &Members<'_>,

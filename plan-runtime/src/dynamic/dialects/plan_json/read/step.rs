@@ -56,7 +56,7 @@ impl PlanReader<'_> {
         Action { tool, args }
     }
 
-    /// Whether arguments have one member, which has the name of a kind of template but is none of that kind. It is an error.
+    /// Whether arguments have one member, which has the name of a kind of template but not its form. It is an error.
     fn is_no_object(&mut self, node: JsonNode<'_>) -> bool {
         if node.kind() != JsonType::Object {
             return false;
@@ -75,7 +75,7 @@ impl PlanReader<'_> {
             return false;
         }
         let message = format!(
-            "`{}` is a kind of template, and this is none of that kind",
+            "`{}` is a kind of template, and this does not have its form",
             name.value
         );
         let object = on_one_line(node.slice());
