@@ -181,6 +181,11 @@ impl Expansion<'_> {
                 const READ_ONLY: bool = true;
             )
         });
+        let one_application = self.signature.application.is_some().then(|| {
+            quote!(
+                const ONE_APPLICATION: bool = true;
+            )
+        });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
@@ -190,6 +195,7 @@ impl Expansion<'_> {
                 const NAME: &'static str = #name;
                 const DESCRIPTION: &'static str = #description;
                 #read_only
+                #one_application
                 #take
                 #hand_over
             }

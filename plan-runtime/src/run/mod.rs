@@ -48,8 +48,6 @@ mod trace;
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use limits::Limits;
-#[doc(hidden)]
-pub use mock::Application;
 pub use mock::Mock;
 pub use observe::{Observer, StepRef};
 pub use on_failure::OnFailure;
@@ -153,13 +151,11 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
         inputs: Result<Vec<StoredValue>, ResolveError>,
         app: &'a App,
         start: StartFn<App>,
-    ) -> Self
-    where
-        App: Application,
-    {
+        lacks: fn(&App, &crate::Plan) -> Vec<String>,
+    ) -> Self {
         let plan = plan.into();
         let mut inputs = inputs.map_err(Cause::Inputs);
-        let lacks = app.lacks(plan.plan);
+        let lacks = lacks(app, plan.plan);
         if !lacks.is_empty() {
             inputs = Err(Cause::Unfit(lacks));
         }
