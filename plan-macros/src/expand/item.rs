@@ -352,7 +352,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         where
             Self: '__x,
         {
-            ::core::result::Result::Ok(__plan::plan_of(self.run(__app), <Self as __plan::Tool>::hand_over))
+            ::core::result::Result::Ok(__plan::plan_of::<Self, __App>(self.run(__app)))
         }
     };
     // Where an application lacks a tool of a plan inside another, the header is shown.

@@ -39,7 +39,10 @@ pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     bound_or_failed, element, known, own, part,
 };
-pub use json::{Checked, Json, JsonOrApplication, Outcome, json, json_or_application, outcome};
+pub use json::{
+    Checked, Json, JsonOrApplication, Outcome, ToolStruct, json, json_or_application, outcome,
+    tool_struct,
+};
 pub use literal::{
     ComputedValue, IsValue, Literal, MayDereference, MayTake, Slot, ValueOf, arguments, literal,
     slot, takable, value_of, witness,

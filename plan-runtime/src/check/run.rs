@@ -3,7 +3,7 @@
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
-use crate::resolve::{HandOver, ResolveError, StoredValue, receive};
+use crate::resolve::{ResolveError, StoredValue, receive};
 use crate::run::{CallContext, CalledPlan, Mock, OnMock};
 use crate::{Plan, Result, Run, Tool};
 use serde::Serialize;
@@ -108,18 +108,14 @@ where
     called(run.inside(&context))
 }
 
-/// A run as that of a plan that a step calls.
+/// A run of `S` as that of a plan that a step calls. Its output is that of any tool, so that rustc has nothing to say of it here.
 ///
 /// # Panics
 ///
 /// If the run was polled.
 #[must_use]
-pub fn plan_of<A, O>(run: Run<'_, A, O>, hand_over: fn() -> Option<HandOver<O>>) -> CalledPlan<'_>
-where
-    A: ?Sized + Sync,
-    O: Serialize + DeserializeOwned + Send + 'static,
-{
-    run.called(hand_over).expect("a run that is new")
+pub fn plan_of<S: Tool, A: ?Sized + Sync>(run: Run<'_, A, S::Output>) -> CalledPlan<'_> {
+    run.called(S::hand_over).expect("a run that is new")
 }
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.

@@ -31,6 +31,7 @@ mod names;
 mod nesting;
 mod observe;
 mod on_failure;
+mod one_thread;
 mod options;
 mod permits;
 #[cfg(feature = "progress")]
