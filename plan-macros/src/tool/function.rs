@@ -183,6 +183,11 @@ impl Expansion<'_> {
                 const READ_ONLY: bool = true;
             )
         });
+        let one_application = self.signature.application.is_some().then(|| {
+            quote!(
+                const ONE_APPLICATION: bool = true;
+            )
+        });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
@@ -192,6 +197,7 @@ impl Expansion<'_> {
                 const NAME: &'static str = #name;
                 const DESCRIPTION: &'static str = #description;
                 #read_only
+                #one_application
                 #take
                 #hand_over
             }

@@ -10,6 +10,7 @@ use crate::shape::{secrets, secrets_inside};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// What is known of a tool by its name: what it does, and how its arguments and its output look.
@@ -342,7 +343,7 @@ impl Contracts {
     }
 
     /// The names, in the order in which they were added.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.list.iter().map(|contract| &*contract.name)
     }
 

@@ -31,6 +31,7 @@ mod names;
 mod nesting;
 mod observe;
 mod on_failure;
+mod one_thread;
 mod options;
 mod permits;
 #[cfg(feature = "progress")]
@@ -48,8 +49,6 @@ mod trace;
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use limits::Limits;
-#[doc(hidden)]
-pub use mock::Application;
 pub use mock::Mock;
 pub use observe::{Observer, StepRef};
 pub use on_failure::OnFailure;
@@ -70,13 +69,12 @@ pub use tool::OnMock;
 pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
-use crate::error::Interrupt;
 use crate::plan::Executable;
 #[cfg(feature = "dynamic")]
 use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
-use nesting::{DEEPEST, Nested};
+use nesting::Nested;
 use options::Options;
 use schedule::{Schedule, unstarted};
 use serde::Serialize;
@@ -153,13 +151,11 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
         inputs: Result<Vec<StoredValue>, ResolveError>,
         app: &'a App,
         start: StartFn<App>,
-    ) -> Self
-    where
-        App: Application,
-    {
+        lacks: fn(&App, &crate::Plan) -> Vec<String>,
+    ) -> Self {
         let plan = plan.into();
         let mut inputs = inputs.map_err(Cause::Inputs);
-        let lacks = app.lacks(plan.plan);
+        let lacks = lacks(app, plan.plan);
         if !lacks.is_empty() {
             inputs = Err(Cause::Unfit(lacks));
         }
@@ -489,9 +485,9 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         cx: &mut Context<'_>,
         report: Option<&mut Option<Report>>,
     ) -> Poll<Result<O, RunError>> {
-        let nested = Nested::enter();
-        if let (None, Stage::Running(schedule)) = (&nested, &self.stage) {
-            schedule.interrupt(Interrupt::Nested(DEEPEST));
+        let nested = Nested::enter_plan();
+        if let (Err(too_deep), Stage::Running(schedule)) = (&nested, &self.stage) {
+            schedule.interrupt(too_deep.clone());
         }
         if matches!(self.stage, Stage::New(..))
             && let Stage::New(executable, inputs, mut options) =
@@ -499,10 +495,10 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         {
             options.hands_over = self.starter.hands_over();
             let (plan, limits) = (executable.plan, limits_of(&executable));
-            let schedule = match nested {
-                Some(_) => catch(|| Schedule::of(executable, inputs, limits, *options, false))
+            let schedule = match &nested {
+                Ok(_) => catch(|| Schedule::of(executable, inputs, limits, *options, false))
                     .unwrap_or_else(|panic| Err(Cause::Panicked(panic))),
-                None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST))),
+                Err(too_deep) => Err(Cause::Interrupted(too_deep.clone())),
             };
             match schedule {
                 Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
@@ -510,7 +506,8 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                     if let Some(report) = report {
                         *report = Some(unstarted(plan));
                     }
-                    return Poll::Ready(Err(RunError::new(plan, cause, Vec::new())));
+                    let error = RunError::new(plan, cause, Vec::new());
+                    return Poll::Ready(Err(error.before_the_start()));
                 }
             }
         }

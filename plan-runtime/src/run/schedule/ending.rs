@@ -107,7 +107,7 @@ impl Schedule<'_> {
         let stage = match interrupt {
             // The time for what comes after the interruption is over, too.
             Some(_) if self.winding.is_some() => Stage::Over,
-            Some(Interrupt::Nested(_) | Interrupt::Outer | Interrupt::Limit(_)) => Stage::Over,
+            Some(Interrupt::Nested { .. } | Interrupt::Outer | Interrupt::Limit(_)) => Stage::Over,
             _ => Stage::Undo,
         };
         self.ready = Ready::new(self.plan.steps.len());
