@@ -41,6 +41,7 @@ mod schedule;
 mod shared;
 mod signals;
 pub(crate) mod start;
+mod storing;
 mod throttle;
 mod timer;
 pub(crate) mod tool;

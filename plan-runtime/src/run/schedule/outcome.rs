@@ -78,7 +78,7 @@ impl<'x> Schedule<'x> {
             }
             _ => None,
         };
-        Handed::new(given.into_iter().collect())
+        Handed::one(given)
     }
 
     /// Why there is no output.
