@@ -5,7 +5,9 @@ use crate::scan::tokens::placed;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, GenericArgument, Ident, LitStr, Meta, PathArguments, PathSegment, Type};
+use syn::{
+    Attribute, GenericArgument, Ident, LitStr, Meta, PathArguments, PathSegment, Type, TypePath,
+};
 
 /// Types that JSON can hold, if it can hold their parameters.
 const KNOWN: &[&str] = &[
@@ -56,6 +58,15 @@ pub(crate) fn is_known_result(ty: &Type) -> bool {
     })
 }
 
+/// The type of the output in the type that a function returns, if that is a `Result`.
+pub(crate) fn output_of(ty: &Type) -> &Type {
+    let Type::Path(path) = ty else { return ty };
+    match path.path.segments.last() {
+        Some(last) if last.ident == "Result" => type_arguments(last).next().unwrap_or(ty),
+        _ => ty,
+    }
+}
+
 /// What makes rustc say that JSON cannot hold the type, and say nothing more of the type that is returned: items, and the type. `written`
 /// are the tokens for the type, and `prefix` is what names of items begin with.
 pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenStream, TokenStream) {
@@ -74,6 +85,15 @@ pub(crate) fn checked(ty: &Type, written: TokenStream, prefix: &str) -> (TokenSt
         quote!(const #is_json: ::core::primitive::bool = #(#checks)&*;),
         quote_spanned!(ty.span()=> <#written as __plan::Checked<{ #is_json }>>::Itself),
     )
+}
+
+/// Whether a path is that of a type of the standard library with parameters, which says what is in it.
+pub(crate) fn is_container(path: &TypePath) -> bool {
+    const OTHER: &[&str] = &["Rc", "Arc", "Result"];
+    path.path.segments.last().is_some_and(|last| {
+        let mut names = KNOWN.iter().chain(OTHER);
+        names.any(|known| last.ident == known)
+    })
 }
 
 /// Whether [`checked`] writes a constant.

@@ -3,6 +3,8 @@
 use plan_runtime::run::{Decision, Gate, GatedCall, ManualTimer, Mock};
 use plan_runtime::{Call, Error, Result, Run, RunError, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -569,4 +571,57 @@ fn arguments_that_do_not_fit_are_named() {
     assert_eq!(on_mock, on_shop);
     assert!(on_mock.contains("`small`"), "{on_mock}");
     assert_eq!(mock.order(), ["find_price", "make"]);
+}
+
+#[test]
+fn what_answers_share_stays_on_their_thread() {
+    let dropped = Rc::new(Cell::new(0));
+    let (seen, told) = (Rc::new(RefCell::new(Vec::new())), Rc::clone(&dropped));
+    let mock = shop().on({
+        let seen = Rc::clone(&seen);
+        move |FindPrice { item }| {
+            let (seen, told) = (Rc::clone(&seen), CountsDrop(Rc::clone(&told)));
+            async move {
+                smol::future::yield_now().await;
+                seen.borrow_mut().push(item);
+                drop(told);
+                Ok(40)
+            }
+        }
+    });
+    // Also in a plan that a step calls, whose calls are `Send`.
+    let items = vec!["lamp".to_owned(), "tent".to_owned()];
+    assert_eq!(ended(BuyAll { items }.run(&mock)).unwrap(), 2);
+    assert_eq!(*seen.borrow(), ["lamp", "tent"]);
+    assert_eq!(dropped.get(), 2);
+
+    // An answer that is dropped, and a mock that is, leave nothing behind.
+    let mock = mock.on({
+        let dropped = CountsDrop(Rc::clone(&dropped));
+        move |FindPrice { .. }| {
+            let dropped = CountsDrop(Rc::clone(&dropped.0));
+            async move {
+                std::future::pending::<()>().await;
+                drop(dropped);
+                Ok(1)
+            }
+        }
+    });
+    assert_eq!(Rc::strong_count(&seen), 1);
+    let mut run = lamp().run(&mock);
+    let polled = smol::block_on(smol::future::poll_once(&mut run));
+    assert!(polled.is_none());
+    drop(run);
+    assert_eq!(dropped.get(), 3);
+    drop(mock);
+    assert_eq!(dropped.get(), 4);
+}
+
+/// Says when it is dropped.
+struct CountsDrop(Rc<Cell<u32>>);
+
+impl Drop for CountsDrop {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
 }

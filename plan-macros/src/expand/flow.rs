@@ -9,6 +9,7 @@ use crate::ast::{Body, Branch, Condition, For, List, Literal, Step};
 use crate::json;
 use crate::names::Source;
 use crate::parse::{binds_one, pattern_text, tidy};
+use crate::shape::secret;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
@@ -61,10 +62,10 @@ impl Builder<'_> {
             Body::Call(_) => quote_spanned!(at=> <#arguments as __plan::IsTool>::Itself),
             _ => tool.into_token_stream(),
         };
-        let number = self.shared_constant(
-            &same,
-            || quote_spanned!(at=> <#tool as __plan::Called>::TOOL),
-        );
+        let number = self.shared_constant(&same, || {
+            let inside = secret::of_tool(&tool.to_token_stream(), at, &quote!(__plan));
+            quote_spanned!(at=> <#tool as __plan::Called>::TOOL.seen(#inside))
+        });
         self.data.tag('T').number(number);
         let names = self.fresh_at("n", at);
         let Fielded {

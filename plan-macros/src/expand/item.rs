@@ -21,7 +21,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::spanned::Spanned;
-use syn::{Attribute, Type};
+use syn::{Attribute, Generics, Type};
 
 /// Expands a plan, with the mistakes that were found in it.
 pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Report) -> TokenStream {
@@ -59,7 +59,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_camel_case_types, non_snake_case, non_upper_case_globals, private_bounds, unreachable_code, unused_qualifications)]
                 const _: () = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NoKind as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
             }
@@ -73,7 +73,7 @@ pub(crate) fn expand(plan: &Plan, names: &Names, graph: &StepGraph, report: Repo
                 #[allow(clippy::all, clippy::pedantic, clippy::nursery, dead_code, non_snake_case, non_upper_case_globals, unreachable_code, unused_qualifications)]
                 let __plan = {
                     #[allow(unused_imports)]
-                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
+                    use #krate::check::{self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _, NoKind as _, NotProbed as _, OwnItself as _, OwnUnsized as _};
                     #inside
                 };
                 __plan
@@ -234,10 +234,11 @@ fn shared(
     let mut cycles = TokenStream::new();
     cycle::errors(cx.graph, &plan.steps, cx, &mut cycles);
     let unused = unused(cx);
+    let first = start::first_type(cx);
     let data = data.into_arguments();
     let decoded = quote!(__plan::decode(#data));
     let may_be_secret =
-        |input: &Input| secret::is_marked(&input.attrs) || json::is_checked(&input.ty);
+        |input: &Input| secret::is_marked(&input.attrs) || secret::may_be_inside(&input.ty);
     let decoded = match &plan.head {
         Some(Header { name, .. }) if inputs.iter().any(may_be_secret) => {
             quote!(__plan::with_secrets::<#name>(#decoded))
@@ -247,6 +248,7 @@ fn shared(
     quote! {
         #(#input_types)*
         #(#step_types)*
+        #first
         #steps
         #cycles
         #output
@@ -300,9 +302,14 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     };
     let steps = start::steps(&quote!(#name), &begin, cx);
     let bounds = start::bounds(cx);
+    let one_application = start::first(cx).map(|tool| {
+        quote! {
+            const ONE_APPLICATION: ::core::primitive::bool = __plan::Kind::<#tool>::ONE_APPLICATION;
+        }
+    });
     let tool_name = text_of(name).to_snake_case();
     let description = docs::text(&head.attrs);
-    let inside = secret::of_output(ty, &quote!(__plan));
+    let inside = secret::of_output(ty, &Generics::default(), &quote!(__plan));
     let hand_over = lossless::of_output(&quote!(Self::Output), &quote!(__plan));
     let attrs = head.inputs.iter().flat_map(|input| &input.attrs);
     let take = (!lossless::are_renamed(attrs.chain(&head.attrs))).then(|| {
@@ -345,7 +352,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         where
             Self: '__x,
         {
-            ::core::result::Result::Ok(__plan::plan_of(self.run(__app), <Self as __plan::Tool>::hand_over))
+            ::core::result::Result::Ok(__plan::plan_of::<Self, __App>(self.run(__app)))
         }
     };
     // Where an application lacks a tool of a plan inside another, the header is shown.
@@ -372,11 +379,11 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             #[allow(dead_code)]
             #vis fn #run<__App>(self, #app: &__App) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
             where
-                __App: ?::core::marker::Sized + __plan::Application,
+                __App: ?::core::marker::Sized,
                 #(#bounds,)*
             {
                 let __inputs = #inputs;
-                __plan::Run::on(&__PLAN, __inputs, #app, <Self as __plan::RunsOn<__App>>::start)
+                __plan::run_on::<Self, __App, _>(&__PLAN, __inputs, #app)
             }
         }
         impl __plan::Tool for #name {
@@ -389,6 +396,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             #hand_over
             const PLAN: ::core::option::Option<&'static __plan::LazyPlan> = ::core::option::Option::Some(&__PLAN);
             const ON_MOCK: __plan::OnMock<Self> = __plan::Mocked::<Self>::RUN;
+            #one_application
         }
     }
 }

@@ -94,12 +94,13 @@ fn a_reference() {
                 #[allow(unused_imports)]
                 use ::plan_runtime::check::{
                     self as __plan, AtArray as _, AtJson as _, AtOption as _, AtValue as _,
-                    NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _,
+                    NoKind as _, NotHandedOver as _, NotMocked as _, NotProbed as _, OwnItself as _,
                     OwnUnsized as _,
                 };
                 type __PlanInput0 = String;
                 type __PlanStep0 = <FetchEmails as __plan::IsTool>::Output;
                 type __PlanArguments0_0 = FetchEmails;
+                type __PlanFirst = __plan::First<__PlanArguments0_0, false>;
                 const check_of_step_inbox: &[__plan::Constant] = {
                     let sender = __plan::root::<__PlanInput0>();
                     let _ = || __PlanArguments0_0 {
@@ -107,7 +108,35 @@ fn a_reference() {
                     };
                     let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                     __n0.key("FetchEmails", "sender");
-                    &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
+                    &[
+                        <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
+                            .seen(|| {
+                                #[allow(unused_imports)]
+                                use __plan::{
+                                    StepDeclared as _, StepParts as _, StepSearchable as _,
+                                    StepShape as _, StepSilent as _,
+                                };
+                                let __types = &mut __plan::Types::new(::core::module_path!(), false);
+                                let __rest = __plan::of::<
+                                    __plan::Cons<
+                                        <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                        __plan::Cons<
+                                            <__PlanArguments0_0 as __plan::IsTool>::Itself,
+                                            __plan::Nil,
+                                        >,
+                                    >,
+                                >();
+                                let __rest = (&&&&&__rest).step(__types);
+                                let __rest = (&&&&&__rest).step(__types);
+                                let __rest = (&&&&&__rest).step(__types);
+                                let __rest = (&&&&&__rest).step(__types);
+                                let __rest = (&&&&&__rest).step(__types);
+                                let _ = __rest;
+                                __plan::Inside::new::<
+                                    <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                >(::core::mem::take(__types))
+                            }),
+                    ]
                 };
                 const check_of_output: &[__plan::Constant] = {
                     let inbox = __plan::root::<__PlanStep0>();
@@ -142,9 +171,15 @@ fn a_reference() {
                 #[doc(hidden)]
                 impl<__App> __plan::RunsOn<__App> for LatestThread
                 where
-                    __App: ?::core::marker::Sized + __plan::Application,
-                    __App: __plan::HasTool<__PlanArguments0_0>,
+                    __App: ?::core::marker::Sized,
+                    __App: __plan::HasTool<__PlanArguments0_0, __PlanFirst>,
                 {
+                    fn lacks(__app: &__App, __plan: &__plan::Plan) -> __plan::Vec<__plan::String> {
+                        <__App as __plan::HasTool<
+                            __PlanArguments0_0,
+                            __PlanFirst,
+                        >>::lacks(__app, __plan)
+                    }
                     fn start<'__app>(
                         __call_index: ::core::primitive::usize,
                         __request: __plan::Request<'_>,
@@ -172,7 +207,7 @@ fn a_reference() {
                 impl<__App> __plan::Call<__App> for LatestThread
                 where
                     __App: ?::core::marker::Sized + ::core::marker::Sync,
-                    __App: __plan::HasTool<__PlanArguments0_0>,
+                    __App: __plan::HasTool<__PlanArguments0_0, __PlanFirst>,
                 {
                     fn call(
                         self,
@@ -214,8 +249,8 @@ fn a_reference() {
                         app: &__App,
                     ) -> __plan::Run<'_, __App, <Self as __plan::Tool>::Output>
                     where
-                        __App: ?::core::marker::Sized + __plan::Application,
-                        __App: __plan::HasTool<__PlanArguments0_0>,
+                        __App: ?::core::marker::Sized,
+                        __App: __plan::HasTool<__PlanArguments0_0, __PlanFirst>,
                     {
                         let __inputs = (|| ::core::result::Result::Ok(
                             __plan::vec![
@@ -223,12 +258,7 @@ fn a_reference() {
                                 __plan::Hand:: < __PlanInput0 > ::CLONE) ?
                             ],
                         ))();
-                        __plan::Run::on(
-                            &__PLAN,
-                            __inputs,
-                            app,
-                            <Self as __plan::RunsOn<__App>>::start,
-                        )
+                        __plan::run_on::<Self, __App, _>(&__PLAN, __inputs, app)
                     }
                 }
                 impl __plan::Tool for LatestThread {
@@ -260,6 +290,9 @@ fn a_reference() {
                         &__PLAN,
                     );
                     const ON_MOCK: __plan::OnMock<Self> = __plan::Mocked::<Self>::RUN;
+                    const ONE_APPLICATION: ::core::primitive::bool = __plan::Kind::<
+                        __PlanArguments0_0,
+                    >::ONE_APPLICATION;
                 }
             };
         "#]],
@@ -412,7 +445,33 @@ fn a_computed_value_and_a_text() {
                 __n0.key("Send", "subject");
                 __n0.key("Send", "urgent");
                 &[
-                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL,
+                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
+                        .seen(|| {
+                            #[allow(unused_imports)]
+                            use __plan::{
+                                StepDeclared as _, StepParts as _, StepSearchable as _,
+                                StepShape as _, StepSilent as _,
+                            };
+                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::of::<
+                                __plan::Cons<
+                                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    __plan::Cons<
+                                        <__PlanArguments1_0 as __plan::IsTool>::Itself,
+                                        __plan::Nil,
+                                    >,
+                                >,
+                            >();
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let _ = __rest;
+                            __plan::Inside::new::<
+                                <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                            >(::core::mem::take(__types))
+                        }),
                     __plan::Constant::Show(
                         &__plan::show(__s1, |__value| __plan::format!("{}", * __value.show())),
                     ),
@@ -461,7 +520,35 @@ fn a_nested_literal_and_an_order() {
                 };
                 let __n0 = __plan::arguments::<<__PlanArguments0_0 as __plan::IsTool>::Itself>();
                 __n0.key("Open", "id");
-                &[<<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL]
+                &[
+                    <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
+                        .seen(|| {
+                            #[allow(unused_imports)]
+                            use __plan::{
+                                StepDeclared as _, StepParts as _, StepSearchable as _,
+                                StepShape as _, StepSilent as _,
+                            };
+                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::of::<
+                                __plan::Cons<
+                                    <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    __plan::Cons<
+                                        <__PlanArguments0_0 as __plan::IsTool>::Itself,
+                                        __plan::Nil,
+                                    >,
+                                >,
+                            >();
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let _ = __rest;
+                            __plan::Inside::new::<
+                                <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                            >(::core::mem::take(__types))
+                        }),
+                ]
             };
             const check_of_step_second: &[__plan::Constant] = {
                 let first = __plan::root::<__PlanStep0>();
@@ -496,7 +583,33 @@ fn a_nested_literal_and_an_order() {
                 let __n0 = __plan::arguments::<<__PlanArguments1_0 as __plan::IsTool>::Itself>();
                 __n0.key("Store", "place");
                 &[
-                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL,
+                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
+                        .seen(|| {
+                            #[allow(unused_imports)]
+                            use __plan::{
+                                StepDeclared as _, StepParts as _, StepSearchable as _,
+                                StepShape as _, StepSilent as _,
+                            };
+                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::of::<
+                                __plan::Cons<
+                                    <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    __plan::Cons<
+                                        <__PlanArguments1_0 as __plan::IsTool>::Itself,
+                                        __plan::Nil,
+                                    >,
+                                >,
+                            >();
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let __rest = (&&&&&__rest).step(__types);
+                            let _ = __rest;
+                            __plan::Inside::new::<
+                                <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                            >(::core::mem::take(__types))
+                        }),
                     __n2.shape(),
                     __t3.shape(),
                 ]

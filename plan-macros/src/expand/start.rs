@@ -47,13 +47,21 @@ pub(super) fn steps(ty: &TokenStream, begin: &TokenStream, cx: &Context<'_>) -> 
         .iter()
         .map(|(call_indices, start)| quote!(#(#call_indices)|* => #start,));
     let bounds = bounds(cx);
+    let lacks = first(cx).map(|tool| {
+        quote! {
+            fn lacks(__app: &__App, __plan: &__plan::Plan) -> __plan::Vec<__plan::String> {
+                <__App as __plan::HasTool<#tool, __PlanFirst>>::lacks(__app, __plan)
+            }
+        }
+    });
     quote! {
         #[doc(hidden)]
         impl<__App> __plan::RunsOn<__App> for #ty
         where
-            __App: ?::core::marker::Sized + __plan::Application,
+            __App: ?::core::marker::Sized,
             #(#bounds,)*
         {
+            #lacks
             fn start<'__app>(__call_index: ::core::primitive::usize, __request: __plan::Request<'_>, __app: &'__app __App) -> __plan::Started<'__app> {
                 match __call_index {
                     #(#starts)*
@@ -103,9 +111,34 @@ fn leaves_in<'a>(body: &'a Body, step: &'a Step, tools: &mut usize, f: &mut impl
     }
 }
 
-/// What the plan asks of an application: each of its tools, beside the first if there are several. A bound names its tool by the alias
-/// of the tool's type, so that rustc has one thing to say of a path that leads nowhere.
+/// What the plan asks of an application: each of its tools, beside the first, which is asked about before the others. A bound names its tool by the
+/// alias of the tool's type, so that rustc has one thing to say of a path that leads nowhere.
 pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
+    let bound = |((start, end), arguments): ((Span, Span), Ident)| {
+        let calls = reference::path(&["HasTool"], start, end);
+        quote_spanned!(end=> __App: #calls<#arguments, __PlanFirst>)
+    };
+    tools(cx).into_iter().map(bound).collect()
+}
+
+/// The alias of the first tool.
+pub(super) fn first(cx: &Context<'_>) -> Option<Ident> {
+    tools(cx).into_iter().next().map(|(_, tool)| tool)
+}
+
+/// The type by which an application is asked about the first tool before all others. Of one tool alone, rustc says all that it knows.
+pub(super) fn first_type(cx: &Context<'_>) -> Option<TokenStream> {
+    let tools = tools(cx);
+    let (_, tool) = tools.first()?;
+    let one = match tools.len() {
+        1 => quote!(false),
+        _ => quote!({ __plan::Kind::<#tool>::ONE_APPLICATION }),
+    };
+    Some(quote!(type __PlanFirst = __plan::First<#tool, #one>;))
+}
+
+/// The tools, each once: where it is named, and its alias.
+fn tools(cx: &Context<'_>) -> Vec<((Span, Span), Ident)> {
     let mut seen = HashSet::new();
     let mut tools = Vec::new();
     for (index, step) in cx.steps.iter().enumerate() {
@@ -116,13 +149,7 @@ pub(super) fn bounds(cx: &Context<'_>) -> Vec<TokenStream> {
             }
         }
     }
-    let first = tools.first().filter(|_| tools.len() > 1);
-    let first = first.map(|(_, arguments)| quote!(, #arguments));
-    let bound = |((start, end), arguments): &((Span, Span), Ident)| {
-        let calls = reference::path(&["HasTool"], *start, *end);
-        quote_spanned!(*end=> __App: #calls<#arguments #first>)
-    };
-    tools.iter().map(bound).collect()
+    tools
 }
 
 /// What may be handed over, since all of its value is used.

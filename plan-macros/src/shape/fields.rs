@@ -76,7 +76,7 @@ impl ShapeFields<'_> {
         let secret = if secret::is_marked(&field.original.attrs) {
             quote!(.secret(true))
         } else {
-            let inside = secret::inside(field.ty, check);
+            let inside = secret::inside(field.ty, self.output.generics, check);
             inside.map_or_else(TokenStream::new, |inside| quote!(.inside(#inside)))
         };
         quote! {

@@ -1,6 +1,7 @@
 //! `#[derive(Shape)]`: what the serde attributes of a type say of its JSON.
 
 mod fields;
+mod parts;
 mod remote;
 pub(crate) mod secret;
 
@@ -24,9 +25,14 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     if let Some(remote) = remote {
         return remote::derive(input, &krate, remote, report);
     }
-    let (shape, lossless) = shape(input, &krate, false, &mut report).unwrap_or_else(|| {
-        let opaque = quote!(#krate::check::TypeShape::Opaque);
-        (opaque, TokenStream::new())
+    let Shaped {
+        shape,
+        lossless,
+        parts,
+    } = shape(input, &krate, false, &mut report).unwrap_or_else(|| Shaped {
+        shape: quote!(#krate::check::TypeShape::Opaque),
+        lossless: TokenStream::new(),
+        parts: parts::derive_opaque(input, &quote!(#krate::check)),
     });
     let errors = report.into_compile_errors();
 
@@ -57,6 +63,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         #errors
         #closed
         #lossless
+        #parts
 
         #[automatically_derived]
         #[allow(deprecated)]
@@ -144,7 +151,17 @@ fn input_fields(input: &DeriveInput) -> Box<dyn Iterator<Item = &syn::Field> + '
     }
 }
 
-/// The value of `SHAPE`, as serde's own derives understand the attributes, and what says whether values come back from JSON as they were.
+/// What serde's attributes say of a type.
+struct Shaped {
+    /// The value of `SHAPE`.
+    shape: TokenStream,
+    /// What says whether values come back from JSON as they were.
+    lossless: TokenStream,
+    /// What says which types are in it.
+    parts: TokenStream,
+}
+
+/// Reads the attributes as serde's own derives understand them.
 ///
 /// Where the shape is that of another type, serde's own `remote` changes nothing: that type does not use what serde derives for this one.
 fn shape(
@@ -152,7 +169,7 @@ fn shape(
     krate: &Path,
     is_remote: bool,
     report: &mut Report,
-) -> Option<(TokenStream, TokenStream)> {
+) -> Option<Shaped> {
     if let syn::Data::Union(data) = &input.data {
         report.error(
             data.union_token,
@@ -220,7 +237,11 @@ fn shape(
         }
         _ => None,
     };
-    Some((shape?, lossless))
+    Some(Shaped {
+        shape: shape?,
+        lossless,
+        parts: parts::derive(input, &output, &check),
+    })
 }
 
 /// Reads the serde attributes. What is wrong with them is for serde's own derives to say.

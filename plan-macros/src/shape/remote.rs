@@ -61,7 +61,7 @@ pub(super) fn derive(
         return errors;
     };
     let check = quote!(#krate::check);
-    let shape = shape.map_or_else(|| quote!(#check::TypeShape::Opaque), |(shape, _)| shape);
+    let shape = shape.map_or_else(|| quote!(#check::TypeShape::Opaque), |it| it.shape);
     let checks = checks(fields, &remote, &check);
     let used = used(input, fields);
     let mut body = Group::new(

@@ -1,14 +1,18 @@
 //! `#[shape(secret)]`, and what finds the secrets inside of a type.
 
+use super::parts;
+use crate::docs::text_of;
 use crate::json;
 use crate::options;
 use crate::report::Report;
-use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote};
-use syn::{Attribute, Meta, Type};
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Generics, Ident, Meta, Type};
 
-/// How often a type may be wrapped by aliases that its tokens do not show.
-const HIDDEN: usize = 2;
+/// How many types are looked at that the tokens of a type do not show: those that an alias hides, if one of them has no `Shape`. What is in
+/// more is taken for secret.
+const HIDDEN: usize = 4;
 
 /// Reports what is wrong with an attribute of a field.
 pub(crate) fn check(attr: &Attribute, report: &mut Report) {
@@ -46,38 +50,149 @@ pub(crate) fn is_marked(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// A function that says what is inside of a type; `None` if it is known to have no secrets.
-pub(crate) fn inside(ty: &Type, check: &TokenStream) -> Option<TokenStream> {
-    json::is_checked(ty).then(|| function(ty, &ty.to_token_stream(), check))
+/// A function that says what is inside of a type; `None` if it is known to have no secrets. `around` are the parameters of the type that it is in.
+pub(crate) fn inside(ty: &Type, around: &Generics, check: &TokenStream) -> Option<TokenStream> {
+    may_be_inside(ty).then(|| function(ty, &ty.to_token_stream(), around, check))
 }
 
-/// The constant of a tool that says what is inside of its output, where its type, `ty`, may have secrets.
-pub(crate) fn of_output(ty: &Type, check: &TokenStream) -> Option<TokenStream> {
-    (json::is_checked(ty) && !json::is_known_result(ty)).then(|| {
-        let inside = function(ty, &quote!(<Self as #check::Tool>::Output), check);
+/// The constant of a tool that says what is inside of its output, where its type, `ty`, may have secrets. `around` are the parameters of the tool.
+pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Option<TokenStream> {
+    may_be_inside(ty).then(|| {
+        let output = quote!(<Self as #check::Tool>::Output);
+        let inside = function(ty, &output, around, check);
         quote!(const OUTPUT: fn() -> #check::Inside = #inside;)
     })
 }
 
+/// Asks about the output of a tool and about its arguments, where a plan that calls it knows more of them: which types the parameters are, and which
+/// shapes the crate of the plan declares.
+pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> TokenStream {
+    let output = quote_spanned!(at=> <#tool as #check::IsTool>::Output);
+    let steps = depth(tool.clone()) + HIDDEN;
+    let types = [quote_spanned!(at=> #tool)];
+    asked(&output, &types, steps, false, &TokenStream::new(), check)
+}
+
+/// Whether there may be secrets inside of a type with these tokens.
+pub(crate) fn may_be_inside(ty: &Type) -> bool {
+    // A type of the user's may have the name of serde_json's.
+    json::is_checked(ty) || mentions(ty.to_token_stream(), "Value")
+}
+
 /// The same of a type that is named like this.
-fn function(ty: &Type, name: &TokenStream, check: &TokenStream) -> TokenStream {
-    let open = (0..depth(ty.to_token_stream()) + HIDDEN).map(|_| quote!(.open()));
+fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStream) -> TokenStream {
+    let mut hidden = HiddenIn {
+        around,
+        parameters: Vec::new(),
+        named: Vec::new(),
+        count: 0,
+        is_hidden: false,
+    };
+    hidden.visit_type(ty);
+    let steps = hidden.count + HIDDEN;
+    let others: Vec<_> = hidden
+        .parameters
+        .iter()
+        .map(ToTokens::to_token_stream)
+        .collect();
+    let is_generic = parts::depends(ty, around);
+    let mut named = TokenStream::new();
+    if is_generic {
+        for (ty, ident) in &hidden.named {
+            let ident = text_of(ident);
+            named.extend(quote!(__types.named::<#ty>(#ident);));
+        }
+    }
+    asked(name, &others, steps, is_generic, &named, check)
+}
+
+/// Asks about a type, and about others that may be in it.
+fn asked(
+    name: &TokenStream,
+    others: &[TokenStream],
+    steps: usize,
+    is_generic: bool,
+    named: &TokenStream,
+    check: &TokenStream,
+) -> TokenStream {
+    let others = others.iter().rfold(
+        quote!(#check::Nil),
+        |rest, other| quote!(#check::Cons<#other, #rest>),
+    );
+    let steps = (0..steps).map(|_| quote!(let __rest = (&&&&&__rest).step(__types);));
     quote! {
         || {
             #[allow(unused_imports)]
-            use #check::{InsideElsewhere as _, NotInside as _};
-            #check::of::<#name>() #(#open)* .end()
+            use #check::{
+                StepDeclared as _, StepParts as _, StepSearchable as _, StepShape as _, StepSilent as _,
+            };
+            let __types = &mut #check::Types::new(::core::module_path!(), #is_generic);
+            let __rest = #check::of::<#check::Cons<#name, #others>>();
+            #(#steps)*
+            let _ = __rest;
+            #named
+            #check::Inside::new::<#name>(::core::mem::take(__types))
         }
     }
 }
 
-/// How often something is opened in the tokens of a type.
+/// What is in a type that may be of another crate: its parameters.
+struct HiddenIn<'a> {
+    around: &'a Generics,
+    parameters: Vec<&'a Type>,
+    /// The types that have parameters, and what they are called.
+    named: Vec<(&'a Type, &'a Ident)>,
+    /// How many types have to be looked at.
+    count: usize,
+    is_hidden: bool,
+}
+
+impl<'a> Visit<'a> for HiddenIn<'a> {
+    fn visit_type(&mut self, ty: &'a Type) {
+        self.count += 1;
+        if self.is_hidden && json::is_checked(ty) && !may_be_constant(ty, self.around) {
+            self.parameters.push(ty);
+            self.count += 1;
+        }
+        let around = self.is_hidden;
+        if let Type::Path(path) = ty {
+            self.is_hidden = !json::is_container(path);
+            if let (true, Some(last)) = (self.is_hidden, path.path.segments.last())
+                && !last.arguments.is_empty()
+            {
+                self.named.push((ty, &last.ident));
+            }
+        }
+        visit::visit_type(self, ty);
+        self.is_hidden = around;
+    }
+}
+
+/// Whether what looks like a type may be a constant: `N` in `ArrayVec<Card, N>`.
+fn may_be_constant(ty: &Type, around: &Generics) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let Some(name) = path.path.segments.last().map(|last| &last.ident) else {
+        return false;
+    };
+    let is_type = path.path.is_ident(name) && around.type_params().any(|it| it.ident == *name);
+    !is_type && !name.to_string().contains(char::is_lowercase)
+}
+
+fn mentions(tokens: TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        TokenTree::Ident(ident) => ident == name,
+        _ => false,
+    })
+}
+
+/// How many types there are in these tokens.
 fn depth(tokens: TokenStream) -> usize {
     tokens
         .into_iter()
         .map(|token| match token {
-            TokenTree::Group(group) => 1 + depth(group.stream()),
-            TokenTree::Punct(punct) if punct.as_char() == '<' => 1,
+            TokenTree::Group(group) => depth(group.stream()),
+            TokenTree::Punct(punct) if punct.as_char() == '<' || punct.as_char() == ',' => 1,
             _ => 0,
         })
         .sum()

@@ -3,7 +3,7 @@
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::shape::secret;
-use crate::{docs, lossless, options};
+use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -51,13 +51,14 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     });
 
     let check = quote!(#krate::check);
-    let inside = secret::of_output(&output, &check);
+    let inside = secret::of_output(&output, &input.generics, &check);
     // A `static` is one for all types that replace a parameter.
     let is_generic = !input.generics.params.is_empty();
-    let hand_over = (!is_generic).then(|| lossless::of_output(&output.to_token_stream(), &check));
+    let hand_over = (!is_generic).then(|| lossless::of_output(&quote!(Self::Output), &check));
 
     let mut generics = input.generics.clone();
     let depends = |param: &GenericParam| !matches!(param, GenericParam::Lifetime(_));
+    let (mut output_check, mut output_type) = (TokenStream::new(), output.to_token_stream());
     if generics.params.iter().any(depends) {
         let serde = quote!(#krate::check::serde);
         let predicates = &mut generics.make_where_clause().predicates;
@@ -67,21 +68,39 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         predicates.push(parse_quote! {
             #output: #serde::Serialize + #serde::de::DeserializeOwned + ::core::marker::Send + 'static
         });
+    } else if !is_generic {
+        // rustc has one thing to say of a struct without derives, and of an output that JSON cannot hold.
+        let predicates = &mut generics.make_where_clause().predicates;
+        predicates.push(parse_quote! {
+            for<'__tool> #ident: #check::ToolStruct<'__tool, { #check::tool_struct::<#ident>() }>
+        });
+        let prefix = format!("__Output{}", text_of(ident));
+        (output_check, output_type) = json::checked(&output, output_type, &prefix);
     }
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    quote! {
-        #errors
-
+    let tool = quote! {
         #[automatically_derived]
         #[allow(deprecated)]
         impl #impl_generics #krate::Tool for #ident #type_generics #where_clause {
-            type Output = #output;
+            type Output = #output_type;
             const NAME: &'static str = #name;
             const DESCRIPTION: &'static str = #description;
             #read_only
             #inside
             #hand_over
         }
+    };
+    if output_check.is_empty() {
+        return quote!(#errors #tool);
+    }
+    quote! {
+        #errors
+        const _: () = {
+            use #check as __plan;
+            #[allow(non_upper_case_globals)]
+            #output_check
+            #tool
+        };
     }
 }
 

@@ -11,7 +11,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, ItemFn, Path, Type};
+use syn::{Attribute, Generics, Ident, ItemFn, Path, Type};
 
 /// `#[tool] async fn`: the function as it is, the struct of its arguments, the contract and the implementation.
 pub(super) fn expand(options: TokenStream, mut item: ItemFn) -> TokenStream {
@@ -167,7 +167,9 @@ impl Expansion<'_> {
             (None, unknown) => quote!(type Output = #unknown;),
         };
         let output_type = self.signature.output.as_ref();
-        let inside = output_type.and_then(|ty| secret::of_output(ty, &quote!(#krate::check)));
+        let inside = output_type
+            .map(json::output_of)
+            .and_then(|ty| secret::of_output(ty, &Generics::default(), &quote!(#krate::check)));
         let check = quote!(#krate::check);
         let hand_over = self
             .unknown
@@ -181,6 +183,11 @@ impl Expansion<'_> {
                 const READ_ONLY: bool = true;
             )
         });
+        let one_application = self.signature.application.is_some().then(|| {
+            quote!(
+                const ONE_APPLICATION: bool = true;
+            )
+        });
         quote! {
             #(#cfgs)*
             #[allow(deprecated)]
@@ -190,6 +197,7 @@ impl Expansion<'_> {
                 const NAME: &'static str = #name;
                 const DESCRIPTION: &'static str = #description;
                 #read_only
+                #one_application
                 #take
                 #hand_over
             }

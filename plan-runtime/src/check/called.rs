@@ -2,6 +2,7 @@
 
 use super::decode::{Constant, StaticTool};
 use crate::Tool;
+use crate::shape::inside::Inside;
 
 /// A tool as part of a plan.
 pub trait Called: Tool {
@@ -15,6 +16,7 @@ pub trait Called: Tool {
             hands_over: || Self::hand_over().is_some(),
         },
         Self::SHAPE,
+        Inside::named::<Self>,
     );
 }
 

@@ -7,6 +7,7 @@ use super::segment::Flattened;
 use crate::shape::TypeShape;
 use crate::{Failure, Shape, Tool};
 use serde_json::Value;
+use std::any::type_name;
 use std::collections::{BTreeSet, BinaryHeap, HashSet, LinkedList, VecDeque};
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -91,7 +92,10 @@ pub fn whole<T, P: Presence, W: Nesting>(_: PathCursor<T, P, W>) -> PathCursor<W
 }
 
 /// What a type says of its fields.
-pub struct KnownShape<T>(TypeShape, PhantomData<fn() -> T>);
+pub struct KnownShape<T>(TypeShape, Option<DeclaredName>, PhantomData<fn() -> T>);
+
+/// The name of a type whose fields are declared elsewhere.
+pub(super) type DeclaredName = fn() -> &'static str;
 
 impl<T> Clone for KnownShape<T> {
     fn clone(&self) -> Self {
@@ -105,7 +109,7 @@ impl<T> KnownShape<T> {
     /// What it says.
     #[must_use]
     pub const fn shape(self) -> Constant {
-        Constant::Shape(self.0)
+        Constant::Shape(self.0, self.1)
     }
 
     /// Checks that a reference can lead to a field; `last` says that the reference ends there.
@@ -328,7 +332,7 @@ pub trait HasShape<Of>: Sized {
     /// What is known of its fields.
     const SHAPE: TypeShape;
     /// The same, for references.
-    const KNOWN: KnownShape<Self> = KnownShape(Self::SHAPE, PhantomData);
+    const KNOWN: KnownShape<Self> = KnownShape(Self::SHAPE, Some(type_name::<Self>), PhantomData);
 
     /// `Type { … }`
     fn literal(_: Self) -> super::literal::Literal<Self, Self::Itself> {
@@ -340,6 +344,7 @@ pub trait HasShape<Of>: Sized {
 impl<T: Shape> HasShape<()> for T {
     type Itself = T;
     const SHAPE: TypeShape = T::SHAPE;
+    const KNOWN: KnownShape<T> = KnownShape(T::SHAPE, None, PhantomData);
 }
 
 /// `Type { … }` in a step that declares a type, of which nothing is reported where the constant does not compile.

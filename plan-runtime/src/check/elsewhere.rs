@@ -1,11 +1,10 @@
 //! What is known of a type whose fields `#[shape(remote = …)]` declares.
 //!
-//! Each answer is a method that takes the question by value: the compiler looks for it after that of a type with a `Shape`, which the question has
-//! itself, and before the one where nothing is known, which takes the question by reference.
+//! The answer is a method that takes the question by value: the compiler looks for it after that of a type with a `Shape`, which the question has
+//! itself, and before the one where nothing is known, which takes the question by reference. What is inside of the type is asked in the same way, in `shape/inside.rs`.
 
 use super::closed::{Answer, OfFields};
 use super::cursor::HasShape;
-use crate::shape::inside::{Inside, Of};
 
 /// A field of a type of another crate, if it has the type that is declared for it.
 #[diagnostic::on_unimplemented(
@@ -19,18 +18,6 @@ pub trait IsOfType<Declared: ?Sized> {
 
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized> IsOfType<T> for T {}
-
-/// What is inside of the type, for the secrets in it.
-pub trait InsideElsewhere<By> {
-    /// What is inside.
-    fn end(self) -> Inside;
-}
-
-impl<T: HasShape<By>, By> InsideElsewhere<By> for Of<T> {
-    fn end(self) -> Inside {
-        self.declared(T::SHAPE)
-    }
-}
 
 /// Which fields the type has, for a test.
 pub trait FieldsElsewhere<By> {

@@ -4,7 +4,7 @@
 //! error. rustc then says nothing more about types and bounds with this constant in them. `Json` and `Outcome` are implemented for both
 //! `true` and `false`: of one implementation alone, rustc would say why it does not apply.
 
-use crate::{Error, Result};
+use crate::{Error, Result, Shape};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -26,6 +26,25 @@ impl<T: Serialize + DeserializeOwned> Json<'_, false> for T {}
 /// Compiles if JSON can hold the type.
 #[must_use]
 pub const fn json<T: for<'a> Json<'a, true>>() -> bool {
+    true
+}
+
+/// A struct that can be a tool.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` must implement `Serialize`, `Deserialize` and `Shape` to be a tool",
+    label = "this is passed as JSON",
+    note = "derive all of them: `#[derive(serde::Serialize, serde::Deserialize, plan_runtime::Shape, plan_runtime::Tool)]`"
+)]
+pub trait ToolStruct<'a, const CHECKED: bool>: Serialize + DeserializeOwned + Shape {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Shape> ToolStruct<'_, true> for T {}
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Shape> ToolStruct<'_, false> for T {}
+
+/// Compiles if the struct can be a tool.
+#[must_use]
+pub const fn tool_struct<T: for<'a> ToolStruct<'a, true>>() -> bool {
     true
 }
 

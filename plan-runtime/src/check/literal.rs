@@ -66,7 +66,7 @@ impl FieldNames {
     /// The names.
     #[must_use]
     pub const fn shape(self) -> Constant {
-        Constant::Shape(self.0)
+        Constant::Shape(self.0, None)
     }
 
     /// Checks that a field has one.

@@ -1,5 +1,6 @@
 //! What generated code uses. Nothing here is for users, and any of it may change at any time.
 
+mod application;
 mod argument;
 mod asked;
 mod called;
@@ -15,6 +16,7 @@ mod lossless;
 mod run;
 mod segment;
 
+pub use application::{CalledDirectlyOn, CalledOn, Calls, First, HasTool, Kind, KnownOn, NoKind};
 pub use argument::{
     Allows, AlwaysPresent, CanBe, FitsInto, Holds, IsUntyped, MaybeAbsent, ShownInText, Takes,
     TakesList, TakesLiteral, TakesNegative, TakesNone, TakesOutcome, TakesSome, TakesStruct,
@@ -32,30 +34,36 @@ pub use cursor::{
     IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
-pub use elsewhere::{FieldsElsewhere, InsideElsewhere, IsOfType};
+pub use elsewhere::{FieldsElsewhere, IsOfType};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     bound_or_failed, element, known, own, part,
 };
-pub use json::{Checked, Json, JsonOrApplication, Outcome, json, json_or_application, outcome};
+pub use json::{
+    Checked, Json, JsonOrApplication, Outcome, ToolStruct, json, json_or_application, outcome,
+    tool_struct,
+};
 pub use literal::{
     ComputedValue, IsValue, Literal, MayDereference, MayTake, Slot, ValueOf, arguments, literal,
     slot, takable, value_of, witness,
 };
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
 pub use run::{
-    CalledOn, CanRun, HasTool, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started,
-    StepFuture, StepResult, called, called_in, input, plan_of, received,
+    CanRun, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
+    called, called_in, input, plan_of, received, run_on,
 };
 pub use segment::{Flattened, written};
 
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
-pub use crate::run::{Application, CallContext, CalledPlan, Mock, OnMock};
-pub use crate::shape::inside::{Inside, NotInside, of};
+pub use crate::run::{CallContext, CalledPlan, Mock, OnMock};
+pub use crate::shape::inside::{
+    Cons, Inside, Nil, StepDeclared, StepParts, StepSearchable, StepShape, StepSilent, Types, of,
+};
+pub use crate::shape::parts::{HasParts, Searchable};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
-pub use crate::{Call, Error, Result, Run, Shape, Tool};
+pub use crate::{Call, Error, Plan, Result, Run, Shape, Tool};
 pub use serde;
 pub use serde_json;
 pub use std::format;

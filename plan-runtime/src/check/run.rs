@@ -3,9 +3,9 @@
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
 
 use crate::plan::LazyPlan;
-use crate::resolve::{HandOver, ResolveError, StoredValue, receive};
-use crate::run::{Application, CallContext, CalledPlan, Mock, OnMock};
-use crate::{Call, Plan, Result, Run, Tool};
+use crate::resolve::{ResolveError, StoredValue, receive};
+use crate::run::{CallContext, CalledPlan, Mock, OnMock};
+use crate::{Plan, Result, Run, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,6 +16,13 @@ use std::marker::PhantomData;
 pub trait RunsOn<App: ?Sized> {
     /// Starts the action of this number, counted over the whole plan in the order in which actions are written.
     fn start<'a>(call_index: usize, request: Request<'_>, app: &'a App) -> Started<'a>;
+
+    /// All that keeps the plan from starting on this application.
+    #[must_use]
+    fn lacks(app: &App, plan: &Plan) -> Vec<String> {
+        let _ = (app, plan);
+        Vec::new()
+    }
 
     /// A run of the plan, if it has a name, so that it can be a step of another one.
     fn begin(self, app: &App) -> Option<Run<'_, App, Self::Output>>
@@ -43,82 +50,39 @@ pub trait NotMocked<S: Tool> {
 
 impl<S: Tool> NotMocked<S> for Mocked<S> {}
 
-/// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it
-/// were a parameter, from the one application that has the tool. `First` is the first tool of a plan with several.
-pub trait HasTool<T, First = ()> {
-    /// Starts a step that calls the tool.
-    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
-    where
-        T: 'a;
-}
-
-impl<T, First, App> HasTool<T, First> for App
-where
-    First: CalledOn<App, App = App>,
-    T: Call<<First as CalledOn<App>>::App>,
-    App: ?Sized + Sync,
-{
-    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
-    where
-        T: 'a,
-    {
-        request.call::<T, App>(self)
-    }
-}
-
-/// A mock has every tool. That no other application is a mock, rustc knows since a mock is not `Sync`.
-#[diagnostic::do_not_recommend]
-impl<T: Tool + 'static, First> HasTool<T, First> for Mock {
-    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
-    where
-        T: 'a,
-    {
-        Mock::start::<T>(self, request)
-    }
-}
-
-/// The first tool of a plan, if the application can call it. Where it cannot, such as a reference to one, rustc says nothing of the
-/// other tools: of two implementations that could apply, it chooses none, so it does not know the type that the others need.
-#[diagnostic::on_unimplemented(
-    message = "the application `{App}` cannot call the tool `{Self}`",
-    label = "in a reference, an `Arc` or a `Box`? pass `&*app`; otherwise, this application has no `{Self}`",
-    note = "run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`",
-    note = "if `{Self}` is a plan, the application lacks one of its tools"
-)]
-pub trait CalledOn<App: ?Sized> {
-    /// The application.
-    type App: ?Sized;
-}
-
-#[diagnostic::do_not_recommend]
-impl<App: ?Sized> CalledOn<App> for () {
-    type App = App;
-}
-
-impl<T: Tool + Call<App>, App: ?Sized> CalledOn<App> for T {
-    type App = App;
-}
-
-impl<T: Tool, App: ?Sized> CalledOn<App> for T
-where
-    for<'a> (): Never<'a>,
-{
-    type App = App;
-}
-
-/// What nothing implements. The lifetime is for `for<'a>`, by which rustc takes for granted that a bound without type parameters holds.
-pub trait Never<'a> {}
-
 /// An application that can run a plan.
+#[diagnostic::on_unimplemented(
+    message = "the application `{Self}` cannot run this plan",
+    label = "this application lacks what a tool of the plan needs"
+)]
 pub trait CanRun<S> {
-    /// Starts the step at this place.
-    fn start<'a>(step: usize, request: Request<'_>, app: &'a Self) -> Started<'a>;
+    /// A run of it.
+    fn run<O>(&self, plan: &'static LazyPlan) -> Run<'_, Self, O>
+    where
+        O: DeserializeOwned + 'static;
 }
 
 impl<S: RunsOn<App>, App: ?Sized> CanRun<S> for App {
-    fn start<'a>(step: usize, request: Request<'_>, app: &'a Self) -> Started<'a> {
-        S::start(step, request, app)
+    fn run<O>(&self, plan: &'static LazyPlan) -> Run<'_, Self, O>
+    where
+        O: DeserializeOwned + 'static,
+    {
+        run_on::<S, App, O>(plan, Ok(Vec::new()), self)
     }
+}
+
+/// A run of a plan whose steps are `S`.
+pub fn run_on<'a, S, App, O>(
+    plan: &'static LazyPlan,
+    inputs: Result<Vec<StoredValue>, ResolveError>,
+    app: &'a App,
+) -> Run<'a, App, O>
+where
+    S: RunsOn<App>,
+    App: ?Sized,
+    O: DeserializeOwned + 'static,
+{
+    Run::on(plan, inputs, app, S::start, S::lacks)
 }
 
 /// A run as the call of a tool, which a plan is.
@@ -144,18 +108,14 @@ where
     called(run.inside(&context))
 }
 
-/// A run as that of a plan that a step calls.
+/// A run of `S` as that of a plan that a step calls. Its output is that of any tool, so that rustc has nothing to say of it here.
 ///
 /// # Panics
 ///
 /// If the run was polled.
 #[must_use]
-pub fn plan_of<A, O>(run: Run<'_, A, O>, hand_over: fn() -> Option<HandOver<O>>) -> CalledPlan<'_>
-where
-    A: ?Sized + Sync,
-    O: Serialize + DeserializeOwned + Send + 'static,
-{
-    run.called(hand_over).expect("a run that is new")
+pub fn plan_of<S: Tool, A: ?Sized + Sync>(run: Run<'_, A, S::Output>) -> CalledPlan<'_> {
+    run.called(S::hand_over).expect("a run that is new")
 }
 
 /// What the expression form of `plan!` gives: a plan without inputs, whose steps are `S` and whose output is `O`.
@@ -183,10 +143,10 @@ impl<O, S> Inline<O, S> {
     /// Runs the plan on an application that has its tools.
     pub fn run<'a, App>(&self, app: &'a App) -> Run<'a, App, O>
     where
-        App: ?Sized + Application + CanRun<S>,
+        App: ?Sized + CanRun<S>,
         O: DeserializeOwned + 'static,
     {
-        Run::on(self.plan, Ok(Vec::new()), app, App::start)
+        app.run(self.plan)
     }
 }
 

@@ -4,11 +4,13 @@ use super::schema;
 use crate::Tool;
 use crate::plan::{Action, Body, InnerPlan, Plan, ToolInfo};
 use crate::shape::Secrets;
-use crate::shape::inside::{secrets, secrets_inside};
+use crate::shape::inside::Types;
 use crate::shape::{FieldPlace, TypeShape};
+use crate::shape::{secrets, secrets_inside};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// What is known of a tool by its name: what it does, and how its arguments and its output look.
@@ -133,8 +135,8 @@ impl Contract {
             read_only: T::READ_ONLY,
             arguments: schema_of(&T::SHAPE),
             output: None,
-            secret_arguments: secrets(T::SHAPE, false),
-            secret_output: secrets_inside(T::OUTPUT(), true),
+            secret_arguments: secrets(T::SHAPE, Types::default(), false),
+            secret_output: secrets_inside(T::OUTPUT(), Types::default(), true),
             plan: InnerPlan::of(T::PLAN),
         }
     }
@@ -341,7 +343,7 @@ impl Contracts {
     }
 
     /// The names, in the order in which they were added.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.list.iter().map(|contract| &*contract.name)
     }
 

@@ -125,6 +125,36 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
+/// How many bytes of a document are repeated in one message.
+const MOST_REPEATED: usize = 600;
+
+/// JSON of a document on one line, if it is short enough to be repeated in a message.
+pub(super) fn on_one_line(json: &str) -> Option<String> {
+    if json.len() > 4 * MOST_REPEATED {
+        return None;
+    }
+    let text = one_line(json);
+    (text.len() <= MOST_REPEATED).then_some(text)
+}
+
+/// JSON on one line.
+pub(super) fn one_line(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    let (mut in_string, mut is_escaped) = (false, false);
+    for c in json.chars() {
+        if !in_string && matches!(c, ' ' | '\n' | '\r' | '\t') {
+            continue;
+        }
+        text.push(c);
+        if !in_string && matches!(c, ',' | ':') {
+            text.push(' ');
+        }
+        in_string ^= c == '"' && !is_escaped;
+        is_escaped = in_string && c == '\\' && !is_escaped;
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

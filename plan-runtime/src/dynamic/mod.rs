@@ -103,7 +103,8 @@
 //! (`a?.id`), formats of values in a text, and objects of which only a run knows the members. [`Dialect::write`] lists all such parts of a plan.
 //!
 //! The systems that the dialects come from ignore these members. In the [compat profile](Profile::Compat), a member counts only in its form; beside a
-//! `tool`, `value`, `for` and `await` are ignored with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors.
+//! `tool`, `value`, `for` and `await` are ignored with a warning. Other spellings (`when`, `for_each`, `repeat`, …) are errors, as are those of an order or a policy
+//! (`depends_on`, `retry`, `timeout_ms`, `on_error`, …) in the strict profile.
 //!
 //! ```
 //! use plan_runtime::dynamic::{Dialect, Reader};

@@ -250,7 +250,13 @@ impl Reader<'_> {
             cycle::check(&mut builder, &plan);
             roles::check(&mut builder, &plan);
             if let Some(tools) = self.tools {
-                let types = check::check(&plan, &builder.spans, dialect, tools, &mut builder.notes);
+                let types = check::check(
+                    &plan,
+                    (text, &builder.spans),
+                    (dialect, self.profile),
+                    tools,
+                    &mut builder.notes,
+                );
                 self.type_inputs(&mut plan, types);
             }
             plan
@@ -342,7 +348,13 @@ impl<'t> Document<'t> {
     /// Checks the plan against these tools, as [`Reader::tools`] does. Types of inputs do not change.
     pub fn check(&self, tools: &Contracts) -> Findings {
         let mut notes = Notes::of(self.most);
-        check::check(&self.plan, &self.spans, self.dialect, tools, &mut notes);
+        check::check(
+            &self.plan,
+            (self.text, &self.spans),
+            (self.dialect, self.profile),
+            tools,
+            &mut notes,
+        );
         notes.into_findings(self.text)
     }
 

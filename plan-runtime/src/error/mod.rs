@@ -174,7 +174,7 @@ impl Error {
     }
 
     /// The error, and what caused it, and what caused that.
-    pub fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> {
+    pub fn chain(&self) -> impl Iterator<Item = &(dyn StdError + 'static)> + fmt::Debug {
         chain(&*self.error)
     }
 
@@ -283,7 +283,7 @@ impl StdError for Context {
 
 fn chain<'e>(
     error: &'e (dyn StdError + 'static),
-) -> impl Iterator<Item = &'e (dyn StdError + 'static)> {
+) -> impl Iterator<Item = &'e (dyn StdError + 'static)> + fmt::Debug {
     std::iter::successors(Some(error), |error| (**error).source())
 }
 

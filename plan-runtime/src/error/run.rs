@@ -153,10 +153,11 @@ impl StepError {
         }
     }
 
-    /// What the tool returned, where that was it.
+    /// What the tool returned, where that was it: of a block, what the tool of the first step returned that failed in it.
     pub fn as_tool(&self) -> Option<&Error> {
         match self {
             Self::Tool(error) => Some(error),
+            Self::Block(run) => run.first()?.error.as_tool(),
             _ => None,
         }
     }
@@ -294,7 +295,7 @@ impl Failure {
     }
 
     /// The steps that could not run because of this one, in the plan's order.
-    pub fn blocked(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn blocked(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.blocked.iter().map(|step| &*step.path)
     }
 }
@@ -340,8 +341,11 @@ pub(crate) fn elements(mut text: &str) -> Option<(Vec<usize>, &str)> {
 pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,
-    /// It is inside of this many other runs, which are too many.
-    Nested(usize),
+    /// It is inside of this many other plans and blocks, which are too many.
+    Nested {
+        plans: usize,
+        blocks: usize,
+    },
     /// The call that it is inside of is over.
     Outer,
     /// It is a block, whose step is over: its time is, or another step has failed, or the run was interrupted.
@@ -383,6 +387,8 @@ struct Inner {
     /// In the plan's order: the work, then undo steps, then always steps.
     failures: Vec<Failure>,
     undoing: Undoing,
+    /// Whether nothing of the plan was begun.
+    unstarted: bool,
     text: OnceLock<String>,
 }
 
@@ -422,6 +428,7 @@ impl RunError {
             cause,
             failures,
             undoing: Undoing::default(),
+            unstarted: false,
             text: OnceLock::new(),
         }))
     }
@@ -435,6 +442,12 @@ impl RunError {
     /// The same with what became of the steps that have undo steps.
     pub(crate) fn undoing(mut self, undoing: Undoing) -> Self {
         self.0.undoing = undoing;
+        self
+    }
+
+    /// The same of a run that ended before its first step.
+    pub(crate) fn before_the_start(mut self) -> Self {
+        self.0.unstarted = true;
         self
     }
 
@@ -463,13 +476,13 @@ impl RunError {
     }
 
     /// The steps that had completed and were undone, in the order in which they were.
-    pub fn undone(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn undone(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.0.undoing.undone.iter().map(|step| &*step.path)
     }
 
     /// The steps that had completed and were not undone, in the plan's order: their undo steps failed, or there was no time for them.
     /// Somebody has to look after them.
-    pub fn not_undone(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn not_undone(&self) -> impl ExactSizeIterator<Item = &str> + fmt::Debug {
         self.0.undoing.not_undone.iter().map(|step| &*step.path)
     }
 
@@ -478,6 +491,24 @@ impl RunError {
         let mut failures = self.failures().iter();
         let work = failures.find(|failure| failure.role == Role::Work);
         work.or(self.failures().first())
+    }
+
+    /// Whether the run has started: whether it began a step. If not, it has called no tool, and the same run can be tried once what is in the way is gone: inputs that are
+    /// wrong, a tool that is missing, a limit, a value from outside that nobody can send, or a cancellation that came first.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, plan, run::Mock, tool};
+    /// # #[tool] async fn find(name: String) -> Result<u8> { drop(name); Ok(1) }
+    /// let plan = plan! { step found = Find { name: "Ada" }; found };
+    ///
+    /// let mock = Mock::new(); // without an answer for `find`
+    /// assert!(!smol::block_on(plan.run(&mock)).unwrap_err().has_started());
+    ///
+    /// let mock = Mock::new().on(|Find { .. }| Err("nobody is called so".into()));
+    /// assert!(smol::block_on(plan.run(&mock)).unwrap_err().has_started());
+    /// ```
+    pub fn has_started(&self) -> bool {
+        !self.0.unstarted
     }
 
     /// Whether the run was cancelled by [`Run::cancel_on`](crate::Run::cancel_on).
@@ -517,7 +548,7 @@ impl RunError {
                 .all(|failure| failure.error.is_transient()),
             Cause::Interrupted(
                 Interrupt::Cancelled
-                | Interrupt::Nested(_)
+                | Interrupt::Nested { .. }
                 | Interrupt::Outer
                 | Interrupt::Block
                 | Interrupt::Journal(_)
@@ -580,10 +611,27 @@ impl fmt::Display for ErrorText<'_> {
                 f,
                 "stopped: {error}; begun again, it goes on from what is recorded"
             )?,
-            Cause::Interrupted(Interrupt::Nested(around)) => write!(
+            Cause::Interrupted(Interrupt::Nested { plans, blocks: 0 }) => write!(
                 f,
-                "is nested too deeply: {around} runs are already inside each other; end the recursion earlier, or write a loop in a tool"
+                "is nested too deeply: {plans} plans are already inside each other, which is the most; end the recursion earlier, or write a loop in a tool"
             )?,
+            Cause::Interrupted(Interrupt::Nested { plans, blocks }) => {
+                let (s, advice) = match (*plans, blocks > plans) {
+                    (1, _) => ("", "put fewer blocks into each other"),
+                    (_, true) => (
+                        "s",
+                        "put fewer blocks into each other, or end the recursion of the plans earlier",
+                    ),
+                    (_, false) => (
+                        "s",
+                        "end the recursion of the plans earlier, or write a loop in a tool",
+                    ),
+                };
+                write!(
+                    f,
+                    "is nested too deeply: {blocks} blocks and {plans} plan{s} are already inside each other, which is the most together; {advice}"
+                )?;
+            }
         }
         error.write_failures(
             f,

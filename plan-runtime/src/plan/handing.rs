@@ -15,6 +15,8 @@ pub(crate) enum Keep {
     Both,
     /// The Rust value. JSON is made of it once something needs it after all.
     Whole,
+    /// The same, for one reader alone, which takes it.
+    Single,
 }
 
 /// Whether the outputs of a tool are known to go through JSON, which makes no difference to what a plan says.
@@ -76,20 +78,36 @@ impl Handing {
                 *count += 1;
             }
         }
-        let mut of_steps = vec![(false, false); plan.steps.len()];
-        for (source, how) in all() {
-            if let Source::Step(place) = source
-                && let Some((handed, json)) = of_steps.get_mut(*place)
-            {
-                *handed |= *how != Reading::Json;
-                *json |= *how == Reading::Json;
+        let mut of_steps = vec![ReadBy::default(); plan.steps.len()];
+        for (place, here) in readings.iter().enumerate() {
+            let step = plan.steps.get(place);
+            // The plan's own output is the last, and takes values as a call does.
+            let takes = step.is_none_or(is_one_call);
+            for (source, how) in here {
+                if let Source::Step(place) = source
+                    && let Some(read) = of_steps.get_mut(*place)
+                {
+                    read.count += 1;
+                    read.whole |= *how != Reading::Json;
+                    read.json |= *how == Reading::Json;
+                    read.taken |= takes && *how == Reading::Whole;
+                }
             }
         }
-        let keep = |(step, read): (&Step, &(bool, bool))| match read {
-            (true, _) if !gives_whole(step) => Keep::Json,
-            (true, true) => Keep::Both,
-            (true, false) => Keep::Whole,
-            (false, _) => Keep::Json,
+        let keep = |(step, read): (&Step, &ReadBy)| match read {
+            ReadBy { whole: true, .. } if !gives_whole(step) => Keep::Json,
+            ReadBy {
+                whole: true,
+                json: true,
+                ..
+            } => Keep::Both,
+            ReadBy {
+                taken: true,
+                count: 1,
+                ..
+            } => Keep::Single,
+            ReadBy { whole: true, .. } => Keep::Whole,
+            ReadBy { whole: false, .. } => Keep::Json,
         };
         let keeps: Vec<Keep> = plan.steps.iter().zip(&of_steps).map(keep).collect();
         let mut handing = Self {
@@ -109,7 +127,7 @@ impl Handing {
         };
         handing.takes = readings.iter().map(takes).collect();
         for (place, step) in plan.steps.iter().enumerate() {
-            if step.role != Role::Work || !matches!(step.body, Body::Action(_)) {
+            if !is_one_call(step) {
                 continue;
             }
             let here = &readings[place];
@@ -153,6 +171,24 @@ impl Handing {
     pub(crate) fn alone(&self, step: usize) -> &[Source] {
         self.alone.get(step).map_or(&[], |alone| alone)
     }
+}
+
+/// By whom the output of a step is read.
+#[derive(Clone, Copy, Default)]
+struct ReadBy {
+    /// How often.
+    count: usize,
+    /// Whether in Rust.
+    whole: bool,
+    /// Whether as JSON.
+    json: bool,
+    /// Whether by something that takes all of it.
+    taken: bool,
+}
+
+/// Whether a step is one call or one computed value, in the plan's work.
+fn is_one_call(step: &Step) -> bool {
+    step.role == Role::Work && matches!(step.body, Body::Action(_))
 }
 
 /// Whether the output of a step is that of a call, whatever happens.

@@ -150,7 +150,8 @@ use std::sync::Arc;
 /// from `written` in references.
 ///
 /// [`Deserialize`](serde::Deserialize) reads plan JSON from any format, without limits on its size. An error lists the mistakes of the
-/// plan. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits and keeps places.
+/// plan. Nothing is checked against tools. For plans that come from elsewhere, use [`Reader`](crate::dynamic::Reader), which has limits, keeps places and knows
+/// [tools](crate::dynamic::Reader::tools). A `Plan` without a text can be [written](crate::dynamic::Dialect::write) as plan JSON and read by it.
 ///
 /// ```
 /// use plan_runtime::plan::Plan;

@@ -16,6 +16,7 @@
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
 //! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
 
+use super::agrees;
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -66,8 +67,18 @@ pub(super) struct Written {
     text: String,
     /// The fingerprint of the reference.
     reference: u64,
-    /// The hash of the name that the source had, if the text is about a name.
-    name: Option<u64>,
+    name: NameWritten,
+}
+
+/// The name that the source had which a text is about.
+#[derive(Clone, Debug)]
+enum NameWritten {
+    /// It is about none.
+    None,
+    /// The hash of a name that the plan has.
+    Hash(u64),
+    /// That of a variable, which is nowhere else, and how many parts of the path lead to it in the local value.
+    Variable(Box<str>, usize),
 }
 
 /// What a reference reads from.
@@ -206,10 +217,22 @@ impl Reference {
     /// Keeps a text that is known to say the path, in whatever way: fields have the names of Rust, and texts may be of other languages.
     /// It is about the source of this name.
     pub(crate) fn said(mut self, text: impl Into<String>, name: Option<&str>) -> Self {
+        let text = text.into();
+        let name = match (name, self.source) {
+            (None, _) => NameWritten::None,
+            (Some(name), Source::Local(_)) => {
+                let is_part = !self.path.is_empty()
+                    && agrees(name, self.path().after(0), &text)
+                    && !agrees(name, self.path(), &text);
+                NameWritten::Variable(name.into(), is_part.into())
+            }
+            (Some(name), _) => NameWritten::Hash(hash(name)),
+        };
+        let reference = self.fingerprint();
         self.written = Some(Written {
-            text: text.into(),
-            reference: self.fingerprint(),
-            name: name.map(hash),
+            text,
+            reference,
+            name,
         });
         self
     }
@@ -223,9 +246,34 @@ impl Reference {
 
     /// The same where the source has this name now: a text that is about another name is not shown.
     pub(crate) fn as_written_for(&self, name: &str) -> Option<&str> {
-        let about = self.written.as_ref()?.name;
-        self.as_written()
-            .filter(|_| about.is_none_or(|about| about == hash(name)))
+        let is_about = match &self.written.as_ref()?.name {
+            NameWritten::None => true,
+            NameWritten::Hash(about) => *about == hash(name),
+            NameWritten::Variable(about, _) => **about == *name,
+        };
+        self.as_written().filter(|_| is_about)
+    }
+
+    /// The same for a text in which this number of the path's parts lead to the variable in the local value.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn said_of_part(self, text: &str, name: &str, parts: usize) -> Self {
+        let mut said = self.said(text, Some(name));
+        if let Some(Written {
+            name: NameWritten::Variable(_, of_name),
+            ..
+        }) = &mut said.written
+        {
+            *of_name = parts;
+        }
+        said
+    }
+
+    /// The variable that the reference begins with, by the name that its author wrote, and how many parts of the path lead to it.
+    pub(crate) fn variable(&self) -> Option<(&str, usize)> {
+        match &self.written.as_ref()?.name {
+            NameWritten::Variable(name, parts) => self.as_written().map(|_| (&**name, *parts)),
+            NameWritten::None | NameWritten::Hash(_) => None,
+        }
     }
 
     fn fingerprint(&self) -> u64 {

@@ -9,7 +9,73 @@ use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 
 /// The values that nobody but one call is to read. Those that it does not take are given back.
-pub(crate) type Handed = RefCell<Vec<(Source, StoredValue)>>;
+#[derive(Default)]
+pub(crate) struct Handed(RefCell<Given>);
+
+/// Nearly always, it is one.
+enum Given {
+    One(Option<(Source, StoredValue)>),
+    More(Vec<(Source, StoredValue)>),
+}
+
+impl Default for Given {
+    fn default() -> Self {
+        Self::One(None)
+    }
+}
+
+impl Given {
+    fn as_slice(&self) -> &[(Source, StoredValue)] {
+        match self {
+            Self::One(one) => one.as_slice(),
+            Self::More(more) => more,
+        }
+    }
+
+    /// Takes out the value of this source.
+    fn take(&mut self, source: Source) -> Option<StoredValue> {
+        let (_, value) = match self {
+            Self::One(one) => one.take_if(|(of, _)| *of == source)?,
+            Self::More(more) => {
+                let place = more.iter().position(|(of, _)| *of == source)?;
+                more.swap_remove(place)
+            }
+        };
+        Some(value)
+    }
+
+    fn put_back(&mut self, source: Source, value: StoredValue) {
+        match self {
+            Self::One(one) => *one = Some((source, value)),
+            Self::More(more) => more.push((source, value)),
+        }
+    }
+}
+
+impl Handed {
+    /// One value, if there is one.
+    #[inline]
+    pub(crate) fn one(given: Option<(Source, StoredValue)>) -> Self {
+        Self(RefCell::new(Given::One(given)))
+    }
+
+    /// These values.
+    pub(crate) fn more(given: Vec<(Source, StoredValue)>) -> Self {
+        Self(RefCell::new(Given::More(given)))
+    }
+
+    /// Each value that was not taken.
+    #[inline]
+    pub(crate) fn each(self, mut each: impl FnMut(Source, StoredValue)) {
+        match self.0.into_inner() {
+            Given::One(None) => {}
+            Given::One(Some((source, value))) => each(source, value),
+            Given::More(more) => more
+                .into_iter()
+                .for_each(|(source, value)| each(source, value)),
+        }
+    }
+}
 
 /// What the arguments of a call are made of. Not for users: `#[tool]` and `plan!` make them of it.
 #[derive(Clone, Copy)]
@@ -43,8 +109,8 @@ impl<'s> Arguments<'s> {
         let Some(given) = self.given else {
             return resolve(self.template, self.scope);
         };
-        let given = given.borrow();
-        resolve(self.template, &self.scope.with_given(&given))
+        let given = given.0.borrow();
+        resolve(self.template, &self.scope.with_given(given.as_slice()))
     }
 
     /// Whether there is an argument for each of these names, and no other, and one of them is a value that is handed over.
@@ -59,19 +125,13 @@ impl<'s> Arguments<'s> {
         let Template::Object(entries) = self.template else {
             return false;
         };
-        let given = given.borrow();
-        let is_handed = |source: Source| {
-            let is_given = || {
-                given
-                    .iter()
-                    .any(|(of, value)| *of == source && value.is_whole())
-            };
-            self.scope.stored(source).is_some_and(StoredValue::is_whole) || is_given()
-        };
+        let given = given.0.borrow();
+        // What is given is one of the arguments.
+        let is_given = || given.as_slice().iter().any(|(_, value)| value.is_whole());
+        let is_there = |source| self.scope.stored(source).is_some_and(StoredValue::is_whole);
+        let is_handed = |entry: &Entry| entry.value.whole().is_some_and(is_there);
         entries.len() == names.len()
-            && entries
-                .iter()
-                .any(|entry| entry.value.whole().is_some_and(is_handed))
+            && (is_given() || entries.iter().any(is_handed))
             && names.iter().all(|name| self.entry(name).is_some())
     }
 
@@ -115,11 +175,16 @@ pub(crate) fn take<T: DeserializeOwned + 'static>(
     scope: &Scope<'_>,
     given: &Handed,
 ) -> Result<T, ResolveError> {
-    if let Some(value) = handed(template, scope, given)? {
-        return Ok(value);
+    let mut slot = None;
+    if let Some(source) = template.whole() {
+        let bytes = hand(source, scope, given, &mut slot);
+        if let Some(value) = slot {
+            charge(scope.meter(), bytes)?;
+            return Ok(value);
+        }
     }
-    let given = given.borrow();
-    read(template, &scope.with_given(&given))
+    let given = given.0.borrow();
+    read(template, &scope.with_given(given.as_slice()))
 }
 
 /// A value for a reader beside others, which has this name for it: shared, if it is all of one that is handed over, and a copy of the JSON otherwise.
@@ -141,37 +206,24 @@ fn read<T: DeserializeOwned>(template: &Template, scope: &Scope<'_>) -> Result<T
     T::deserialize(InTemplate::new(template, scope))
 }
 
-/// A value of this type that is handed over: the value itself where nobody else has it, or a clone.
-fn handed<T: 'static>(
-    template: &Template,
+/// Fills the slot, if a value of this type is handed over: with the value itself where nobody else has it, or a clone. Returns what it counts.
+fn hand<T: 'static>(
+    source: Source,
     scope: &Scope<'_>,
     given: &Handed,
-) -> Result<Option<T>, ResolveError> {
-    let Some(source) = template.whole() else {
-        return Ok(None);
-    };
-    let mut given = given.borrow_mut();
-    let place = given.iter().position(|(of, _)| *of == source);
-    let (value, bytes) = match place {
-        Some(place) => {
-            let (source, stored) = given.swap_remove(place);
-            let bytes = stored.bytes();
-            match stored.take() {
-                Ok(value) => (value, bytes),
-                Err(stored) => {
-                    given.push((source, stored));
-                    return Ok(None);
-                }
-            }
+    slot: &mut Option<T>,
+) -> usize {
+    let mut given = given.0.borrow_mut();
+    if let Some(stored) = given.take(source) {
+        let bytes = stored.bytes();
+        if let Some(stored) = stored.take_to(slot) {
+            given.put_back(source, stored);
         }
-        None => match scope.stored(source) {
-            Some(stored) => match stored.cloned() {
-                Some(value) => (value, stored.bytes()),
-                None => return Ok(None),
-            },
-            None => return Ok(None),
-        },
-    };
-    charge(scope.meter(), bytes)?;
-    Ok(Some(value))
+        return bytes;
+    }
+    let stored = scope.stored(source);
+    stored.map_or(0, |stored| {
+        stored.clone_to(slot);
+        stored.bytes()
+    })
 }

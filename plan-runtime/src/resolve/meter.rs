@@ -123,7 +123,7 @@ impl<'a> Meter<'a> {
     }
 
     /// Counts `bytes` more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn charge(&self, bytes: usize) -> Result<(), ResolveError> {
         match self.left.get().checked_sub(bytes) {
             Some(left) => {
@@ -218,7 +218,7 @@ pub(super) fn deeper(depth: u16) -> Result<u16, ResolveError> {
 }
 
 /// Charges where there is a meter.
-#[inline]
+#[inline(always)]
 pub(super) fn charge(meter: Option<&Meter<'_>>, bytes: usize) -> Result<(), ResolveError> {
     match meter {
         Some(meter) => meter.charge(bytes),

@@ -10,7 +10,7 @@ use super::template::InTemplate;
 use super::value::InValue;
 use super::walk::{TemplateNode, tokens, walk};
 use super::{Scope, test, text};
-use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template, root_name};
+use crate::plan::{Entry, Key, Number, Reference, Source, Tag, Template};
 use crate::shape::Tagging;
 use serde::de::{Deserialize as _, Deserializer, Error as _, Unexpected, Visitor};
 use serde_json::Value;
@@ -237,7 +237,7 @@ impl<'a> NodeDeserializer<'a> {
 /// What a reference's source is called. A local value has the name with which the reference begins.
 fn name_of<'a>(reference: &'a Reference, scope: &Scope<'a>) -> Option<&'a str> {
     match reference.source {
-        Source::Local(_) => reference.as_written().map(root_name),
+        Source::Local(_) => reference.variable().map(|(name, _)| name),
         source => scope.plan().name_of(source),
     }
 }

@@ -29,6 +29,8 @@ pub struct StoredValue {
 
 enum Content {
     Json(Value),
+    /// For one reader, which takes it.
+    Single(Box<dyn Whole>),
     Whole(Arc<dyn Whole>),
 }
 
@@ -53,7 +55,7 @@ pub type CloneFn<T> = fn(&T) -> T;
 pub struct HandOver<T> {
     clone: Option<CloneFn<T>>,
     may_be_null: bool,
-    hold: fn(T, Self, Option<Value>) -> Arc<dyn Whole>,
+    hold: fn(T, Self, Option<Value>, Keep) -> Content,
 }
 
 impl<T> Clone for HandOver<T> {
@@ -70,13 +72,20 @@ impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
         Self {
             clone,
             may_be_null,
-            hold: |value, how, json| {
-                Arc::new(Held {
+            hold: |value, how, json, keep| {
+                let held = Held {
                     value: Some(value),
-                    how,
-                    json: json.map_or_else(OnceLock::new, OnceLock::from),
-                    made: AtomicUsize::new(0),
-                })
+                    clone: how.clone,
+                    may_be_null: how.may_be_null,
+                    json: OnceLock::new(),
+                };
+                if let Some(json) = json {
+                    let _ = held.json.set(Box::new(MadeJson::counted(json)));
+                }
+                match keep {
+                    Keep::Single => Content::Single(Box::new(held)),
+                    Keep::Json | Keep::Both | Keep::Whole => Content::Whole(Arc::new(held)),
+                }
             },
         }
     }
@@ -88,8 +97,10 @@ trait Whole: Send + Sync {
     fn value(&self) -> &dyn Any;
     /// Puts a clone into the slot, if the value can be cloned.
     fn clone_to(&self, slot: &mut dyn Any);
+    /// Puts the value into the slot, and says whether it has.
+    fn give_to(&mut self, slot: &mut dyn Any) -> bool;
     /// Puts the value into the slot, or a clone if somebody else has the value, too. Gives it back if neither can be done.
-    fn give_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>>;
+    fn share_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>>;
     /// Its JSON, which is made if it was not made before.
     fn json(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError>;
     /// The bytes of its JSON, once after it was made.
@@ -100,10 +111,27 @@ trait Whole: Send + Sync {
 struct Held<T> {
     /// It is there until it is given away.
     value: Option<T>,
-    how: HandOver<T>,
-    json: OnceLock<Value>,
-    /// The bytes of the JSON, until they are counted.
-    made: AtomicUsize,
+    clone: Option<CloneFn<T>>,
+    may_be_null: bool,
+    /// Boxed, since nearly none is ever made.
+    json: OnceLock<Box<MadeJson>>,
+}
+
+/// The JSON of a value that is handed over.
+struct MadeJson {
+    json: Value,
+    /// Its bytes, until they are counted.
+    bytes: AtomicUsize,
+}
+
+impl MadeJson {
+    /// JSON that was counted when it was made.
+    fn counted(json: Value) -> Self {
+        Self {
+            json,
+            bytes: AtomicUsize::new(0),
+        }
+    }
 }
 
 impl<T> Drop for Held<T> {
@@ -117,16 +145,17 @@ impl<T> Drop for Held<T> {
 impl<T: 'static> Held<T> {
     /// Whether a slot is for a `T`, or for an `Option<T>` that a `T` makes `Some`.
     fn fits(&self, slot: &dyn Any) -> bool {
-        slot.is::<Option<T>>() || !self.how.may_be_null && slot.is::<Option<Option<T>>>()
+        slot.is::<Option<T>>() || !self.may_be_null && slot.is::<Option<Option<T>>>()
     }
 }
 
 /// Fills a slot that [fits](Held::fits).
-fn put<T: 'static>(value: T, slot: &mut dyn Any) {
-    if let Some(slot) = slot.downcast_mut() {
-        *slot = Some(value);
+#[inline]
+fn put<T: 'static>(value: Option<T>, slot: &mut dyn Any) {
+    if let Some(slot) = slot.downcast_mut::<Option<T>>() {
+        *slot = value;
     } else if let Some(slot) = slot.downcast_mut() {
-        *slot = Some(Some(value));
+        *slot = Some(value);
     }
 }
 
@@ -139,25 +168,31 @@ impl<T: Serialize + Send + Sync + 'static> Whole for Held<T> {
     }
 
     fn clone_to(&self, slot: &mut dyn Any) {
-        if let (Some(clone), Some(value)) = (self.how.clone, &self.value)
+        if let (Some(clone), Some(value)) = (self.clone, &self.value)
             && self.fits(slot)
         {
-            put(clone(value), slot);
+            put(Some(clone(value)), slot);
         }
     }
 
-    fn give_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>> {
+    fn give_to(&mut self, slot: &mut dyn Any) -> bool {
+        let fits = self.fits(slot) && self.value.is_some();
+        if fits {
+            put(self.value.take(), slot);
+        }
+        fits
+    }
+
+    fn share_to(self: Arc<Self>, slot: &mut dyn Any) -> Option<Arc<dyn Whole>> {
         if !self.fits(slot) {
             return Some(self);
         }
         match Arc::try_unwrap(self) {
             Ok(mut held) => {
-                if let Some(value) = held.value.take() {
-                    put(value, slot);
-                }
+                held.give_to(slot);
                 None
             }
-            Err(held) if held.how.clone.is_some() => {
+            Err(held) if held.clone.is_some() => {
                 held.clone_to(slot);
                 None
             }
@@ -166,19 +201,23 @@ impl<T: Serialize + Send + Sync + 'static> Whole for Held<T> {
     }
 
     fn json(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {
-        if let Some(json) = self.json.get() {
-            return Ok(json);
+        if let Some(made) = self.json.get() {
+            return Ok(&made.json);
         }
         let json = match &self.value {
             Some(value) => encode_within(value, meter)?,
             None => Value::Null,
         };
-        self.made.store(bytes_of(&json), Ordering::Relaxed);
-        Ok(self.json.get_or_init(|| json))
+        let made = self.json.get_or_init(|| {
+            let bytes = AtomicUsize::new(bytes_of(&json));
+            Box::new(MadeJson { json, bytes })
+        });
+        Ok(&made.json)
     }
 
     fn take_made(&self) -> usize {
-        self.made.swap(0, Ordering::Relaxed)
+        let made = self.json.get();
+        made.map_or(0, |made| made.bytes.swap(0, Ordering::Relaxed))
     }
 }
 
@@ -215,7 +254,7 @@ impl StoredValue {
         let before = meter.spent();
         let hand_over = match keep {
             Keep::Json => None,
-            Keep::Both | Keep::Whole => hand_over(),
+            Keep::Both | Keep::Whole | Keep::Single => hand_over(),
         };
         let content = match hand_over {
             Some(how) => {
@@ -225,7 +264,7 @@ impl StoredValue {
                     check_within(&value, Some(meter))?;
                     None
                 };
-                Content::Whole((how.hold)(value, how, json))
+                (how.hold)(value, how, json, keep)
             }
             None => {
                 let json = encode_within(&value, Some(meter));
@@ -285,6 +324,7 @@ impl StoredValue {
     pub(crate) fn json_within(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {
         match &self.content {
             Content::Json(json) => Ok(json),
+            Content::Single(single) => single.json(meter),
             Content::Whole(whole) => whole.json(meter),
         }
     }
@@ -297,8 +337,15 @@ impl StoredValue {
     pub fn into_json(self) -> Result<Value, ResolveError> {
         match self.content {
             Content::Json(json) => Ok(json),
+            Content::Single(single) => single.json(None).cloned(),
             Content::Whole(whole) => whole.json(None).cloned(),
         }
+    }
+
+    /// Takes the value out of its place. Null is left there.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::json(Value::Null))
     }
 
     /// What it counts toward the limits of a run.
@@ -309,7 +356,7 @@ impl StoredValue {
 
     /// Counts JSON that was made meanwhile, and says how much that is.
     pub(crate) fn count_json(&self) -> usize {
-        let Content::Whole(whole) = &self.content else {
+        let Some(whole) = self.whole() else {
             return 0;
         };
         let bytes = whole.take_made();
@@ -317,10 +364,10 @@ impl StoredValue {
         bytes
     }
 
-    /// The same value for another reader; `None` if only its JSON is kept.
+    /// The same value for another reader; `None` if only its JSON can be had.
     pub(crate) fn share(&self) -> Option<Self> {
         match &self.content {
-            Content::Json(_) => None,
+            Content::Json(_) | Content::Single(_) => None,
             Content::Whole(whole) => Some(Self {
                 content: Content::Whole(Arc::clone(whole)),
                 read: RustValue::default(),
@@ -332,12 +379,20 @@ impl StoredValue {
     /// Whether it is a Rust value.
     #[inline]
     pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.content, Content::Whole(_))
+        !matches!(self.content, Content::Json(_))
+    }
+
+    fn whole(&self) -> Option<&dyn Whole> {
+        match &self.content {
+            Content::Json(_) => None,
+            Content::Single(single) => Some(&**single),
+            Content::Whole(whole) => Some(&**whole),
+        }
     }
 
     /// The Rust value, where one of this type is there.
     pub(super) fn typed<T: 'static>(&self) -> Option<&T> {
-        if let Content::Whole(whole) = &self.content
+        if let Some(whole) = self.whole()
             && let Some(value) = whole.value().downcast_ref()
         {
             return Some(value);
@@ -361,28 +416,26 @@ impl StoredValue {
         Ok(self.typed())
     }
 
-    /// A clone of the Rust value, where one of this type is handed over that can be cloned.
-    pub(super) fn cloned<T: 'static>(&self) -> Option<T> {
-        let Content::Whole(whole) = &self.content else {
-            return None;
-        };
-        let mut slot = None::<T>;
-        whole.clone_to(&mut slot);
-        slot
+    /// Puts a clone of the Rust value into the slot, where one of this type is handed over that can be cloned.
+    pub(super) fn clone_to<T: 'static>(&self, slot: &mut Option<T>) {
+        if let Some(whole) = self.whole() {
+            whole.clone_to(slot);
+        }
     }
 
-    /// The Rust value, if one of this type is handed over that nobody else has, or that can be cloned; itself otherwise.
-    pub(super) fn take<T: 'static>(self) -> Result<T, Self> {
-        let Content::Whole(whole) = self.content else {
-            return Err(self);
+    /// Puts the Rust value into the slot, if one of this type is handed over that nobody else has, or that can be cloned; gives itself back otherwise.
+    pub(super) fn take_to<T: 'static>(self, slot: &mut Option<T>) -> Option<Self> {
+        let content = match self.content {
+            Content::Single(mut single) => {
+                if single.give_to(slot) {
+                    return None;
+                }
+                Content::Single(single)
+            }
+            Content::Whole(whole) => Content::Whole(whole.share_to(slot)?),
+            Content::Json(json) => Content::Json(json),
         };
-        let mut slot = None::<T>;
-        let left = whole.give_to(&mut slot);
-        slot.ok_or_else(|| Self {
-            content: left.map_or(Content::Json(Value::Null), Content::Whole),
-            read: self.read,
-            bytes: self.bytes,
-        })
+        Some(Self { content, ..self })
     }
 }
 
@@ -391,7 +444,7 @@ impl fmt::Debug for StoredValue {
         let mut debug = f.debug_struct("StoredValue");
         match &self.content {
             Content::Json(json) => debug.field("json", json),
-            Content::Whole(_) => debug.field("whole", &true),
+            Content::Single(_) | Content::Whole(_) => debug.field("whole", &true),
         };
         debug.finish_non_exhaustive()
     }

@@ -1,21 +1,47 @@
 //! How the calls of a mock are answered.
 
 use super::mock::{Known, Mock, Recorded};
+use super::one_thread::Kept;
 use super::start::{Request, Started};
 use super::{CalledPlan, Run, Stage, Starter, StepError, limits_of};
 use crate::resolve::{HandOver, Meter, StoredValue};
 use crate::{Error, Result, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::any::TypeId;
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// A closure of [`Mock::on`], which answers the calls of a tool.
+pub trait Answers<T, When>: 'static {
+    /// The name of the tool.
+    const TOOL: &'static str;
+
+    /// The closure, to be found by the type of the tool.
+    fn keep(self) -> Arc<dyn Any + Send + Sync>;
+}
+
+impl<T, F, R, When> Answers<T, When> for F
+where
+    T: Tool + 'static,
+    F: FnMut(T) -> R + 'static,
+    R: Answer<T::Output, When>,
+{
+    const TOOL: &'static str = T::NAME;
+
+    fn keep(mut self) -> Arc<dyn Any + Send + Sync> {
+        let closure: Closure<T> = RefCell::new(Box::new(move |tool| self(tool).given()));
+        Arc::new(Kept::new(closure))
+    }
+}
 
 /// What a closure of [`Mock::on`] may return: a `Result`, a future of one, or nothing at all, since it panics.
 #[diagnostic::on_unimplemented(
     message = "a tool that returns `{Output}` cannot be answered with `{Self}`",
-    label = "the closure returns `{Self}`",
+    label = "the answer is `{Self}`",
     note = "return `Ok(…)` with a `{Output}`, `Err(…)` with a `plan_runtime::Error`, or an `async` block of one of them"
 )]
 pub trait Answer<Output, When> {
@@ -28,7 +54,7 @@ pub enum Given<Output> {
     /// It is known.
     Now(Result<Output>),
     /// It is awaited.
-    Later(Pin<Box<dyn Future<Output = Result<Output>> + Send>>),
+    Later(Pin<Box<dyn Future<Output = Result<Output>>>>),
 }
 
 /// Says that an answer is a value.
@@ -47,9 +73,10 @@ impl<Output> Answer<Output, Now> for Result<Output> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<Output, F> Answer<Output, Later> for F
 where
-    F: Future<Output = Result<Output>> + Send + 'static,
+    F: Future<Output = Result<Output>> + 'static,
 {
     fn given(self) -> Given<Output> {
         Given::Later(Box::pin(self))
@@ -73,13 +100,25 @@ impl<Output> Answer<Output, Never> for <fn() -> ! as Returns>::Output {
     }
 }
 
-type Closure<T> = Mutex<Box<dyn FnMut(T) -> Given<<T as Tool>::Output> + Send>>;
+type Closure<T> = RefCell<Box<dyn FnMut(T) -> Given<<T as Tool>::Output>>>;
+
+/// An answer that is awaited, as part of a run whose steps have to be `Send`: it stays on the thread of the mock.
+struct Awaited<Output: 'static>(Kept<RefCell<Pin<Box<dyn Future<Output = Result<Output>>>>>>);
+
+impl<Output> Future for Awaited<Output> {
+    type Output = Result<Output>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = self.0.value().expect("a mock stays on its thread");
+        answer.borrow_mut().as_mut().poll(cx)
+    }
+}
 
 impl Mock {
     /// Answers the calls of a tool with this closure, whose parameter says which tool it is.
     ///
-    /// The closure is given the arguments, and returns what the tool would: `Ok` of its output or `Err`. It may keep a state, and answer each call
-    /// otherwise. If there is an answer for the tool already, this one replaces it: so a test can change one answer of a mock that others share.
+    /// The closure is given the arguments, and returns what the tool would: `Ok` of its output or `Err`. It may keep a state, also one that is shared
+    /// in an `Rc`, and answer each call otherwise. If there is an answer for the tool already, this one replaces it: so a test can change one answer of a mock that others share.
     ///
     /// ```
     /// use plan_runtime::run::{ManualTimer, Mock};
@@ -122,14 +161,9 @@ impl Mock {
     ///
     /// A panic of the closure, of an `assert_eq!` in it, say, fails the step, and its message is that of the run's error.
     #[must_use]
-    pub fn on<T, R, When>(self, mut answer: impl FnMut(T) -> R + Send + 'static) -> Self
-    where
-        T: Tool + 'static,
-        R: Answer<T::Output, When>,
-    {
+    pub fn on<T: 'static, When>(self, answer: impl Answers<T, When>) -> Self {
         if let Some(known) = &self.known {
-            let closure: Closure<T> = Mutex::new(Box::new(move |tool| answer(tool).given()));
-            known.set(TypeId::of::<T>(), T::NAME, Arc::new(closure));
+            known.set(TypeId::of::<T>(), tool_of(&answer), answer.keep());
         }
         self
     }
@@ -194,11 +228,14 @@ impl Mock {
         });
         if let Some(closure) = known.closure(TypeId::of::<T>()) {
             let (room, keep) = (request.scope().room(), request.keep());
-            let given = called(closure.downcast_ref::<Closure<T>>(), tool);
+            let given = match called(closure.downcast_ref(), tool) {
+                Given::Now(output) => Ok(output),
+                Given::Later(output) => Err(Awaited(Kept::new(RefCell::new(output)))),
+            };
             return Started::Running(Box::pin(async move {
                 let output = match given {
-                    Given::Now(output) => output,
-                    Given::Later(output) => output.await,
+                    Ok(output) => output,
+                    Err(answer) => answer.await,
                 };
                 let meter = Meter::new(room, None);
                 let output = output.map_err(StepError::tool)?;
@@ -217,15 +254,17 @@ impl Mock {
     }
 }
 
+/// The tool that a closure answers.
+fn tool_of<T, When, A: Answers<T, When>>(_: &A) -> &'static str {
+    A::TOOL
+}
+
 /// The answer to a call.
-fn called<T: Tool>(closure: Option<&Closure<T>>, tool: T) -> Given<T::Output> {
+fn called<T: Tool + 'static>(closure: Option<&Kept<Closure<T>>>, tool: T) -> Given<T::Output> {
     let closure = closure.expect("it is stored under its tool");
-    let mut closure = match closure.try_lock() {
-        Ok(closure) => closure,
-        Err(TryLockError::Poisoned(closure)) => closure.into_inner(),
-        Err(TryLockError::WouldBlock) => {
-            panic!("the answer for `{}` calls the tool itself", T::NAME)
-        }
+    let closure = closure.value().expect("a mock stays on its thread");
+    let Ok(mut closure) = closure.try_borrow_mut() else {
+        panic!("the answer for `{}` calls the tool itself", T::NAME)
     };
     closure(tool)
 }

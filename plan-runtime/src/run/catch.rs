@@ -10,10 +10,15 @@ use std::sync::Arc;
 #[inline]
 pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
     // What `run` leaves half done belongs to the step that ends here, or to its author, who shared it.
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| StepError::Panic(message(payload)))
+    catch_unwind(AssertUnwindSafe(run)).map_err(panicked)
 }
 
+/// The error of a step in which there was this panic.
 #[cold]
+pub(super) fn panicked(payload: Box<dyn Any + Send>) -> StepError {
+    StepError::Panic(message(payload))
+}
+
 fn message(payload: Box<dyn Any + Send>) -> Arc<str> {
     match payload.downcast::<PlacedPanic>() {
         Ok(placed) => {

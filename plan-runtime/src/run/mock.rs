@@ -137,6 +137,21 @@ impl Mock {
         }
     }
 
+    /// The tools of a plan without an answer.
+    pub(crate) fn lacks(&self, plan: &Plan) -> Vec<String> {
+        let Some(known) = &self.known else {
+            return Vec::new();
+        };
+        let mut search = Search {
+            answered: locked(&known.answers).iter().map(|it| it.tool).collect(),
+            seen: HashSet::new(),
+            places: HashMap::new(),
+            found: Vec::new(),
+        };
+        search.plan(plan, "");
+        search.found.iter().map(Unanswered::to_string).collect()
+    }
+
     /// The names of the tools that were called, in the order of the calls. Each attempt of a step is a call.
     ///
     /// A plan that a step calls is before the tools that it calls.
@@ -172,35 +187,6 @@ impl fmt::Debug for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.secrets.mask(self.arguments.clone());
         write!(f, "{} {shown}", self.tool)
-    }
-}
-
-/// What plans run on: every application that is `Sync`, and a [`Mock`].
-pub trait Application {
-    /// All that keeps a plan from starting.
-    #[must_use]
-    fn lacks(&self, plan: &Plan) -> Vec<String> {
-        let _ = plan;
-        Vec::new()
-    }
-}
-
-impl<App: ?Sized + Sync> Application for App {}
-
-#[diagnostic::do_not_recommend]
-impl Application for Mock {
-    fn lacks(&self, plan: &Plan) -> Vec<String> {
-        let Some(known) = &self.known else {
-            return Vec::new();
-        };
-        let mut search = Search {
-            answered: locked(&known.answers).iter().map(|it| it.tool).collect(),
-            seen: HashSet::new(),
-            places: HashMap::new(),
-            found: Vec::new(),
-        };
-        search.plan(plan, "");
-        search.found.iter().map(Unanswered::to_string).collect()
     }
 }
 

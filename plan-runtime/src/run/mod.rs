@@ -32,6 +32,7 @@ mod names;
 mod nesting;
 mod observe;
 mod on_failure;
+mod one_thread;
 mod options;
 mod permits;
 #[cfg(feature = "progress")]
@@ -41,6 +42,7 @@ mod schedule;
 mod shared;
 mod signals;
 pub(crate) mod start;
+mod storing;
 mod throttle;
 mod timer;
 pub(crate) mod tool;
@@ -49,8 +51,6 @@ mod trace;
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use limits::Limits;
-#[doc(hidden)]
-pub use mock::Application;
 pub use mock::Mock;
 pub use observe::{Observer, StepRef};
 pub use on_failure::OnFailure;
@@ -71,7 +71,6 @@ pub use tool::OnMock;
 pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
-use crate::error::Interrupt;
 use crate::journal::{End, Journal, JournalError, Written};
 use crate::plan::Executable;
 #[cfg(feature = "dynamic")]
@@ -79,7 +78,7 @@ use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
 use durable::{Begun, Durable, Target};
-use nesting::{DEEPEST, Nested};
+use nesting::Nested;
 use options::Options;
 use schedule::{Schedule, unstarted};
 use serde::Serialize;
@@ -171,13 +170,11 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
         inputs: Result<Vec<StoredValue>, ResolveError>,
         app: &'a App,
         start: StartFn<App>,
-    ) -> Self
-    where
-        App: Application,
-    {
+        lacks: fn(&App, &crate::Plan) -> Vec<String>,
+    ) -> Self {
         let plan = plan.into();
         let mut inputs = inputs.map_err(Cause::Inputs);
-        let lacks = app.lacks(plan.plan);
+        let lacks = lacks(app, plan.plan);
         if !lacks.is_empty() {
             inputs = Err(Cause::Unfit(lacks));
         }
@@ -559,9 +556,9 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         cx: &mut Context<'_>,
         report: Option<&mut Option<Report>>,
     ) -> Poll<Result<O, RunError>> {
-        let nested = Nested::enter();
-        if let (None, Stage::Running(schedule)) = (&nested, &self.stage) {
-            schedule.interrupt(Interrupt::Nested(DEEPEST));
+        let nested = Nested::enter_plan();
+        if let (Err(too_deep), Stage::Running(schedule)) = (&nested, &self.stage) {
+            schedule.interrupt(too_deep.clone());
         }
         if matches!(self.stage, Stage::New(..))
             && let Stage::New(executable, inputs, mut options) =
@@ -569,8 +566,8 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         {
             options.hands_over = self.starter.hands_over();
             let (plan, limits) = (executable.plan, limits_of(&executable));
-            let schedule = match nested {
-                Some(_) => match begin(&executable, inputs, &mut options) {
+            let schedule = match &nested {
+                Ok(_) => match begin(&executable, inputs, &mut options) {
                     Ok(Start::Runs(inputs)) => {
                         catch(|| Schedule::of(executable, inputs, limits, *options, false))
                             .unwrap_or_else(|panic| Err(Cause::Panicked(panic)))
@@ -588,7 +585,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                     }
                     Err(cause) => Err(cause),
                 },
-                None => Err(Cause::Interrupted(Interrupt::Nested(DEEPEST))),
+                Err(too_deep) => Err(Cause::Interrupted(too_deep.clone())),
             };
             match schedule {
                 Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
@@ -596,7 +593,8 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                     if let Some(report) = report {
                         *report = Some(unstarted(plan));
                     }
-                    return Poll::Ready(Err(RunError::new(plan, cause, Vec::new())));
+                    let error = RunError::new(plan, cause, Vec::new());
+                    return Poll::Ready(Err(error.before_the_start()));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! What runs that are polled inside each other have in common: how deep they are, since each is on the stack, and how much they do before
 //! the outermost one has a turn again and can look at its deadline.
 
+use crate::error::Interrupt;
 use std::cell::Cell;
 
 /// At most this many runs are polled inside each other on a thread. Unoptimized, one takes 7 to 10 KiB of the stack besides what tools take, and
@@ -9,6 +10,8 @@ pub(super) const DEEPEST: usize = 64;
 
 thread_local! {
     static POLLED: Cell<usize> = const { Cell::new(0) };
+    /// How many of them are blocks.
+    static BLOCKS: Cell<usize> = const { Cell::new(0) };
     static TURN: Cell<u64> = const { Cell::new(0) };
     static STARTED: Cell<usize> = const { Cell::new(0) };
 }
@@ -53,25 +56,44 @@ pub(super) fn may_start() -> bool {
 }
 
 /// A run that is being polled on this thread.
-pub(super) struct Nested(());
+pub(super) struct Nested {
+    /// 1 for a block, and 0 for a plan.
+    blocks: usize,
+}
 
 impl Nested {
-    /// Enters a run; `None` where it would be too deep inside of others.
-    pub(super) fn enter() -> Option<Self> {
+    /// Enters the run of a plan; an interrupt where it would be too deep inside of others.
+    pub(super) fn enter_plan() -> Result<Self, Interrupt> {
+        Self::enter(0)
+    }
+
+    /// Enters the run of a block.
+    pub(super) fn enter_block() -> Result<Self, Interrupt> {
+        Self::enter(1)
+    }
+
+    fn enter(blocks: usize) -> Result<Self, Interrupt> {
         let around = POLLED.get();
         if around == 0 {
             TURN.set(TURN.get().wrapping_add(1));
             STARTED.set(0);
         }
-        (around < DEEPEST).then(|| {
-            POLLED.set(around + 1);
-            Self(())
-        })
+        if around == DEEPEST {
+            let blocks = BLOCKS.get();
+            return Err(Interrupt::Nested {
+                plans: around - blocks,
+                blocks,
+            });
+        }
+        POLLED.set(around + 1);
+        BLOCKS.set(BLOCKS.get() + blocks);
+        Ok(Self { blocks })
     }
 }
 
 impl Drop for Nested {
     fn drop(&mut self) {
         POLLED.set(POLLED.get() - 1);
+        BLOCKS.set(BLOCKS.get() - self.blocks);
     }
 }

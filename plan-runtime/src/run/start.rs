@@ -5,6 +5,7 @@ use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
 use super::limits::Limits;
 use super::mock::Known;
+use super::storing::Storing;
 use crate::error::Cause;
 use crate::plan::{Action, Executable, Keep, Template};
 use crate::resolve::{
@@ -231,10 +232,10 @@ impl<'s> Request<'s> {
             None => make(),
             Some(shown) => T::deserialize(shown).map_err(serde::de::Error::custom),
         };
-        let arguments = arguments.map_err(StepError::arguments)?;
-        let checked = self.scope.check_arguments();
-        checked.map_err(StepError::arguments)?;
-        Ok(arguments)
+        match (arguments, self.scope.check_arguments()) {
+            (Ok(arguments), Ok(())) => Ok(arguments),
+            (Err(error), _) | (Ok(_), Err(error)) => Err(StepError::arguments(error)),
+        }
     }
 
     /// The tool that is called, and its arguments. `None` if gates are to be asked about it first.
@@ -336,27 +337,22 @@ impl<'s> Request<'s> {
             }
             Err(tool) => tool,
         };
-        let room = self.scope.room();
-        let keep = self.keep;
-        let store = move |output: Result<T::Output>| {
-            let output = output.map_err(StepError::tool)?;
-            let meter = Meter::new(room, None);
-            StoredValue::kept(output, keep, T::hand_over, &meter).map_err(StepError::output)
-        };
+        let (keep, room) = (self.keep, self.scope.room());
         if !T::USES_CONTEXT {
-            let output = tool.call(app);
-            return Started::Running(Box::pin(async move { store(output.await) }));
+            let call = Storing::<T, _>::new(tool.call(app), keep, room);
+            return Started::Running(Box::pin(call));
         }
         let is_plan = T::PLAN.is_some();
         let context = self.context(is_plan);
         let running = RunningCall::of(&context);
         let output = tool.call_in(app, context.clone());
-        let future = Box::pin(async move {
+        let call = async move {
             let output = output.await;
             running.end();
-            store(output)
-        });
-        Started::InContext(future, context)
+            output
+        };
+        let call = Storing::<T, _>::new(call, keep, room);
+        Started::InContext(Box::pin(call), context)
     }
 
     /// Calls a tool whose arguments and output are JSON. The arguments are resolved immediately, and `check` returns what is wrong

@@ -91,13 +91,18 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     /// ```
     const PLAN: Option<&'static LazyPlan> = None;
 
+    /// Whether there is one application that can call the tool, or some by name, and not all with a capability. Not for users: `#[tool]` says so of a
+    /// function that takes an application, and `plan!` of a plan whose first tool is one.
+    #[doc(hidden)]
+    const ONE_APPLICATION: bool = false;
+
     /// Runs the plan that the tool is on a mock. Not for users: `plan!` gives it.
     #[doc(hidden)]
     const ON_MOCK: OnMock<Self> = None;
 
     /// What the output's type says of itself, for the secrets in it. Not for users: `#[tool]`, `#[derive(Tool)]` and `plan!` give it.
     #[doc(hidden)]
-    const OUTPUT: fn() -> Inside = || Inside::UNKNOWN;
+    const OUTPUT: fn() -> Inside = || Inside::named::<Self::Output>();
 
     /// The arguments of a call, some of which may be handed over. Not for users: `#[tool]` and `plan!` implement it. With `#[derive(Tool)]`, the
     /// struct is read from JSON, since it may implement `Deserialize` in its own way.
@@ -168,7 +173,7 @@ pub type OnMock<T> =
 /// ```
 #[diagnostic::on_unimplemented(
     message = "the application `{App}` cannot call the tool `{Self}`",
-    label = "in a reference, an `Arc` or a `Box`? pass `&*app`; otherwise, this application has no `{Self}`",
+    label = "this application has no `{Self}`",
     note = "run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`"
 )]
 pub trait Call<App: ?Sized>: Tool {

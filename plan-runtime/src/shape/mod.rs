@@ -4,10 +4,13 @@
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
 pub(crate) mod inside;
+pub(crate) mod parts;
 pub(crate) mod probe;
+mod search;
 mod secrets;
 mod standard;
 
+pub(crate) use search::{secrets, secrets_inside};
 pub(crate) use secrets::MASK;
 pub use secrets::Secrets;
 use serde_json::Value;

@@ -110,7 +110,7 @@ error[list-or-element]: the output of `search` is a list of objects, which has n
     check(plan, &steps("@hits/0/from/email"), "\
 error[maybe-absent]: argument `to` is required, but `hits[0].from.email` may lead to nothing: `[0].from.email` may be missing
   --> 4:102 in step `b.c._`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/from/email\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost, or use another field: `hits[0].from.name` is always there
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"input\": \"hits\", \"pointer\": \"/0/from/email\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}, \"subject\": \"x\"}}}}]`, in which `local` counts all such values from the outermost, or use another field: `hits[0].from.name` is always there
 ", &steps("@hits/0/from/name"));
     // What the block says that it reads.
     let given = |hit: &str, part: &str| {

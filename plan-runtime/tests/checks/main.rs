@@ -1,6 +1,7 @@
 //! Checks of plans against the schemas of tools: each mistake with its findings, and a similar correct plan without findings.
 
 mod absence;
+mod applied;
 mod arguments;
 mod blocks;
 mod conditions;
@@ -15,6 +16,8 @@ mod runs;
 mod schemas;
 #[cfg(feature = "schema")]
 mod schemas_of_types;
+mod variables;
+mod variables_runs;
 
 use plan_runtime::dynamic::{Contract, Contracts, Findings, Reader};
 use serde_json::json;

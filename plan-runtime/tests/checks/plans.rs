@@ -238,6 +238,11 @@ fn plan_json_is_checked_where_things_stand_in_it() {
     "cc": [{"reference": {"step": "people", "path": [{"each": "element"}, "id"]}}]}}}
 ], "output": {"value": {"reference": {"step": "sent", "pointer": "/state"}}}}"#;
     assert_eq!(read(text).to_string(), "\
+error[wrong-type]: if `who` is element [0] of the list, argument `id` is the number 1, but must be a string
+  --> 3:69 in step `people`
+   = note: 2:55: it is here
+   = help: write it as a string: `\"1\"`
+
 error[wrong-type]: argument `id` is the number 5, but must be a string
   --> 5:70 in step `maybe`
    = help: write it as a string: `\"5\"`
@@ -256,7 +261,7 @@ error[wrong-type]: argument `query` must be a string, but `who` is an integer
 
 error[maybe-absent]: argument `to` is required, but `maybe.id` may lead to nothing: if step `maybe` is skipped, its output is null
   --> 10:11 in step `sent`
-   = help: give the `if` of `maybe` a last branch without a condition, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": {\"step\": \"maybe\", \"pointer\": \"/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost
+   = help: give the `if` of `maybe` a last branch without a condition, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": {\"reference\": {\"step\": \"maybe\", \"pointer\": \"/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}, \"subject\": {\"text\": [\"Re: \", {\"value\": {\"reference\": {\"step\": \"people\", \"pointer\": \"/0/idd\"}}}]}, \"cc\": [{\"reference\": {\"step\": \"people\", \"path\": [{\"each\": \"element\"}, \"id\"]}}]}}}}]`, in which `local` counts all such values from the outermost
 
 error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
   --> 11:44 in step `sent`
@@ -264,7 +269,7 @@ error[unknown-field]: `[0]` in the output of step `people` has no field `idd`
 
 error[list-or-element]: argument `cc[0]` must be a string, but `people[..].id` is a list of strings
   --> 12:12 in step `sent`
-   = help: did you mean the first element, `people[0].id`?
+   = help: it is the whole list already; write it without brackets: `{\"reference\": {\"step\": \"people\", \"path\": [{\"each\": \"element\"}, \"id\"]}}`
 
 error[unknown-field]: the output of `send` has no field `state`
   --> 13:24

@@ -255,7 +255,7 @@ fn a_field_that_may_be_null() {
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.email", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` is required, but `$ref:a.email` may lead to nothing: `email` may be null
   --> 3:49 in step `b`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.email\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\"}}}]`, or use another field: `$ref:a.id` is always there
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.email\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\", \"subject\": \"y\"}}}]`, or use another field: `$ref:a.id` is always there
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "x", "subject": "y", "body": "$ref:a.email"}}"#,
@@ -270,7 +270,7 @@ fn a_field_that_may_be_missing() {
 {"tool": "send", "params": {"to": "${step[0].data[0].from.email}", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` is required, but `${step[0].data[0].from.email}` may lead to nothing: `[0].from.email` may be missing
   --> 3:35 in step `step1`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data[0].from.email}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"${x.data}\"}}}]`, or use another field: `${step[0].data[0].from.name}` is always there
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"${step[0].data[0].from.email}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"${x.data}\", \"subject\": \"y\"}}}]`, or use another field: `${step[0].data[0].from.name}` is always there
 ",
         r#"{"tool": "search", "params": {"query": "x"}},
 {"tool": "send", "params": {"to": "${step[0].data[0].from.name}", "subject": "y", "body": "${step[0].data[0].from.email}"}}"#,
@@ -285,7 +285,7 @@ fn a_way_through_what_may_be_missing() {
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.manager.id", "subject": "y"}}"#, "\
 error[maybe-absent]: argument `to` is required, but `$ref:a.manager.id` may lead to nothing: `manager` may be missing
   --> 3:49 in step `b`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.manager.id\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\"}}}]`
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(x)\", \"value\": \"$ref:a.manager.id\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:x\", \"subject\": \"y\"}}}]`
 ",
         r#"{"id": "a", "tool": "read_person", "arguments": {"id": "x"}},
 {"id": "b", "tool": "send", "arguments": {"to": "$ref:a.id", "subject": "s", "body": "$ref:a.manager.id"}}"#,

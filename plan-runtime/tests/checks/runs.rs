@@ -14,13 +14,13 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 /// Members with schemas of their own have the first two names.
 const LISTED: usize = 2;
 
-fn coin(random: &mut Random, of: usize) -> bool {
+pub(crate) fn coin(random: &mut Random, of: usize) -> bool {
     random.below(of) == 0
 }
 
 /// An object with members that are required or not, a list of two elements, or a scalar; each may be null if its schema says so.
 /// An object may have other members if its schema says so, or does not say.
-fn schema(random: &mut Random, depth: usize) -> Value {
+pub(crate) fn schema(random: &mut Random, depth: usize) -> Value {
     let mut schema = match random.below(if depth == 0 { 2 } else { 6 }) {
         0 => json!({"type": "integer"}),
         1 => json!({"type": "string"}),
@@ -66,7 +66,7 @@ fn taking(random: &mut Random) -> Value {
     json!({"type": kinds})
 }
 
-fn fitting(random: &mut Random, schema: &Value) -> Value {
+pub(crate) fn fitting(random: &mut Random, schema: &Value) -> Value {
     if schema["nullable"] == true && coin(random, 3) {
         return Value::Null;
     }
@@ -94,7 +94,7 @@ fn fitting(random: &mut Random, schema: &Value) -> Value {
     }
 }
 
-fn fits(value: &Value, schema: &Value) -> bool {
+pub(crate) fn fits(value: &Value, schema: &Value) -> bool {
     let is = |kind: &Value| match value {
         Value::Null => kind == "null",
         Value::Number(_) => kind == "integer",

@@ -83,15 +83,7 @@ error[wrong-kind]: `timeout` is a string, but must be a number of milliseconds
         ),
         (
             r#""depends_on": [0]"#,
-            "plan r
-
-  step step0 = t
-
-  step step1 = t
-
-  output { step0: step0, step1: step1 }
-
-warning[unknown-member]: unknown member `depends_on` in a step
+            "error[unknown-member]: unknown member `depends_on` in a step
   --> 3:17 in step `step1`
    = help: did you mean `dependsOn`?
 ",

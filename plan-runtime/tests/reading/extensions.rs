@@ -35,14 +35,14 @@ fn tool_plans() {
         &[
             (
                 r#""if": "x""#,
-                r#"error[unknown-member]: unknown member `if` in a step
+                r#"error[wrong-kind]: `if` is a string, but must be a list of branches
   --> 2:15 in step `b`
    = help: a step runs in any case; in place of its `tool`, it can have `"if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "arguments": {}}}]`
 "#,
             ),
             (
                 r#""if": {"condition": "$ref:a"}"#,
-                r#"error[unknown-member]: unknown member `if` in a step
+                r#"error[wrong-kind]: `if` is an object, but must be a list of branches
   --> 2:15 in step `b`
    = help: a step runs in any case; in place of its `tool`, it can have `"if": [{"condition": "$ref:a.ok", "then": {"tool": "t", "arguments": {}}}]`
 "#,
@@ -98,19 +98,16 @@ fn tool_plans() {
             ),
             (
                 r#""for": "x in a""#,
-                r#"error[unknown-member]: unknown member `for` in a step
+                r#"error[wrong-kind]: `for` is a string, but must be an object
   --> 2:15 in step `b`
    = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
 "#,
             ),
             (
                 r#""for": {"pattern": "x", "in": "$ref:a", "body": {"tool": "t"}}"#,
-                r#"error[missing-member]: the `for` has no `list`
-  --> 2:22 in step `b`
-
-error[unknown-member]: unknown member `in` in `for`
+                r#"error[unknown-member]: unknown member `in` in `for`
   --> 2:39 in step `b`
-   = help: `for` has `pattern`, `list`, `body`
+   = help: did you mean `list`?
 "#,
             ),
             (
@@ -206,14 +203,14 @@ error[missing-member]: this loop has no bound
             ),
             (
                 r#""loop": true"#,
-                r#"error[unknown-member]: unknown member `loop` in a step
+                r#"error[wrong-kind]: `loop` is `true`, but must be an object
   --> 2:15 in step `b`
    = help: a step runs once; in place of its `tool`, it can have `"loop": {"steps": [], "tail": {"tool": "t", "arguments": {}}, "while": true}, "policy": {"at_most": 100}`
 "#,
             ),
             (
                 r#""block": [{"id": "c", "tool": "t"}]"#,
-                r#"error[unknown-member]: unknown member `block` in a step
+                r#"error[wrong-kind]: `block` is a list, but must be an object
   --> 2:15 in step `b`
    = help: a step has no steps in it; in place of its `tool`, it can have `"block": {"steps": [], "tail": {"tool": "t", "arguments": {}}}`
 "#,
@@ -309,7 +306,7 @@ error[duplicate-id]: the step `c` has the name of an input
 
 warning[unknown-member]: unknown member `if` in a step
   --> 2:15 in step `b`
-   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`
+   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
 "#,
             ),
             (
@@ -321,7 +318,7 @@ warning[unknown-member]: unknown member `if` in a step
             ),
             (
                 r#""tool": "t", "for": "me", "await": "x""#,
-                r#"error[unknown-member]: unknown member `for` in a step
+                r#"error[wrong-kind]: `for` is a string, but must be an object
   --> 2:28 in step `b`
    = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
 
@@ -401,7 +398,7 @@ error[wrong-kind]: `attempts` is a string, but must be a number of attempts: 1, 
 
 error[unknown-member]: unknown member `tries` in `policy`
   --> 2:75 in step `b`
-   = help: `policy` has `attempts`, `backoff`, `max`, `jitter`, `timeout`, `deadline`, `optional`, `catch`, `fallback`, `concurrency`, `at_most`, `every`, `collect`
+   = help: a step runs once; to try it again if it fails, write `"attempts": 4`
 "#,
             ),
             (
@@ -504,17 +501,9 @@ error[wrong-kind]: the step has both `optional` and the `optional` of a `policy`
             ),
             (
                 r#""tool": "t", "after": [0]"#,
-                r#"plan r
-
-  step step0 = t
-
-  step step1 = t
-
-  output { step0: step0, step1: step1 }
-
-warning[unknown-member]: unknown member `after` in a step
+                r#"error[unknown-member]: unknown member `after` in a step
   --> 2:17 in step `step1`
-   = help: one that counts is written `"dependsOn": [0]`
+   = help: a step starts as soon as everything that it refers to is available; to wait for another one, write `"dependsOn": [0]`
 "#,
             ),
             (
@@ -599,9 +588,9 @@ error[malformed-reference]: `${step0.data}` is not a reference to a step
             ),
             (
                 r#""loop": {"last": "l", "steps": [], "tail": {"tool": "t", "params": {"x": "${l.data.x}", "y": "${step[0].data}"}}, "while": "${step[0].data.more}"}, "policy": {"at_most": 3}"#,
-                r#"error[later-step]: step[0] refers to itself
+                r#"error[later-step]: step[0] is this `tail` itself: the block has no steps before it
   --> 2:100 in step `step1._`
-   = help: the steps of a blueprint run in order: a step can use only earlier steps
+   = help: a block counts its own steps; name what it reads of others in its `inputs`: `"inputs": {"x": "${step[0].data}"}`, and write `${x.data}` in it
 "#,
             ),
         ],
@@ -712,7 +701,7 @@ fn compat() {
         &[
             (
                 r#""for": "x in a""#,
-                r#"error[unknown-member]: unknown member `for` in a step
+                r#"error[wrong-kind]: `for` is a string, but must be an object
   --> 2:15 in step `b`
    = help: a step runs once; in place of its `tool`, it can have `"for": {"pattern": "x", "list": "$ref:a", "body": {"tool": "t", "arguments": {}}}`
 "#,
@@ -725,7 +714,7 @@ fn compat() {
 
 warning[unknown-member]: unknown member `if` in a step
   --> 2:15 in step `b`
-   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`
+   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
 "#,
             ),
             (

@@ -194,7 +194,7 @@ warning[unknown-member]: unknown member `argument` in a step
 
 warning[unknown-member]: unknown member `x` in a step
   --> 1:53 in step `a`
-   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`
+   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
 
 warning[unknown-member]: unknown member `output_step` in a tool plan
   --> 1:63

@@ -38,7 +38,10 @@ fn blocks_are_deep_in_each_other() {
     );
     let plan = outer(vec![step("trip", deep(64, "a"), &[])]);
     let error = failed(&Stage::default(), &plan);
-    assert!(error.to_string().contains("nested too deeply"), "{error}");
+    let said = "nested too deeply: 63 blocks and 1 plan are already inside each other, which is the most together; \
+        put fewer blocks into each other";
+    assert!(error.to_string().ends_with(said), "{error}");
+    assert!(error.has_started());
 }
 
 #[test]

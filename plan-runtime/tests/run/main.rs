@@ -1,5 +1,6 @@
 //! Running plans, with plans and start functions written by hand in the form that `plan!` gives them.
 
+mod begun;
 mod blocks;
 mod blocks_bounded;
 mod blocks_undone;

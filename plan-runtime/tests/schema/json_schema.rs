@@ -118,7 +118,7 @@ impl JsonSchema {
         };
         for (name, keyword) in keywords {
             let fits = match (name.as_str(), value) {
-                ("$schema" | "$defs", _) => true,
+                ("$schema" | "$defs" | "$comment", _) => true,
                 ("$ref", _) => {
                     self.check(self.target(keyword).1, value, at)?;
                     true

@@ -1,6 +1,7 @@
 //! The JSON Schema of a dialect and its reader: what one accepts, the other does.
 
 mod documents;
+mod examples;
 mod json_schema;
 mod promises;
 mod written;

@@ -320,3 +320,114 @@ fn very_many_tools_are_named_or_counted() {
     );
     assert!(told(&Contracts::new()).starts_with("There are no tools."));
 }
+
+/// A type that doubles itself with each of 40 levels, of which each has a name.
+fn doubled(double: impl Fn(Value) -> Value) -> Value {
+    let name = |level: usize| format!("level{level}");
+    let reference = |level: usize| json!({"$ref": format!("#/$defs/{}", name(level))});
+    let mut defs: Map<String, Value> = Map::new();
+    defs.insert(
+        name(0),
+        json!({"type": "object", "properties": {"x": {"type": "string"}}}),
+    );
+    for level in 1..=40 {
+        defs.insert(name(level), double(reference(level - 1)));
+    }
+    json!({"type": "object", "properties": {"a": reference(40)}, "required": ["a"], "$defs": defs})
+}
+
+/// The limits are for all tools together, and what they leave out is said.
+#[test]
+fn very_many_large_tools_have_a_limit() {
+    let kinds = [
+        doubled(|it| json!({"type": "object", "properties": {"a": it, "b": it}})),
+        doubled(|it| json!({"anyOf": [it, it]})),
+        doubled(|it| json!({"allOf": [it, it]})),
+        doubled(
+            |it| json!({"type": "array", "items": {"anyOf": [it, {"type": "object", "properties": {"b": it}}]}}),
+        ),
+    ];
+    for (kind, schema) in kinds.into_iter().enumerate() {
+        let tool = |at: usize| {
+            Contract::new(format!("tool{at}"))
+                .arguments(schema.clone())
+                .output(schema.clone())
+        };
+        let contracts: Contracts = (0..1_000).map(tool).collect();
+        let start = std::time::Instant::now();
+        let text = told(&contracts);
+        let prompt = start.elapsed();
+        assert!(text.len() < 90 << 10, "{}", text.len());
+        let shown = text.matches("\ntool").count() + usize::from(text.starts_with("tool"));
+        let is_said = text.contains("Left out here, for their number or their size: ");
+        assert!(is_said || shown == 1_000, "{kind}: {shown}");
+        let start = std::time::Instant::now();
+        let schema = Dialect::ToolPlan.schema(&contracts);
+        let (elapsed, length) = (start.elapsed(), schema.to_string().len());
+        // Without a limit over all tools, it would be minutes.
+        let longest = prompt.max(elapsed);
+        assert!(longest.as_secs() < 60, "{kind}: {longest:?}");
+        assert!(length < 16 << 20, "{length}");
+    }
+}
+
+/// The schema lists all tools, but not what all of them take.
+#[test]
+fn a_schema_has_a_limit() {
+    let argument = |at: usize| json!({"type": "object", "properties": {(format!("argument{at}")): {"type": "string"}}, "required": [format!("argument{at}")], "additionalProperties": false});
+    let tool = |at: usize| Contract::new(format!("tool{at}")).arguments(argument(at));
+    let few: Contracts = (0..100).map(tool).collect();
+    let many: Contracts = (0..16_000).map(tool).collect();
+    for dialect in DIALECTS {
+        assert_eq!(dialect.schema(&few)["$comment"], Value::Null);
+        let schema = dialect.schema(&many);
+        let length = schema.to_string().len();
+        assert!(length < 16 << 20, "{dialect}: {length}");
+        let comment = schema["$comment"].as_str().unwrap();
+        assert!(
+            comment.contains("any value is accepted in their place"),
+            "{comment}"
+        );
+        let defs = schema["$defs"].as_object().unwrap();
+        let listed = defs
+            .keys()
+            .filter(|name| name.starts_with("arguments"))
+            .count();
+        let others = defs["others"]["enum"].as_array().unwrap().len();
+        assert_eq!(listed + others, 16_000);
+        assert!(listed > 1_000, "{listed}");
+        // What it accepts is read, also where it says little.
+        let schema = JsonSchema::new(schema);
+        let call = match dialect {
+            Dialect::PlanJson => {
+                json!({"name": "p", "steps": [{"id": "a", "tool": {"name": "tool15999"}, "arguments": {"object": {"any": 1}}}]})
+            }
+            Dialect::Blueprint => {
+                json!({"requestId": "p", "steps": [{"tool": "tool15999", "params": {"any": 1}}]})
+            }
+            _ => json!({"steps": [{"id": "a", "tool": "tool15999", "arguments": {"any": 1}}]}),
+        };
+        let call = match dialect {
+            Dialect::ActionPlan => json!({"plan": call["steps"]}),
+            _ => call,
+        };
+        assert_eq!(schema.mistake(&call), None);
+        let text = call.to_string();
+        let reader = plan_runtime::dynamic::Reader::new().dialect(dialect);
+        let read = reader
+            .read(&text)
+            .unwrap_or_else(|findings| panic!("{findings}"));
+        assert!(read.check(&many).has_errors());
+    }
+}
+
+/// One pass over the members of all schemas, which a member of each would make quadratic.
+#[test]
+fn very_many_schemas_of_one_object_are_listed() {
+    let schemas: Vec<Value> = (0..2_000)
+        .map(|at| json!({"properties": {(format!("a{at}")): {"type": "string"}, (format!("b{at}")): {"type": "integer"}}}))
+        .collect();
+    let contract = Contract::new("t").arguments(json!({"type": "object", "allOf": schemas}));
+    let arguments = arguments_in_schema(contract);
+    assert_eq!(arguments["properties"].as_object().unwrap().len(), 4_000);
+}

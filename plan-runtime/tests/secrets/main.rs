@@ -3,6 +3,7 @@
 mod bounded;
 mod events;
 mod flow;
+mod generics;
 mod inside;
 mod shown;
 mod types;

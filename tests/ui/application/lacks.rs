@@ -44,8 +44,17 @@ plan! {
     }
 }
 
-fn main() {
+fn one() {
     let _ = One {}.run(&Mail);
+}
+
+fn two() {
     let _ = Two { filters: Filters { sender: String::new(), limit: None } }.run(&Calendar);
+}
+
+// Where rustc has said so of `CountDays`, it says it in the same function no more.
+fn nested() {
     let _ = Nested {}.run(&Mail);
 }
+
+fn main() {}

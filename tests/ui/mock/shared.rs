@@ -6,10 +6,9 @@ use std::rc::Rc;
 use tools::*;
 
 fn main() {
+    // The answer to the first call would leave nothing for the second.
     let shared = Rc::new("a".to_owned());
-    let _ = Mock::new().on(move |Say { .. }| Ok(shared.to_string()));
-    let shared = Rc::new("a".to_owned());
-    let _ = Mock::new().on(|Say { .. }| async move {
+    let _ = Mock::new().on(move |Say { .. }| async move {
         std::future::ready(()).await;
         Ok(shared.to_string())
     });

@@ -4,6 +4,7 @@
 mod test;
 
 use super::closed::Answers;
+use super::cursor::DeclaredName;
 use super::segment;
 use crate::Shape;
 use crate::plan::depth::DEEPEST_COMPILED;
@@ -14,8 +15,8 @@ use crate::plan::{
     Role, RustText, Source, Step, Template, ToolInfo, root_name,
 };
 use crate::shape::Secrets;
-use crate::shape::inside::{Inside, secrets, secrets_inside};
-use crate::shape::{FieldPlace, TypeShape};
+use crate::shape::inside::{Inside, Types};
+use crate::shape::{FieldPlace, TypeShape, secrets, secrets_inside};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,10 +45,10 @@ pub enum QuestionMark {
 /// What only the compiler knows of a part of a plan.
 #[derive(Clone, Copy)]
 pub enum Constant {
-    /// A tool, and its arguments.
-    Tool(&'static StaticTool, TypeShape),
-    /// A type with fields that a reference or a literal names.
-    Shape(TypeShape),
+    /// A tool, its arguments, and what the crate of the plan knows of its types.
+    Tool(&'static StaticTool, TypeShape, fn() -> Inside),
+    /// A type with fields that a reference or a literal names, and its name if they are declared elsewhere.
+    Shape(TypeShape, Option<DeclaredName>),
     /// What a `?` means.
     Asked(QuestionMark),
     /// What is known of the types of a test.
@@ -62,6 +63,17 @@ pub enum Constant {
     Time(fn() -> Duration),
     /// What checks a value from outside.
     Receive(ReceiveFn),
+}
+
+impl Constant {
+    /// A tool of which the crate of the plan knows more.
+    #[must_use]
+    pub const fn seen(self, inside: fn() -> Inside) -> Self {
+        match self {
+            Self::Tool(tool, arguments, _) => Self::Tool(tool, arguments, inside),
+            other => other,
+        }
+    }
 }
 
 /// Makes a plan of its text and the parts of its table of constants.
@@ -84,7 +96,7 @@ pub fn decode(text: &'static str, table: &[&[Constant]]) -> Plan {
 /// The plan, with what its struct says of the inputs.
 #[must_use]
 pub fn with_secrets<T: Shape>(mut plan: Plan) -> Plan {
-    let found = secrets(T::SHAPE, false);
+    let found = secrets(T::SHAPE, Types::default(), false);
     if let TypeShape::Struct(fields) = T::SHAPE {
         for (input, field) in plan.inputs.iter_mut().zip(fields) {
             if let FieldPlace::Key(name) = field.argument {
@@ -173,7 +185,7 @@ impl Decoder {
 
     fn shape(&mut self) -> TypeShape {
         match self.constant() {
-            Constant::Tool(_, shape) | Constant::Shape(shape) => shape,
+            Constant::Tool(_, shape, _) | Constant::Shape(shape, _) => shape,
             _ => self.bug(),
         }
     }
@@ -245,8 +257,8 @@ impl Decoder {
     fn body(&mut self) -> Body {
         self.deeper(|it| match it.tag() {
             b'T' => match it.constant() {
-                Constant::Tool(tool, shape) => {
-                    let tool = it.tool(tool, shape);
+                Constant::Tool(tool, shape, inside) => {
+                    let tool = it.tool(tool, shape, inside);
                     it.action(Some(tool))
                 }
                 _ => it.bug(),
@@ -319,17 +331,34 @@ impl Decoder {
     }
 
     /// Steps that call the same tool share what the plan says of it.
-    fn tool(&mut self, tool: &'static StaticTool, arguments: TypeShape) -> Arc<ToolInfo> {
-        let shared = self.tools.entry(tool);
-        let info = || ToolInfo {
+    fn tool(
+        &mut self,
+        tool: &'static StaticTool,
+        arguments: TypeShape,
+        inside: fn() -> Inside,
+    ) -> Arc<ToolInfo> {
+        if let Some(info) = self.tools.get(&std::ptr::from_ref(tool)) {
+            return Arc::clone(info);
+        }
+        let known = || {
+            let mut types = inside().types;
+            for constant in &self.constants {
+                if let Constant::Shape(shape, Some(name)) = constant {
+                    types.declare(name(), *shape);
+                }
+            }
+            types
+        };
+        let info = Arc::new(ToolInfo {
             name: tool.name.into(),
             description: tool.description.into(),
-            secret_arguments: secrets(arguments, false),
-            secret_output: secrets_inside((tool.output)(), true),
+            secret_arguments: secrets(arguments, known(), false),
+            secret_output: secrets_inside((tool.output)(), known(), true),
             plan: InnerPlan::of(tool.plan),
             as_json: AsJson(!(tool.hands_over)()),
-        };
-        Arc::clone(shared.or_insert_with(|| Arc::new(info())))
+        });
+        self.tools.insert(tool, Arc::clone(&info));
+        info
     }
 
     fn condition(&mut self) -> Condition {

@@ -85,6 +85,18 @@ impl<'a> CheckedValue<'a> {
         key.map_or_else(|| self.place(), Span::range)
     }
 
+    /// The value as the document has it, if it is the only element of a list there.
+    pub(super) fn alone_in_list(&self) -> Option<&'a str> {
+        let Self::Template(_, _, known) = self else {
+            return None;
+        };
+        let (text, place) = (known.text, self.place());
+        let before = text.get(..place.start)?.trim_end();
+        let after = text.get(place.end..)?.trim_start();
+        let is_alone = before.ends_with('[') && after.starts_with(']');
+        is_alone.then(|| text.get(place))?
+    }
+
     /// How other references to the same would be written.
     pub(super) fn style(&self, reference: &Reference) -> Style {
         match self {

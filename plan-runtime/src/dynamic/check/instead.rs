@@ -1,13 +1,14 @@
 //! What can be written instead of something that does not fit, in the dialect of the document.
 
 use super::checked_value::CheckedValue;
-use super::outputs::Outputs;
-use super::path::follow;
+use super::outputs::{KnownOutputs, Outputs};
 use super::value::ValueCheck;
 use crate::dynamic::dialects::references::{Places, ReferenceTarget, quote};
+use crate::dynamic::json_node::on_one_line;
 use crate::dynamic::schema::{Form, Presence, Type, Types};
-use crate::plan::{Body, Optional, Path, Reference, Segment, Selector, Source};
+use crate::plan::{Body, Optional, Reference, Segment, Selector, Source};
 use crate::resolve::describe::short;
+use std::ops::Range;
 
 /// In how many members something is looked for.
 const MOST_TRIED: usize = 64;
@@ -27,7 +28,7 @@ impl Outputs<'_, '_> {
         let to = match reference.source {
             Source::Step(index) => ReferenceTarget::Step(index, name?),
             Source::Input(_) => ReferenceTarget::Input(name?),
-            Source::Local(_) => return None,
+            Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
         (self.dialect.rules().form)(to, reference.path.as_slice())
     }
@@ -38,14 +39,51 @@ impl Outputs<'_, '_> {
         shown.unwrap_or_else(|| "a".to_owned())
     }
 
+    /// A reference to the same source with another path, as a value of JSON.
+    pub(super) fn with_path(&self, reference: &Reference, path: &[Segment]) -> Option<String> {
+        let style = self.style(reference);
+        if style.is_string() {
+            return Some(quote(&style.write(path)));
+        }
+        let name = self.plan.name_of(reference.source)?;
+        let to = match reference.source {
+            Source::Step(index) => ReferenceTarget::Step(index, name),
+            Source::Input(_) => ReferenceTarget::Input(name),
+            Source::Local(_) => return None,
+        };
+        (self.dialect.rules().form)(to, path)
+    }
+
+    /// A name for a variable that nothing has yet, as far as the arguments and the plan around them tell.
+    fn new_variable(&self, arguments: &Range<usize>) -> String {
+        let arguments = self.text.get(arguments.clone()).unwrap_or_default();
+        let is_used = |name: &str| {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            let in_text = arguments.match_indices(name).any(|(at, _)| {
+                let before = arguments[..at].chars().next_back();
+                let after = &arguments[at + name.len()..];
+                // A member of this name is not in the way.
+                let rest = after.strip_prefix('"').map(str::trim_start);
+                let is_member = rest.is_some_and(|rest| rest.starts_with(':'));
+                !is_member && !before.is_some_and(is_word) && !after.starts_with(is_word)
+            });
+            in_text
+                || self.is_bound(name)
+                || self.plan.steps.iter().any(|step| step.id == name)
+                || self.plan.inputs.iter().any(|input| input.name == name)
+        };
+        let names = ["x", "found", "there", "given"];
+        let free = names.into_iter().find(|name| !is_used(name));
+        free.unwrap_or("some_value").to_owned()
+    }
+
     /// The list that an element was taken of.
     pub(super) fn list_around(&self, reference: &Reference) -> Option<String> {
         let (last, segments) = reference.path.split_last()?;
-        let path = Path {
-            segments,
-            ..reference.path()
-        };
-        let found = follow(self.given(reference.source), path, self.work).ok()?;
+        if segments.len() < self.variable(reference).map_or(0, |(_, skipped)| skipped) {
+            return None;
+        }
+        let found = self.follow(reference, segments).ok()?;
         let is_element =
             matches!(last.selector, Selector::Index(_)) && found.ty.types() == Types::LIST;
         let list = self.style(reference).write(segments);
@@ -77,12 +115,43 @@ impl Outputs<'_, '_> {
         if !matches!(last.selector, Selector::Key(_)) {
             return None;
         }
-        let path = Path {
-            segments,
-            ..reference.path()
-        };
-        let found = follow(self.given(reference.source), path, self.work).ok()?;
+        let found = self.follow(reference, segments).ok()?;
         found.absent.is_none().then_some(found.ty)
+    }
+}
+
+impl KnownOutputs<'_> {
+    /// What to write where a text has a value that may be absent.
+    pub(super) fn instead_in_text(&self, reference: &Reference) -> String {
+        let mut ways = Vec::new();
+        ways.extend(self.always_there(reference));
+        let (name, variable, value) = self.asked(reference, &(0..0));
+        ways.push(format!(
+            r#"write the text only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has {variable}"#
+        ));
+        let shown = Types::STRING.or(Types::NUMBER).or(Types::BOOL);
+        let check = ValueCheck::new("", 0..0, false, self.work);
+        ways.extend(check.other_field(self, reference, &Type::plain(shown)));
+        ways.join(", or ")
+    }
+
+    /// What to write where the list of a `for` may be absent.
+    pub(super) fn instead_of_list(&self, reference: &Reference) -> String {
+        let mut ways = Vec::new();
+        ways.extend(self.always_there(reference));
+        let (name, variable, value) = self.asked(reference, &(0..0));
+        ways.push(format!(
+            r#"go through the list only if it is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{"for": {{"pattern": "…", "list": {variable}, "body": {{…}}}}}}}}]`"#
+        ));
+        ways.join(", or ")
+    }
+
+    /// A new variable, how it is written as a value, and how a reference is that it may be bound to.
+    fn asked(&self, reference: &Reference, around: &Range<usize>) -> (String, String, String) {
+        let name = self.new_variable(around);
+        let value = self.as_json(reference);
+        let variable = self.dialect.variable(self.depth(), &name);
+        (name, variable, value.unwrap_or_else(|| "a".to_owned()))
     }
 }
 
@@ -99,8 +168,51 @@ impl ValueCheck<'_> {
         };
         let mut ways = Vec::new();
         ways.extend(known.always_there(reference));
-        let value = known.as_json(reference);
-        let value = value.unwrap_or_else(|| "a".to_owned());
+        let (name, variable, value) = known.asked(reference, &self.arguments);
+        let call = self.call_with(item, known, &variable);
+        let counts = if known.dialect.rules().guide.wraps {
+            ", in which `local` counts all such values from the outermost"
+        } else {
+            ""
+        };
+        ways.push(format!(
+            r#"call the tool only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{{call}}}}}]`{counts}"#
+        ));
+        ways.extend(self.other_field(known, reference, takes));
+        ways.join(", or ")
+    }
+
+    /// Another field of the same object that is always there.
+    fn other_field(
+        &self,
+        known: &KnownOutputs<'_>,
+        reference: &Reference,
+        takes: &Type<'_>,
+    ) -> Option<String> {
+        let parent = known.siblings(reference)?;
+        let sure = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Sure;
+        let fitting = self.fields(&parent, takes, &|name| {
+            parent.forms().iter().all(|form| sure(form, name))
+        });
+        let mut path = reference.path.clone();
+        *path.last_mut()? = Segment::new(Selector::Key((*fitting.first()?).to_owned()));
+        let other = known.style(reference).write(&path);
+        Some(format!("use another field: `{other}` is always there"))
+    }
+
+    /// The members of the call, with a variable in place of a value in its arguments.
+    fn call_with(&self, item: &CheckedValue<'_>, known: &Outputs<'_, '_>, local: &str) -> String {
+        let tool = short(self.tool);
+        let (all, part) = (&self.arguments, item.place());
+        let is_inside = all.start <= part.start && part.end <= all.end;
+        let before = known.text.get(all.start..part.start);
+        let after = known.text.get(part.end..all.end);
+        if let (true, Some(before), Some(after)) = (is_inside, before, after)
+            && (before.starts_with('{') || part == *all)
+            && let Some(arguments) = on_one_line(&format!("{before}{local}{after}"))
+        {
+            return known.dialect.call_of(&tool, &arguments);
+        }
         let place = self.place.borrow();
         let is_argument = !place.is_empty() && !place.contains(['.', '[']);
         let argument = if is_argument {
@@ -108,31 +220,7 @@ impl ValueCheck<'_> {
         } else {
             "…".to_owned()
         };
-        let call = known
-            .dialect
-            .call_with_variable(&short(self.tool), &argument);
-        let counts = if known.dialect.rules().guide.wraps {
-            ", in which `local` counts all such values from the outermost"
-        } else {
-            ""
-        };
-        ways.push(format!(
-            r#"call the tool only if the value is there: `"if": [{{"pattern": "Some(x)", "value": {value}, "then": {{{call}}}}}]`{counts}"#
-        ));
-        if let Some(parent) = known.siblings(reference) {
-            let style = item.style(reference);
-            let mut path = reference.path.clone();
-            let sure = |form: &Form<'_>, name: &str| form.presence(name) == Presence::Sure;
-            let fitting = self.fields(&parent, takes, &|name| {
-                parent.forms().iter().all(|form| sure(form, name))
-            });
-            if let (Some(name), Some(last)) = (fitting.first(), path.last_mut()) {
-                *last = Segment::new(Selector::Key((*name).to_owned()));
-                let other = style.write(&path);
-                ways.push(format!("use another field: `{other}` is always there"));
-            }
-        }
-        ways.join(", or ")
+        known.dialect.call_with(&tool, &argument, local)
     }
 
     /// The fields of an object that fit what takes one of them.

@@ -1,19 +1,27 @@
 //! References that lead nowhere.
 
-use super::outputs::KnownOutputs;
-use super::path::{follow, words};
+use super::outputs::{KnownOutputs, Outputs, variable};
+use super::path::words;
 use super::reference::first_element;
 use super::unresolved::{Unresolved, UnresolvedReason};
 use crate::dynamic::dialects::reading::MOST_NAMES;
-use crate::dynamic::dialects::references::{ReferenceTarget, Style, name_in};
+use crate::dynamic::dialects::references::{Places, ReferenceTarget, Style, name_in};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::schema::Form;
-use crate::plan::{Path, Reference, Segment, Selector, Source, Step};
+use crate::dynamic::schema::{Form, Types};
+use crate::plan::{Reference, Segment, Selector, Source, Step};
 use crate::resolve::describe::{counted, quoted, short};
 use plan_graph::similar;
 
 /// In how many fields the one is looked for that a reference names.
 const MOST_TRIED: usize = 64;
+
+/// Members that other systems have around the output of a step.
+const ENVELOPES: [&str; 8] = [
+    "result", "results", "output", "outputs", "data", "value", "response", "return",
+];
+
+/// Names that other languages have for a length.
+const LENGTHS: [&str; 6] = ["length", "len", "size", "count", "length()", "len()"];
 
 impl KnownOutputs<'_> {
     /// Says that a reference leads nowhere.
@@ -25,12 +33,30 @@ impl KnownOutputs<'_> {
             Selector::Index(index) => format!("[{index}]"),
             Selector::Each => "[*]".to_owned(),
         };
-        let whose = self.whose(reference.source);
-        let inside = match words(path, lost.segment).as_str() {
+        let whose = self.whose(reference);
+        let skipped = self.variable(reference).map_or(0, |(_, skipped)| skipped);
+        let before = lost.segment.saturating_sub(skipped);
+        let inside = match words(&path[skipped.min(path.len())..], before).as_str() {
             "" => whose,
             place => format!("`{}` in {whose}", short(place)),
         };
         let given = lost.inside.words();
+        if lost.segment < skipped {
+            let pattern = short(self.pattern(reference).unwrap_or_default());
+            let message = match lost.why {
+                UnresolvedReason::NoElement(length) => {
+                    let most = counted(length, "element");
+                    format!(
+                        "the pattern `{pattern}` has a name for {name}, but its value has {most} at most"
+                    )
+                }
+                _ => {
+                    format!("the pattern `{pattern}` takes a list apart, but its value is {given}")
+                }
+            };
+            let help = "a pattern that is one name, such as `x`, is the whole value".to_owned();
+            return Note::error(Code::ListOrElement, self.place(at), message).help(help);
+        }
         let code = match lost.why {
             UnresolvedReason::NoList | UnresolvedReason::List => Code::ListOrElement,
             _ => Code::UnknownField,
@@ -63,6 +89,13 @@ impl KnownOutputs<'_> {
     pub(super) fn style(&self, reference: &Reference) -> Style {
         let source = reference.source;
         let rules = self.dialect.rules();
+        // A dialect without references in strings shows them as `plan!` has them.
+        if let Some((name, skipped)) = self.variable(reference)
+            && rules.places == Places::Nowhere
+        {
+            let style = Style::rust(name);
+            return Style { skipped, ..style };
+        }
         // Local values have no other names than those in references, and a block's inputs are not those of its plan.
         if let Source::Local(_) | Source::Input(_) = source
             && let Some((name, skipped)) = name_in(self.dialect, reference)
@@ -85,16 +118,31 @@ impl KnownOutputs<'_> {
         let style = self.style(reference);
         let path = &reference.path;
         let follow = |segments: &[Segment]| {
-            let path = Path {
-                segments,
-                ..reference.path()
-            };
-            let found = follow(self.given(reference.source), path, self.work).ok();
+            let found = self.follow(reference, segments).ok();
             found.filter(|found| found.lost.is_none())
         };
         let meant = |fixed: &[Segment]| format!("did you mean `{}`?", style.write(fixed));
         let key = |name: &str| Segment::new(Selector::Key(name.to_owned()));
         let mut fixed = path.clone();
+        if let Selector::Key(wrong) = &path[lost.segment].selector {
+            // What other systems put between a step and its output.
+            if ENVELOPES.contains(&wrong.as_str()) {
+                fixed.remove(lost.segment);
+                if follow(&fixed).is_some() {
+                    let meant = meant(&fixed);
+                    let whole = lost.segment == 0;
+                    return Some(if whole {
+                        format!("{meant} A reference begins with the output itself")
+                    } else {
+                        meant
+                    });
+                }
+                fixed.clone_from(path);
+            }
+            if let Some(length) = self.length(reference, lost) {
+                return Some(length);
+            }
+        }
         match (&path[lost.segment].selector, lost.why) {
             (Selector::Key(wrong), UnresolvedReason::NoField) => {
                 let forms = lost.inside.forms().iter();
@@ -131,10 +179,37 @@ impl KnownOutputs<'_> {
             _ => None,
         }
     }
+}
+
+impl Outputs<'_, '_> {
+    /// How the length of something is written that has no field for it.
+    fn length(&self, reference: &Reference, lost: &Unresolved<'_>) -> Option<String> {
+        let (last, around) = reference.path.split_last()?;
+        let Selector::Key(name) = &last.selector else {
+            return None;
+        };
+        let types = lost.inside.types();
+        let has_length = Types::LIST.or(Types::STRING);
+        let is_length = LENGTHS.contains(&name.as_str())
+            && around.len() == lost.segment
+            && !types.is_empty()
+            && types.without(Types::NULL).without(has_length).is_empty();
+        if !is_length {
+            return None;
+        }
+        let value = self.with_path(reference, around)?;
+        let length = format!(r#"{{"len": {value}}}"#);
+        if self.dialect.rules().guide.wraps {
+            return Some(format!("its length is `{length}`"));
+        }
+        Some(format!(
+            r#"in a comparison of a condition, its length is `{length}`: `{{"compare": [{length}, ">", 0]}}`; as an argument, it needs a tool that counts"#
+        ))
+    }
 
     /// `the output of `find``.
-    pub(super) fn whose(&self, source: Source) -> String {
-        match source {
+    pub(super) fn whose(&self, reference: &Reference) -> String {
+        match reference.source {
             Source::Step(index) => {
                 let step = self.plan.steps.get(index);
                 let tool = step.and_then(Step::action);
@@ -148,10 +223,14 @@ impl KnownOutputs<'_> {
                 let read = self.block.and_then(|reads| reads.get(index));
                 read.map_or_else(String::new, |read| read.whose.clone())
             }
-            _ => {
-                let name = self.plan.name_of(source).unwrap_or("value");
+            Source::Input(_) => {
+                let name = self.plan.name_of(reference.source).unwrap_or("value");
                 format!("the input `{}`", short(name))
             }
+            Source::Local(_) => match self.variable(reference) {
+                Some((name, _)) => variable(name),
+                None => "the local value".to_owned(),
+            },
         }
     }
 }

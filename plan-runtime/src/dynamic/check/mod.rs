@@ -10,6 +10,8 @@
 //! - A field may be absent where its object's schema has a `required` that lacks it. Without any `required`, nothing is known of that.
 //! - Null for an argument that need not be given is as good as not giving it.
 //! - An element of a list is taken to be there, as in Rust.
+//! - A variable of a `for` or of a pattern is what the list or the value gives that it is bound to. That a condition asked for something
+//!   else to be there is not remembered, as rustc does not.
 //! - Where a reference may end, it is a warning that it leads to nothing, unless each run fails because of it.
 //! - What the plan has for a value that is missing must fit as if it was written there.
 
@@ -18,11 +20,13 @@ mod checked_value;
 mod input;
 mod instead;
 mod leads_nowhere;
+mod locals;
 mod outputs;
 mod path;
 mod reference;
 mod replacement;
 mod test;
+mod text;
 mod unresolved;
 mod unused;
 mod value;
@@ -31,18 +35,20 @@ use super::dialects::reading::MOST_NAMES;
 use super::finding::{Code, Note, Notes};
 use super::schema::{TooMuchWork, Type, Types, Work};
 use super::spans::{Spans, Templates};
-use super::{Contracts, Dialect};
+use super::{Contracts, Dialect, Profile};
 use crate::plan::{
-    Action, Amount, Block, Body, BodyPart, Condition, Plan, Role, Step, Template, ToolInfo,
+    Action, Amount, Block, Body, Condition, Loop, Plan, Role, Step, Template, ToolInfo,
 };
 use crate::resolve::describe::{quoted, short};
 use checked_value::CheckedValue;
 use input::Inputs;
 pub(super) use input::misfit;
+use locals::Local;
 use outputs::{Computed, KnownOutputs, Outputs};
 use path::LeadsNowhere;
 use plan_graph::similar;
 use serde_json::Value;
+use std::mem::replace;
 use std::ops::Range;
 use std::sync::Arc;
 use value::ValueCheck;
@@ -50,8 +56,8 @@ use value::ValueCheck;
 /// Checks a plan against what is known of tools. The types of inputs that nobody stated follow from where they are used.
 pub(super) fn check(
     plan: &Plan,
-    spans: &Spans,
-    dialect: Dialect,
+    (text, spans): (&str, &Spans),
+    (dialect, profile): (Dialect, Profile),
     contracts: &Contracts,
     notes: &mut Notes,
 ) -> Vec<(usize, String)> {
@@ -59,13 +65,16 @@ pub(super) fn check(
     let nothing = Computed::new();
     let known = Outputs {
         plan,
+        text,
         spans,
         dialect,
+        profile,
         contracts,
         computed: &nothing,
         work: &work,
         reader: Role::Work,
         block: None,
+        locals: None,
     };
     let mut inputs = Inputs::default();
     check_steps(known, notes, &mut inputs, None, None);
@@ -151,6 +160,14 @@ struct Checker<'a, 'n> {
     around: Option<&'n Arc<str>>,
 }
 
+/// How far the check of a step has come.
+struct Way {
+    /// The place of its next template.
+    at: usize,
+    /// Whether a condition was asked before, so that what comes next may not be.
+    guarded: bool,
+}
+
 /// The name of a step that is checked, and where its tool is named.
 type StepPlace = (Arc<str>, Range<usize>);
 
@@ -171,40 +188,13 @@ impl<'a> Checker<'a, '_> {
         let place = &(self.path(step), spans.tool.range());
         self.known.reader = step.role;
         // Its templates come one after the other, those of the policy last.
-        let mut at = spans.templates();
+        let mut way = Way {
+            at: spans.templates(),
+            guarded: false,
+        };
+        self.body(&step.body, &mut way, place);
         let templates = &self.known.spans.templates;
-        // The first condition is always asked.
-        let mut guarded = false;
-        step.body.visit(&mut |part| {
-            match part {
-                BodyPart::Action(action) => {
-                    self.action(action, at, place);
-                    self.tests(&action.args, at, Some(place));
-                }
-                BodyPart::Block(block) => {
-                    let again = match &step.body {
-                        Body::Loop(repeat) => Some(&repeat.again),
-                        _ => None,
-                    };
-                    self.block(block, again, at, &place.0);
-                }
-                BodyPart::Condition(Condition::Holds(template)) => {
-                    self.condition(template, at, guarded, Some(place));
-                    guarded = true;
-                }
-                BodyPart::Condition(Condition::Let { pattern, value }) => {
-                    self.tests(value, at, Some(place));
-                    self.outcome_pattern(pattern, value, at, guarded, Some(place));
-                    guarded = true;
-                }
-                BodyPart::List(list) => {
-                    self.tests(list, at, Some(place));
-                    self.list(list, at, &place.0);
-                }
-            }
-            self.references(part.template(), at, Some(place));
-            at = templates.after(at);
-        });
+        let mut at = way.at;
         for (amount, template) in &step.policy.given {
             self.references(template, at, Some(place));
             self.amount(*amount, template, at, &place.0);
@@ -214,6 +204,88 @@ impl<'a> Checker<'a, '_> {
             self.tests(fallback, at, Some(place));
             self.references(fallback, at, Some(place));
         }
+    }
+
+    fn body(&mut self, body: &'a Body, way: &mut Way, place: &StepPlace) {
+        match body {
+            Body::Action(action) => {
+                self.action(action, way.at, place);
+                self.tests(&action.args, way.at, Some(place));
+                self.passed(&action.args, way, place);
+            }
+            Body::Block(block) => {
+                self.block(block, None, way.at, &place.0);
+                self.passed(&block.inputs, way, place);
+            }
+            Body::Loop(repeat) => {
+                self.block(&repeat.round, Some(repeat), way.at, &place.0);
+                self.passed(&repeat.round.inputs, way, place);
+            }
+            Body::If(branches) => {
+                for branch in branches {
+                    self.branch(&branch.conditions, &branch.body, way, place);
+                }
+            }
+            Body::For(each) => {
+                let at = way.at;
+                self.tests(&each.list, at, Some(place));
+                self.list(&each.list, at, &place.0);
+                self.passed(&each.list, way, place);
+                if !self.known.may_bind() {
+                    return self.body(&each.body, way, place);
+                }
+                let local = self.known.element(each, Some(at));
+                self.within(&local).body(&each.body, way, place);
+            }
+            Body::Await(_) => {}
+        }
+    }
+
+    /// A branch with what is left of its conditions.
+    fn branch(
+        &mut self,
+        conditions: &'a [Condition],
+        body: &'a Body,
+        way: &mut Way,
+        place: &StepPlace,
+    ) {
+        for (index, condition) in conditions.iter().enumerate() {
+            // The first condition is always asked.
+            let guarded = replace(&mut way.guarded, true);
+            match condition {
+                Condition::Holds(template) => {
+                    self.condition(template, way.at, guarded, Some(place));
+                    self.passed(template, way, place);
+                }
+                Condition::Let { pattern, value } => {
+                    self.tests(value, way.at, Some(place));
+                    self.outcome_pattern(pattern, value, way.at, guarded, Some(place));
+                    self.passed(value, way, place);
+                    if self.known.may_bind() {
+                        let local = self.known.bound(pattern, value);
+                        let mut inside = self.within(&local);
+                        return inside.branch(&conditions[index + 1..], body, way, place);
+                    }
+                }
+            }
+        }
+        self.body(body, way, place);
+    }
+
+    /// The same with one more local value.
+    fn within<'b>(&'b mut self, local: &'b Local<'a, 'b>) -> Checker<'b, 'b> {
+        Checker {
+            known: self.known.with(local),
+            notes: self.notes,
+            inputs: self.inputs,
+            around: self.around,
+        }
+    }
+
+    /// Goes on after a template, once it is known that its references lead somewhere.
+    fn passed(&mut self, template: &'a Template, way: &mut Way, place: &StepPlace) {
+        self.references(template, way.at, Some(place));
+        way.at = self.known.spans.templates.after(way.at);
     }
 
     /// What a `for` iterates over, which is a list or an object.
@@ -230,7 +302,13 @@ impl<'a> Checker<'a, '_> {
             || types.overlaps(Types::LIST.or(Types::OBJECT))
             || !found.replaced.is_empty()
         {
-            return;
+            let Some(absent) = found.absent else { return };
+            let written = short(&reference.text());
+            let message =
+                format!("a `for` needs a list, but `{written}` may lead to nothing: {absent}");
+            let note = Note::error(Code::MaybeAbsent, known.place(at), message);
+            let note = note.help(known.instead_of_list(reference));
+            return self.notes.append(note.into(), Some(step));
         }
         let (written, words) = (short(&reference.text()), found.ty.words());
         let message =
@@ -258,7 +336,7 @@ impl<'a> Checker<'a, '_> {
         let Ok(found) = known.found(reference) else {
             return;
         };
-        let (whose, ty) = (known.whose(reference.source), found.ty);
+        let (whose, ty) = (known.whose(reference), found.ty);
         let types = ty.types();
         if types.is_empty() || types.overlaps(takes) {
             return;
@@ -273,13 +351,15 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// A block that reads what is at this place.
-    fn block(&mut self, block: &'a Block, again: Option<&Template>, at: usize, step: &Arc<str>) {
+    fn block(&mut self, block: &'a Block, repeat: Option<&'a Loop>, at: usize, step: &Arc<str>) {
         let known = self.known;
         let Some(spans) = known.spans.block(at) else {
             return;
         };
-        let (reads, nothing) = (known.block_inputs(block), Computed::new());
+        let last = repeat.and_then(|repeat| known.last(repeat));
+        let (reads, nothing) = (known.block_inputs(block, last), Computed::new());
         let inside = known.inside(block, spans, &reads, &nothing);
+        let again = repeat.map(|repeat| &repeat.again);
         check_steps(inside, self.notes, self.inputs, Some(step), again);
     }
 
@@ -294,6 +374,7 @@ impl<'a> Checker<'a, '_> {
         let arguments = CheckedValue::Template(&action.args, at, self.known);
         let takes = Type::of(schema, self.known.work);
         let fit = ValueCheck::new(&tool.name, step.1.clone(), true, self.known.work);
+        let fit = fit.of_call(self.known.place(at));
         let problems = fit.problems(arguments, &takes, true).and_then(|problems| {
             if self.known.has_untyped() {
                 fit.inputs(arguments, &takes, self.inputs)?;
@@ -308,9 +389,12 @@ impl<'a> Checker<'a, '_> {
     }
 
     /// Says which references in the template at this place lead nowhere.
-    fn references(&mut self, template: &Template, at: usize, step: Option<&StepPlace>) {
+    fn references(&mut self, template: &'a Template, at: usize, step: Option<&StepPlace>) {
         let known = self.known;
         each(template, at, &known.spans.templates, &mut |at, part| {
+            if let Template::Text(_) = part {
+                return self.text(part, at, step);
+            }
             let Template::Reference(reference) = part else {
                 return;
             };
@@ -338,7 +422,7 @@ impl<'a> Checker<'a, '_> {
             };
             let why = why.filter(|_| !known.is_unknown_around(reference.source));
             let Some(why) = why else { return };
-            let whose = known.whose(reference.source);
+            let whose = known.whose(reference);
             let why = match why {
                 TooMuchWork::Work => "the schema of its output is too large".to_owned(),
                 TooMuchWork::Target(target) => refers("the schema of its output", &target),

@@ -1,12 +1,13 @@
 //! What a plan's steps and inputs give, as far as contracts say.
 
 use super::input;
-use super::path::{Given, LeadsNowhere, follow};
+use super::locals::Local;
+use super::path::Given;
 use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;
-use crate::dynamic::{Contracts, Dialect};
+use crate::dynamic::{Contracts, Dialect, Profile};
 use crate::plan::{
-    Block, Body, Catch, Optional, Plan, Policy, Reference, Role, Source, Step, Template,
+    Block, Body, Catch, Loop, Optional, Plan, Policy, Reference, Role, Source, Step, Template,
 };
 use crate::resolve::describe::short;
 use std::collections::HashMap;
@@ -16,8 +17,11 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub(super) struct Outputs<'a, 'c> {
     pub(super) plan: &'a Plan,
+    /// The document.
+    pub(super) text: &'a str,
     pub(super) spans: &'a Spans,
     pub(super) dialect: Dialect,
+    pub(super) profile: Profile,
     pub(super) contracts: &'a Contracts,
     pub(super) work: &'a Work,
     /// What those steps give that compute it from what others give.
@@ -26,6 +30,8 @@ pub(super) struct Outputs<'a, 'c> {
     pub(super) reader: Role,
     /// The inputs of the block, if it is one.
     pub(super) block: Option<&'c [BlockInput<'a>]>,
+    /// The innermost local value.
+    pub(super) locals: Option<&'c Local<'a, 'c>>,
 }
 
 /// An input of a block: a value from around it.
@@ -45,8 +51,8 @@ pub(super) type Computed<'a> = HashMap<usize, Given<'a>>;
 fn computes(body: &Body) -> bool {
     match body {
         Body::Action(action) => action.tool.is_none(),
-        Body::Block(_) => true,
-        Body::Loop(_) | Body::Await(_) => false,
+        Body::Block(_) | Body::Loop(_) => true,
+        Body::Await(_) => false,
         Body::If(branches) => branches.iter().any(|branch| computes(&branch.body)),
         Body::For(each) => computes(&each.body),
     }
@@ -88,15 +94,6 @@ impl<'a> Outputs<'a, '_> {
         template.map_or(0..0, |template| template.value.range())
     }
 
-    /// What a reference leads to.
-    pub(super) fn found(&self, reference: &Reference) -> Result<Given<'a>, LeadsNowhere<'a>> {
-        // Without fuel, nothing is opened that could not be looked through.
-        self.work.spend(1)?;
-        let given = self.given(reference.source);
-        self.work.spend(given.ty.cost())?;
-        follow(given, reference.path(), self.work)
-    }
-
     /// The input whose type nobody stated, where a reference is to the whole of it.
     pub(super) fn untyped_input(&self, reference: &Reference) -> Option<usize> {
         match reference.source {
@@ -118,34 +115,69 @@ impl<'a> Outputs<'a, '_> {
 
     /// Whether it was said already why it is not known what a source gives.
     pub(super) fn is_unknown_around(&self, source: Source) -> bool {
-        let Source::Input(index) = source else {
-            return false;
+        let given = match source {
+            Source::Step(_) => None,
+            Source::Input(index) => {
+                let read = self.block.and_then(|reads| reads.get(index));
+                read.map(|read| read.given.clone())
+            }
+            Source::Local(depth) => self.of_local(depth),
         };
-        let read = self.block.and_then(|reads| reads.get(index));
-        read.is_some_and(|read| read.given.ty.beyond().is_some())
+        given.is_some_and(|given| given.ty.beyond().is_some())
     }
 
-    /// What a block reads.
-    pub(super) fn block_inputs(&self, block: &'a Block) -> Vec<BlockInput<'a>> {
+    /// What a block reads. The first input of a round is the value of the round before, if it has this.
+    pub(super) fn block_inputs(
+        &self,
+        block: &'a Block,
+        last: Option<Given<'a>>,
+    ) -> Vec<BlockInput<'a>> {
         let reads = block.reads().unwrap_or_default().into_iter();
+        let mut last = last;
         let reads = reads.map(|(name, template)| {
+            let last = last.take();
             let (whose, untyped) = match template {
-                Template::Reference(reference) if reference.is_whole() => {
-                    (self.whose(reference.source), self.untyped_input(reference))
+                Template::Reference(reference)
+                    if reference.is_whole() || matches!(reference.source, Source::Local(_)) =>
+                {
+                    (self.whose(reference), self.untyped_input(reference))
                 }
+                _ if last.is_some() => (variable(name), None),
                 _ => (format!("the input `{}`", short(name)), None),
             };
             BlockInput {
-                // Of a loop, it is the value of the round before.
-                given: match template {
-                    Template::Null => Given::any(),
-                    template => self.of_template(template),
-                },
+                given: last.unwrap_or_else(|| self.of_template(template)),
                 whose,
                 untyped,
             }
         });
         reads.collect()
+    }
+
+    /// What the rounds of a loop have of the round before, if they read it.
+    pub(super) fn last(&self, repeat: &'a Loop) -> Option<Given<'a>> {
+        let name = &repeat
+            .round
+            .plan
+            .inputs
+            .first()
+            .filter(|_| repeat.last)?
+            .name;
+        let mut last = self.of_block(&repeat.round, Some(Given::any()));
+        last.nullable(format!("in the first round, `{}` is null", short(name)));
+        Some(last)
+    }
+
+    /// What a block gives.
+    fn of_block(&self, block: &'a Block, last: Option<Given<'a>>) -> Given<'a> {
+        let (reads, nothing) = (self.block_inputs(block, last), Computed::new());
+        let inside = self.inside(block, Spans::NONE, &reads, &nothing);
+        let computed = inside.compute();
+        let inside = Outputs {
+            computed: &computed,
+            ..inside
+        };
+        inside.of_template(&block.plan.output.value)
     }
 
     /// The same for what is in a block, whose computed steps are not known yet.
@@ -161,13 +193,16 @@ impl<'a> Outputs<'a, '_> {
     {
         Outputs {
             plan: &block.plan,
+            text: self.text,
             spans,
             dialect: self.dialect,
+            profile: self.profile,
             contracts: self.contracts,
             work: self.work,
             computed,
             reader: Role::Work,
             block: Some(reads),
+            locals: None,
         }
     }
 
@@ -184,7 +219,7 @@ impl<'a> Outputs<'a, '_> {
             match self.reader {
                 Role::Undo(undone) if undone == index => return self.of_call(&step.body),
                 Role::Always if step.policy.catch != Catch::Whole => {
-                    return self.of_source(source).caught();
+                    return self.of_source(source).caught(self.work);
                 }
                 _ => {}
             }
@@ -198,7 +233,8 @@ impl<'a> Outputs<'a, '_> {
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
                 for branch in branches {
-                    let given = self.of_call(&branch.body);
+                    let mut of_body = |it: Outputs<'a, '_>| it.of_call(&branch.body);
+                    let given = self.within(&branch.conditions, &mut of_body);
                     all.ty = all.ty.or(given.ty);
                     all.replaced.extend(given.replaced);
                 }
@@ -224,7 +260,7 @@ impl<'a> Outputs<'a, '_> {
                 let input = input.filter(|_| !self.is_untyped(index));
                 input.map(|input| Given::typed(input::stated(&input.type_name)))
             }
-            Source::Local(_) => None,
+            Source::Local(depth) => self.of_local(depth),
         }
         .unwrap_or_else(Given::any)
     }
@@ -234,7 +270,7 @@ impl<'a> Outputs<'a, '_> {
         let mut given = self.of_body(&step.body, policy);
         let id = short(&step.id);
         if policy.catch == Catch::Whole {
-            return given.caught();
+            return given.caught(self.work);
         }
         if let Some(Template::Null) = policy.fallback {
             given.nullable(format!("if step `{id}` fails, its output is null"));
@@ -250,22 +286,6 @@ impl<'a> Outputs<'a, '_> {
         given
     }
 
-    /// What a template gives, if it is a reference.
-    fn of_template(&self, template: &Template) -> Given<'a> {
-        let Template::Reference(reference) = template else {
-            return Given::any();
-        };
-        let given = self.given(reference.source);
-        match follow(given, reference.path(), self.work) {
-            Ok(given) => Given {
-                lost: None,
-                ..given
-            },
-            Err(LeadsNowhere::Lost(_)) => Given::any(),
-            Err(LeadsNowhere::Unknown(why)) => Given::typed(Type::unknown(why)),
-        }
-    }
-
     /// What the body of a step with this policy gives.
     fn of_body(&self, body: &'a Body, policy: &Policy) -> Given<'a> {
         match body {
@@ -277,21 +297,22 @@ impl<'a> Outputs<'a, '_> {
                 }
                 (None, value) => self.of_template(value),
             },
-            Body::Block(block) => {
-                let (reads, nothing) = (self.block_inputs(block), Computed::new());
-                let inside = self.inside(block, Spans::NONE, &reads, &nothing);
-                let computed = inside.compute();
-                let inside = Outputs {
-                    computed: &computed,
-                    ..inside
-                };
-                inside.of_template(&block.plan.output.value)
+            Body::Block(block) => self.of_block(block, None),
+            Body::Loop(repeat) => {
+                let last = repeat.last.then(Given::any);
+                let given = self.of_block(&repeat.round, last);
+                if !policy.collect {
+                    return given;
+                }
+                let Given { ty, replaced, .. } = given;
+                Given::typed(Type::list(ty)).with_elements(replaced)
             }
-            Body::Loop(_) | Body::Await(_) => Given::any(),
+            Body::Await(_) => Given::any(),
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
                 for branch in branches {
-                    let given = self.of_body(&branch.body, policy);
+                    let mut of_body = |it: Outputs<'a, '_>| it.of_body(&branch.body, policy);
+                    let given = self.within(&branch.conditions, &mut of_body);
                     all.ty = all.ty.or(given.ty);
                     all.absent = all.absent.or(given.absent);
                     all.replaced.extend(given.replaced);
@@ -302,24 +323,30 @@ impl<'a> Outputs<'a, '_> {
                 }
                 all
             }
-            Body::For(repeat) => {
-                let mut element = self.of_body(&repeat.body, policy);
+            Body::For(each) => {
+                let mut element = if self.may_bind() {
+                    let local = self.element(each, None);
+                    self.with(&local).of_body(&each.body, policy)
+                } else {
+                    self.of_body(&each.body, policy)
+                };
                 // A list that fails ends the step.
-                if !matches!(repeat.body, Body::For(_)) {
+                if !matches!(each.body, Body::For(_)) {
                     if policy.optional == Optional::Each {
                         element.nullable(String::new());
                     }
                     if policy.catch == Catch::Each {
-                        element = element.caught();
+                        element = element.caught(self.work);
                     }
                 }
-                let mut replaced = element.replaced;
-                replaced.iter_mut().for_each(|other| other.lists += 1);
-                Given {
-                    replaced,
-                    ..Given::typed(Type::list(element.ty))
-                }
+                let Given { ty, replaced, .. } = element;
+                Given::typed(Type::list(ty)).with_elements(replaced)
             }
         }
     }
+}
+
+/// What messages call a variable.
+pub(super) fn variable(name: &str) -> String {
+    format!("the variable `{}`", short(name))
 }

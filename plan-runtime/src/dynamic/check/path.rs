@@ -37,8 +37,14 @@ impl<'a> Given<'a> {
     }
 
     /// The same in a `Result`.
-    pub(super) fn caught(self) -> Self {
-        Self::typed(Type::result(self.ty))
+    pub(super) fn caught(self, work: &'a Work) -> Self {
+        Self::typed(Type::result(self.ty, work))
+    }
+
+    /// The same list, in which the plan has these for some elements.
+    pub(super) fn with_elements(self, mut replaced: Vec<Replacement>) -> Self {
+        replaced.iter_mut().for_each(|other| other.lists += 1);
+        Self { replaced, ..self }
     }
 
     pub(super) fn nullable(&mut self, why: String) {
@@ -224,7 +230,12 @@ impl<'a> Way<'a, '_> {
                     }
                     Ok(value) => {
                         let lists = self.ends.len() - 1;
-                        self.found.replaced.push(Replacement { value, lists, when });
+                        self.found.replaced.push(Replacement {
+                            value,
+                            lists,
+                            when,
+                            place: None,
+                        });
                     }
                     Err(_) if default.is_null() && !self.found.ty.types().is_empty() => {
                         self.fails = self.fails.take().or(why);
@@ -246,6 +257,7 @@ impl<'a> Way<'a, '_> {
                     value: otherwise.clone(),
                     lists,
                     when: "the reference ends".to_owned(),
+                    place: None,
                 });
             }
             self.ends[0].why = None;

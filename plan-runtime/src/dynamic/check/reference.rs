@@ -85,7 +85,11 @@ impl ValueCheck<'_> {
         let problem = self.literal(&replacement.value, &takes, place)?;
         Ok(problem.map(|problem| {
             let when = format!("if {}, ", replacement.when);
-            problem.at(item.place()).after(&when)
+            let problem = problem.at(item.place()).after(&when);
+            match &replacement.place {
+                Some(place) => problem.related(place.clone(), "it is here"),
+                None => problem,
+            }
         }))
     }
 
@@ -138,6 +142,11 @@ impl ValueCheck<'_> {
         let mut path = reference.path.clone();
         let kinds = given.types().without(Types::NULL);
         if kinds == Types::LIST && self.leads_to(&given.element(), takes) {
+            if let Some(whole) = item.alone_in_list() {
+                let help =
+                    format!("it is the whole list already; write it without brackets: `{whole}`");
+                return (Code::ListOrElement, Some(help));
+            }
             let first = Segment::new(Selector::Index(0));
             match path.iter().rposition(Segment::is_each) {
                 Some(each) => path[each] = first,

@@ -5,6 +5,7 @@ use crate::dynamic::schema::{TooMuchWork, Type, Types, Work};
 use crate::plan::{Path, Selector};
 use crate::resolve::{TemplateNode, walk};
 use serde_json::Value;
+use std::ops::Range;
 
 /// A value of the plan that a reference leads to in some runs; never null.
 #[derive(Clone)]
@@ -14,6 +15,8 @@ pub(super) struct Replacement {
     pub(super) lists: usize,
     /// In which runs: `` `a` is missing ``.
     pub(super) when: String,
+    /// Where it is in the document, where that is not in a reference to it.
+    pub(super) place: Option<Range<usize>>,
 }
 
 impl Replacement {
@@ -91,7 +94,7 @@ fn why(value: &Value, selector: &Selector) -> UnresolvedReason {
 }
 
 /// How much work it is to copy a value.
-fn weight(value: &Value) -> usize {
+pub(super) fn weight(value: &Value) -> usize {
     1 + match value {
         Value::String(text) => text.len() / 64,
         Value::Array(items) => items.iter().map(weight).sum(),

@@ -2,6 +2,7 @@
 
 use super::Dialect;
 use super::references::{ReferenceTarget, quote};
+use super::story::{self, BODIES, Example, POLICIES, SENT, TOOLS};
 use crate::plan::{Segment, Selector};
 
 /// What the explanation of a dialect says that is only true of this one.
@@ -12,40 +13,40 @@ pub(crate) struct Guide {
     pub(crate) by_id: bool,
     /// Whether the names of tools and the members of objects are in objects of their own.
     pub(crate) wraps: bool,
-    /// The value of the variable `x`.
-    pub(crate) local: &'static str,
-    /// The member of a step that waits for the first step.
-    pub(crate) after: &'static str,
     /// Further rules.
     pub(crate) notes: &'static [&'static str],
 }
 
 impl Dialect {
-    /// How to write a plan in it, for a model: Markdown with lines of bounded length.
+    /// How to write a plan in it, for a model: Markdown with lines of bounded length. It is the same text each time.
     pub(in crate::dynamic) fn guide(self) -> String {
         let form = Examples { dialect: self };
         let guide = &self.rules().guide;
         let [open, close] = guide.frame;
-        let [first, second] = form.steps();
-        let (mail, from) = (form.told(&[]), form.told(&["from"]));
+        let (first, second) = (story::first(self), SENT.written(self));
+        let (mails, from) = (form.told(&[]), form.told(&["0", "from"]));
         let (element, each) = (form.told(&["0"]), form.told(&["*", "id"]));
         let ids = if guide.by_id {
             "Each step has an `id` of its own, of letters, digits and `_`.\n- "
         } else {
             "Steps are numbered from 0. A step can use only earlier ones.\n- "
         };
-        let notes: String = guide
-            .notes
-            .iter()
-            .map(|note| format!("- {note}\n"))
-            .collect();
-        let [compared, bound, each_body, block] = form.bodies();
-        let [a, b] = [form.value(&["a"]), form.value(&["b"])];
-        let after = guide.after;
+        let notes = guide.notes.iter();
+        let notes: String = notes.map(|note| format!("- {note}\n")).collect();
+        let listed = |examples: &[Example]| -> String {
+            let examples = examples.iter();
+            let lines = examples.map(|it| format!("- `{}`: {}\n", it.written(self), it.says));
+            lines.collect()
+        };
+        let (bodies, policies) = (listed(&BODIES), listed(&POLICIES));
+        let conditions = story::conditions(self).into_iter();
+        let conditions: String = conditions.map(|it| format!("- `{it}`\n")).collect();
         format!(
             r#"# How to write a plan
 
-Answer with a plan, as JSON and without other text. In these examples, `find` and `send` are tools; call the tools above.
+Answer with a plan, as JSON and without other text. All examples are about these tools; call the tools above instead.
+
+{TOOLS}
 
 {open}
   {first},
@@ -53,35 +54,51 @@ Answer with a plan, as JSON and without other text. In these examples, `find` an
 {close}
 
 - {ids}A step calls one `tool` with all arguments that have no `?`, and any of the others that are listed.
-- {mail} is the whole output of the first step, {from} a field of it, {element} the first element of a list, and {each} the `id` of every element, as a list. Only fields that are written above exist.
-- Steps run concurrently unless one refers to another. A step with `{after}` waits for the first step without using its output.
+- {mails} is the whole output of the first step, {element} the first element of this list, {from} a field of that, and {each} the `id` of every element, as a list. Only fields that are written above exist.
+- Steps run concurrently unless one refers to another.
 {notes}
-In place of a call, a step can have one of these. The calls in them are written as in a step.
+In place of a call, a step can have one of these. Each example comes after the first step above. The calls inside are written as in a step.
 
-- `{compared}`: the first branch whose condition is true. The last one, without a condition, is for all other cases.
-- `{bound}`: a call if a value is there, which is `x` inside.
-- `{each_body}`: a call for each element of a list, which is `x` inside. The output is the list of their outputs.
-- `{block}`: several steps, here for each element. The value of a block is its `tail`.
+{bodies}
+A condition is a reference to `true` or `false`, or an object with one member. `compare` has one of the signs `==`, `!=`, `<`, `<=`, `>`, `>=`. `len` is a number to compare, of a list or a string.
 
-A condition is a reference to `true` or `false`, or an object with one member: `{{"compare": [{a}, "<", {b}]}}` with `==`, `!=`, `<`, `<=`, `>` or `>=`; `{{"all": [c, d]}}`, `{{"any": [c, d]}}` or `{{"not": c}}` of conditions; `{{"is_some": {a}}}`, `{{"is_none": {a}}}`, `{{"is_empty": {a}}}`; `{{"len": {a}}}` is a number to compare.
-
+{conditions}
 A value may be absent if its field has a `?` above or may be `null`, or if it is the output of an `if` without a last branch or of a step with `"optional"`. It fits only an argument with a `?`. Anywhere else, use it inside an `if` with `Some(x)`, or use a value that is always there.
 
-A step can also have a `policy`:
+What a step does about order, failures and time is written beside the call. Nothing else is read: no `retry`, no `condition`, no other names.
 
-- `"policy": {{"attempts": 3, "timeout": "10s"}}`: tries again, and limits the time of an attempt.
-- `"policy": {{"fallback": {a}}}`: the output if the step fails; any value.
-- `"policy": {{"optional": "whole"}}`: if the step fails, its output is absent, and the plan goes on.
-"#
+{policies}"#
         )
     }
 }
 
 impl Dialect {
-    /// The members of a call whose argument is the variable `x`.
-    pub(in crate::dynamic) fn call_with_variable(self, tool: &str, argument: &str) -> String {
-        let local = self.rules().guide.local;
-        Examples { dialect: self }.call(tool, argument, local)
+    /// The members of a call whose argument is this value.
+    pub(in crate::dynamic) fn call_with(self, tool: &str, argument: &str, value: &str) -> String {
+        Examples { dialect: self }.call(tool, argument, value)
+    }
+
+    /// The variable of this name, which is the local value of this number.
+    pub(in crate::dynamic) fn variable(self, number: usize, name: &str) -> String {
+        let rules = self.rules();
+        let form = (rules.form)(ReferenceTarget::Local(number, name), &[]);
+        let form = form.unwrap_or_default();
+        if rules.guide.wraps {
+            form
+        } else {
+            quote(&form)
+        }
+    }
+
+    /// The members of a call with these arguments, as the dialect writes them.
+    pub(in crate::dynamic) fn call_of(self, tool: &str, arguments: &str) -> String {
+        let rules = self.rules();
+        let tool = if rules.guide.wraps {
+            format!(r#"{{"name": {}}}"#, quote(tool))
+        } else {
+            quote(tool)
+        };
+        format!(r#""tool": {tool}, "{}": {arguments}"#, rules.arguments)
     }
 }
 
@@ -98,22 +115,12 @@ impl Examples {
         });
         let path: Vec<Segment> = path.collect();
         let rules = self.dialect.rules();
-        (rules.form)(ReferenceTarget::Step(0, "mail"), &path).unwrap_or_default()
+        (rules.form)(ReferenceTarget::Step(0, "mails"), &path).unwrap_or_default()
     }
 
     /// The same between backquotes.
     fn told(&self, path: &[&str]) -> String {
         format!("`{}`", self.reference(path))
-    }
-
-    /// The same as a value of JSON.
-    fn value(&self, path: &[&str]) -> String {
-        let reference = self.reference(path);
-        if self.dialect.rules().guide.wraps {
-            reference
-        } else {
-            quote(&reference)
-        }
     }
 
     /// A call with one argument.
@@ -127,89 +134,5 @@ impl Examples {
             (quote(tool), format!("{{{name}: {value}}}"))
         };
         format!(r#""tool": {tool}, "{}": {object}"#, rules.arguments)
-    }
-
-    fn step(&self, id: &str, does: &str) -> String {
-        if self.dialect.rules().guide.by_id {
-            format!(r#"{{"id": "{id}", {does}}}"#)
-        } else {
-            format!("{{{does}}}")
-        }
-    }
-
-    fn steps(&self) -> [String; 2] {
-        let first = self.call("find", "sender", r#""sarah""#);
-        let second = self.call("send", "to", &self.value(&["0", "from"]));
-        [self.step("mail", &first), self.step("sent", &second)]
-    }
-
-    fn bodies(&self) -> [String; 4] {
-        let local = self.dialect.rules().guide.local;
-        let list = self.value(&[]);
-        let plain = self.call("send", "to", r#""me""#);
-        let with = self.call("send", "to", local);
-        let found = self.call("find", "sender", local);
-        let inside = self.step("found", &found);
-        let size = self.value(&["size"]);
-        let cc = self.value(&["cc"]);
-        [
-            format!(
-                r#""if": [{{"condition": {{"compare": [{size}, ">", 3]}}, "then": {{{plain}}}}}, {{"then": {{{plain}}}}}]"#
-            ),
-            format!(r#""if": [{{"pattern": "Some(x)", "value": {cc}, "then": {{{with}}}}}]"#),
-            format!(r#""for": {{"pattern": "x", "list": {list}, "body": {{{with}}}}}"#),
-            format!(
-                r#""for": {{"pattern": "x", "list": {list}, "body": {{"block": {{"steps": [{inside}], "tail": {{{with}}}}}}}}}"#
-            ),
-        ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dynamic::Reader;
-
-    /// What is shown is read, and nothing is found.
-    #[test]
-    fn the_examples_are_plans() {
-        for dialect in Dialect::ALL {
-            let text = dialect.guide();
-            let guide = &dialect.rules().guide;
-            let read = |text: &str| {
-                let read = Reader::new().read(text);
-                let document = read.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
-                assert_eq!(document.dialect(), dialect);
-                assert!(document.warnings().is_empty(), "{}", document.warnings());
-            };
-            let [open, close] = guide.frame;
-            let start = text.find(&format!("{open}\n")).unwrap();
-            let end = text.find(&format!("\n{close}\n")).unwrap();
-            let document = &text[start..end + 1 + close.len()];
-            read(document);
-            let mut examples = 0;
-            let first = Examples { dialect }.steps()[0].clone();
-            let lines = text.lines().filter_map(|line| line.strip_prefix("- `\""));
-            for line in lines {
-                examples += 1;
-                let (example, _) = line.split_once("`: ").unwrap();
-                let does = if example.starts_with("policy") {
-                    let call = Examples { dialect }.call("send", "to", r#""me""#);
-                    format!("{call}, \"{example}")
-                } else {
-                    format!("\"{example}")
-                };
-                let step = Examples { dialect }.step("told", &does);
-                read(&format!("{open}{first}, {step}{close}"));
-            }
-            assert_eq!(examples, 7);
-            let step = format!(
-                "{}, {}",
-                Examples { dialect }.call("t", "a", "1"),
-                guide.after
-            );
-            let step = Examples { dialect }.step("last", &step);
-            read(&format!("{open}{first}, {step}{close}"));
-        }
     }
 }

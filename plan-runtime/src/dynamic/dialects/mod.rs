@@ -10,6 +10,7 @@
 //! | `recognize.rs` | which dialect a document is in |
 //! | `reading/` | a plan that is being read: ids, members, steps, templates, limits, and what is found on the way |
 //! | `guide.rs` | how to write a plan, for a model |
+//! | `story.rs` | the examples in it, as plans |
 //! | `schema/` | the JSON Schema of plans |
 //! | `references/` | references in strings: their parts, their paths, how they are written, what is nearly one |
 //! | `writing/` | a plan that is being written: JSON, strings with references, parts that cannot be expressed |
@@ -30,6 +31,8 @@ pub(super) mod references;
 mod rules;
 #[cfg(feature = "dynamic")]
 mod schema;
+#[cfg(feature = "dynamic")]
+mod story;
 #[cfg(feature = "dynamic")]
 mod tool_plan;
 #[cfg(feature = "dynamic")]
@@ -109,7 +112,8 @@ pub enum Profile {
     /// What the systems do that the dialect comes from, where it does no harm; each such place is a warning where it can be
     /// seen in the document.
     ///
-    /// Text that is nearly a reference remains text. In tool plans, a field that is not there is null. In action
+    /// Text that is nearly a reference remains text. Members that promise an order or a policy in words that no reader knows, such as `depends_on` or `retry`, are
+    /// ignored with a warning. In tool plans, a field that is not there is null. In action
     /// plans, a reference to a step or a field that is not there stays in place as text, as does an input that is not given.
     Compat,
 }
@@ -142,7 +146,8 @@ impl Dialect {
     /// reader tells. The schema of a secret argument does not list values.
     ///
     /// The schema of an action plan or a blueprint allows a list of steps and an object around it. Set `"type"` to `"object"` where a model must
-    /// write an object. There is no computed value in plan JSON, since a run from JSON has no code for it, and no `written` of a reference.
+    /// write an object. The types of all arguments have about 12 MiB. Where that, or another [limit](crate::guide::limits#documents), leaves out types, any value
+    /// is accepted in their place, and the schema has a `$comment` that says so; all tools are listed in any case. There is no computed value in plan JSON, since a run from JSON has no code for it, and no `written` of a reference.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Contracts, Dialect};

@@ -47,6 +47,11 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// The steps of a document.
+pub(super) fn steps_of(node: JsonNode<'_>) -> Vec<JsonNode<'_>> {
+    Outline::of(node).map_or_else(Vec::new, |outline| outline.steps)
+}
+
 /// The dialect that a document looks like.
 pub(crate) fn recognize(node: JsonNode<'_>) -> Option<Dialect> {
     let outline = Outline::of(node)?;

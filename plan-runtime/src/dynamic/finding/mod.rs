@@ -207,12 +207,12 @@ impl Findings {
     }
 
     /// The errors among them.
-    pub fn errors(&self) -> impl Iterator<Item = &Finding> {
+    pub fn errors(&self) -> impl Iterator<Item = &Finding> + fmt::Debug {
         self.list.iter().filter(|f| f.severity == Severity::Error)
     }
 
     /// The warnings among them.
-    pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
+    pub fn warnings(&self) -> impl Iterator<Item = &Finding> + fmt::Debug {
         self.list.iter().filter(|f| f.severity == Severity::Warning)
     }
 }

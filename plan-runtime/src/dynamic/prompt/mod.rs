@@ -10,6 +10,7 @@ use super::schema::{Form, Type, Work};
 use super::{Contract, Contracts, Dialect};
 use crate::print::{Name, Quoted, short_to};
 use crate::resolve::describe::counted;
+use serde_json::Value;
 use std::fmt::Write;
 use types::{TypeText, fits};
 
@@ -44,7 +45,7 @@ impl Contracts {
     /// may still believe what a description says. Defaults and allowed values that are secret are not shown.
     ///
     /// It has at most 96 KiB. A description is cut at 400 characters, and one of an argument at 160; of a type that is large or recursive, a part
-    /// is `…`. Of many tools, those that were added last are only named, or counted.
+    /// is `…`. Of many tools, or of very large ones, those that were added last are only named, or counted: the text says so.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Contracts, Dialect};
@@ -72,7 +73,7 @@ impl Contracts {
     ///   "Finds e-mails, the latest first." It only reads.
     ///   sender: "A part of the name."
     /// "#));
-    /// assert!(prompt.contains("`$ref:mail` is the whole output of the first step"));
+    /// assert!(prompt.contains("`$ref:mails` is the whole output of the first step"));
     /// ```
     #[must_use]
     pub fn prompt(&self, dialect: Dialect) -> String {
@@ -80,11 +81,13 @@ impl Contracts {
         if self.is_empty() {
             prompt.push_str("There are no tools.\n\n");
         }
+        // All types of all tools are compared with it.
+        let work = Work::for_types();
         let mut rest = self.iter();
         let mut left_out = Vec::new();
         for contract in rest.by_ref() {
-            let tool = tool(contract);
-            if !fits(&contract.name) || prompt.len() + tool.len() > MOST {
+            let tool = tool(contract, &work);
+            if !fits(&contract.name) || prompt.len() + tool.len() > MOST || work.is_spent() {
                 left_out.push(&*contract.name);
                 if fits(&contract.name) {
                     break;
@@ -101,12 +104,11 @@ impl Contracts {
 }
 
 /// A tool with all that is known of it.
-fn tool(contract: &Contract) -> String {
-    let work = Work::for_values(0);
+fn tool(contract: &Contract, work: &Work) -> String {
     let mut text = Name(&contract.name).to_string();
     let arguments = contract.arguments.as_ref();
-    let arguments = arguments.map(|schema| Type::of(schema, &work));
-    let mut types = TypeText::new(&contract.secret_arguments, true);
+    let arguments = arguments.map(|schema| opened(schema, work));
+    let mut types = TypeText::new(&contract.secret_arguments, true, work);
     let form = match arguments.as_ref().map(Type::forms) {
         Some([form]) if types::is_object(form) => Some(form),
         _ => None,
@@ -117,8 +119,8 @@ fn tool(contract: &Contract) -> String {
         (None, None) => "…".to_owned(),
     };
     let output = contract.output.as_ref().map(|schema| {
-        let output = Type::of(schema, &work);
-        TypeText::new(&contract.secret_output, false).of(&output)
+        let output = opened(schema, work);
+        TypeText::new(&contract.secret_output, false, work).of(&output)
     });
     let output = output.as_deref().unwrap_or("…");
     // Nothing that is written to a `String` fails.
@@ -138,6 +140,17 @@ fn tool(contract: &Contract) -> String {
     }
     text.push('\n');
     text
+}
+
+/// The type of a schema, once the work of opening it is paid for.
+fn opened<'a>(schema: &'a Value, work: &'a Work) -> Type<'a> {
+    if work.is_spent() {
+        return Type::any();
+    }
+    let ty = Type::of(schema, work);
+    // Where this was the last of it, the tool is left out.
+    let _ = work.spend(ty.cost());
+    ty
 }
 
 /// The descriptions of arguments that are shown.

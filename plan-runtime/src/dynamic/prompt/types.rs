@@ -1,6 +1,6 @@
 //! Types, as TypeScript has them.
 
-use crate::dynamic::schema::{Element, Form, Presence, Property, Type, Types};
+use crate::dynamic::schema::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
 use crate::print::{Line, Name, Quoted, is_word};
 use crate::shape::Secrets;
 use serde_json::Value;
@@ -59,16 +59,19 @@ pub(super) struct TypeText<'s> {
     left: usize,
     /// Those around the one that is written.
     open: Vec<Vec<usize>>,
+    /// What the types of all tools have for their work.
+    work: &'s Work,
 }
 
 impl<'s> TypeText<'s> {
     /// One in which this is secret, of arguments or of an output.
-    pub(super) fn new(secrets: &'s Secrets, is_given: bool) -> Self {
+    pub(super) fn new(secrets: &'s Secrets, is_given: bool, work: &'s Work) -> Self {
         Self {
             secrets,
             is_given,
             left: TYPES,
             open: Vec::new(),
+            work,
         }
     }
 
@@ -82,6 +85,9 @@ impl<'s> TypeText<'s> {
         let secrets = self.secrets;
         let names = shown(form);
         let required: HashSet<&str> = form.required().into_iter().collect();
+        if self.asks(form, names.len()).is_err() {
+            return "…".to_owned();
+        }
         let mut all = Vec::with_capacity(names.len());
         for name in &names {
             let optional = !required.contains(name);
@@ -96,6 +102,13 @@ impl<'s> TypeText<'s> {
         }
         all.extend(self.rest(form, names.len(), secrets));
         all.join(", ")
+    }
+
+    /// Pays for asking all schemas of a form about as many members.
+    fn asks(&self, form: &Form<'_>, members: usize) -> Result<(), TooMuchWork> {
+        let listed = form.required().len() / 8;
+        self.work
+            .spend((form.schemas().len() + listed) * (1 + members))
     }
 
     /// What an object has beside the members that are shown.
@@ -128,6 +141,10 @@ impl<'s> TypeText<'s> {
 
     /// The alternatives that a type is, at least one.
     fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets) -> Vec<String> {
+        // Also that it is too large to be opened was work.
+        if self.work.spend(1 + ty.cost()).is_err() {
+            return vec!["…".to_owned()];
+        }
         let key = ty.key();
         let is_in_itself = key.len() > 1 && self.open.contains(&key);
         if self.left == 0 || self.open.len() == DEPTH || is_in_itself || ty.beyond().is_some() {
@@ -222,6 +239,9 @@ impl<'s> TypeText<'s> {
         let names: Vec<&str> = form.names();
         let names = names.into_iter().filter(|name| fits(name));
         let names: Vec<&str> = names.take(FIELDS).collect();
+        if self.asks(form, names.len()).is_err() {
+            return "{…}".to_owned();
+        }
         let mut all = Vec::with_capacity(names.len());
         for name in &names {
             let optional = match form.presence(name) {

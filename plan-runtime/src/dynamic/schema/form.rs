@@ -2,13 +2,17 @@
 
 use super::{Element, Form, Presence, Property, Schema, Type, Types};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 impl<'a> Form<'a> {
     pub(in crate::dynamic) fn schemas(&self) -> &[Schema<'a>] {
         match self {
             Self::All(schemas) => schemas,
-            Self::List(_) | Self::Member(..) | Self::Plain(_) | Self::Beyond(_) => &[],
+            Self::List(_)
+            | Self::Tuple(_)
+            | Self::Members(_)
+            | Self::Plain(_)
+            | Self::Beyond(_) => &[],
         }
     }
 
@@ -18,8 +22,8 @@ impl<'a> Form<'a> {
                 let both = |types: Types, schema: &Schema<'a>| types.and(schema.types());
                 schemas.iter().fold(Types::ALL, both)
             }
-            Self::List(_) => Types::LIST,
-            Self::Member(..) => Types::OBJECT,
+            Self::List(_) | Self::Tuple(_) => Types::LIST,
+            Self::Members(_) => Types::OBJECT,
             Self::Plain(types) => *types,
             Self::Beyond(_) => Types::ALL,
         }
@@ -46,9 +50,22 @@ impl<'a> Form<'a> {
                 element.forms.iter().for_each(|form| form.push_key(key));
                 key.push(2);
             }
-            Self::Member(name, value) => {
-                key.extend([5, name.len()]);
-                value.forms.iter().for_each(|form| form.push_key(key));
+            Self::Tuple(elements) => {
+                key.push(6);
+                for element in elements {
+                    element.forms.iter().for_each(|form| form.push_key(key));
+                    key.push(7);
+                }
+                key.push(2);
+            }
+            Self::Members(members) => {
+                key.push(5);
+                for (name, value) in members {
+                    // Names are borrowed for as long as schemas.
+                    key.extend([name.as_ptr().addr(), name.len()]);
+                    value.forms.iter().for_each(|form| form.push_key(key));
+                    key.push(7);
+                }
                 key.push(2);
             }
             Self::Plain(types) => key.extend([3, types.bits()]),
@@ -99,11 +116,11 @@ impl<'a> Form<'a> {
         if let Self::Beyond(why) = self {
             return Property::Type(Type::unknown(why.clone()));
         }
-        if let Self::Member(member, value) = self {
-            return if name == Some(*member) {
-                Property::Type(value.clone())
-            } else {
-                Property::Closed
+        if let Self::Members(members) = self {
+            let member = members.iter().find(|(member, _)| name == Some(*member));
+            return match member {
+                Some((_, value)) => Property::Type(value.clone()),
+                None => Property::Closed,
             };
         }
         let (mut listed, mut others) = (Vec::new(), Vec::new());
@@ -136,25 +153,63 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// What any of the members may be.
+    pub(super) fn any_member(&self) -> Type<'a> {
+        let rest = match self.rest() {
+            Property::Open | Property::Unlisted => return Type::any(),
+            Property::Closed => Type::none(),
+            Property::Type(rest) => rest,
+        };
+        let mut all = rest;
+        for name in self.names() {
+            match self.property(name) {
+                Property::Type(member) => all = all.or(member),
+                Property::Closed => {}
+                Property::Open | Property::Unlisted => return Type::any(),
+            }
+        }
+        all.once()
+    }
+
+    /// The members that are named, each with its type. It takes one pass over the schemas, where asking for each name is one for each.
+    pub(in crate::dynamic) fn properties(&self) -> Vec<(&'a str, Type<'a>)> {
+        if let Self::Members(members) = self {
+            return members.clone();
+        }
+        let mut places: HashMap<&'a str, usize> = HashMap::new();
+        let mut listed: Vec<(&'a str, Vec<Schema<'a>>)> = Vec::new();
+        for schema in self.schemas() {
+            for (name, property) in schema.object("properties").into_iter().flatten() {
+                let place = *places.entry(name).or_insert(listed.len());
+                if place == listed.len() {
+                    listed.push((name, Vec::new()));
+                }
+                listed[place].1.push(schema.sub(property));
+            }
+        }
+        let listed = listed.into_iter();
+        listed.map(|(name, all)| (name, Type::all(all))).collect()
+    }
+
     /// The members that are named.
     pub(in crate::dynamic) fn names(&self) -> Vec<&'a str> {
-        if let Self::Member(name, _) = self {
-            return vec![name];
+        if let Self::Members(members) = self {
+            return members.iter().map(|(name, _)| *name).collect();
         }
         let properties = self.schemas().iter().filter_map(|s| s.object("properties"));
         once(properties.flat_map(|properties| properties.keys().map(String::as_str)))
     }
 
     pub(in crate::dynamic) fn required(&self) -> Vec<&'a str> {
-        if let Self::Member(name, _) = self {
-            return vec![name];
+        if let Self::Members(members) = self {
+            return members.iter().map(|(name, _)| *name).collect();
         }
         let lists = self.schemas().iter().map(|schema| schema.list("required"));
         once(lists.flat_map(|list| list.iter().filter_map(Value::as_str)))
     }
 
     pub(in crate::dynamic) fn presence(&self, name: &str) -> Presence {
-        if let Self::Member(..) = self {
+        if let Self::Members(_) = self {
             return Presence::Sure;
         }
         let mut lists = self.schemas().iter().map(|schema| schema.list("required"));
@@ -201,8 +256,19 @@ impl<'a> Form<'a> {
 
     /// The element at an index, or any element.
     pub(in crate::dynamic) fn element(&self, index: Option<usize>) -> Element<'a> {
-        if let Self::List(element) = self {
-            return Element::Type(element.clone());
+        match (self, index) {
+            (Self::List(element), _) => return Element::Type(element.clone()),
+            (Self::Tuple(elements), Some(index)) => {
+                return match elements.get(index) {
+                    Some(element) => Element::Type(element.clone()),
+                    None => Element::Beyond(elements.len()),
+                };
+            }
+            (Self::Tuple(elements), None) => {
+                let any = elements.iter().cloned().fold(Type::none(), Type::or);
+                return Element::Type(any.once());
+            }
+            _ => {}
         }
         if let Self::Beyond(why) = self {
             return Element::Type(Type::unknown(why.clone()));
@@ -229,6 +295,11 @@ impl<'a> Form<'a> {
 
     /// Whether a list has an element at this index.
     pub(in crate::dynamic) fn has_element(&self, index: usize) -> Presence {
+        if let Self::Tuple(elements) = self
+            && index < elements.len()
+        {
+            return Presence::Sure;
+        }
         let mut least = self
             .schemas()
             .iter()

@@ -18,8 +18,10 @@ mod work;
 use crate::plan::{ERR, OK};
 pub(super) use overlap::Clash;
 pub(super) use secrets::secrets;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::rc::Rc;
+use std::sync::LazyLock;
 pub(super) use types::Types;
 pub(super) use work::Work;
 
@@ -30,8 +32,30 @@ const MOST_OPENED: usize = 20_000;
 /// How deep `$ref`, `allOf`, `anyOf` and `oneOf` may be in one another.
 const MOST_NESTED: usize = 128;
 
+/// In how many members of an object it is looked for what any of them may be.
+const MOST_MEMBERS: usize = 256;
+
 /// How many names a schema lists for the work of opening one.
 const NAMES: usize = 32;
+
+/// What is not null.
+static PRESENT: LazyLock<Value> =
+    LazyLock::new(|| json!({"type": ["boolean", "number", "string", "array", "object"]}));
+
+/// A [`Failure`](crate::Failure).
+static FAILURE: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "type": "object",
+        "properties": {
+            "step": {"type": "string"},
+            "code": {"type": "string"},
+            "message": {"type": "string"},
+            "transient": {"type": "boolean"},
+            "attempts": {"type": "integer"},
+        },
+        "required": ["step", "code", "message", "transient", "attempts"],
+    })
+});
 
 /// A schema, in the document that its `$ref`s lead into.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +71,7 @@ pub(super) struct Type<'a> {
     forms: Vec<Form<'a>>,
     /// How many schemas were opened to make it.
     cost: usize,
-    /// How many lists that no schema speaks of are in one another.
+    /// How many lists and objects that no schema speaks of are in one another.
     lists: usize,
 }
 
@@ -58,8 +82,10 @@ pub(super) enum Form<'a> {
     All(Vec<Schema<'a>>),
     /// A list of such elements.
     List(Type<'a>),
-    /// An object whose only member has this name and type.
-    Member(&'static str, Type<'a>),
+    /// A list of just these elements.
+    Tuple(Vec<Type<'a>>),
+    /// An object of just these members.
+    Members(Vec<(&'a str, Type<'a>)>),
     /// Anything of these kinds.
     Plain(Types),
     /// Nobody knows, of this and of all that is inside.
@@ -186,35 +212,127 @@ impl<'a> Type<'a> {
         Self::form(Form::Plain(types))
     }
 
-    /// `{"Ok": …}` with a value of this type, or `{"Err": …}`.
-    pub(super) fn result(ok: Self) -> Self {
-        let any = |name| Self::form(Form::Member(name, Self::any()));
-        if let Some(why) = ok.beyond() {
-            return Self::unknown(why.clone());
+    /// `{"Ok": …}` with a value of this type, or `{"Err": …}` with a [`Failure`](crate::Failure).
+    pub(super) fn result(ok: Self, work: &'a Work) -> Self {
+        let failure = Self::of(&FAILURE, work);
+        Self::members(vec![(OK, ok)]).or(Self::members(vec![(ERR, failure)]))
+    }
+
+    /// A list of just these elements.
+    pub(super) fn tuple(elements: Vec<Self>) -> Self {
+        let parts = Self::around(elements.iter());
+        parts.with(Form::Tuple(elements))
+    }
+
+    /// An object of just these members.
+    pub(super) fn members(members: Vec<(&'a str, Self)>) -> Self {
+        let parts = Self::around(members.iter().map(|(_, member)| member));
+        parts.with(Form::Members(members))
+    }
+
+    /// What is known of a value with such parts, but for its form.
+    fn around<'t>(parts: impl Iterator<Item = &'t Self>) -> Self
+    where
+        'a: 't,
+    {
+        let mut all = Self::none();
+        for part in parts {
+            if let Some(why) = part.beyond() {
+                return Self::unknown(why.clone());
+            }
+            all.cost += part.cost;
+            all.lists = all.lists.max(part.lists);
         }
-        let (cost, lists) = (ok.cost + 1, ok.lists);
-        Self {
-            cost,
-            lists,
-            ..Self::form(Form::Member(OK, ok))
+        (all.cost, all.lists) = (all.cost + 1, all.lists + 1);
+        if all.lists > MOST_NESTED {
+            return Self::unknown(TooMuchWork::Work);
         }
-        .or(any(ERR))
+        all
+    }
+
+    /// The same with this form, where it is known.
+    fn with(mut self, form: Form<'a>) -> Self {
+        if self.forms.is_empty() {
+            self.forms.push(form);
+        }
+        self
+    }
+
+    /// What of it is not null. Of what may be anything, nothing is known of that.
+    pub(super) fn present(self, work: &'a Work) -> Self {
+        let is_null = |types: Types| types.overlaps(Types::NULL) && types != Types::ALL;
+        let forms = self.forms.into_iter().filter_map(|form| {
+            let types = form.types();
+            match form {
+                form if !is_null(types) => Some(form),
+                _ if types == Types::NULL => None,
+                Form::All(mut schemas) => {
+                    schemas.push(Schema {
+                        root: &PRESENT,
+                        at: &PRESENT,
+                        work,
+                    });
+                    Some(Form::All(schemas))
+                }
+                _ => Some(Form::Plain(types.without(Types::NULL))),
+            }
+        });
+        let forms = forms.collect();
+        Self { forms, ..self }
+    }
+
+    /// The same, with each form once.
+    pub(super) fn once(mut self) -> Self {
+        let mut seen = HashSet::new();
+        self.forms.retain(|form| seen.insert(form.key()));
+        self
+    }
+
+    /// What a `for` over it binds: an element of a list, or a name and a member of an object, as a pair.
+    pub(super) fn iterated(&self, work: &Work) -> Self {
+        let is_open = |form: &Form<'a>| form.types() == Types::ALL;
+        if self.beyond().is_none() && self.forms.iter().any(is_open) {
+            return Self::any();
+        }
+        let mut all = self.element();
+        for form in &self.forms {
+            if !form.types().overlaps(Types::OBJECT) {
+                continue;
+            }
+            let names = form.names().len();
+            let value = match work.spend(1 + names) {
+                Ok(()) if names <= MOST_MEMBERS => form.any_member(),
+                Ok(()) => Self::any(),
+                Err(why) => Self::unknown(why),
+            };
+            all = all.or(Self::tuple(vec![Self::plain(Types::STRING), value]));
+        }
+        all.once()
+    }
+
+    /// A side of a `Result`, by the name that it has in JSON.
+    pub(super) fn side(&self, name: &str) -> Self {
+        let mut all = Self::none();
+        for form in &self.forms {
+            if !form.types().overlaps(Types::OBJECT) {
+                continue;
+            }
+            match form.property(name) {
+                Property::Type(side) => all = all.or(side),
+                Property::Closed => {}
+                Property::Open | Property::Unlisted => return Self::any(),
+            }
+        }
+        if all.types().is_empty() {
+            Self::any()
+        } else {
+            all
+        }
     }
 
     pub(super) fn list(element: Self) -> Self {
-        let lists = element.lists + 1;
-        if let Some(why) = element.beyond() {
-            return Self::unknown(why.clone());
-        }
-        if lists > MOST_NESTED {
-            return Self::unknown(TooMuchWork::Work);
-        }
-        let cost = element.cost + 1;
-        Self {
-            cost,
-            lists,
-            ..Self::form(Form::List(element))
-        }
+        let parts = Self::around(std::iter::once(&element));
+        parts.with(Form::List(element))
     }
 
     /// What fits either.

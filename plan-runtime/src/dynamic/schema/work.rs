@@ -17,6 +17,9 @@ use std::rc::Rc;
 /// The fuel of a check of few values.
 const LEAST: usize = 2_000_000;
 
+/// The fuel for describing types, in a prompt or in a schema of plans.
+const OF_TYPES: usize = 300_000;
+
 /// The fuel for each value.
 const PER_VALUE: usize = 512;
 
@@ -56,6 +59,19 @@ impl Work {
             shared: RefCell::default(),
             said: RefCell::default(),
         }
+    }
+
+    /// Fuel for describing the types of all tools.
+    pub(in crate::dynamic) fn for_types() -> Self {
+        Self {
+            fuel: Cell::new(OF_TYPES),
+            ..Self::for_values(0)
+        }
+    }
+
+    /// Whether nothing is left.
+    pub(in crate::dynamic) fn is_spent(&self) -> bool {
+        self.fuel.get() == 0
     }
 
     pub(in crate::dynamic) fn spend(&self, work: usize) -> Result<(), TooMuchWork> {

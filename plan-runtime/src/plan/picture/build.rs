@@ -5,8 +5,8 @@ use super::path;
 use super::text::{EXPRESSION, id, typed, wrapped};
 use crate::plan::display::{PatternText, ToolName, bound};
 use crate::plan::{
-    Action, Block, Body, Bound, Condition, InPlan, Key, Optional, Plan, Role, Source, Step,
-    Template, ToolInfo,
+    Action, Block, Body, Bound, Condition, InPlan, Key, Optional, Plan, Reference, Role, Source,
+    Step, Template, ToolInfo, root_name, written,
 };
 use crate::print::{Code, Line, Name, short_to};
 use std::collections::HashMap;
@@ -58,8 +58,16 @@ struct ReadingNode<'p> {
     /// What is written before each path.
     prefix: &'static str,
     to: End,
-    /// The nodes that bind the local values.
-    locals: Vec<usize>,
+    locals: Vec<LocalNode>,
+}
+
+/// A local value.
+#[derive(Clone, Copy)]
+struct LocalNode {
+    /// The node that binds it.
+    node: usize,
+    /// The place of its pattern among those of the plan.
+    pattern: usize,
 }
 
 /// A plan, as far as it is drawn.
@@ -69,16 +77,36 @@ struct Drawing<'p> {
     prefix: String,
     inputs: Vec<usize>,
     readers: Vec<ReadingNode<'p>>,
+    patterns: Vec<Bound>,
 }
 
 impl<'p> Drawing<'p> {
-    fn read(&mut self, template: &'p Template, to: End, locals: &[usize]) {
+    fn read(&mut self, template: &'p Template, to: End, locals: &[LocalNode]) {
         self.readers.push(ReadingNode {
             template,
             prefix: "",
             to,
             locals: locals.to_vec(),
         });
+    }
+
+    /// Keeps a pattern, and gives its place.
+    fn pattern(&mut self, bound: Bound) -> usize {
+        self.patterns.push(bound);
+        self.patterns.len() - 1
+    }
+}
+
+/// A reference to a local value, from the name of its variable on. It is the author's own text where that starts with the name.
+fn variable(reference: &Reference, bound: Option<&Bound>) -> String {
+    match (
+        bound.and_then(|bound| bound.start(reference.path())),
+        reference.as_written(),
+    ) {
+        (Some((name, _)), Some(text)) if root_name(text) == name => text.to_owned(),
+        (Some((name, rest)), _) => written(name, rest),
+        (None, Some(text)) => text.to_owned(),
+        (None, None) => path(reference, None),
     }
 }
 
@@ -87,7 +115,7 @@ impl<'p> Drawing<'p> {
 struct Scoping<'s> {
     step: &'s str,
     group: usize,
-    locals: Vec<usize>,
+    locals: Vec<LocalNode>,
     /// The patterns that bind them.
     patterns: Vec<Bound>,
     optional: bool,
@@ -114,6 +142,7 @@ impl<'p> Builder<'p> {
             prefix,
             inputs: Vec::new(),
             readers: Vec::new(),
+            patterns: Vec::new(),
         };
         for (number, input) in plan.inputs.iter().enumerate() {
             let line = typed(&input.name, &input.type_name);
@@ -241,8 +270,9 @@ impl<'p> Builder<'p> {
                             self.node(inner("if"), NodeKind::Condition, line, place.group, false);
                         for condition in &branch.conditions {
                             drawing.read(condition.template(), End::Node(node), &place.locals);
-                            if let Condition::Let { .. } = condition {
-                                place.locals.push(node);
+                            if let Condition::Let { pattern, value } = condition {
+                                let pattern = drawing.pattern(Bound::pattern(pattern, value));
+                                place.locals.push(LocalNode { node, pattern });
                             }
                         }
                         place.patterns = bound(&place.patterns, &branch.conditions);
@@ -268,10 +298,10 @@ impl<'p> Builder<'p> {
                 let node = self.node(inner("for"), NodeKind::Loop, line, place.group, false);
                 drawing.read(&each.list, End::Node(node), &place.locals);
                 let mut place = place.clone();
-                place.locals.push(node);
-                place
-                    .patterns
-                    .push(Bound::pattern(&each.pattern, &each.list));
+                let bound = Bound::pattern(&each.pattern, &each.list);
+                let pattern = drawing.pattern(bound.clone());
+                place.locals.push(LocalNode { node, pattern });
+                place.patterns.push(bound);
                 let begins = self.part(drawing, &each.body, &place);
                 self.connect(End::Node(node), begins, EdgeKind::Flow, "each".into());
                 End::Node(node)
@@ -369,9 +399,13 @@ impl<'p> Builder<'p> {
         reader.template.each(&mut |template| match template {
             Template::Reference(reference) => {
                 // What a pattern binds may be several, so their names tell more than the pattern does.
-                let path = match (reference.source, reference.as_written()) {
-                    (Source::Local(_), Some(written)) => written.to_owned(),
-                    (source, _) => path(reference, drawing.plan.name_of(source)),
+                let path = match reference.source {
+                    Source::Local(local) => {
+                        let local = reader.locals.get(local);
+                        let bound = local.and_then(|it| drawing.patterns.get(it.pattern));
+                        variable(reference, bound)
+                    }
+                    source => path(reference, drawing.plan.name_of(source)),
                 };
                 found.push((reference.source, path));
             }
@@ -385,7 +419,7 @@ impl<'p> Builder<'p> {
             let from = match source {
                 Source::Step(step) => steps.get(step).copied(),
                 Source::Input(input) => drawing.inputs.get(input).copied().map(End::Node),
-                Source::Local(local) => reader.locals.get(local).copied().map(End::Node),
+                Source::Local(local) => reader.locals.get(local).map(|it| End::Node(it.node)),
             };
             let Some(from) = from else { continue };
             // The conditions of a branch are one node, and read what those before them bind.

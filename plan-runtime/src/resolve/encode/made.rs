@@ -39,6 +39,8 @@ pub(super) trait Made: Sized {
     fn is_empty(members: &Self::Members) -> bool;
     /// Gives the name back if there is a member of this name.
     fn insert(members: &mut Self::Members, name: Name, value: Self) -> Result<(), Name>;
+    /// The same with the name of a field. `false` if there is a member of this name.
+    fn insert_field(members: &mut Self::Members, name: &'static str, value: Self) -> bool;
     fn object(members: Self::Members) -> Self;
     /// An object of one member.
     fn tagged(name: &'static str, value: Self) -> Self;
@@ -115,6 +117,10 @@ impl Made for Value {
         Ok(())
     }
 
+    fn insert_field(members: &mut Self::Members, name: &'static str, value: Self) -> bool {
+        Self::insert(members, name.into(), value).is_ok()
+    }
+
     fn object(members: Self::Members) -> Self {
         Self::Object(members)
     }
@@ -132,10 +138,21 @@ pub(super) struct Nothing;
 pub(super) struct Names {
     few: [&'static str; FEW],
     count: usize,
-    more: HashSet<Name>,
+    /// A bit for each name that is there, so that most names are compared with none.
+    marks: u64,
+    more: Option<Box<HashSet<Name>>>,
 }
 
-const FEW: usize = 12;
+const FEW: usize = 8;
+
+/// One of 64 bits: the same for equal names, and mostly another for others.
+#[inline(always)]
+fn mark(name: &str) -> u64 {
+    let bytes = name.as_bytes();
+    let [first, last] = [bytes.first(), bytes.last()].map(|byte| byte.copied().unwrap_or(0));
+    let sum = bytes.len() as u64 + 7 * u64::from(first) + 29 * u64::from(last);
+    1 << (sum % 64)
+}
 
 impl Made for Nothing {
     const OBJECT: usize = 0;
@@ -201,24 +218,38 @@ impl Made for Nothing {
     }
 
     fn is_empty(members: &Names) -> bool {
-        members.count == 0 && members.more.is_empty()
+        members.marks == 0
     }
 
     fn insert(members: &mut Names, name: Name, Self: Self) -> Result<(), Name> {
-        let Names { few, count, more } = members;
-        if few[..*count].contains(&&*name) || more.contains(&name) {
+        let mark = mark(&name);
+        if members.marks & mark != 0 && members.contains(&name) {
             return Err(name);
         }
+        members.marks |= mark;
         match name {
-            Cow::Borrowed(name) if *count < FEW => {
-                few[*count] = name;
-                *count += 1;
+            Cow::Borrowed(name) if members.count < FEW => {
+                members.few[members.count] = name;
+                members.count += 1;
             }
             name => {
-                more.insert(name);
+                members.more.get_or_insert_default().insert(name);
             }
         }
         Ok(())
+    }
+
+    // In the place where a struct is serialized, the name is known, and so is its mark.
+    #[inline(always)]
+    fn insert_field(members: &mut Names, name: &'static str, Self: Self) -> bool {
+        let mark = mark(name);
+        if members.marks & mark != 0 || members.count >= FEW {
+            return Self::insert(members, name.into(), Self).is_ok();
+        }
+        members.marks |= mark;
+        members.few[members.count] = name;
+        members.count += 1;
+        true
     }
 
     fn object(_: Names) -> Self {
@@ -227,5 +258,13 @@ impl Made for Nothing {
 
     fn tagged(_: &'static str, Self: Self) -> Self {
         Self
+    }
+}
+
+impl Names {
+    #[inline(never)]
+    fn contains(&self, name: &Name) -> bool {
+        let more = self.more.as_ref();
+        self.few[..self.count].contains(&&**name) || more.is_some_and(|more| more.contains(name))
     }
 }

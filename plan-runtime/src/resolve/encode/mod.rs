@@ -65,7 +65,7 @@ pub(crate) fn check_within<T: Serialize + ?Sized>(
 }
 
 struct Encoder<'m, M> {
-    depth: usize,
+    depth: u32,
     /// The value is the key of a map, which is a member's name in JSON: a text in the end.
     is_key: bool,
     /// The value is what a `Some` has in it.
@@ -154,8 +154,9 @@ impl<'m, M: Made> Encoder<'m, M> {
         charge(self.meter, M::weight_of::<T>())
     }
 
+    #[inline]
     fn deeper(self) -> Result<Self, ResolveError> {
-        if self.depth >= DEEPEST_VALUE {
+        if self.depth as usize >= DEEPEST_VALUE {
             return Err(ResolveError::of(ErrorDetail::TooDeep));
         }
         Ok(Self {
@@ -244,8 +245,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<M, ResolveError> {
-        self.count::<String>()?;
-        charge(self.meter, value.len())?;
+        charge(self.meter, M::weight_of::<String>() + value.len())?;
         Ok(M::text(value))
     }
 
@@ -378,6 +378,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
         self.object()
     }
 
+    #[inline]
     fn serialize_struct(
         self,
         name: &'static str,
@@ -390,7 +391,7 @@ impl<'m, M: Made> Serializer for Encoder<'m, M> {
                 .map(|inner| Struct::Json(inner, self.meter))
                 .map_err(|e| ResolveError::new(e.to_string()));
         }
-        self.object().map(Struct::Object)
+        Ok(Struct::Object(self.deeper()?, M::Members::default()))
     }
 
     fn serialize_struct_variant(

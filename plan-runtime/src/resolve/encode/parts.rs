@@ -81,6 +81,32 @@ pub(super) struct Object<'m, M: Made> {
     pub(super) variant: Option<&'static str>,
 }
 
+/// Counts a member, besides its value.
+#[inline(always)]
+fn count_member<M: Made>(
+    meter: Option<&Meter<'_>>,
+    members: &M::Members,
+    key: &Cow<'static, str>,
+) -> Result<(), ResolveError> {
+    let is_first = M::OBJECT > 0 && M::is_empty(members);
+    let weight = M::weight_of_member(key) + if is_first { M::OBJECT } else { 0 };
+    if weight > 0 {
+        charge(meter, weight)?;
+    }
+    Ok(())
+}
+
+#[cold]
+fn repeated(key: Cow<'static, str>) -> ResolveError {
+    let error = refused("is there more than once, but a JSON object can hold it only once");
+    in_member(error, key)
+}
+
+#[cold]
+fn in_member(error: ResolveError, key: Cow<'static, str>) -> ResolveError {
+    error.inside_value(Location::Key(key.into_owned()))
+}
+
 impl<M: Made> Object<'_, M> {
     #[inline]
     fn insert<T: Serialize + ?Sized>(
@@ -88,26 +114,12 @@ impl<M: Made> Object<'_, M> {
         key: Cow<'static, str>,
         value: &T,
     ) -> Result<(), ResolveError> {
-        let first = if M::is_empty(&self.members) {
-            M::OBJECT
-        } else {
-            0
+        count_member::<M>(self.inside.meter, &self.members, &key)?;
+        let inserted = match value.serialize(self.inside) {
+            Ok(value) => M::insert(&mut self.members, key, value).map_err(repeated),
+            Err(error) => Err(in_member(error, key)),
         };
-        charge(self.inside.meter, first + M::weight_of_member(&key))?;
-        let (key, error) = match value.serialize(self.inside) {
-            Ok(value) => match M::insert(&mut self.members, key, value) {
-                Ok(()) => return Ok(()),
-                Err(key) => (
-                    key,
-                    refused("is there more than once, but a JSON object can hold it only once"),
-                ),
-            },
-            Err(error) => (key, error),
-        };
-        Err(in_variant(
-            error.inside_value(Location::Key(key.into_owned())),
-            self.variant,
-        ))
+        inserted.map_err(|error| in_variant(error, self.variant))
     }
 
     fn finish(self) -> M {
@@ -155,7 +167,7 @@ impl<M: Made> ser::SerializeStructVariant for Object<'_, M> {
 }
 
 pub(super) enum Struct<'m, M: Made> {
-    Object(Object<'m, M>),
+    Object(Encoder<'m, M>, M::Members),
     Json(<Json as Serializer>::SerializeStruct, Option<&'m Meter<'m>>),
 }
 
@@ -163,23 +175,35 @@ impl<M: Made> ser::SerializeStruct for Struct<'_, M> {
     type Ok = M;
     type Error = ResolveError;
 
-    #[inline]
+    #[inline(always)]
     fn serialize_field<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
         value: &T,
     ) -> Result<(), ResolveError> {
         match self {
-            Self::Object(object) => object.insert(key.into(), value),
+            Self::Object(inside, members) => {
+                count_member::<M>(inside.meter, members, &Cow::Borrowed(key))?;
+                let value = match value.serialize(*inside) {
+                    Ok(value) => value,
+                    Err(error) => return Err(in_member(error, key.into())),
+                };
+                if M::insert_field(members, key, value) {
+                    Ok(())
+                } else {
+                    Err(repeated(key.into()))
+                }
+            }
             Self::Json(inner, _) => inner
                 .serialize_field(key, value)
                 .map_err(|e| ResolveError::new(e.to_string())),
         }
     }
 
+    #[inline]
     fn end(self) -> Result<M, ResolveError> {
         match self {
-            Self::Object(object) => Ok(object.finish()),
+            Self::Object(_, members) => Ok(M::object(members)),
             Self::Json(inner, meter) => {
                 let value = json(inner.end())?;
                 charge_value(meter, &value)?;

@@ -169,22 +169,6 @@ impl Allowance {
         self.counts
     }
 
-    /// One more call is made.
-    #[inline]
-    pub(in crate::run) fn call(&self) -> Result<(), ResolveError> {
-        self.count(1, |it| &it.calls, |limits| (limits.calls, Limit::Calls))
-    }
-
-    /// One more attempt is made.
-    #[inline]
-    pub(in crate::run) fn attempt(&self) -> Result<(), ResolveError> {
-        self.count(
-            1,
-            |it| &it.attempts,
-            |limits| (limits.attempts, Limit::Attempts),
-        )
-    }
-
     /// A list of this length is iterated over.
     pub(in crate::run) fn list(&self, length: usize) -> Result<(), ResolveError> {
         self.count(
@@ -269,9 +253,12 @@ impl Limits {
     }
 }
 
-/// The bytes that one plan of a run holds, as [`Limits`] count them.
+/// The bytes that one plan of a run holds, and the calls that it has made, as [`Limits`] count them.
 pub(in crate::run) struct Held {
     bytes: usize,
+    /// The calls and the attempts, until others count them as well.
+    calls: Cell<usize>,
+    attempts: Cell<usize>,
     /// Whether others count them as well: plans inside or around this one.
     is_shared: Cell<bool>,
     allowance: Arc<Allowance>,
@@ -281,6 +268,8 @@ impl Held {
     pub(in crate::run) fn new(allowance: Arc<Allowance>, is_shared: bool) -> Self {
         Self {
             bytes: 0,
+            calls: Cell::new(0),
+            attempts: Cell::new(0),
             is_shared: Cell::new(is_shared),
             allowance,
         }
@@ -313,8 +302,42 @@ impl Held {
         if !self.is_shared.replace(true) {
             for it in self.allowance.chain() {
                 it.held.fetch_add(self.bytes, Ordering::Relaxed);
+                it.calls.fetch_add(self.calls.get(), Ordering::Relaxed);
+                it.attempts
+                    .fetch_add(self.attempts.get(), Ordering::Relaxed);
             }
         }
+    }
+
+    /// Counts one more attempt, and the call if it `is_new`, where nobody else counts and both may be made. `false` if that is not so.
+    #[inline]
+    pub(in crate::run) fn count_here(&self, is_new: bool) -> bool {
+        let limits = &self.allowance.limits;
+        let calls = self.calls.get() + usize::from(is_new);
+        let attempts = self.attempts.get() + 1;
+        let may = !self.is_shared.get() && calls <= limits.calls && attempts <= limits.attempts;
+        if may {
+            self.calls.set(calls);
+            self.attempts.set(attempts);
+        }
+        may
+    }
+
+    /// One more call is made.
+    pub(in crate::run) fn call(&self) -> Result<(), ResolveError> {
+        self.share();
+        self.allowance
+            .count(1, |it| &it.calls, |limits| (limits.calls, Limit::Calls))
+    }
+
+    /// One more attempt is made.
+    pub(in crate::run) fn attempt(&self) -> Result<(), ResolveError> {
+        self.share();
+        self.allowance.count(
+            1,
+            |it| &it.attempts,
+            |limits| (limits.attempts, Limit::Attempts),
+        )
     }
 
     /// Whether others count the bytes, too.

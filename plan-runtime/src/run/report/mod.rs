@@ -15,6 +15,7 @@ use crate::plan::{Plan, Policy, Role, Step, ToolInfo};
 use crate::resolve::bytes_of;
 use serde_json::Value;
 use std::borrow::Borrow;
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -266,7 +267,7 @@ impl Report {
     /// order in which they ran.
     pub fn critical_path(
         &self,
-    ) -> impl DoubleEndedIterator<Item = &StepReport> + ExactSizeIterator {
+    ) -> impl DoubleEndedIterator<Item = &StepReport> + ExactSizeIterator + fmt::Debug {
         self.critical.iter().map(|step| &self.steps[*step])
     }
 

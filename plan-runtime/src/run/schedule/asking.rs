@@ -97,7 +97,7 @@ impl<'x> Schedule<'x> {
         let (place, frame, number) = (at.place, at.frame, at.number);
         // So that nobody is asked about more calls than may be made.
         if !at.is_counted
-            && let Err(error) = self.allowance.call()
+            && let Err(error) = self.held.call()
         {
             self.fail(step, place, frame, StepError::arguments(error), 0);
             return true;

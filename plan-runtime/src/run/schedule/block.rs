@@ -210,7 +210,7 @@ impl<'x> Schedule<'x> {
         let schedule = match catch(|| span.in_scope(begin)) {
             Ok(Ok(schedule)) => Box::new(schedule),
             Ok(Err(cause)) => {
-                let error = Error::new(RunError::new(called, cause, Vec::new()));
+                let error = Error::new(RunError::new(called, cause, Vec::new()).before_the_start());
                 return self.tried(step, job, Err(StepError::tool(error)), Some(&span));
             }
             Err(panic) => return self.tried(step, job, Err(panic), Some(&span)),
@@ -436,7 +436,7 @@ impl<'x> Schedule<'x> {
             self.interrupts.happened(),
             Some(
                 Interrupt::Limit(_)
-                    | Interrupt::Nested(_)
+                    | Interrupt::Nested { .. }
                     | Interrupt::Outer
                     | Interrupt::Journal(_)
             )

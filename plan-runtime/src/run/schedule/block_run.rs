@@ -1,7 +1,7 @@
 //! The run of a block, which the schedule around it polls.
 
 use super::super::StepError;
-use super::super::nesting::{DEEPEST, Nested};
+use super::super::nesting::Nested;
 use super::super::start::{OwnStart, StepResult};
 use super::{Schedule, Start};
 use crate::Error;
@@ -41,9 +41,12 @@ pub(super) enum Starts<'x> {
 impl<'x> BlockRun<'x> {
     /// Is ready once nothing of it runs.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<StepResult> {
-        let nested = Nested::enter();
-        if nested.is_none() {
-            self.schedule.interrupt(Interrupt::Nested(DEEPEST));
+        let nested = match self.by {
+            Starts::Around(_) => Nested::enter_block(),
+            Starts::Own(_) => Nested::enter_plan(),
+        };
+        if let Err(too_deep) = &nested {
+            self.schedule.interrupt(too_deep.clone());
         }
         loop {
             let schedule = &mut self.schedule;

@@ -9,7 +9,6 @@ use crate::failure::Failure;
 use crate::plan::{Catch, ERR, OK, Role, number};
 use crate::resolve::StoredValue;
 use crate::run::context::CallContext;
-use crate::run::observe::StepRef;
 use humantime::format_duration;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -108,7 +107,7 @@ impl Schedule<'_> {
             // The time for what comes after the interruption is over, too.
             Some(_) if self.winding.is_some() => Stage::Over,
             Some(
-                Interrupt::Nested(_)
+                Interrupt::Nested { .. }
                 | Interrupt::Outer
                 | Interrupt::Limit(_)
                 | Interrupt::Journal(_),
@@ -250,9 +249,7 @@ impl Schedule<'_> {
 
     fn make_ready(&mut self, step: usize) {
         self.ready.insert(step);
-        let (plan, outer) = (self.plan, self.outer());
-        self.run
-            .tell(|observer| observer.step_ready(&StepRef::whole(plan, step, outer)));
+        self.watch_ready(step);
     }
 
     /// The next step of the ending, where none is ready.

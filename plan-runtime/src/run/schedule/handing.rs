@@ -25,13 +25,20 @@ impl Schedule<'_> {
     #[inline(never)]
     fn give_to(&mut self, step: usize, is_last: bool) -> Option<Handed> {
         let handing = self.handing.as_ref().filter(|it| it.takes(step))?;
-        if !is_last || handing.alone(step).is_empty() {
-            return Some(Handed::default());
+        match handing.alone(step) {
+            _ if !is_last => Some(Handed::default()),
+            [] => Some(Handed::default()),
+            [source] => {
+                let source = *source;
+                Some(Handed::one(self.give_one(source)))
+            }
+            _ => {
+                let handing = Arc::clone(handing);
+                let alone = handing.alone(step).iter();
+                let given = alone.filter_map(|source| self.give_one(*source));
+                Some(Handed::more(given.collect()))
+            }
         }
-        let handing = Arc::clone(handing);
-        let alone = handing.alone(step).iter();
-        let given = alone.filter_map(|source| self.give_one(*source));
-        Some(Handed::new(given.collect()))
     }
 
     /// Takes a value from where it is, if it is a Rust value that nobody else is still to read.
@@ -56,8 +63,13 @@ impl Schedule<'_> {
     /// Counts the JSON that was made of the outputs that a step reads. It is kept as long as they are.
     #[inline(always)]
     pub(super) fn count_json(&mut self, step: usize) {
-        if self.handing.is_some() {
-            self.count_json_read_by(step);
+        if self.handing.is_none() {
+            return;
+        }
+        match self.graph.reads().of(step) {
+            // It was taken.
+            [read] if self.outputs[*read as usize].is_none() => {}
+            _ => self.count_json_read_by(step),
         }
     }
 
@@ -87,15 +99,13 @@ impl Schedule<'_> {
 
     #[inline(never)]
     fn take_all_back(&mut self, given: Handed) {
-        for (source, value) in given.into_inner() {
-            match source {
-                Source::Step(step) => {
-                    self.held.add(value.bytes());
-                    self.outputs[step] = Some(value);
-                }
-                Source::Input(input) => self.inputs[input] = value,
-                Source::Local(_) => {}
+        given.each(|source, value| match source {
+            Source::Step(step) => {
+                self.held.add(value.bytes());
+                self.outputs[step] = Some(value);
             }
-        }
+            Source::Input(input) => self.inputs[input] = value,
+            Source::Local(_) => {}
+        });
     }
 }

@@ -3,6 +3,7 @@
 use super::super::durable::Replay;
 use super::super::timer::Sleep;
 use super::Clock;
+use super::deadline::Deadline;
 use crate::error::Interrupt;
 use crate::resolve::drop_quietly;
 use std::cell::{OnceCell, RefCell};
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// The deadline and the cancellation of a run, which are also looked at while a value is made.
 pub(super) struct Interrupts<'x> {
-    deadline: Option<(Duration, Sleep)>,
+    deadline: Option<Deadline>,
     /// When the call that the run is inside of is over: it is dropped then.
     outer: Option<Instant>,
     cancel: RefCell<Option<Cancel<'x>>>,
@@ -45,7 +46,7 @@ impl<'x> Interrupts<'x> {
             waker: Waker::noop().clone(),
         });
         Self {
-            deadline,
+            deadline: deadline.map(|(limit, sleep)| Deadline::new(limit, sleep)),
             outer,
             cancel: RefCell::new(cancel),
             is_inner: false,
@@ -81,13 +82,23 @@ impl<'x> Interrupts<'x> {
         let _ = self.happened.set(interrupt);
     }
 
+    /// The run has a turn.
+    pub(super) fn polled(&self) {
+        if let Some(deadline) = &self.deadline {
+            deadline.ask_again();
+        }
+    }
+
     /// Whether the run is over; if not, it is woken when it is.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, clock: &Clock) -> bool {
+    #[inline]
+    pub(super) fn poll(&mut self, cx: &Context<'_>, clock: &Clock) -> bool {
         if let Some(cancel) = self.cancel.get_mut() {
             cancel.waker.clone_from(cx.waker());
         }
         if let Some((replay, interrupt)) = &mut self.replay
-            && Pin::new(replay).poll(cx).is_ready()
+            && Pin::new(replay)
+                .poll(&mut Context::from_waker(cx.waker()))
+                .is_ready()
         {
             let interrupt = interrupt.clone();
             self.replay = None;
@@ -96,10 +107,10 @@ impl<'x> Interrupts<'x> {
         }
         // To ask whether the wait is over takes less time than to ask what time it is.
         if !self.is_interrupted(clock)
-            && let Some((limit, sleep)) = &mut self.deadline
-            && sleep.as_mut().poll(cx).is_ready()
+            && let Some(deadline) = &mut self.deadline
+            && deadline.is_over(cx)
         {
-            let limit = *limit;
+            let limit = deadline.limit;
             self.happen(Interrupt::Deadline(limit));
         }
         self.happened.get().is_some()
@@ -108,10 +119,11 @@ impl<'x> Interrupts<'x> {
     /// Whether the run is over, while a value is made.
     pub(super) fn look(&self, clock: &Clock) -> bool {
         if !self.is_interrupted(clock)
-            && let Some((limit, _)) = self.deadline
+            && let Some(deadline) = &self.deadline
             && !clock.stands()
-            && clock.now() >= limit
+            && clock.now() >= deadline.limit
         {
+            let limit = deadline.limit;
             self.happen(Interrupt::Deadline(limit));
         }
         self.happened.get().is_some()
@@ -145,7 +157,7 @@ impl<'x> Interrupts<'x> {
 
     /// Drops what cancels, and what waits for the deadline: neither is asked any more.
     pub(super) fn close(&mut self) {
-        drop_quietly(self.deadline.take());
+        self.deadline = None;
         drop_quietly(self.cancel.get_mut().take());
         self.replay = None;
     }

@@ -690,7 +690,7 @@ impl<'x> Schedule<'x> {
                 }),
                 Catch::No | Catch::Each => output,
             };
-            return self.end(step, output.weighing(made));
+            return self.end(step, &mut output.weighing(made));
         }
         if flow.active == 0 && flow.cut {
             self.drop_flow(step);

@@ -107,9 +107,9 @@ impl Schedule<'_> {
     }
 
     /// Counts an attempt to call a tool, and the call if it `is_new`. The error says why there may be no more.
-    #[inline]
+    #[inline(always)]
     pub(super) fn charge(&self, action: &Action, is_new: bool) -> Option<StepError> {
-        if !self.allowance.counts() || action.tool.is_none() {
+        if !self.allowance.counts() || action.tool.is_none() || self.held.count_here(is_new) {
             return None;
         }
         self.charge_tool(is_new).err()
@@ -117,12 +117,8 @@ impl Schedule<'_> {
 
     #[inline(never)]
     fn charge_tool(&self, is_new: bool) -> Result<(), StepError> {
-        let call = if is_new {
-            self.allowance.call()
-        } else {
-            Ok(())
-        };
-        call.and_then(|()| self.allowance.attempt())
+        let call = if is_new { self.held.call() } else { Ok(()) };
+        call.and_then(|()| self.held.attempt())
             .map_err(StepError::arguments)
     }
 

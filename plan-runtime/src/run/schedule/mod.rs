@@ -6,6 +6,7 @@ mod block;
 mod block_run;
 mod body_state;
 mod clock;
+mod deadline;
 mod ending;
 mod handing;
 mod interrupts;
@@ -24,13 +25,12 @@ mod watch;
 
 pub(super) use outcome::unstarted;
 
-use super::catch::catch;
+use super::catch::{catch, panicked};
 use super::context::AnyGate;
 use super::context::{Allowance, Held, Inside};
 use super::context::{CallContext, CallPlace};
 use super::limits::Limits;
 use super::nesting::{Turn, may_start};
-use super::observe::StepRef;
 use super::on_failure::OnFailure;
 use super::options::Options;
 use super::permits::Applicant;
@@ -54,6 +54,7 @@ use ready::Ready;
 use serde_json::Value;
 use state::StepStates;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -386,10 +387,11 @@ impl<'x> Schedule<'x> {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<()> {
         self.look_who_watches();
         self.turn.polled();
+        self.interrupts.polled();
         if self.is_shared {
             self.allowance.wake(cx.waker());
         }
-        loop {
+        'turn: loop {
             self.look_at_limits();
             self.look_at_journal(cx);
             if self.interrupts.poll(cx, &self.clock) {
@@ -416,9 +418,10 @@ impl<'x> Schedule<'x> {
                     is_waiting = true;
                     break;
                 }
-                match self.steps.states[step] {
-                    StepState::Waiting => self.start(step, start),
-                    _ => self.advance(step, start),
+                if self.steps.states[step] != StepState::Waiting {
+                    self.advance(step, start);
+                } else if self.start(step, start) {
+                    continue 'turn;
                 }
                 has_opened = std::mem::take(&mut self.has_opened);
                 if has_opened {
@@ -436,7 +439,11 @@ impl<'x> Schedule<'x> {
             }
             let mut result = None;
             match self.running.poll_next(cx, &mut result, start) {
-                Poll::Ready(Some(happened)) => self.happened(happened, result),
+                Poll::Ready(Some(happened)) => {
+                    self.happened(happened, &mut result);
+                    // All of it was taken.
+                    std::mem::forget(result);
+                }
                 Poll::Ready(None) if !is_waiting => break,
                 Poll::Pending if has_opened => {}
                 Poll::Ready(None) | Poll::Pending if self.goes_on_replaying() => {}
@@ -494,8 +501,9 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    /// Starts a step. Whether it has ended already, in a turn of its own.
     #[inline(always)]
-    fn start(&mut self, step: usize, start: Start<'_, 'x>) {
+    fn start(&mut self, step: usize, start: Start<'_, 'x>) -> bool {
         self.note_start(step);
         let body = &self.plan.steps[step].body;
         // A single call is by far the most frequent, and needs no more than this.
@@ -508,14 +516,15 @@ impl<'x> Schedule<'x> {
             _ => None,
         };
         let Some(action) = single else {
-            return self.start_flow(step, start);
+            self.start_flow(step, start);
+            return false;
         };
-        if self.watched {
-            let span = self.watch_attempt(step, 0);
-            self.start_single(step, action, Some(span), start);
+        let span = if self.watched {
+            Some(self.watch_attempt(step, 0))
         } else {
-            self.start_single(step, action, None, start);
-        }
+            None
+        };
+        self.start_single(step, action, span, start)
     }
 
     /// Starts what is more than a single call.
@@ -536,7 +545,7 @@ impl<'x> Schedule<'x> {
         self.settle(step);
     }
 
-    /// Starts a single call, in a span if somebody watches.
+    /// Starts a single call, in a span if somebody watches. Whether it has ended already, in a turn of its own.
     #[inline(always)]
     fn start_single(
         &mut self,
@@ -544,9 +553,10 @@ impl<'x> Schedule<'x> {
         action: &'x Action,
         span: Option<Span>,
         start: Start<'_, 'x>,
-    ) {
+    ) -> bool {
         if let Some(error) = self.charge(action, true) {
-            return self.ended_at_once(step, Err(error), span.as_ref());
+            self.ended_at_once(step, Err(error), span.as_ref());
+            return false;
         }
         let given = self.give(step, true);
         let stop = || self.interrupts.look(&self.clock);
@@ -560,19 +570,23 @@ impl<'x> Schedule<'x> {
             .hiding(secrecy.map(|secrecy| secrecy.arguments(number)))
             .within(&context)
             .handing(given.as_ref(), self.keep(step));
-        let started = catch(|| match &span {
+        // It stays where it was returned until it is known what it is.
+        let started = catch_unwind(AssertUnwindSafe(|| match &span {
             Some(span) => span.in_scope(|| start(number, request)),
             None => start(number, request),
-        });
+        }));
         let bytes = meter.spent();
         self.take_back(given);
         self.count_json(step);
         match started {
             Ok(Started::Running(future)) => {
+                let more = span.and_then(|span| CallState::of(span, None, None));
+                if more.is_none() && self.is_polled_next() {
+                    return self.poll_at_once(step, future, bytes);
+                }
                 self.calls += 1;
                 self.has_permit = false;
                 self.held.add(bytes);
-                let more = span.and_then(|span| CallState::of(span, None, None));
                 self.running.push((step, 0), Some(future), more, bytes);
             }
             Ok(Started::InContext(future, context)) => {
@@ -596,8 +610,39 @@ impl<'x> Schedule<'x> {
             Ok(Started::Asks(_)) => {
                 self.ended_at_once(step, Err(StepError::Unknown), span.as_ref());
             }
-            Err(panic) => self.ended_at_once(step, Err(panic), span.as_ref()),
+            Err(payload) => self.ended_at_once(step, Err(panicked(payload)), span.as_ref()),
         }
+        false
+    }
+
+    /// Whether a call that is started now would be the next that is polled, before anything else is looked at.
+    #[inline(always)]
+    fn is_polled_next(&self) -> bool {
+        self.ready.is_empty()
+            && self.running.is_calm()
+            && !self.is_shared
+            && self.ending.is_none()
+            && !self.has_waits_to_start()
+            && self.interrupts.happened().is_none()
+    }
+
+    /// Polls a call that is the next anyway. Most that have ended then were never put anywhere. Whether it has ended.
+    #[inline(always)]
+    fn poll_at_once(&mut self, step: usize, future: StepFuture<'x>, bytes: usize) -> bool {
+        let mut future = Some(future);
+        let mut result = None;
+        self.running.poll_new(&mut future, &mut result);
+        let has_ended = result.is_some();
+        if let Some(result) = &mut result {
+            self.single_ended(step, result, None);
+        } else {
+            self.calls += 1;
+            self.held.add(bytes);
+            self.running.keep_new(step, future, bytes);
+        }
+        // All of it was taken.
+        std::mem::forget(result);
+        has_ended
     }
 
     /// The error of a step, without the values that it found if one of them may be secret.
@@ -617,14 +662,15 @@ impl<'x> Schedule<'x> {
 
     /// Ends a step whose single call ended without a future. Unlike [`Self::single_ended`], it is not inlined, since few calls end so.
     #[inline(never)]
-    fn ended_at_once(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
-        self.single_ended(step, result, span);
+    fn ended_at_once(&mut self, step: usize, mut result: StepResult, span: Option<&Span>) {
+        self.single_ended(step, &mut result, span);
     }
 
     /// A step that is a single call has ended. This and what follows is done for each step of each run, right where calls are polled:
-    /// as functions of their own, they would pass the output on and save registers more than they work.
+    /// as functions of their own, they would save registers more than they work. The output is moved once, to its place: each move of what was
+    /// written just before waits for that.
     #[inline(always)]
-    fn single_ended(&mut self, step: usize, result: StepResult, span: Option<&Span>) {
+    fn single_ended(&mut self, step: usize, result: &mut StepResult, span: Option<&Span>) {
         match result {
             Ok(output) => {
                 if self.watched {
@@ -633,10 +679,12 @@ impl<'x> Schedule<'x> {
                 if self.has_room(output.bytes()) {
                     self.end(step, output);
                 } else {
+                    drop(output.take());
                     self.end_failed(step, Failed::once(self.no_room()));
                 }
             }
             Err(error) => {
+                let error = std::mem::replace(error, StepError::Unknown);
                 let error = error.of_call(|| self.block_place(step, Vec::new(), 1));
                 let error = self.hushed(step, error);
                 if self.watched {
@@ -648,7 +696,7 @@ impl<'x> Schedule<'x> {
     }
 
     #[inline(always)]
-    fn happened(&mut self, happened: Happened<'x>, result: Option<StepResult>) {
+    fn happened(&mut self, happened: Happened<'x>, result: &mut Option<StepResult>) {
         let Happened {
             step,
             job,
@@ -659,7 +707,7 @@ impl<'x> Schedule<'x> {
         if let Some(more) = &mut more
             && let Some(block) = more.block.take()
         {
-            let result = result.unwrap_or(Err(StepError::Unknown));
+            let result = result.take().unwrap_or(Err(StepError::Unknown));
             return self.block_ended(step, job, *block, result, &more.span);
         }
         let span = more.as_deref().map(|more| &more.span);
@@ -670,7 +718,10 @@ impl<'x> Schedule<'x> {
                     self.call_ended(more.as_deref());
                 }
                 match self.steps.more_of(step) {
-                    Some(_) => self.called(step, job, result, span),
+                    Some(_) => {
+                        let result = std::mem::replace(result, Err(StepError::Unknown));
+                        self.called(step, job, result, span);
+                    }
                     None => self.single_ended(step, result, span),
                 }
             }
@@ -682,9 +733,9 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// A step has its output.
+    /// A step has its output, which is taken if anyone is to read it.
     #[inline(always)]
-    fn end(&mut self, step: usize, output: StoredValue) {
+    fn end(&mut self, step: usize, output: &mut StoredValue) {
         self.open -= 1;
         self.stop_time(step);
         self.complete(step, output);
@@ -702,7 +753,7 @@ impl<'x> Schedule<'x> {
             self.recover(step, failed)
         };
         match recovered {
-            Ok(output) => self.complete(step, output),
+            Ok(mut output) => self.complete(step, &mut output),
             Err(failed) => {
                 // The fallback may have been too large.
                 self.is_over(step, &failed.element, &failed.error);
@@ -729,11 +780,13 @@ impl<'x> Schedule<'x> {
 
     /// A step has its output, for which others may have waited.
     #[inline(always)]
-    fn complete(&mut self, step: usize, output: StoredValue) {
+    fn complete(&mut self, step: usize, output: &mut StoredValue) {
         self.steps.states[step] = StepState::Completed;
         if self.options.capture_outputs {
-            self.capture_output(step, &output);
+            self.capture_output(step, output);
         }
+        // It is taken in any case, so that nothing is left to be dropped.
+        let output = output.take();
         if self.readers[step] > 0 {
             self.held.add(output.bytes());
             self.outputs[step] = Some(output);
@@ -750,10 +803,9 @@ impl<'x> Schedule<'x> {
                 } else {
                     self.ready.insert(dependent);
                 }
-                let plan = self.plan;
-                let outer = self.outer();
-                self.run
-                    .tell(|observer| observer.step_ready(&StepRef::whole(plan, dependent, outer)));
+                if self.watched {
+                    self.watch_ready(dependent);
+                }
             }
         }
     }
@@ -902,9 +954,10 @@ impl<'x> Schedule<'x> {
             let read = read as usize;
             self.readers[read] -= 1;
             if self.readers[read] == 0
-                && let Some(output) = self.outputs[read].take()
+                && let Some(output) = &self.outputs[read]
             {
                 self.held.remove(output.bytes());
+                self.outputs[read] = None;
             }
         }
     }

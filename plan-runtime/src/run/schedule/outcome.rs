@@ -125,13 +125,21 @@ impl<'x> Schedule<'x> {
             }
             _ => None,
         };
-        Handed::new(given.into_iter().collect())
+        Handed::one(given)
     }
 
     /// Why there is no output.
     fn error(&self, cause: Cause) -> RunError {
+        let states = &self.steps.states;
+        let has_started = states.iter().any(|state| *state != StepState::Waiting)
+            || !matches!(cause, Cause::Interrupted(_));
         let error = RunError::new(self.plan, cause, self.failures());
-        error.undoing(self.all_undoing())
+        let error = error.undoing(self.all_undoing());
+        if has_started {
+            error
+        } else {
+            error.before_the_start()
+        }
     }
 
     /// Why the output could not be made, without the values that were found if one of them may be secret.

@@ -8,7 +8,7 @@ use super::super::nesting::may_start;
 use super::super::start::{StepFuture, StepResult};
 use super::Start;
 use super::block_run::BlockRun;
-use super::task::{CallState, Task};
+use super::task::{CallState, Task, poll_future};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -75,6 +75,38 @@ impl<'x> Tasks<'x> {
         task.more = more;
         task.bytes = bytes;
         self.queue.push_back(slot);
+    }
+
+    /// Whether no task is to be polled now.
+    #[inline(always)]
+    pub(super) fn is_calm(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Polls a call that is not among the tasks. What it wakes is the slot that [`keep_new`](Self::keep_new) gives it.
+    #[inline(always)]
+    pub(super) fn poll_new(
+        &mut self,
+        future: &mut Option<StepFuture<'x>>,
+        result: &mut Option<StepResult>,
+    ) {
+        let slot = match self.free.last() {
+            Some(slot) => *slot,
+            None => {
+                let slot = self.grow();
+                self.free.push(slot);
+                slot
+            }
+        };
+        let TaskSlot { alarm, waker, .. } = &self.slots[slot];
+        alarm.rung.store(false, Ordering::Release);
+        poll_future(future, &mut Context::from_waker(waker), result);
+    }
+
+    /// Adds a call that was polled already, and has not ended.
+    pub(super) fn keep_new(&mut self, step: usize, future: Option<StepFuture<'x>>, bytes: usize) {
+        self.push((step, 0), future, None, bytes);
+        self.queue.pop_back();
     }
 
     #[cold]

@@ -71,6 +71,13 @@ impl Schedule<'_> {
         });
     }
 
+    /// A step is no longer waiting for others.
+    #[cold]
+    pub(super) fn watch_ready(&self, step: usize) {
+        self.run
+            .tell(|observer| observer.step_ready(&self.whole(step)));
+    }
+
     pub(super) fn watch_plan_end(&self) {
         if !self.watched {
             return;

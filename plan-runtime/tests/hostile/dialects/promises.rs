@@ -1,6 +1,6 @@
 //! Members that no reader knows, and that promise that a step runs only sometimes or several times.
 
-use plan_runtime::dynamic::{Code, Reader, Severity};
+use plan_runtime::dynamic::{Code, Profile, Reader, Severity};
 use serde_json::{Value, json};
 
 const CONDITIONS: [&str; 9] = [
@@ -65,11 +65,22 @@ fn a_step_never_runs_that_its_author_made_conditional() {
                 .filter(|it| it.severity == Severity::Error)
                 .collect();
             assert_eq!(errors.len(), 1, "{found}");
-            assert_eq!(errors[0].code, Code::UnknownMember);
-            assert_eq!(
-                errors[0].message,
-                format!("unknown member `{name}` in a step")
-            );
+            let (code, message) = match *name {
+                "if" => (
+                    Code::WrongKind,
+                    "`if` is a string, but must be a list of branches".to_owned(),
+                ),
+                "loop" => (
+                    Code::WrongKind,
+                    "`loop` is a string, but must be an object".to_owned(),
+                ),
+                name => (
+                    Code::UnknownMember,
+                    format!("unknown member `{name}` in a step"),
+                ),
+            };
+            assert_eq!(errors[0].code, code);
+            assert_eq!(errors[0].message, message);
             assert_eq!(&text[errors[0].label.span.clone()], format!("\"{name}\""));
             let help = errors[0].help.as_deref().unwrap();
             let form = format!("in place of its `tool`, it can have `\"{instead}\": ");
@@ -88,10 +99,11 @@ fn no_step_of_a_block_is_left_out() {
             let text = document.to_string();
             let found = Reader::new().read(&text).unwrap_err();
             assert_eq!(found.len(), 1, "{found}");
-            assert_eq!(
-                (found[0].code, found[0].severity),
-                (Code::UnknownMember, Severity::Error)
-            );
+            let code = match name {
+                "block" => Code::WrongKind,
+                _ => Code::UnknownMember,
+            };
+            assert_eq!((found[0].code, found[0].severity), (code, Severity::Error));
             let help = found[0].help.as_deref().unwrap();
             let form = "has no steps in it; in place of its `tool`, it can have `\"block\": ";
             assert!(help.contains(form) && help.contains(arguments), "{help}");
@@ -156,6 +168,151 @@ fn what_promises_nothing_is_a_warning() {
     ] {
         for (document, _) in in_steps(name, &value) {
             Reader::new().read(&document.to_string()).unwrap_err();
+        }
+    }
+}
+
+/// Members that promise what is done about order, failures and time, with what is written instead in a dialect of ids and in a blueprint.
+fn order_and_policies() -> Vec<(&'static str, Value, &'static str, &'static str)> {
+    let after = r#"`"after": ["#;
+    let depends = r#"`"dependsOn": [0]`"#;
+    let attempts = r#""attempts": 4"#;
+    let retries = r#"`"retryCount": 3`"#;
+    let timeout = r#""timeout": "#;
+    let whole = r#"`"policy": {"optional": "whole"}`"#;
+    let optional = r#"`"optional": true`"#;
+    let fallback = r#"`"policy": {"fallback": "none"}`"#;
+    let catch = r#"`"policy": {"catch": true}`"#;
+    let concurrency = r#"`"policy": {"concurrency": 4}`"#;
+    vec![
+        ("depends_on", json!(["x"]), after, depends),
+        ("dependencies", json!(["x"]), after, depends),
+        ("requires", json!("x"), after, depends),
+        ("Run-After", json!(["x"]), after, depends),
+        ("sequential", json!(true), after, depends),
+        ("retry", json!(3), attempts, retries),
+        ("retries", json!(3), attempts, retries),
+        ("max_retries", json!(3), attempts, retries),
+        ("maxAttempts", json!(4), attempts, retries),
+        (
+            "retry_policy",
+            json!({"max": 3}),
+            r#""attempts": 3"#,
+            r#"`"retryCount": 2`"#,
+        ),
+        (
+            "backoff",
+            json!("1s"),
+            r#""backoff": "1s", "attempts": 3"#,
+            r#""backoff": "1s""#,
+        ),
+        (
+            "timeout_ms",
+            json!(500),
+            r#""timeout": "500ms""#,
+            r#"`"timeout": 500`, in milliseconds"#,
+        ),
+        (
+            "timeoutSeconds",
+            json!(5),
+            r#""timeout": "5s""#,
+            r#"`"timeout": 5000`, in milliseconds"#,
+        ),
+        (
+            "time_limit",
+            json!("2m"),
+            r#""timeout": "2m""#,
+            r#"`"timeout": 120000`"#,
+        ),
+        (
+            "deadline",
+            json!(10),
+            r#"`"policy": {"deadline": "10s"}`, with its unit"#,
+            timeout,
+        ),
+        ("continue_on_error", json!(true), whole, optional),
+        ("required", json!(false), whole, optional),
+        ("fallback", json!("none"), fallback, fallback),
+        ("on_error", json!("continue"), catch, catch),
+        ("onFailure", json!({"tool": "refund"}), catch, catch),
+        ("max_concurrency", json!(4), concurrency, concurrency),
+        (
+            "rollback",
+            json!({"tool": "refund"}),
+            r#"`"undo": "a"`"#,
+            r#"`"undo": 0`"#,
+        ),
+        (
+            "finally",
+            json!(true),
+            r#"`"always": true`"#,
+            r#"`"always": true`"#,
+        ),
+        (
+            "requires_approval",
+            json!(true),
+            r#""await": "bool""#,
+            r#""await": "bool""#,
+        ),
+        ("delay", json!("5s"), after, depends),
+    ]
+}
+
+/// Without its order or its policy, a plan is another one.
+#[test]
+fn an_order_or_a_policy_is_never_ignored() {
+    for (name, value, by_id, by_place) in order_and_policies() {
+        for (document, arguments) in in_steps(name, &value) {
+            let text = document.to_string();
+            let found = Reader::new().read(&text).unwrap_err();
+            assert_eq!(found.len(), 1, "{name}: {found}");
+            assert_eq!(
+                (found[0].code, found[0].severity),
+                (Code::UnknownMember, Severity::Error)
+            );
+            let help = found[0].help.as_deref().unwrap();
+            let instead = match arguments {
+                "params" => by_place,
+                _ => by_id,
+            };
+            assert!(help.contains(instead), "{name}: {help}");
+            // The systems ignore it.
+            let read = Reader::new().profile(Profile::Compat).read(&text).unwrap();
+            assert_eq!(read.warnings().len(), 1);
+            assert_eq!(read.warnings()[0].help.as_deref(), Some(help));
+        }
+        // In plan JSON, too.
+        let document = json!({"name": "p", "inputs": [], "steps": [{"id": "s", "tool": {"name": "pay"}, (name): value}]});
+        let text = document.to_string();
+        let found = Reader::new().read(&text).unwrap_err();
+        if found[0].code == Code::UnknownMember {
+            let help = found[0].help.as_deref().unwrap();
+            assert!(help.contains(by_id), "{name}: {help}");
+        }
+    }
+}
+
+/// What says no more than what happens anyway.
+#[test]
+fn what_happens_anyway_is_a_warning() {
+    for (name, value) in [
+        ("depends_on_steps", json!([])),
+        ("dependencies", json!([])),
+        ("needs", json!(null)),
+        ("retries", json!(0)),
+        ("max_attempts", json!(1)),
+        ("retry", json!(false)),
+        ("on_error", json!("fail")),
+        ("continueOnError", json!(false)),
+        ("required", json!(true)),
+        ("enabled", json!(true)),
+        ("requires_approval", json!(false)),
+    ] {
+        for (document, _) in in_steps(name, &value) {
+            let text = document.to_string();
+            let read = Reader::new().read(&text);
+            let read = read.unwrap_or_else(|found| panic!("{name}: {found}"));
+            assert_eq!(read.warnings()[0].code, Code::UnknownMember, "{name}");
         }
     }
 }

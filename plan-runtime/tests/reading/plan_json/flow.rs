@@ -219,13 +219,14 @@ error[wrong-kind]: `backoff` is `200`, but must be a duration as a string
 
 error[unknown-member]: unknown member `retries` in `policy`
   --> 3:59 in step `b`
-   = help: `policy` has `attempts`, `backoff`, `max`, `jitter`, `timeout`, `deadline`, `optional`, `catch`, `fallback`, `concurrency`, `at_most`, `every`, `collect`
+   = help: a step runs once; to try it again if it fails, write `"attempts": 4`
 "#,
         ),
         (
             r#""value": 1, "policy": {"optional": true}"#,
             r#"error[wrong-kind]: `optional` is `true`, but must be one of `"no"`, `"whole"`, `"each"`
   --> 3:50 in step `b`
+   = help: write `"optional": "whole"`
 "#,
         ),
         (

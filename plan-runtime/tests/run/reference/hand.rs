@@ -143,7 +143,7 @@ impl Call<Hand<'_>> for Called {
     {
         let inputs = Ok(Vec::<StoredValue>::new());
         let run = Run::<Hand<'_>, Value>::new(&hand.plans[self.plan], inputs, hand, start);
-        Ok(plan_of(run, || None))
+        Ok(plan_of::<Self, _>(run))
     }
 }
 

@@ -3,6 +3,8 @@ mod tools;
 
 use plan_runtime::run::Mock;
 use plan_runtime::{Call, Error, Result, ResultExt};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use tools::*;
 
@@ -34,6 +36,19 @@ fn main() {
 
     let mut answers = [Ok("a".to_owned()), Err(Error::msg("busy"))].into_iter();
     let _ = Mock::new().on(move |Say { .. }| answers.next().unwrap());
+
+    // A mock and its answers stay on one thread.
+    let shared = Rc::new("a".to_owned());
+    let _ = Mock::new().on(move |Say { .. }| Ok(shared.to_string()));
+    let shared = Rc::new(RefCell::new(Vec::new()));
+    let _ = Mock::new().on(move |Say { text }| {
+        let shared = shared.clone();
+        async move {
+            std::future::ready(()).await;
+            shared.borrow_mut().push(text);
+            Ok(shared.borrow().concat())
+        }
+    });
     let mail = Arc::new(Mail);
     let _ = Mock::new().on(move |say: Say| {
         let mail = mail.clone();

@@ -36,6 +36,8 @@ pub(super) struct ValueCheck<'t> {
     pub(super) tool: &'t str,
     /// Where the tool is named.
     tool_place: Range<usize>,
+    /// Where all arguments are in the document.
+    pub(super) arguments: Range<usize>,
     /// Names that are nearly those of members are mistakes, even where other names are allowed.
     guesses: bool,
     pub(super) work: &'t Work,
@@ -62,6 +64,7 @@ impl<'t> ValueCheck<'t> {
         Self {
             tool,
             tool_place,
+            arguments: 0..0,
             guesses,
             work,
             quiet: false,
@@ -69,6 +72,11 @@ impl<'t> ValueCheck<'t> {
             choices: Cell::new(0),
             seen: RefCell::default(),
         }
+    }
+
+    /// The same for a call in a document, whose arguments are here.
+    pub(super) fn of_call(self, arguments: Range<usize>) -> Self {
+        Self { arguments, ..self }
     }
 
     /// Whether a value fits that is not part of the arguments as they are.

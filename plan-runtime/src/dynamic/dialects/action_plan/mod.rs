@@ -42,12 +42,10 @@ pub(super) static RULES: Rules = Rules {
         frame: ["[", "]"],
         by_id: true,
         wraps: false,
-        local: r#""{{x.result}}""#,
-        after: r#""after": ["mail"]"#,
         notes: &[
             "`{{PLACEHOLDER_name}}` is an input: a value that is given when the plan runs. Use it for what you do not know.",
             "A string that is nothing but one reference keeps the type of its value. In a longer string, values are written as text.",
-            r#"Text with `{` or `$` in it that is not a reference is written as JSON in braces: `{{"{text}"}}`."#,
+            r#"All else in a string is text: `5 $` and `{x}` are what they are. Text that looks like a reference, to any step or in any form, is an error. If it is meant, write it as a string of JSON in braces: `"{{\"{{x}}\"}}"` is the text `{{x}}`."#,
         ],
     },
 
@@ -65,7 +63,9 @@ pub(super) static RULES: Rules = Rules {
 
     style: |to, _| Some(scan::style(to)),
     form: |to, path| match to {
-        ReferenceTarget::Step(..) | ReferenceTarget::Value(_) => Some(scan::style(to).write(path)),
+        ReferenceTarget::Step(..) | ReferenceTarget::Value(_) | ReferenceTarget::Local(..) => {
+            Some(scan::style(to).write(path))
+        }
         // The dialect has no path into an input.
         ReferenceTarget::Input(_) => Some(scan::style(to).write(&[])),
     },

@@ -177,7 +177,9 @@ pub(super) fn literal(text: &str) -> String {
 /// How references are written.
 pub(super) fn style(to: ReferenceTarget<'_>) -> Style {
     let head = match to {
-        ReferenceTarget::Step(_, id) | ReferenceTarget::Value(id) => {
+        ReferenceTarget::Step(_, id)
+        | ReferenceTarget::Value(id)
+        | ReferenceTarget::Local(_, id) => {
             format!("{OPEN}{}.result", named(NameSyntax::Wide, id))
         }
         ReferenceTarget::Input(input) => format!(

@@ -26,7 +26,11 @@ pub(super) static RULES: Rules = Rules {
     document: "a step blueprint (`${step[0]…}`)",
 
     sign: |outline| outline.has(&["requestId"]).then_some(Sign::Certain),
-    has_step: |_, step| step.has(&["params", "dependsOn", "parallel", "retryCount"]),
+    // Other planners write `dependsOn`, too, where a step has `arguments`.
+    has_step: |_, step| {
+        let has_own = step.has(&["dependsOn", "parallel", "retryCount"]);
+        step.has(&["params"]) || (has_own && !step.has(&["arguments"]))
+    },
     may_lack_calls: |_| false,
     usual: None,
 
@@ -38,12 +42,10 @@ pub(super) static RULES: Rules = Rules {
         frame: [r#"{"requestId": "plan", "steps": ["#, "]}"],
         by_id: false,
         wraps: false,
-        local: r#""${x.data}""#,
-        after: r#""dependsOn": [0]"#,
         notes: &[
             "A string that is nothing but one reference keeps the type of its value. In a longer string, values are written as text.",
             "A block numbers its own steps from 0. It has `inputs` for what it reads of steps around it: `\"inputs\": {\"y\": \"${step[0].data}\"}`, and `${y.data}` in its steps.",
-            r#"Text with `{` or `$` in it that is not a reference is written as JSON in braces: `${"{text}"}`."#,
+            r#"All else in a string is text: `5 $` and `{x}` are what they are. Text that looks like a reference, to any step or in any form, is an error. If it is meant, write it as a string of JSON in braces: `"${\"${x}\"}"` is the text `${x}`."#,
         ],
     },
 

@@ -151,7 +151,9 @@ pub(super) fn literal(text: &str) -> String {
 pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
     let name = match to {
         ReferenceTarget::Step(index, _) => format!("step[{index}]"),
-        ReferenceTarget::Value(name) => named(NameSyntax::Wide, name),
+        ReferenceTarget::Value(name) | ReferenceTarget::Local(_, name) => {
+            named(NameSyntax::Wide, name)
+        }
         ReferenceTarget::Input(_) => return None,
     };
     let result = format!("{OPEN}{name}.result");

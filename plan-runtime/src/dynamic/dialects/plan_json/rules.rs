@@ -30,15 +30,13 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     guide: Guide {
         frame: [
             r#"{"name": "plan", "inputs": [], "steps": ["#,
-            r#"], "output": {"value": {"reference": {"step": "mail", "pointer": ""}}}}"#,
+            r#"], "output": {"value": {"reference": {"step": "sent", "pointer": ""}}}}"#,
         ],
         by_id: true,
         wraps: true,
-        local: r#"{"reference": {"local": 0, "pointer": ""}}"#,
-        after: r#""after": ["mail"]"#,
         notes: &[
             r#"An input is a value that is given when the plan runs: `"inputs": [{"name": "sender", "type": "String"}]`, and `{"reference": {"input": "sender", "pointer": ""}}`."#,
-            r#"A text with values in it is `{"text": ["Re: ", {"value": {"reference": {"step": "mail", "pointer": "/subject"}}}]}`. An object is `{"object": {…}}`, and a list is a list. Strings are text."#,
+            r#"A text with values in it is `{"text": ["Re: ", {"value": {"reference": {"step": "mails", "pointer": "/0/subject"}}}]}`. An object is `{"object": {…}}`, and a list is a list. Strings are text."#,
             "The variable of a `for` or a `pattern` is a local value: 0 is the outermost one.",
         ],
     },
@@ -58,7 +56,8 @@ pub(in crate::dynamic::dialects) static RULES: Rules = Rules {
     style: |to, _| {
         let (ReferenceTarget::Step(_, name)
         | ReferenceTarget::Input(name)
-        | ReferenceTarget::Value(name)) = to;
+        | ReferenceTarget::Value(name)
+        | ReferenceTarget::Local(_, name)) = to;
         Some(Style::rust(name))
     },
     form: |to, path| Some(form(to, path)),
@@ -92,6 +91,7 @@ fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
         ReferenceTarget::Input(name) | ReferenceTarget::Value(name) => {
             member(source::INPUT, &quote(name))
         }
+        ReferenceTarget::Local(number, _) => member(source::LOCAL, &number.to_string()),
     };
     let reads = format!("{{{source}, {}}}", way(path));
     format!("{{{}}}", member(template::REFERENCE, &reads))

@@ -46,6 +46,13 @@ impl PlanBuilder {
         Some(id)
     }
 
+    /// How many steps are before the one that the block is in.
+    #[cfg(feature = "dynamic")]
+    pub(super) fn before_block(&self) -> Option<usize> {
+        let (before, _) = self.around.last()?.current.as_ref()?;
+        Some(*before)
+    }
+
     /// The places of the whole plan, in a block of which something may be read.
     #[cfg(feature = "dynamic")]
     pub(super) fn spans_of_plan(&mut self) -> &mut Spans {

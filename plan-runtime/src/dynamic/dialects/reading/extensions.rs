@@ -76,7 +76,7 @@ pub(super) fn known<'a>(
 }
 
 /// Whether a member has the form that plan JSON has.
-fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
+pub(super) fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
     let kind = member.value.kind();
     match &*member.name {
         step::IF | step::AFTER => kind == JsonType::List,
@@ -86,5 +86,18 @@ fn is_form(member: &Member<'_>, layout: &Layout) -> bool {
         step::UNDO => kind == JsonType::String,
         step::ALWAYS => kind == JsonType::Bool,
         _ => true,
+    }
+}
+
+/// What a member of this name must be.
+pub(super) fn expected(name: &str, layout: &Layout) -> &'static str {
+    match name {
+        step::IF => "a list of branches",
+        step::AFTER => "a list",
+        step::AWAIT => "a string",
+        step::UNDO if layout.by_place => "the index of a step",
+        step::UNDO => "a string",
+        step::ALWAYS => "`true`",
+        _ => "an object",
     }
 }

@@ -97,7 +97,14 @@ impl PlanBuilder {
     }
 
     /// Refuses members that nothing reads.
-    pub(crate) fn only(&mut self, members: &Members<'_>, what: &str, known: &[&str]) {
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&str]) {
+        self.only_named(members, what, known);
+    }
+
+    /// Refuses members that nothing reads.
+    #[cfg(not(feature = "dynamic"))]
+    pub(crate) fn only(&mut self, members: &mut Members<'_>, what: &str, known: &[&str]) {
         for member in members.unknown(known) {
             let is_listed = self.notes.has_room(true);
             self.note(members.unknown_note(member, what, known, is_listed));

@@ -10,6 +10,8 @@ mod extensions;
 #[cfg(feature = "dynamic")]
 mod foreign;
 #[cfg(feature = "dynamic")]
+mod holder;
+#[cfg(feature = "dynamic")]
 mod layout;
 mod members;
 #[cfg(feature = "dynamic")]
@@ -17,6 +19,8 @@ mod names;
 mod pattern;
 mod plan_reader;
 mod policy;
+#[cfg(feature = "dynamic")]
+mod promise;
 #[cfg(feature = "dynamic")]
 mod reference;
 pub(crate) mod roles;

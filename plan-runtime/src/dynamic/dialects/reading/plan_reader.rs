@@ -149,7 +149,7 @@ impl<'d> PlanReader<'d> {
     }
 
     /// The template that is not there, or not to be read.
-    pub(super) fn no_template(&mut self, place: Range<usize>) -> Template {
+    pub(crate) fn no_template(&mut self, place: Range<usize>) -> Template {
         let at = self.builder.place(place, None);
         self.builder.broken(at)
     }
@@ -193,8 +193,8 @@ impl<'d> PlanReader<'d> {
         what: &str,
         known: &[&str],
     ) -> Option<Members<'a>> {
-        let members = self.builder.members(node, what)?;
-        self.builder.only(&members, what, known);
+        let mut members = self.builder.members(node, what)?;
+        self.builder.only(&mut members, what, known);
         Some(members)
     }
 

@@ -64,7 +64,7 @@ impl PlanReader<'_> {
         let at_once = "the number of elements to process concurrently: 1, 2, …";
         let optional = members
             .given(policy::OPTIONAL)
-            .and_then(|node| self.one_of(node, "`optional`", optional::ALL));
+            .and_then(|node| self.optional_kind(node));
         let mut given = Vec::new();
         for amount in Amount::ALL {
             given.extend(self.given(members, amount));
@@ -140,6 +140,21 @@ impl PlanReader<'_> {
             self.builder.note(note.help("make it an input".to_owned()));
         }
         Some((amount, template))
+    }
+
+    fn optional_kind(&mut self, node: JsonNode<'_>) -> Option<&'static str> {
+        if node.kind() == JsonType::Bool {
+            let meant = match node.slice() {
+                "true" => optional::WHOLE,
+                _ => optional::NO,
+            };
+            let expected = format!("one of `\"{}\"`", optional::ALL.join("\"`, `\""));
+            let note = wrong_kind(node, "`optional`", &expected);
+            return self
+                .builder
+                .error(note.help(format!("write `\"optional\": \"{meant}\"`")));
+        }
+        self.one_of(node, "`optional`", optional::ALL)
     }
 
     fn catch(&mut self, members: &Members<'_>) -> Catch {

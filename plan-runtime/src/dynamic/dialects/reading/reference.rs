@@ -6,7 +6,7 @@ use crate::dynamic::Profile;
 use crate::dynamic::dialects::references::{ScannedReference, Target};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::Text;
-use crate::plan::{Input, Reference, Source as From};
+use crate::plan::{Block, Input, Reference, Source as From};
 use crate::print::short;
 use crate::shape::Secrets;
 use std::ops::Range;
@@ -63,12 +63,14 @@ impl PlanReader<'_> {
             let rules = self.builder.dialect.rules();
             (rules.allow_absence)(&mut reference, written);
         }
+        let parts = part.len();
         reference.path.splice(..0, part);
-        let name = match &written.target {
-            Target::Input(name) | Target::Id(name) => Some(name.as_str()),
-            Target::Index(_) => None,
-        };
-        Ok(reference.said(written.text, name))
+        Ok(match &written.target {
+            Target::Input(name) | Target::Id(name) => {
+                reference.said_of_part(written.text, name, parts)
+            }
+            Target::Index(_) => reference.said(written.text, None),
+        })
     }
 
     /// A step that is named by its place.
@@ -171,16 +173,30 @@ impl PlanBuilder {
             let is_block = self.around_id().is_some();
             let whole = if is_block { "block" } else { "plan" };
             let message = format!("there is no step[{index}]: the {whole} has {steps}");
-            let help = "a block counts its own steps; name what it reads of others in its `inputs`: `\"inputs\": {\"x\": \"${step[0].data}\"}`, and write `${x.data}` in it";
             let help = if is_block {
-                help
+                self.read_by_block(index)
             } else {
-                "steps are counted from 0, in the order of the list"
+                "steps are counted from 0, in the order of the list".to_owned()
             };
             let note = Note::error(Code::StepOutOfRange, place, message);
-            return self.error(note.help(help.to_owned()));
+            return self.error(note.help(help));
         }
+        let is_tail = |id: &str| id == Block::TAIL;
+        let in_tail = self.current.as_ref().is_some_and(|(_, id)| is_tail(id));
         let message = match current {
+            Some(current) if current == index && in_tail => {
+                let steps = match index {
+                    0 => "the block has no steps before it".to_owned(),
+                    1 => "the block has one step before it, step[0]".to_owned(),
+                    count => format!(
+                        "the block has {count} steps before it, step[0] to step[{}]",
+                        count - 1
+                    ),
+                };
+                let message = format!("step[{index}] is this `tail` itself: {steps}");
+                let help = self.read_by_block(index);
+                return self.error(Note::error(Code::LaterStep, place, message).help(help));
+            }
             Some(current) if current == index => {
                 format!("step[{index}] refers to itself")
             }
@@ -192,6 +208,15 @@ impl PlanBuilder {
         let help =
             "the steps of a blueprint run in order: a step can use only earlier steps".to_owned();
         self.error(Note::error(Code::LaterStep, place, message).help(help))
+    }
+
+    /// How a block reads a step outside of it: the one of this index, if there is one before the block.
+    fn read_by_block(&self, index: usize) -> String {
+        let before = self.before_block().unwrap_or_default();
+        let index = if index < before { index } else { 0 };
+        format!(
+            "a block counts its own steps; name what it reads of others in its `inputs`: `\"inputs\": {{\"x\": \"${{step[{index}].data}}\"}}`, and write `${{x.data}}` in it"
+        )
     }
 }
 

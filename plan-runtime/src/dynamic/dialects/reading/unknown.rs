@@ -1,20 +1,20 @@
 //! Members that nothing reads, and what those expect who write them.
 
+use super::holder::Holder;
 use super::layout::Layout;
-use super::{Member, Members, PlanBuilder, extensions};
-use crate::dynamic::dialects::references::{ReferenceTarget, quote};
-use crate::dynamic::json_node::{JsonNode, JsonType};
-use crate::dynamic::{Dialect, Profile};
-use crate::plan::Segment;
-use crate::plan::Selector;
-use crate::plan::json::names::step;
-use plan_graph::similar;
+use super::promise::{Instead, Promise, elsewhere, plain, synonym};
+use super::{Member, Members, PlanBuilder, extensions, wrong_kind};
+use crate::dynamic::Profile;
+use crate::dynamic::finding::Note;
+use crate::dynamic::json_node::{JsonType, on_one_line};
+use crate::plan::json::names::{branch, step};
 
 impl PlanBuilder {
     /// Warns of members that nothing reads. One that promises what the dialect does not have is an error.
     pub(crate) fn only_known(&mut self, members: &Members<'_>, what: &str, known: &[&str]) {
+        let holder = Holder::of(known);
         for member in members.unknown(known) {
-            let promise = promise(member).filter(|_| what != "an input");
+            let promise = holder.and_then(|_| Promise::of(member));
             self.unknown(members, member, what, known, promise);
         }
     }
@@ -26,32 +26,42 @@ impl PlanBuilder {
         member: &Member<'_>,
         layout: &Layout,
     ) -> bool {
-        let known = layout.step;
-        let promise = promise(member);
+        let known = known_in_step(layout);
+        let promise = Promise::of(member);
         // The systems ignore one of this name beside a tool.
         let was_ignored = member.name == step::FOR
             && self.profile == Profile::Compat
             && members.given(step::TOOL).is_some();
+        let is_own = known.contains(&&*member.name);
         let promise = promise.filter(|_| !was_ignored);
-        let extensions = extensions::ALL.iter().copied();
-        let meant = match promise {
-            None if self.notes.has_room(false) => similar(&member.name, extensions),
-            _ => None,
-        };
-        let help = match meant {
-            Some(meant) if meant == member.name => form(meant, layout, self.dialect),
-            Some(meant) if members.member(meant).is_none() => {
-                Some(format!("did you mean `{meant}`?"))
-            }
-            _ => None,
-        };
-        if help.is_none() {
-            self.unknown(members, member, "a step", known, promise);
-            return promise.is_some();
+        let is_error = promise.is_some_and(|promise| self.is_error(promise));
+        if is_own && !is_error {
+            let note = match form(&member.name, layout) {
+                Some(help) => members
+                    .unknown_note(member, "a step", &known, false)
+                    .help(help),
+                None => self.unknown_member(members, member, "a step", &known, false),
+            };
+            self.note(note.into_warning());
+            return false;
         }
-        let note = members.unknown_note(member, "a step", known, false);
-        self.note(note.help(help).into_warning());
-        false
+        if is_own && !extensions::is_form(member, layout) {
+            let expected = extensions::expected(&member.name, layout);
+            let note = wrong_kind(member.value, &format!("`{}`", member.name), expected);
+            let has_room = self.notes.has_room(true);
+            let help = has_room
+                .then(|| one_branch(member).or_else(|| self.instead(members, member, &known)));
+            let help = help.flatten();
+            self.note(note.at(member.key.place()).help(help));
+            return true;
+        }
+        self.unknown(members, member, "a step", &known, promise);
+        is_error
+    }
+
+    /// Whether a member that promises something must not be ignored.
+    fn is_error(&self, promise: Promise) -> bool {
+        self.profile == Profile::Strict || !promise.may_be_ignored()
     }
 
     fn unknown(
@@ -62,67 +72,117 @@ impl PlanBuilder {
         known: &[&str],
         promise: Option<Promise>,
     ) {
-        let is_listed = self.notes.has_room(promise.is_some());
-        let note = members.unknown_note(member, what, known, is_listed);
-        self.note(match promise {
-            Some(promise) => note.help(instead(promise, self.dialect)),
-            None => note.into_warning(),
-        });
+        let is_error = promise.is_some_and(|promise| self.is_error(promise));
+        let note = self.unknown_member(members, member, what, known, is_error);
+        self.note(note.warn_if(!is_error));
+    }
+
+    /// The finding for a member that nothing reads, with what can be written instead.
+    fn unknown_member(
+        &self,
+        members: &Members<'_>,
+        member: &Member<'_>,
+        what: &str,
+        known: &[&str],
+        is_error: bool,
+    ) -> Note {
+        let is_listed = self.notes.has_room(is_error);
+        let help = is_listed.then(|| self.instead(members, member, known));
+        let help = help.flatten();
+        let note = members.unknown_note(member, what, known, is_listed && help.is_none());
+        match help {
+            Some(help) => note.help(help),
+            None => note,
+        }
+    }
+
+    /// What can be written instead of a member that is known by another name, or says something that is written in another way.
+    fn instead(
+        &self,
+        members: &Members<'_>,
+        member: &Member<'_>,
+        known: &[&str],
+    ) -> Option<String> {
+        let holder = Holder::of(known)?;
+        let name = plain(&member.name);
+        let mut same = known.iter().filter(|known| plain(known) == name);
+        if let Some(meant) = same.next()
+            && members.member(meant).is_none()
+        {
+            return Some(format!("did you mean `{meant}`?"));
+        }
+        if let Some(elsewhere) = elsewhere(holder, member) {
+            return Some(elsewhere.to_owned());
+        }
+        let has_promises = matches!(
+            holder,
+            Holder::Plan | Holder::Step | Holder::Body | Holder::Policy
+        );
+        let promise = Promise::of(member).filter(|_| has_promises)?;
+        let dialect = self.dialect;
+        let instead = Instead {
+            dialect,
+            holder,
+            members,
+            member,
+        };
+        Some(instead.of(promise))
+    }
+
+    /// Refuses members that nothing reads. One that has another name in other languages is read as if it had its own.
+    pub(super) fn only_named(&mut self, members: &mut Members<'_>, what: &str, known: &[&str]) {
+        let holder = Holder::of(known);
+        let given = known.iter().filter(|name| members.member(name).is_some());
+        let mut given: Vec<&str> = given.copied().collect();
+        for index in 0..members.list.len() {
+            let member = &members.list[index];
+            if known.contains(&&*member.name) {
+                continue;
+            }
+            let meant = holder.and_then(|holder| synonym(holder, member));
+            let meant = meant.filter(|meant| known.contains(meant) && !given.contains(meant));
+            let note = match meant {
+                Some(meant) => {
+                    let note = members.unknown_note(member, what, known, false);
+                    note.help(format!("did you mean `{meant}`?"))
+                }
+                None => self.unknown_member(members, member, what, known, true),
+            };
+            self.note(note);
+            if let Some(meant) = meant {
+                given.push(meant);
+                members.list[index].name = meant.into();
+            }
+        }
     }
 }
 
-/// What somebody expects who writes a member that nothing reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Promise {
-    /// That a step may not run.
-    Condition,
-    /// That a step runs for each element of a list.
-    Elements,
-    /// That a step may run again.
-    Rounds,
-    /// That other steps run in it.
-    Steps,
+/// An `if` that is the one branch that it should have.
+fn one_branch(member: &Member<'_>) -> Option<String> {
+    let branch = member.value;
+    if member.name != step::IF || branch.kind() != JsonType::Object {
+        return None;
+    }
+    let members = Members::split(branch, &mut |_| {});
+    members.given(branch::THEN)?;
+    let others = members.unknown(branch::ALL);
+    let text = (others.count() == 0).then(|| on_one_line(branch.slice()))??;
+    Some(format!(r#"put the branch in a list: `"if": [{text}]`"#))
 }
 
-/// What a member promises by its name, in any spelling: that a step runs only sometimes or several times, or that others run in it. A value that takes the
-/// promise back, such as `"if": null`, is as no member.
-fn promise(member: &Member<'_>) -> Option<Promise> {
-    let value = member.value;
-    let letters = member.name.chars();
-    let letters = letters.filter(|c| !matches!(c, '_' | '-' | ' '));
-    let name: String = letters.flat_map(char::to_lowercase).collect();
-    // Of true and false, what says that a step runs once and always.
-    let (promise, always) = match name.as_str() {
-        "if" | "condition" | "when" | "onlyif" | "runif" => (Promise::Condition, "true"),
-        "unless" | "skipif" => (Promise::Condition, "false"),
-        "for" | "foreach" => (Promise::Elements, "false"),
-        "loop" | "repeat" => (Promise::Rounds, "false"),
-        "while" | "until" => (Promise::Rounds, ""),
-        "block" | "steps" | "substeps" if is_list(value) => (Promise::Steps, ""),
-        _ => return None,
-    };
-    let is_taken_back = match value.kind() {
-        JsonType::Null => true,
-        JsonType::Bool => value.slice() == always,
-        JsonType::String => value.text().is_ok_and(|text| text.value.trim().is_empty()),
-        JsonType::Number | JsonType::List | JsonType::Object => false,
-    };
-    (!is_taken_back).then_some(promise)
-}
-
-/// Whether it is a list, or an object as a block of plan JSON is.
-fn is_list(value: JsonNode<'_>) -> bool {
-    matches!(value.kind(), JsonType::List | JsonType::Object)
+/// All members of a step.
+fn known_in_step(layout: &Layout) -> Vec<&'static str> {
+    let extensions = extensions::ALL.iter().copied();
+    let extensions = extensions.filter(|name| !layout.by_place || *name != step::AFTER);
+    layout.step.iter().copied().chain(extensions).collect()
 }
 
 /// How a member is written that the systems ignore, so that it counts.
-fn form(name: &str, layout: &Layout, dialect: Dialect) -> Option<String> {
+fn form(name: &str, layout: &Layout) -> Option<String> {
     let form = match name {
         step::VALUE => return Some("a step with a `tool` has no `value`".to_owned()),
-        step::FOR => return Some(instead(Promise::Elements, dialect)),
         step::AWAIT => r#""await": "String""#,
         step::UNDO if layout.by_place => r#""undo": 0"#,
-        step::AFTER if layout.by_place => r#""dependsOn": [0]"#,
         step::UNDO => r#""undo": "a""#,
         step::ALWAYS => r#""always": true"#,
         step::AFTER => r#""after": ["a"]"#,
@@ -130,46 +190,4 @@ fn form(name: &str, layout: &Layout, dialect: Dialect) -> Option<String> {
         _ => return None,
     };
     Some(format!("one that counts is written `{form}`"))
-}
-
-/// What there is instead of a member that promises something.
-fn instead(promise: Promise, dialect: Dialect) -> String {
-    let rules = dialect.rules();
-    let key = |key: &str| Segment::new(Selector::Key(key.to_owned()));
-    let form = |path: &[Segment]| (rules.form)(ReferenceTarget::Step(0, "a"), path);
-    let form = |path: &[Segment]| quote(&form(path).unwrap_or_default());
-    let call = format!(r#"{{"tool": "t", "{}": {{}}}}"#, rules.arguments);
-    let (always, instead) = match promise {
-        Promise::Condition => (
-            "runs in any case",
-            format!(
-                r#""if": [{{"condition": {}, "then": {call}}}]"#,
-                form(&[key("ok")])
-            ),
-        ),
-        Promise::Elements => (
-            "runs once",
-            format!(
-                r#""for": {{"pattern": "x", "list": {}, "body": {call}}}"#,
-                form(&[])
-            ),
-        ),
-        Promise::Rounds => (
-            "runs once",
-            format!(
-                r#""loop": {{"steps": [], "tail": {call}, "while": true}}, "policy": {{"at_most": 100}}"#
-            ),
-        ),
-        Promise::Steps => (
-            "has no steps in it",
-            format!(r#""block": {{"steps": [], "tail": {call}}}"#),
-        ),
-    };
-    let retries = match (promise, rules.retries) {
-        (Promise::Elements | Promise::Rounds, Some(retries)) => {
-            format!(", and `{retries}` tries it again if it fails")
-        }
-        _ => String::new(),
-    };
-    format!("a step {always}{retries}; in place of its `tool`, it can have `{instead}`")
 }

@@ -12,6 +12,8 @@ pub(crate) enum ReferenceTarget<'n> {
     Input(&'n str),
     /// A local value, or what a block reads.
     Value(&'n str),
+    /// A local value by its number, and the name of the variable.
+    Local(usize, &'n str),
 }
 
 /// What a reference begins and ends with in a string.

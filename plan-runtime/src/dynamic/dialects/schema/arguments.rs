@@ -1,8 +1,8 @@
 //! The arguments of a tool, whose parts are what the contract says or references.
 
-use super::{Builder, MOST_TYPES_OF_TOOL, any_of, named, object};
+use super::{Builder, MOST_BYTES, MOST_TYPES_OF_TOOL, any_of, named, object};
 use crate::dynamic::Contract;
-use crate::dynamic::schema::{Element, Form, Property, Schema, Type, Types, Work};
+use crate::dynamic::schema::{Element, Form, Property, Schema, Type, Types};
 use crate::shape::Secrets;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -16,6 +16,10 @@ const VALUES: usize = 2_000;
 /// How deep types are inside each other without a name.
 const DEPTH: usize = 32;
 
+/// How many bytes a type has, beside the names and values in it, and how many one that is named.
+const BYTES_OF_TYPE: usize = 150;
+const BYTES_OF_MEMBER: usize = 40;
+
 /// What a call to a tool has.
 pub(super) struct Arguments {
     pub(super) schema: Value,
@@ -27,8 +31,14 @@ impl Builder<'_> {
     /// The arguments of a tool; `None` where nothing is known of them.
     pub(super) fn arguments(&mut self, contract: &Contract) -> Option<Arguments> {
         let schema = contract.arguments.as_ref()?;
-        let work = Work::for_values(0);
-        let ty = Type::of(schema, &work);
+        if !self.has_room() {
+            return None;
+        }
+        let ty = Type::of(schema, self.work);
+        if self.work.spend(ty.cost()).is_err() {
+            self.is_cut = true;
+            return None;
+        }
         self.left_of_tool = MOST_TYPES_OF_TOOL;
         let forms = ty.forms();
         if ty.beyond().is_some() || forms.len() > FORMS {
@@ -51,6 +61,13 @@ impl Builder<'_> {
         })
     }
 
+    /// Whether there may be more types. Where there may not, the schema says so.
+    fn has_room(&mut self) -> bool {
+        let has_room = self.bytes < MOST_BYTES && !self.work.is_spent();
+        self.is_cut |= !has_room;
+        has_room
+    }
+
     /// A value of a type, or a reference to one.
     fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets, depth: usize) -> Value {
         let forms = ty.forms();
@@ -59,9 +76,17 @@ impl Builder<'_> {
             && forms.len() <= FORMS
             && depth < DEPTH
             && !forms.iter().any(|form| is_any(form) && !form.counts());
-        if !is_known || self.left == 0 || self.left_of_tool == 0 {
+        // Also that it is too large to be opened was work.
+        let is_paid = self.work.spend(1 + ty.cost()).is_ok();
+        if !is_known {
             return named("value");
         }
+        let has_types = self.left > 0 && self.left_of_tool > 0;
+        if !has_types || !is_paid || !self.has_room() {
+            self.is_cut = true;
+            return named("value");
+        }
+        self.bytes += BYTES_OF_TYPE;
         self.left -= 1;
         self.left_of_tool -= 1;
         if !ty.types().overlaps(Types::LIST.or(Types::OBJECT)) {
@@ -101,6 +126,8 @@ impl Builder<'_> {
         if form.counts() && secrets.is_empty() && form.allowed().nth(VALUES).is_none() {
             let values = form.allowed().filter_map(|value| self.written(value));
             let values: Vec<Value> = values.collect();
+            let bytes = values.iter().map(|value| value.to_string().len());
+            self.bytes += bytes.sum::<usize>();
             let listed = (!values.is_empty()).then(|| json!({ "enum": values }));
             return listed.into_iter().collect();
         }
@@ -159,20 +186,32 @@ impl Builder<'_> {
 
     fn object(&mut self, form: &Form<'_>, secrets: &Secrets, depth: usize) -> Value {
         let required = form.required();
-        let mut names = form.names();
-        let listed: HashSet<&str> = names.iter().copied().collect();
-        let more = required.iter().filter(|name| !listed.contains(*name));
-        names.extend(more);
+        let listed: Vec<(&str, Property<'_>)> = match form {
+            Form::Beyond(_) => Vec::new(),
+            form => {
+                let listed = form.properties().into_iter();
+                listed
+                    .map(|(name, ty)| (name, Property::Type(ty)))
+                    .collect()
+            }
+        };
+        let names: HashSet<&str> = listed.iter().map(|(name, _)| *name).collect();
+        let others = required.iter().filter(|name| !names.contains(*name));
+        // What is required and not listed is as any other member that is not.
+        let others = others.map(|name| (*name, form.rest()));
+        let all: Vec<(&str, Property<'_>)> = listed.into_iter().chain(others).collect();
+        let _ = self.work.spend(form.schemas().len() + all.len());
         let required: HashSet<&str> = required.into_iter().collect();
-        let mut members = Vec::with_capacity(names.len());
+        let mut members = Vec::with_capacity(all.len());
         let mut may_be_open = true;
-        for name in names {
+        for (name, property) in all {
             let (may_be, beside_others) = self.may_be_key(name);
             may_be_open &= beside_others;
             if !may_be {
                 continue;
             }
-            let schema = match form.property(name) {
+            self.bytes += 2 * name.len() + BYTES_OF_MEMBER;
+            let schema = match property {
                 Property::Type(ty) => self.ty(&ty, &secrets.at(name), depth + 1),
                 Property::Open | Property::Unlisted => named("value"),
                 Property::Closed => continue,

@@ -19,14 +19,24 @@ mod values;
 
 use super::Dialect;
 use crate::dynamic::Contracts;
+use crate::dynamic::schema::Work;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
 /// How many types of arguments a schema has at most. Beyond, it says nothing of a value.
 const MOST_TYPES: usize = 20_000;
 
+/// How many bytes the types of all arguments have, about, before those of further tools are left out.
+const MOST_BYTES: usize = 12 << 20;
+
+/// How many bytes a call has in each kind of step and in bodies, beside its tool and its arguments.
+const BYTES_OF_CALL: usize = 500;
+
 /// How many of them one tool has at most.
 const MOST_TYPES_OF_TOOL: usize = 2_000;
+
+/// What a schema says if types are left out.
+const CUT: &str = "The types of all arguments are too large for one schema, so some are left out: any value is accepted in their place, and checked when the plan is read.";
 
 /// What the schema of a dialect has of its own.
 pub(crate) struct Form {
@@ -82,11 +92,18 @@ struct Builder<'c> {
     /// How many types there may still be, of all tools and of this one.
     left: usize,
     left_of_tool: usize,
+    /// What comparing all schemas has for its work.
+    work: &'c Work,
+    /// How many bytes there are, about.
+    bytes: usize,
+    /// Whether a type was left out for that.
+    is_cut: bool,
 }
 
 /// The schema of all plans of a dialect over these tools.
 pub(crate) fn schema(dialect: Dialect, contracts: &Contracts) -> Value {
     let form = &dialect.rules().form_of_schema;
+    let work = Work::for_types();
     let mut builder = Builder {
         dialect,
         contracts,
@@ -96,6 +113,9 @@ pub(crate) fn schema(dialect: Dialect, contracts: &Contracts) -> Value {
         types: HashMap::new(),
         left: MOST_TYPES,
         left_of_tool: 0,
+        work: &work,
+        bytes: 0,
+        is_cut: false,
     };
     builder.values();
     builder.steps();
@@ -123,8 +143,11 @@ pub(crate) fn schema(dialect: Dialect, contracts: &Contracts) -> Value {
         "properties": properties,
         "required": needed,
         "additionalProperties": false,
-        "$defs": builder.defs,
+        "$defs": std::mem::take(&mut builder.defs),
     });
+    if builder.is_cut {
+        schema["$comment"] = CUT.into();
+    }
     if may_be_list {
         schema["type"] = json!(["array", "object"]);
         for keyword in ["items", "minItems"] {

@@ -1,7 +1,7 @@
 //! Steps, and what they do.
 
 use super::policy::{Does, Failure};
-use super::{Builder, any_of, named, object};
+use super::{BYTES_OF_CALL, Builder, any_of, named, object};
 use crate::dynamic::Limits;
 use crate::plan::KEYWORDS;
 use crate::plan::json::names::{binding, block, branch, each, looped, step, tool};
@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 /// A member of an object, and whether it is required.
 type Member = (&'static str, Value, bool);
+
+/// How many tools are listed in each kind of step.
+const FEW: usize = 8;
 
 /// A variable of a pattern that is never a keyword of Rust.
 const PLAIN_NAME: &str = "(?:_|[a-z]|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z]+[0-9][a-z0-9_]*)";
@@ -70,26 +73,39 @@ impl Builder<'_> {
         let mut unknown = Vec::new();
         let mut calls = Vec::new();
         for (at, contract) in contracts.iter().enumerate() {
-            let Some(known) = self.arguments(contract) else {
+            self.bytes += contract.name.len();
+            let known = self.arguments(contract);
+            // A blueprint has one more kind, and more members in each.
+            self.bytes += BYTES_OF_CALL * if self.form.by_place { 6 } else { 3 };
+            let Some(known) = known else {
                 unknown.push(contract.name.as_str());
                 continue;
             };
             let name = format!("arguments{at}");
             let given = (arguments, named(&name), known.required);
             self.defs.insert(name, known.schema);
-            calls.push([self.tool(&[&contract.name]), vec![given]].concat());
+            let names = json!({ "enum": [contract.name] });
+            calls.push([self.tool(names), vec![given]].concat());
         }
         if !unknown.is_empty() {
+            let names = json!({ "enum": unknown });
+            let names = match unknown.len() {
+                ..=FEW => names,
+                // They are listed once, and not in each kind of step.
+                _ => {
+                    self.defs.insert("others".to_owned(), names);
+                    named("others")
+                }
+            };
             let any = vec![self.open_object(named("value")), named("reference")];
             let given = (arguments, any_of(any), false);
-            calls.push([self.tool(&unknown), vec![given]].concat());
+            calls.push([self.tool(names), vec![given]].concat());
         }
         calls
     }
 
     /// What names one of these tools.
-    fn tool(&self, all: &[&str]) -> Vec<Member> {
-        let names = json!({ "enum": all });
+    fn tool(&self, names: Value) -> Vec<Member> {
         let description = json!({"type": "string"});
         if self.strings.is_some() {
             return vec![

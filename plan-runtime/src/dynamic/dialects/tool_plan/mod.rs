@@ -37,15 +37,13 @@ pub(super) static RULES: Rules = Rules {
 
     form_of_schema: schema::FORM,
     guide: Guide {
-        frame: [r#"{"steps": ["#, r#"], "output_steps": ["mail"]}"#],
+        frame: [r#"{"steps": ["#, r#"], "output_steps": ["sent"]}"#],
         by_id: true,
         wraps: false,
-        local: r#""$ref:x""#,
-        after: r#""after": ["mail"]"#,
         notes: &[
             "`output_steps` are the steps whose outputs are the result of the plan.",
             "A reference is a whole string, and keeps the type of its value. There are no references inside a longer string.",
-            r#"Text with `{` or `$` in it that is not a reference is written as JSON after `$ref:`: `$ref:"{text}"`."#,
+            r#"Any other string is text, whatever is in it: `5 $` and `{x}` are what they are. Text that looks like a reference, to any step or in any form, is an error. If it is meant, write it as a string of JSON after `$ref:`: `"$ref:\"$ref:mails\""` is the text `$ref:mails`."#,
         ],
     },
 

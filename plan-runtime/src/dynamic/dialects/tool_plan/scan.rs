@@ -163,7 +163,9 @@ pub(super) fn literal(text: &str) -> String {
 /// How references to a step or a value are written: an index after a dot, or in brackets if the one that was `written` has some.
 pub(super) fn style(to: ReferenceTarget<'_>, written: &str) -> Option<Style> {
     let id = match to {
-        ReferenceTarget::Step(_, id) | ReferenceTarget::Value(id) => id,
+        ReferenceTarget::Step(_, id)
+        | ReferenceTarget::Value(id)
+        | ReferenceTarget::Local(_, id) => id,
         ReferenceTarget::Input(_) => return None,
     };
     Some(Style {

@@ -3,8 +3,8 @@
 use super::id;
 use crate::dynamic::dialects::reading::{Members, PlanReader, nothing, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::{JsonNode, JsonType};
-use crate::plan::json::names::{step, tool};
+use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
+use crate::plan::json::names::{step, template, tool};
 use crate::plan::{Action, Policy, Role, RustText, Step, Template, ToolInfo};
 use crate::print::short;
 use std::sync::Arc;
@@ -46,6 +46,7 @@ impl PlanReader<'_> {
     pub(super) fn call(&mut self, members: &Members<'_>) -> Action {
         let tool = members.get(step::TOOL).and_then(|tool| self.tool(tool));
         let args = match members.get(step::ARGUMENTS) {
+            Some(arguments) if self.is_no_object(arguments) => self.no_template(arguments.place()),
             Some(arguments) => self.template(arguments, None, 0),
             None => {
                 self.builder.place(members.node.place(), None);
@@ -53,6 +54,36 @@ impl PlanReader<'_> {
             }
         };
         Action { tool, args }
+    }
+
+    /// Whether arguments have one member, which has the name of a kind of template but not its form. It is an error.
+    fn is_no_object(&mut self, node: JsonNode<'_>) -> bool {
+        if node.kind() != JsonType::Object {
+            return false;
+        }
+        let mut members = node.members();
+        let (Some((key, value)), None) = (members.next(), members.next()) else {
+            return false;
+        };
+        let Ok(name) = key.text() else { return false };
+        let kind = match &*name.value {
+            template::TEXT | template::ALL_OF | template::ANY | template::COMPARE => JsonType::List,
+            template::REFERENCE => JsonType::Object,
+            _ => return false,
+        };
+        if value.kind() == kind {
+            return false;
+        }
+        let message = format!(
+            "`{}` is a kind of template, and this does not have its form",
+            name.value
+        );
+        let object = on_one_line(node.slice());
+        let object = object.unwrap_or_else(|| format!(r#"{{"{}": …}}"#, name.value));
+        let help = format!(r#"an object with this member is `{{"object": {object}}}`"#);
+        let note = Note::error(Code::WrongKind, node.place(), message);
+        self.builder.note(note.help(help));
+        true
     }
 
     fn tool(&mut self, node: JsonNode<'_>) -> Option<Arc<ToolInfo>> {

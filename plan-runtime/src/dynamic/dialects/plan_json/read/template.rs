@@ -2,7 +2,7 @@
 
 use crate::dynamic::dialects::reading::{Member, PlanReader, duplicate, meant, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::json::names::{computed, part, template};
 use crate::plan::{Computed, Entry, Key, Part, Template};
 use crate::print::short;
@@ -108,8 +108,14 @@ impl PlanReader<'_> {
             }
             let name = short(&member.name);
             let similar = || similar(&member.name, template::ALL.iter().copied());
-            let help = match meant(&member.name).or_else(similar) {
-                Some(meant) => format!("did you mean `{meant}`?"),
+            let other = || {
+                Some(format!(
+                    "did you mean `{}`?",
+                    meant(&member.name).or_else(similar)?
+                ))
+            };
+            let help = match as_it_is(member).or_else(other) {
+                Some(help) => help,
                 None => format!(
                     r#"an object with this member is `{{"object": {{"{name}": …}}}}`; the others are `{}`"#,
                     template::ALL[1..].join("`, `")
@@ -300,4 +306,24 @@ impl PlanReader<'_> {
             },
         }
     }
+}
+
+/// What to write in place of `{"list": …}` and its like: a value as it is.
+fn as_it_is(member: &Member<'_>) -> Option<String> {
+    let kind = member.value.kind();
+    let what = match (member.name.to_ascii_lowercase().as_str(), kind) {
+        ("list" | "array" | "items", JsonType::List) => "a list",
+        ("string" | "str", JsonType::String) => "a string",
+        ("number" | "integer" | "int" | "float", JsonType::Number) => "a number",
+        ("bool" | "boolean", JsonType::Bool) => "`true` or `false`",
+        ("null" | "none", JsonType::Null) => "`null`",
+        ("literal" | "value" | "const" | "constant", JsonType::List) => "a list",
+        ("literal" | "value" | "const" | "constant", _) if kind != JsonType::Object => "a value",
+        _ => return None,
+    };
+    let text = on_one_line(member.value.slice());
+    Some(match text {
+        Some(text) => format!("{what} is written as it is: `{text}`"),
+        None => format!("{what} is written as it is"),
+    })
 }

@@ -1,0 +1,176 @@
+//! What says which types are in a type.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use serde_derive_internals::ast::{Container, Field};
+use std::collections::BTreeMap;
+use syn::visit::{self, Visit};
+use syn::{
+    DeriveInput, GenericParam, Generics, Ident, Lit, Type, TypePath, WherePredicate, parse_quote,
+};
+
+/// The implementations for a type. If it is generic, these are the parameters that are in its JSON, and the types that follow from them: `T` and `T::Item`.
+pub(super) fn derive(
+    input: &DeriveInput,
+    output: &Container<'_>,
+    check: &TokenStream,
+) -> TokenStream {
+    let ident = &input.ident;
+    let parts = parts(&input.generics, output);
+    let mut bounded = input.generics.clone();
+    if !parts.is_empty() {
+        let bounds = parts
+            .iter()
+            .map(|part| -> WherePredicate { parse_quote!(#part: #check::Searchable) });
+        bounded.make_where_clause().predicates.extend(bounds);
+    }
+    let (impl_generics, type_generics, bounds) = bounded.split_for_impl();
+    let searchable = quote! {
+        #[automatically_derived]
+        #[allow(deprecated)]
+        impl #impl_generics #check::Searchable for #ident #type_generics #bounds {
+            fn search(__types: &mut #check::Types) {
+                __types.shape::<Self>();
+                #(<#parts as #check::Searchable>::search(__types);)*
+            }
+        }
+    };
+    if parts.is_empty() {
+        return searchable;
+    }
+    let described = described(input, &parts, &quote!(__types.shape::<Self>();), check);
+    quote!(#searchable #described)
+}
+
+/// The same for a type whose JSON is that of other types, with `#[serde(into)]`, `from` or `try_from`.
+pub(super) fn derive_opaque(input: &DeriveInput, check: &TokenStream) -> TokenStream {
+    let mut others = Vec::new();
+    for attr in &input.attrs {
+        if attr.path().is_ident("serde") {
+            // What is wrong with it is for serde's own derives to say.
+            let _ = attr.parse_nested_meta(|meta| {
+                let names = ["into", "from", "try_from"];
+                let is_other = names.iter().any(|name| meta.path.is_ident(name));
+                let value: Option<Lit> = match meta.value() {
+                    Ok(value) => Some(value.parse()?),
+                    Err(_) => None,
+                };
+                if let (true, Some(Lit::Str(text))) = (is_other, value) {
+                    others.extend(text.parse::<Type>());
+                }
+                Ok(())
+            });
+        }
+    }
+    let is_marked = super::input_fields(input).any(|it| super::secret::is_marked(&it.attrs));
+    let secret = is_marked.then(|| quote!(__types.secret::<Self>();));
+    described(
+        input,
+        &others,
+        &quote!(#secret #(__types.same::<Self, #others>();)*),
+        check,
+    )
+}
+
+/// The implementation of `HasParts`.
+fn described(
+    input: &DeriveInput,
+    parts: &[Type],
+    describe: &TokenStream,
+    check: &TokenStream,
+) -> TokenStream {
+    let ident = &input.ident;
+    let list = parts.iter().rfold(
+        quote!(__Rest),
+        |rest, part| quote!(#check::Cons<#part, #rest>),
+    );
+    let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        #[allow(deprecated)]
+        impl #impl_generics #check::HasParts for #ident #type_generics #where_clause {
+            type Parts<__Rest> = #list;
+            fn describe(__types: &mut #check::Types) {
+                #describe
+            }
+        }
+    }
+}
+
+/// The types of which it is not known here what is in them.
+fn parts(generics: &Generics, output: &Container<'_>) -> Vec<Type> {
+    let mut parts = Parts {
+        generics,
+        all: BTreeMap::new(),
+    };
+    for field in output.data.all_fields() {
+        if is_in_json(field) {
+            parts.visit_type(field.ty);
+        }
+    }
+    parts.all.into_values().collect()
+}
+
+fn is_in_json(field: &Field<'_>) -> bool {
+    let attrs = &field.attrs;
+    !(attrs.skip_serializing() && attrs.skip_deserializing()
+        || super::secret::is_marked(&field.original.attrs))
+}
+
+struct Parts<'a> {
+    generics: &'a Generics,
+    all: BTreeMap<String, Type>,
+}
+
+impl Parts<'_> {
+    fn add(&mut self, ty: &TypePath) {
+        let text = ty.to_token_stream().to_string();
+        self.all.insert(text, Type::Path(ty.clone()));
+    }
+}
+
+impl<'ast> Visit<'ast> for Parts<'_> {
+    fn visit_type_path(&mut self, ty: &'ast TypePath) {
+        let first = ty.path.segments.first().map(|first| &first.ident);
+        let is_parameter = ty.qself.is_none()
+            && first.is_some_and(|first| self.generics.type_params().any(|it| it.ident == *first));
+        let is_of_parameter = ty.qself.is_some() && depends_on(ty.to_token_stream(), self.generics);
+        if is_parameter || is_of_parameter {
+            return self.add(ty);
+        }
+        let is_phantom = ty
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "PhantomData");
+        if !is_phantom {
+            visit::visit_type_path(self, ty);
+        }
+    }
+}
+
+/// Whether a type in the code of one with these parameters is another for other parameters.
+pub(super) fn depends(ty: &Type, generics: &Generics) -> bool {
+    depends_on(ty.to_token_stream(), generics)
+}
+
+fn depends_on(tokens: TokenStream, generics: &Generics) -> bool {
+    let is_named = |name: &Ident| {
+        name == "Self"
+            || generics.params.iter().any(|param| match param {
+                GenericParam::Type(param) => param.ident == *name,
+                GenericParam::Const(param) => param.ident == *name,
+                GenericParam::Lifetime(_) => false,
+            })
+    };
+    let has_parameters = generics
+        .params
+        .iter()
+        .any(|param| !matches!(param, GenericParam::Lifetime(_)));
+    has_parameters
+        && tokens.into_iter().any(|token| match token {
+            TokenTree::Group(group) => depends_on(group.stream(), generics),
+            TokenTree::Ident(name) => is_named(&name),
+            _ => false,
+        })
+}

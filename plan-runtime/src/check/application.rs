@@ -1,0 +1,191 @@
+//! What the tools of a plan ask of the application that it runs on, and what rustc says where the application is another one.
+//!
+//! The first tool of a plan is asked about before all others: where it cannot be called, rustc does not know the type that the others need, and
+//! says nothing of them. It knows no type where two implementations could apply and neither does, for which the implementations with
+//! `Never` are here; and then it does not say what exactly the tool lacks. So there are no two for the tools of which only rustc knows what they
+//! ask for, since their [`Call`] may be for all applications with a capability: for those, it names the capability.
+
+use super::run::{Request, Started};
+use crate::run::Mock;
+use crate::{Call, Plan, Tool};
+use std::cell::{Ref, RefMut};
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::{Arc, MutexGuard, RwLockReadGuard, RwLockWriteGuard};
+
+/// The first tool of a plan, and whether there is one application for it.
+pub struct First<T, const ONE: bool>(PhantomData<T>);
+
+/// Asks a tool whether there is one application for it.
+pub struct Kind<T>(PhantomData<T>);
+
+impl<T: Tool> Kind<T> {
+    /// Whether there is.
+    pub const ONE_APPLICATION: bool = T::ONE_APPLICATION;
+}
+
+/// The answer for what is not a tool, which is reported where it is.
+pub trait NoKind {
+    /// There is nothing more to say.
+    const ONE_APPLICATION: bool = true;
+}
+
+impl<T> NoKind for Kind<T> {}
+
+/// An application that can call a tool. It is the application that implements this, since the compiler would guess it if it
+/// were a parameter, from the one application that has the tool.
+#[diagnostic::on_unimplemented(
+    message = "the application `{Self}` cannot call the tool `{T}`",
+    label = "this application lacks what `{T}` needs"
+)]
+pub trait HasTool<T, First> {
+    /// Starts a step that calls the tool.
+    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
+    where
+        T: 'a;
+
+    /// All that keeps a plan with this tool from starting.
+    #[must_use]
+    fn lacks(&self, plan: &Plan) -> Vec<String>;
+}
+
+impl<T, F, App, const ONE: bool> HasTool<T, First<F, ONE>> for App
+where
+    F: CalledDirectlyOn<App, ONE> + KnownOn<App, ONE, App = App>,
+    <F as KnownOn<App, ONE>>::App: Calls<T>,
+    App: ?Sized,
+{
+    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
+    where
+        T: 'a,
+    {
+        <App as Calls<T>>::start(self, request)
+    }
+
+    fn lacks(&self, plan: &Plan) -> Vec<String> {
+        <App as Calls<T>>::lacks(self, plan)
+    }
+}
+
+/// What starts the calls of a tool.
+pub trait Calls<T> {
+    /// Starts a step that calls the tool.
+    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
+    where
+        T: 'a;
+
+    /// All that keeps a plan from starting.
+    #[must_use]
+    fn lacks(&self, plan: &Plan) -> Vec<String> {
+        let _ = plan;
+        Vec::new()
+    }
+}
+
+impl<T: Call<App>, App: ?Sized + Sync> Calls<T> for App {
+    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
+    where
+        T: 'a,
+    {
+        request.call::<T, App>(self)
+    }
+}
+
+/// A mock has every tool. That no other application is a mock, rustc knows since a mock is not `Sync`.
+#[diagnostic::do_not_recommend]
+impl<T: Tool + 'static> Calls<T> for Mock {
+    fn start<'a>(&'a self, request: Request<'_>) -> Started<'a>
+    where
+        T: 'a,
+    {
+        Mock::start::<T>(self, request)
+    }
+
+    fn lacks(&self, plan: &Plan) -> Vec<String> {
+        Mock::lacks(self, plan)
+    }
+}
+
+/// The first tool, if the application is known to call it.
+pub trait KnownOn<App: ?Sized, const ONE: bool> {
+    /// The application.
+    type App: ?Sized;
+}
+
+impl<T: Call<App>, App: ?Sized + Sync, const ONE: bool> KnownOn<App, ONE> for T {
+    type App = App;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Tool, const ONE: bool> KnownOn<Mock, ONE> for T {
+    type App = Mock;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Tool, App: ?Sized> KnownOn<App, true> for T
+where
+    for<'a> (): Never<'a>,
+{
+    type App = App;
+}
+
+/// The same, of an application that is another one. It has [`KnownOn`] before it, so that rustc has nothing to say of that.
+#[diagnostic::on_unimplemented(
+    message = "the application `{App}` cannot call the tool `{Self}`",
+    label = "this application has no `{Self}`",
+    note = "run the plan on an application that has this tool, or write `impl Call<{App}> for {Self}`",
+    note = "if `{Self}` is a plan, the application lacks one of its tools"
+)]
+pub trait CalledOn<App: ?Sized, const ONE: bool>: KnownOn<App, ONE> {}
+
+impl<T: Call<App>, App: ?Sized + Sync, const ONE: bool> CalledOn<App, ONE> for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Tool, const ONE: bool> CalledOn<Mock, ONE> for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Tool, App: ?Sized> CalledOn<App, true> for T where for<'a> (): Never<'a> {}
+
+/// The same, of what only points to an application.
+#[diagnostic::on_unimplemented(
+    message = "`{App}` points to an application, but is not one",
+    label = "pass what it points to: `&*app`; instead of `&&app`, `&app`",
+    note = "the tool `{Self}` is called on the application itself: `&*app` is what a reference, a `Box`, an `Rc` or an `Arc` points to"
+)]
+pub trait CalledDirectlyOn<App: ?Sized, const ONE: bool>: KnownOn<App, ONE> {}
+
+impl<T: CalledOn<App, ONE>, App: ?Sized, const ONE: bool> CalledDirectlyOn<App, ONE> for T {}
+
+/// What nothing implements. The lifetime is for `for<'a>`, by which rustc takes for granted that a bound without type parameters holds.
+pub trait Never<'a> {}
+
+macro_rules! pointers {
+    ($([$($lifetime:lifetime)?] $ty:ty;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($lifetime,)? T: Tool, A: ?Sized, const ONE: bool> KnownOn<$ty, ONE> for T
+        where
+            for<'a> (): Never<'a>,
+        {
+            type App = $ty;
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($lifetime,)? T: Tool, A: ?Sized, const ONE: bool> CalledDirectlyOn<$ty, ONE> for T where
+            for<'a> (): Never<'a>
+        {
+        }
+    )*};
+}
+
+pointers! {
+    ['b] &'b A;
+    ['b] &'b mut A;
+    [] Box<A>;
+    [] Arc<A>;
+    [] Rc<A>;
+    ['b] Ref<'b, A>;
+    ['b] RefMut<'b, A>;
+    ['b] MutexGuard<'b, A>;
+    ['b] RwLockReadGuard<'b, A>;
+    ['b] RwLockWriteGuard<'b, A>;
+}

@@ -1,0 +1,388 @@
+//! What the variables of a `for` and of patterns are.
+
+use super::outputs::Outputs;
+use super::path::{Given, LeadsNowhere, follow};
+use super::replacement::{Replacement, weight};
+use crate::dynamic::schema::{Type, Types};
+use crate::plan::{
+    Bound, Condition, For, Key, Number, Path, Reference, Segment, Source, Template, outcome_of,
+};
+use crate::print::{Cut, SHORT};
+use crate::resolve::describe::short;
+use serde_json::{Map, Value};
+
+/// How many elements of a list that the plan writes itself are looked at one by one.
+const MOST_ELEMENTS: usize = 64;
+/// How large such an element is at most.
+const LARGEST_ELEMENT: usize = 64;
+
+/// How large the type is at most of a value that the plan puts together.
+const LARGEST: usize = 4096;
+
+/// A local value, with those around it.
+pub(super) struct Local<'a, 'c> {
+    given: Given<'a>,
+    pattern: &'a str,
+    bound: Bound,
+    depth: usize,
+    around: Option<&'c Self>,
+}
+
+impl<'a, 'c> Outputs<'a, 'c> {
+    /// How many local values there are here.
+    pub(super) fn depth(&self) -> usize {
+        self.locals.map_or(0, |innermost| innermost.depth + 1)
+    }
+
+    fn local(&self, depth: usize) -> Option<&'c Local<'a, 'c>> {
+        let mut locals = std::iter::successors(self.locals, |local| local.around);
+        locals.find(|local| local.depth == depth)
+    }
+
+    /// What a local value is.
+    pub(super) fn of_local(&self, depth: usize) -> Option<Given<'a>> {
+        self.local(depth).map(|local| local.given.clone())
+    }
+
+    /// The pattern that binds the variable that a reference begins with.
+    pub(super) fn pattern(&self, reference: &Reference) -> Option<&'a str> {
+        match reference.source {
+            Source::Local(depth) => Some(self.local(depth)?.pattern),
+            Source::Step(_) | Source::Input(_) => None,
+        }
+    }
+
+    /// Whether a variable has this name here.
+    pub(super) fn is_bound(&self, name: &str) -> bool {
+        let mut locals = std::iter::successors(self.locals, |local| local.around);
+        locals.any(|local| local.bound.binds(name))
+    }
+
+    /// The variable that a reference begins with, and how many parts of its path are in the name.
+    pub(super) fn variable<'r>(&self, reference: &'r Reference) -> Option<(&'r str, usize)>
+    where
+        'c: 'r,
+    {
+        let Source::Local(depth) = reference.source else {
+            return None;
+        };
+        let (name, rest) = self.local(depth)?.bound.start(reference.path())?;
+        Some((name, reference.path.len() - rest.segments.len()))
+    }
+
+    /// What the path of a reference starts from, and how many parts of it lead there: those of the name of a variable.
+    fn start(&self, reference: &Reference) -> Result<(Given<'a>, usize), LeadsNowhere<'a>> {
+        // Without fuel, nothing is opened that could not be looked through.
+        self.work.spend(1)?;
+        let given = self.given(reference.source);
+        let replaced = given.replaced.iter().map(|other| weight(&other.value));
+        self.work.spend(given.ty.cost() + replaced.sum::<usize>())?;
+        let (name, skipped) = match self.variable(reference) {
+            Some((name, skipped)) if skipped > 0 => (name, skipped),
+            _ => return Ok((given, 0)),
+        };
+        let part = Path {
+            optional: false,
+            segments: &reference.path[..skipped],
+            otherwise: None,
+        };
+        let mut part = follow(given, part, self.work)?;
+        if part.ty.says_null() {
+            part.absent = Some(may_be_null(name));
+        }
+        Ok((part, skipped))
+    }
+
+    /// What a reference leads to.
+    pub(super) fn found(&self, reference: &Reference) -> Result<Given<'a>, LeadsNowhere<'a>> {
+        self.follow(reference, &reference.path)
+    }
+
+    /// What this path leads to from where a reference starts.
+    pub(super) fn follow(
+        &self,
+        reference: &Reference,
+        path: &[Segment],
+    ) -> Result<Given<'a>, LeadsNowhere<'a>> {
+        let (given, skipped) = self.start(reference)?;
+        let part = skipped.checked_sub(1).and_then(|last| path.get(last));
+        let rest = Path {
+            optional: part.map_or(reference.optional, |part| part.optional),
+            segments: path.get(skipped..).unwrap_or_default(),
+            ..reference.path()
+        };
+        match follow(given, rest, self.work) {
+            Ok(mut found) => {
+                if let Some(lost) = &mut found.lost {
+                    lost.segment += skipped;
+                }
+                Ok(found)
+            }
+            Err(LeadsNowhere::Lost(mut lost)) => {
+                lost.segment += skipped;
+                Err(LeadsNowhere::Lost(lost))
+            }
+            Err(unknown) => Err(unknown),
+        }
+    }
+
+    /// The same with one more local value.
+    pub(super) fn with<'d>(self, local: &'d Local<'a, 'd>) -> Outputs<'a, 'd>
+    where
+        'c: 'd,
+    {
+        Outputs {
+            locals: Some(local),
+            ..self
+        }
+    }
+
+    fn bind(self, given: Given<'a>, pattern: &'a str, bound: Bound) -> Local<'a, 'c> {
+        Local {
+            given: Given {
+                lost: None,
+                ..given
+            },
+            pattern,
+            bound,
+            depth: self.depth(),
+            around: self.locals,
+        }
+    }
+
+    /// What a `for` binds, whose list may have this place.
+    pub(super) fn element(self, each: &'a For, at: Option<usize>) -> Local<'a, 'c> {
+        let bound = Bound::pattern(&each.pattern, &each.list);
+        let given = match &each.list {
+            Template::List(items) => self.of_items(&each.pattern, items, at),
+            list => self.of_elements(list),
+        };
+        self.bind(given, &each.pattern, bound)
+    }
+
+    /// An element of a list, or a member of an object with its name.
+    fn of_elements(self, list: &'a Template) -> Given<'a> {
+        let given = self.of_template(list);
+        let mut element = Given::typed(given.ty.iterated(self.work));
+        if element.ty.types().is_empty() && given.replaced.is_empty() {
+            element.ty = Type::any();
+        }
+        if element.ty.says_null() {
+            let list = match list {
+                Template::Reference(reference) => short(&reference.text()),
+                list => Cut(list, SHORT).to_string(),
+            };
+            element.absent = Some(format!("an element of `{list}` may be null"));
+        }
+        for other in given.replaced {
+            match other.lists.checked_sub(1) {
+                Some(lists) => element.replaced.push(Replacement { lists, ..other }),
+                None => {
+                    let items: Vec<Value> = match &other.value {
+                        Value::Array(items) => items.clone(),
+                        Value::Object(members) => {
+                            let pair = |(name, value): (&String, &Value)| {
+                                [name.as_str().into(), value.clone()]
+                            };
+                            members.iter().map(pair).map(Value::from_iter).collect()
+                        }
+                        _ => Vec::new(),
+                    };
+                    let items = items.into_iter().filter(|item| !item.is_null());
+                    let items = items.map(|item| other.with(item));
+                    element.replaced.extend(items);
+                }
+            }
+        }
+        element
+    }
+
+    /// An element of a list that the plan writes itself.
+    fn of_items(self, pattern: &str, items: &'a [Template], at: Option<usize>) -> Given<'a> {
+        let mut element = Given::typed(Type::none());
+        let mut places = at.map(|at| self.spans.templates.parts(at));
+        for (index, item) in items.iter().enumerate() {
+            let at = places.as_mut().and_then(Iterator::next);
+
+            let literal = literal(item, &mut LARGEST_ELEMENT.clone());
+            match literal.filter(|_| index < MOST_ELEMENTS) {
+                Some(value) => element.replaced.push(Replacement {
+                    value,
+                    lists: 0,
+                    when: format!("`{}` is element [{index}] of the list", short(pattern)),
+                    place: at.map(|at| self.place(at)),
+                }),
+                None => {
+                    let item = self.of_template(item);
+                    element.ty = element.ty.or(item.in_value());
+                }
+            }
+        }
+        if element.ty.forms().len() > 1 {
+            element.ty = element.ty.once();
+        }
+        if element.ty.says_null() {
+            element.absent = Some("an element of the list may be null".to_owned());
+        }
+        element
+    }
+
+    /// What a pattern binds of a value that it matches.
+    pub(super) fn bound(self, pattern: &'a str, value: &'a Template) -> Local<'a, 'c> {
+        let bound = Bound::pattern(pattern, value);
+        let Given { ty, replaced, .. } = self.of_template(value);
+        let mut given = match outcome_of(pattern, value) {
+            None => Given {
+                replaced,
+                ..Given::typed(ty.present(self.work))
+            },
+            Some(_) if ty.beyond().is_some() => Given::typed(ty),
+            Some(side) => Given {
+                replaced: replaced
+                    .into_iter()
+                    .filter_map(|other| Some(other.with(other.value.get(side)?.clone())))
+                    .collect(),
+                ..Given::typed(ty.side(side))
+            },
+        };
+        if given.ty.says_null() {
+            let name = bound.names().next().unwrap_or(pattern);
+            given.absent = Some(may_be_null(name));
+        }
+        self.bind(given, pattern, bound)
+    }
+
+    /// Does something where a branch is taken that has these conditions.
+    pub(super) fn within<T>(
+        self,
+        conditions: &'a [Condition],
+        then: &mut dyn FnMut(Outputs<'a, '_>) -> T,
+    ) -> T {
+        let Some((first, rest)) = conditions.split_first() else {
+            return then(self);
+        };
+        match first {
+            Condition::Let { pattern, value } if self.may_bind() => {
+                let local = self.bound(pattern, value);
+                self.with(&local).within(rest, then)
+            }
+            _ => self.within(rest, then),
+        }
+    }
+
+    /// Whether there may be another local value. One too many is an error of its own.
+    pub(super) fn may_bind(&self) -> bool {
+        self.depth() < crate::plan::depth::DEEPEST_BODY
+    }
+
+    /// What a template gives.
+    pub(super) fn of_template(&self, template: &'a Template) -> Given<'a> {
+        let given = self.of_parts(template);
+        if given.ty.cost() > LARGEST && !matches!(template, Template::Reference(_)) {
+            return Given::any();
+        }
+        given
+    }
+
+    fn of_parts(&self, template: &'a Template) -> Given<'a> {
+        let types = match template {
+            Template::Reference(reference) => {
+                return match self.found(reference) {
+                    Ok(given) => Given {
+                        lost: None,
+                        ..given
+                    },
+                    Err(LeadsNowhere::Lost(_)) => Given::any(),
+                    Err(LeadsNowhere::Unknown(why)) => Given::typed(Type::unknown(why)),
+                };
+            }
+            Template::List(items) => {
+                let mut elements = Vec::with_capacity(items.len().min(LARGEST));
+                let mut cost = 0;
+                for item in items {
+                    let element = self.of_template(item).in_value();
+                    cost += element.cost();
+                    if cost > LARGEST {
+                        return Given::typed(Type::plain(Types::LIST));
+                    }
+                    elements.push(element);
+                }
+                return Given::typed(Type::tuple(elements));
+            }
+            Template::Object(entries) => {
+                let mut members = Vec::with_capacity(entries.len().min(LARGEST));
+                let mut cost = 0;
+                for entry in entries {
+                    let Key::Name(name) = &entry.key else {
+                        return Given::any();
+                    };
+                    let member = self.of_template(&entry.value).in_value();
+                    cost += member.cost();
+                    if cost > LARGEST {
+                        return Given::typed(Type::plain(Types::OBJECT));
+                    }
+                    members.push((name.as_str(), member));
+                }
+                return Given::typed(Type::members(members));
+            }
+            Template::Bool(_) => Types::BOOL,
+            Template::Number(Number::Float(value)) => Types::of_float(Some(*value)),
+            Template::Number(_) => Types::INTEGER,
+            Template::String(_) | Template::Text(_) => Types::STRING,
+            Template::Test(test) if test.is_bool() => Types::BOOL,
+            Template::Test(_) => Types::INTEGER,
+            // What could not be read is null, too.
+            Template::Null | Template::Tagged(..) | Template::Computed(_) => {
+                return Given::any();
+            }
+        };
+        Given::typed(Type::plain(types))
+    }
+}
+
+impl<'a> Given<'a> {
+    /// What it is as a part of a value, in which what is absent is null.
+    fn in_value(self) -> Type<'a> {
+        match self.absent {
+            _ if self.ty.types().is_empty() || !self.replaced.is_empty() => Type::any(),
+            Some(_) => self.ty.nullable(),
+            None => self.ty,
+        }
+    }
+}
+
+fn may_be_null(name: &str) -> String {
+    format!("the variable `{}` may be null", short(name))
+}
+
+/// The value of a template, where all of it is literal and there is room. Null is also what could not be read.
+fn literal(template: &Template, room: &mut usize) -> Option<Value> {
+    *room = room.checked_sub(1)?;
+    Some(match template {
+        Template::Bool(value) => Value::from(*value),
+        Template::Number(Number::Unsigned(value)) => Value::from(*value),
+        Template::Number(Number::Signed(value)) => Value::from(*value),
+        Template::Number(Number::Float(value)) => Value::from(*value),
+        Template::String(text) => {
+            *room = room.checked_sub(text.len() / 64)?;
+            Value::from(text.as_str())
+        }
+        Template::List(items) => {
+            let items = items.iter().map(|item| literal(item, room));
+            Value::Array(items.collect::<Option<_>>()?)
+        }
+        Template::Object(entries) => {
+            let member = |entry: &crate::plan::Entry| match &entry.key {
+                Key::Name(name) => Some((name.clone(), literal(&entry.value, room)?)),
+                Key::Flattened | Key::Inner => None,
+            };
+            Value::Object(entries.iter().map(member).collect::<Option<Map<_, _>>>()?)
+        }
+        Template::Null
+        | Template::Tagged(..)
+        | Template::Text(_)
+        | Template::Test(_)
+        | Template::Reference(_)
+        | Template::Computed(_) => return None,
+    })
+}

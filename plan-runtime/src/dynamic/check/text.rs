@@ -1,0 +1,37 @@
+//! Whether the values in a text are there. The original systems write something in their place, and so does the compat profile, in which it is a warning.
+
+use super::{Checker, StepPlace};
+use crate::dynamic::Profile;
+use crate::dynamic::finding::{Code, Note};
+use crate::plan::Template;
+use crate::resolve::describe::short;
+
+impl<'a> Checker<'a, '_> {
+    /// Says which values in a text may be absent: `format!` does not write an `Option` either.
+    pub(super) fn text(&mut self, text: &'a Template, at: usize, step: Option<&StepPlace>) {
+        let known = self.known;
+        if known.is_broken(at) {
+            return;
+        }
+        for (value, at) in text.parts().zip(known.spans.templates.parts(at)) {
+            let Template::Reference(reference) = value else {
+                continue;
+            };
+            let Ok(found) = known.found(reference) else {
+                continue;
+            };
+            let Some(absent) = found.absent.filter(|_| !known.is_broken(at)) else {
+                continue;
+            };
+            let never_there = found.ty.types().is_empty() && found.replaced.is_empty();
+            let leads = if never_there { "leads" } else { "may lead" };
+            let written = short(&reference.text());
+            let message =
+                format!("a text needs its values, but `{written}` {leads} to nothing: {absent}");
+            let note = Note::error(Code::MaybeAbsent, known.place(at), message)
+                .help(known.instead_in_text(reference))
+                .warn_if(known.profile == Profile::Compat);
+            self.notes.append(note.into(), step.map(|step| &step.0));
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Which parts of a type's JSON are secret.
+
+use super::inside::{self, Inside, Known, Types};
+use super::{Field, FieldPlace, Secrets, TypeShape};
+use std::collections::BTreeMap;
+
+/// What is secret of a type's JSON: as it is written, with `output`, or as it is read. Some types in it are known to who asks.
+pub(crate) fn secrets(shape: TypeShape, known: Types, output: bool) -> Secrets {
+    Search::new(known, output).shape(shape).bounded()
+}
+
+/// The same of a type, with what its own crate knows.
+pub(crate) fn secrets_inside(inside: Inside, known: Types, output: bool) -> Secrets {
+    Search::new(known, output).inside(inside).bounded()
+}
+
+struct Search {
+    output: bool,
+    /// What is known of types so far.
+    known: BTreeMap<&'static str, Vec<Known>>,
+    /// The crate that asks about the type that is looked at.
+    asked_in: &'static str,
+    /// The types around, by the places of their fields: what to say of one that is met again, and whether one was.
+    open: Vec<(*const Field, Secrets, bool)>,
+    /// The types around whose parameters are looked at.
+    silent: Vec<&'static str>,
+}
+
+impl Search {
+    fn new(known: Types, output: bool) -> Self {
+        Self {
+            output,
+            known: known.known,
+            asked_in: known.asked_in,
+            open: Vec::new(),
+            silent: Vec::new(),
+        }
+    }
+
+    fn inside(&mut self, inside: Inside) -> Secrets {
+        let Inside { root, types } = inside;
+        let around = std::mem::replace(&mut self.asked_in, types.asked_in);
+        for (name, all) in types.known {
+            for known in all {
+                inside::note(&mut self.known, name, known);
+            }
+        }
+        let found = self.named(root);
+        self.asked_in = around;
+        found
+    }
+
+    /// A type of which nothing was noted may be any, unless its name says that it has no secrets.
+    fn named(&mut self, name: &'static str) -> Secrets {
+        let Some(known) = self.known.get(name).cloned() else {
+            return if paths(name).all(is_harmless) {
+                Secrets::NONE
+            } else {
+                Secrets::whole()
+            };
+        };
+        let mut found = Secrets::NONE;
+        for known in known {
+            found.add(match known {
+                Known::Shape(shape) => self.shape(shape),
+                Known::Declared(shape) => self.shape(shape).as_one(),
+                Known::Is(lists, inner) => {
+                    let inner = self.named(inner);
+                    (0..lists).fold(inner, |inner, _| inner.in_list())
+                }
+                // Keys are not masked.
+                Known::Map(key, _) if !self.named(key).is_empty() => Secrets::whole(),
+                Known::Map(_, value) => self.named(value).in_list(),
+                Known::Members(members) => {
+                    let mut all = Secrets::NONE;
+                    for (member, ty) in members {
+                        all.add(self.named(ty).under(member));
+                    }
+                    all
+                }
+                Known::Secret => Secrets::whole(),
+                Known::Silent => self.parameters(name),
+            });
+        }
+        found
+    }
+
+    /// A type that says nothing of itself: if anything is secret of the types in its name, or may be, all of it is.
+    fn parameters(&mut self, name: &'static str) -> Secrets {
+        if self.silent.contains(&name) {
+            return Secrets::NONE;
+        }
+        self.silent.push(name);
+        let mut paths = paths(name);
+        let owner = paths.next().map_or("", crate_of);
+        let is_secret = paths.any(|path| {
+            let all: Vec<_> = self
+                .known
+                .keys()
+                .copied()
+                .filter(|it| head(it) == path)
+                .collect();
+            if all.is_empty() {
+                // A crate that says nothing of a type says nothing of the types in it, whether or not it has parameters.
+                let is_of_owner = crate_of(path) == owner && owner != self.asked_in;
+                return !is_harmless(path) && !is_of_owner;
+            }
+            all.into_iter().any(|it| !self.named(it).is_empty())
+        });
+        self.silent.pop();
+        if is_secret {
+            Secrets::whole()
+        } else {
+            Secrets::NONE
+        }
+    }
+
+    fn shape(&mut self, shape: TypeShape) -> Secrets {
+        match shape {
+            TypeShape::Opaque => Secrets::NONE,
+            TypeShape::Struct(fields) => self.recursive(fields, Self::fields),
+            // Which variant it is decides where a field is.
+            TypeShape::Enum(_, variants) => {
+                let mut found = Secrets::NONE;
+                for variant in variants {
+                    found.add(self.recursive(variant.fields, Self::fields).as_one());
+                }
+                found
+            }
+        }
+    }
+
+    /// If a type with a secret contains itself, all of the inner one is secret.
+    fn recursive(
+        &mut self,
+        fields: &'static [Field],
+        search: fn(&mut Self, &'static [Field]) -> Secrets,
+    ) -> Secrets {
+        let place = fields.as_ptr();
+        if let Some((_, inner, again)) = self.open.iter_mut().find(|it| it.0 == place) {
+            *again = true;
+            return inner.clone();
+        }
+        let mut inner = Secrets::NONE;
+        loop {
+            self.open.push((place, inner.clone(), false));
+            let found = search(self, fields);
+            let again = self.open.pop().is_some_and(|(_, _, again)| again);
+            if !again || found.is_empty() || !inner.is_empty() {
+                return found;
+            }
+            inner = Secrets::whole();
+        }
+    }
+
+    fn fields(&mut self, fields: &'static [Field]) -> Secrets {
+        let mut found = Secrets::NONE;
+        for field in fields {
+            let place = if self.output {
+                field.output
+            } else {
+                field.argument
+            };
+            if let FieldPlace::LeftOut(_) = place {
+                continue;
+            }
+            let opaque = if self.output {
+                field.opaque
+            } else {
+                field.opaque_argument
+            };
+            let value = if field.secret {
+                Secrets::whole()
+            } else if let Some(inside) = field.inside {
+                let value = self.inside(inside());
+                // Nobody knows where in the value they are.
+                if opaque { value.as_one() } else { value }
+            } else {
+                continue;
+            };
+            found.add(match place {
+                FieldPlace::Key(key) => value.under(key),
+                FieldPlace::Index(index) => value.under(index.to_string()),
+                FieldPlace::Flattened if field.secret => Secrets::whole(),
+                _ => value,
+            });
+        }
+        found
+    }
+}
+
+/// The paths in the name of a type, outermost first: `a::Page`, `alloc::vec::Vec`, `a::Card` in `a::Page<alloc::vec::Vec<a::Card>>`.
+fn paths(name: &'static str) -> impl Iterator<Item = &'static str> {
+    name.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
+        .filter(|path| !path.is_empty())
+}
+
+/// The path that a type is named with, without its parameters.
+pub(super) fn head(name: &str) -> &str {
+    let end = name.find(['<', '(', '[', ' ', '&']);
+    &name[..end.unwrap_or(name.len())]
+}
+
+fn crate_of(path: &str) -> &str {
+    path.split("::").next().unwrap_or_default()
+}
+
+/// Whether a type of this path has no secrets of its own: a word of the language, and types of the standard library and of `serde_json`.
+fn is_harmless(path: &str) -> bool {
+    let known = ["core", "alloc", "std", "serde_json"];
+    !path.contains("::") || known.contains(&crate_of(path))
+}

@@ -1,0 +1,95 @@
+//! Whether a run that fails has started.
+
+use plan_runtime::run::{Limits, Mock};
+use plan_runtime::{Error, Result, RunError, plan, tool};
+use std::future::{pending, ready};
+use std::time::Duration;
+
+/// Measures something.
+#[tool]
+async fn measure(of: String, scale: f64) -> Result<f64> {
+    match of.as_str() {
+        "nothing" => Err(Error::permanent("there is nothing")),
+        "ever" => pending().await,
+        _ => Ok(scale),
+    }
+}
+
+plan! {
+    Weigh(of: String, scale: f64) -> f64 {
+        step trip = {
+            step weight = Measure { of, scale };
+            weight
+        };
+        trip
+    }
+}
+
+plan! {
+    Ask(of: String) -> f64 {
+        #[after(first)]
+        step scale: f64 = await;
+        step first = Measure { of, scale: 1.0 };
+        step weight = Measure { of: "all", scale };
+        weight + first
+    }
+}
+
+fn weigh(of: &str) -> Weigh {
+    let of = of.into();
+    Weigh { of, scale: 2.0 }
+}
+
+fn failed<T: std::fmt::Debug>(run: impl Future<Output = Result<T, RunError>>) -> RunError {
+    smol::block_on(run).unwrap_err()
+}
+
+#[test]
+fn a_run_that_cannot_start_says_so() {
+    let scale = f64::NAN;
+    let inputs = failed(
+        Weigh {
+            of: "a".into(),
+            scale,
+        }
+        .run(&()),
+    );
+    let tools = failed(weigh("a").run(&Mock::new()));
+    let signals = failed(Ask { of: "a".into() }.run(&()));
+    let cancelled = failed(weigh("a").run(&()).cancel_on(ready(())));
+    for error in [inputs, tools, signals, cancelled] {
+        assert!(!error.has_started(), "{error}");
+        assert!(error.failures().is_empty(), "{error}");
+    }
+}
+
+#[test]
+fn a_run_that_has_begun_a_step_has_started() {
+    let step = failed(weigh("nothing").run(&()));
+    let late = failed(weigh("ever").run(&()).deadline(Duration::from_millis(5)));
+    let value = failed(weigh("a").run(&()).limits(Limits::DEFAULT.value(10)));
+    assert!(value.is_limit());
+    for error in [step, late, value] {
+        assert!(error.has_started(), "{error}");
+    }
+}
+
+#[test]
+fn what_a_tool_returned_is_found_in_blocks() {
+    let around = plan! {
+        step outer = {
+            #[catch]
+            step inner = { step weighed = Weigh { of: "a", scale: 1.0 }; weighed };
+            step failing = Weigh { of: "nothing", scale: inner? };
+            failing
+        };
+        outer
+    };
+    let error = failed(around.run(&()));
+    let [failure] = error.failures() else {
+        panic!("{error}")
+    };
+    assert_eq!(failure.step(), "outer.failing.trip.weight");
+    let tool = failure.error().as_tool().expect("the tool's own error");
+    assert_eq!(tool.to_string(), "there is nothing");
+}
