@@ -535,6 +535,19 @@ impl RunError {
         }
     }
 
+    /// Whether the run has not started.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn is_of_start(&self) -> bool {
+        match &self.0.cause {
+            Cause::Inputs(_)
+            | Cause::Unfit(_)
+            | Cause::Journal(_)
+            | Cause::NoSignals(_)
+            | Cause::Plan(_) => true,
+            Cause::Steps | Cause::Interrupted(_) | Cause::Panicked(_) | Cause::Output(_) => false,
+        }
+    }
+
     /// Whether another try may succeed: whether this is so of every failure. It is not if a step was [not undone](Self::not_undone).
     pub fn is_transient(&self) -> bool {
         if !self.0.undoing.not_undone.is_empty() {

@@ -222,6 +222,10 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         same(claimed.end, None, "a new run has not ended");
         let described = journal.describe(&claimed.claim, &info("first"));
         good(described, "a claimed run can be described");
+        let rule = "a run can be looked at while somebody has it";
+        same(good(journal.look(&id), rule), Some(info("first")), rule);
+        let unknown = good(journal.look(&self.id()), rule);
+        same(unknown, None, "nothing is seen of a run that there is not");
         journal.release(&claimed.claim);
 
         let second = self.claim_released(&journal, &id);

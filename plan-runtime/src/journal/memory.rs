@@ -91,6 +91,10 @@ impl Journal for Memory {
         })
     }
 
+    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
+        Ok(self.runs().get(id).and_then(|kept| kept.run.clone()))
+    }
+
     fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
         self.with(claim, |kept| {
             kept.run = Some(run.clone());

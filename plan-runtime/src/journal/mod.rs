@@ -56,6 +56,9 @@ pub trait Journal: Send + Sync {
     /// [`JournalError::Owned`] if another owner has it, be it in the same process.
     fn claim(&self, id: &str) -> Result<Claimed, JournalError>;
 
+    /// What a run is, whoever owns it. `None` if nobody has described it.
+    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError>;
+
     /// Says what a run is, or what it is from now on. It is durable once this returns. The first time, the run begins.
     fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError>;
 

@@ -47,6 +47,8 @@ mod throttle;
 mod timer;
 pub(crate) mod tool;
 mod trace;
+#[cfg(feature = "dynamic")]
+mod view;
 
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
@@ -94,6 +96,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+#[cfg(feature = "dynamic")]
+pub(crate) use view::{Following, View};
 
 /// A run of a plan on an application: a future of the plan's output.
 ///
@@ -448,8 +452,41 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         let (journal, id) = (Arc::new(journal.clone()), id.into());
         self.configure(|options| {
             options.id = Some(id.clone());
-            options.target = Some(Target { journal, id });
+            options.target = Some(Target::new(journal, id));
         })
+    }
+
+    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal#serving) the journal runs it.
+    ///
+    /// Its plan and its inputs are durable once this returns. It waits for that on the thread, some milliseconds. What was set on the run, such as a
+    /// [deadline](Self::deadline), is not kept: whoever runs it says that.
+    ///
+    /// Where the journal has a run of this id, with the same plan and the same inputs, nothing changes.
+    ///
+    /// ```
+    /// use plan_runtime::journal::{Journal, Memory};
+    /// use plan_runtime::plan;
+    ///
+    /// plan! {
+    ///     Greet(name: String) -> String { format!("Hello, {name}!") }
+    /// }
+    ///
+    /// let journal = Memory::new();
+    /// Greet { name: "Ada".into() }.run(&()).submit(&journal, "greet-17")?;
+    /// assert_eq!(journal.look("greet-17").unwrap().unwrap().plan, "greet");
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What keeps a [durable](Self::durable) run from starting: another plan or other inputs under this id, secrets, a journal that cannot be written.
+    pub fn submit<J: Journal>(self, journal: &J, id: &str) -> Result<(), RunError> {
+        let Stage::New(executable, inputs, options) = self.stage else {
+            panic!("a run was submitted after it had started")
+        };
+        let submitted = recordable(&executable, inputs, &options)
+            .and_then(|inputs| durable::submit(journal, id, executable.plan, &inputs));
+        submitted.map_err(|cause| RunError::new(executable.plan, cause, Vec::new()))
     }
 
     /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random.
@@ -534,7 +571,7 @@ where
         let Stage::New(executable, inputs, _) = self.stage else {
             return None;
         };
-        let (starter, app) = (self.starter, self.app);
+        let (mut starter, app) = (self.starter, self.app);
         let hands_over = starter.hands_over();
         let start = Box::new(move |number: usize, request: start::Request<'_>| {
             starter.start(number, request, app)
@@ -605,7 +642,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         let Stage::Running(schedule) = &mut self.stage else {
             panic!("a run was polled after it had ended")
         };
-        let (starter, app) = (&self.starter, self.app);
+        let (starter, app) = (&mut self.starter, self.app);
         let polled = catch(|| {
             loop {
                 ready!(schedule.poll(cx, &mut |call_index, request| {
@@ -685,6 +722,29 @@ fn begin(
     let Some(target) = options.target.take().filter(|_| options.outer.is_none()) else {
         return Ok(Start::Runs(inputs));
     };
+    let inputs = recordable(executable, inputs, options)?;
+    let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
+    let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
+    Ok(match begun {
+        Begun::Ended(output, _) if !options.record => Start::Ended(output),
+        // A report needs all that has happened.
+        Begun::Ended(_, durable) | Begun::Runs(durable) => {
+            options.durable = Some(durable);
+            // What is sent through the journal comes there.
+            let graph = executable.graph.as_ref().ok();
+            let plan = graph.map(|graph| graph.shared(executable.plan));
+            options.signals.get_or_init(|| Receiver::new(plan));
+            Start::Runs(Ok(inputs.into_iter().map(StoredValue::json).collect()))
+        }
+    })
+}
+
+/// The inputs of a run as JSON, if they may be recorded.
+fn recordable(
+    executable: &Executable<'_>,
+    inputs: Result<Vec<StoredValue>, Cause>,
+    options: &Options<'_>,
+) -> Result<Vec<Value>, Cause> {
     let graph = executable
         .graph
         .as_ref()
@@ -696,22 +756,8 @@ fn begin(
     }
     // A run that goes on reads them as JSON, too.
     let inputs = inputs?.into_iter().map(StoredValue::into_json);
-    let inputs = inputs
-        .collect::<Result<Vec<Value>, _>>()
-        .map_err(Cause::Inputs)?;
-    let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
-    let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
-    Ok(match begun {
-        Begun::Ended(output, _) if !options.record => Start::Ended(output),
-        // A report needs all that has happened.
-        Begun::Ended(_, durable) | Begun::Runs(durable) => {
-            options.durable = Some(durable);
-            // What is sent through the journal comes there.
-            let plan = graph.shared(executable.plan);
-            options.signals.get_or_init(|| Receiver::new(Some(plan)));
-            Start::Runs(Ok(inputs.into_iter().map(StoredValue::json).collect()))
-        }
-    })
+    let inputs = inputs.collect::<Result<Vec<Value>, _>>();
+    inputs.map_err(Cause::Inputs)
 }
 
 /// How a run has ended, as it is recorded, and as it is returned.

@@ -40,6 +40,12 @@ pub(crate) enum Starter<'a, App: ?Sized> {
         expect(dead_code, reason = "a toolbox finds them")
     )]
     Found(Box<dyn Starts<App> + 'a>),
+    /// The code of a plan that is called, as it would be by a step.
+    #[cfg_attr(
+        not(feature = "dynamic"),
+        expect(dead_code, reason = "a toolbox has plans")
+    )]
+    Called(Box<StartAction<'a>>),
 }
 
 /// What starts the actions of one plan, by their numbers.
@@ -47,20 +53,21 @@ pub(crate) trait Starts<App: ?Sized>: Send {
     fn start<'x>(&self, call_index: usize, request: Request<'_>, app: &'x App) -> Started<'x>;
 }
 
-impl<App: ?Sized> Starter<'_, App> {
+impl<'a, App: ?Sized> Starter<'a, App> {
     /// Whether values are handed over in Rust. A toolbox has tools for names, and a plan may mean another type by one of them.
     pub(super) fn hands_over(&self) -> bool {
         matches!(self, Self::Plan(_))
     }
 
     #[inline]
-    pub(super) fn start<'x>(
-        &self,
+    pub(super) fn start(
+        &mut self,
         call_index: usize,
         request: Request<'_>,
-        app: &'x App,
-    ) -> Started<'x> {
+        app: &'a App,
+    ) -> Started<'a> {
         match self {
+            Self::Called(start) => start(call_index, request),
             Self::Plan(start) => start(call_index, request, app),
             Self::Found(found) => found.start(call_index, request, app),
         }
@@ -434,7 +441,7 @@ pub struct CalledPlan<'x> {
     pub(super) own: OwnStart<'x>,
 }
 
-type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
+pub(crate) type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
 
 type StoreOutput =
     dyn Fn(MadeOutput<'_>, Keep, MemoryBudget) -> Result<StepResult, ResolveError> + Send + Sync;
@@ -460,7 +467,7 @@ impl MadeOutput<'_> {
 /// What starts the actions of a plan that is called, and knows the type of its output.
 pub(super) struct OwnStart<'x> {
     pub(super) start: Box<StartAction<'x>>,
-    fits: fn(&Value) -> Result<(), serde_json::Error>,
+    pub(super) fits: fn(&Value) -> Result<(), serde_json::Error>,
     store: Box<StoreOutput>,
     keep: Keep,
 }

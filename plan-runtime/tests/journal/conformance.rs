@@ -37,6 +37,10 @@ fn of_clones_of_sqlite() {
 /// What a journal may do wrong, and words of what the suite says.
 const DEFECTS: &[(Defect, &str)] = &[
     (Defect::ForgetsDescription, "a claim finds the description"),
+    (
+        Defect::LooksAtOwned,
+        "a run can be looked at while somebody has it",
+    ),
     (Defect::KeepsFirstDescription, "the last description counts"),
     (Defect::BeginsAgain, "a run begins once"),
     (Defect::ManyOwners, "a run has one owner"),
@@ -98,6 +102,7 @@ const DEFECTS: &[(Defect, &str)] = &[
 enum Defect {
     None,
     ForgetsDescription,
+    LooksAtOwned,
     KeepsFirstDescription,
     BeginsAgain,
     ManyOwners,
@@ -193,6 +198,15 @@ impl Journal for Broken {
             _ => {}
         }
         Ok(claimed)
+    }
+
+    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
+        if self.is(Defect::LooksAtOwned) {
+            self.memory
+                .claim(id)
+                .map(|claimed| self.memory.release(&claimed.claim))?;
+        }
+        self.memory.look(id)
     }
 
     fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {

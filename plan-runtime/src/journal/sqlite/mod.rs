@@ -172,6 +172,22 @@ impl Journal for Sqlite {
         Ok(*claimed)
     }
 
+    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
+        let sql = "SELECT plan, document, inputs FROM runs JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
+        self.read(|database| {
+            let mut statement = database.prepare_cached(sql)?;
+            let info = statement.query_row([id], |row| {
+                let (plan, document, inputs) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(RunInfo {
+                    plan,
+                    document,
+                    inputs,
+                })
+            });
+            info.optional()
+        })
+    }
+
     fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
         let held = self.held(claim)?;
         self.act(Job::Describe(held, run.clone())).map(drop)

@@ -3,18 +3,33 @@
 use super::super::timer::Timer;
 use super::{Durable, changes};
 use crate::error::Cause;
-use crate::journal::{Claimed, Journal, RunInfo};
+use crate::journal::{Claim, Claimed, Journal, JournalError, RunInfo};
 use crate::plan::Plan;
 use crate::print::MessageName;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, SystemTime};
 
 /// The journal of a run, and the run's id in it.
 pub(in crate::run) struct Target {
     pub(in crate::run) journal: Arc<dyn Journal>,
     pub(in crate::run) id: String,
+    /// Where whoever began it finds it.
+    pub(in crate::run) begun: Option<Arc<OnceLock<Weak<Durable>>>>,
+    /// Whether only its records are looked at: no call is made.
+    pub(in crate::run) is_viewed: bool,
+}
+
+impl Target {
+    pub(in crate::run) fn new(journal: Arc<dyn Journal>, id: String) -> Self {
+        Self {
+            journal,
+            id,
+            begun: None,
+            is_viewed: false,
+        }
+    }
 }
 
 /// A run that was begun, maybe again.
@@ -31,26 +46,23 @@ pub(in crate::run) fn begin(
     inputs: &[Value],
     timer: Arc<dyn Timer>,
 ) -> Result<Begun, Cause> {
-    let Target { journal, id } = target;
-    let names = plan.inputs.iter().map(|input| input.name.clone());
-    let inputs: Map<String, Value> = names.zip(inputs.iter().cloned()).collect();
-    let info = RunInfo {
-        plan: plan.name.clone(),
-        document: text(plan)?,
-        inputs: text(&inputs)?,
-    };
-    let journaled = |error| Cause::Journal(Arc::new(error));
+    let (info, inputs) = info(plan, inputs)?;
+    let Target {
+        journal,
+        id,
+        begun,
+        is_viewed,
+    } = target;
     let claimed = journal.claim(&id).map_err(journaled)?;
     // From here on it is given back when this is dropped.
     let durable = |before, is_live| {
         let (journal, claim) = (Arc::clone(&journal), claimed.claim.clone());
-        Arc::new(Durable::new(
-            journal,
-            claim,
-            Arc::clone(&timer),
-            before,
-            is_live,
-        ))
+        let durable = Durable::new(journal, claim, Arc::clone(&timer), before, is_live);
+        let durable = Arc::new(durable.viewed(is_viewed));
+        if let Some(begun) = &begun {
+            let _ = begun.set(Arc::downgrade(&durable));
+        }
+        durable
     };
     let Claimed {
         run, began, end, ..
@@ -64,45 +76,138 @@ pub(in crate::run) fn begin(
     // A clock that was set back does not make the run older than it is.
     let before = SystemTime::now().duration_since(*began).unwrap_or_default();
     let durable = durable(before, false);
-    let named = MessageName(&id);
-    let damaged = |what: &str, error: serde_json::Error| {
-        refused(format!(
-            "the {what} of run `{named}` cannot be read from the journal: {error}"
-        ))
-    };
-    let old: Map<String, Value> =
-        serde_json::from_str(&known.inputs).map_err(|error| damaged("inputs", error))?;
-    if let Some(difference) = changes::of_inputs(&old, &inputs) {
-        return Err(refused(format!(
-            "run `{named}` was begun with other inputs: {difference}; give this run another id"
-        )));
-    }
-    if known.document != info.document {
-        let (old, new): (Value, Value) = (
-            serde_json::from_str(&known.document).map_err(|error| damaged("plan", error))?,
-            serde_json::from_str(&info.document).map_err(|error| damaged("plan", error))?,
-        );
-        let has_run = |prefix: &str| {
-            let next = journal
-                .next_key(&durable.claim, prefix)
-                .map_err(journaled)?;
-            Ok(next.is_some_and(|key| key.starts_with(prefix)))
-        };
-        let refusals = changes::of_plans(&old, &new, &has_run)?;
-        if !refusals.is_empty() {
-            let refusals = refusals.join("; ");
-            return Err(refused(format!(
-                "run `{named}` was begun with another plan: {refusals}; finish it with the plan that it was begun with, or give this run another id"
-            )));
-        }
-    }
+    let is_same = compare(&*journal, &durable.claim, known, &info, &inputs)?;
     if let Some(end) = end.as_ref().filter(|end| !end.failed) {
         return Ok(Begun::Ended(end.body.clone(), durable));
     }
-    if known.document != info.document {
+    if !is_same {
         journal.describe(&durable.claim, &info).map_err(journaled)?;
     }
     Ok(Begun::Runs(durable))
+}
+
+/// Has a run begun later, by whoever finds it in the journal. If it is there already, nothing changes.
+pub(in crate::run) fn submit(
+    journal: &dyn Journal,
+    id: &str,
+    plan: &Plan,
+    inputs: &[Value],
+) -> Result<(), Cause> {
+    let (info, inputs) = info(plan, inputs)?;
+    let is_known = || -> Result<bool, Cause> {
+        let Some(known) = journal.look(id).map_err(journaled)? else {
+            return Ok(false);
+        };
+        compare_inputs(id, &known, &inputs)?;
+        if known.document != info.document {
+            let named = MessageName(id);
+            return Err(refused(format!(
+                "run `{named}` was begun with another plan `{}`; give this run another id",
+                MessageName(&known.plan)
+            )));
+        }
+        Ok(true)
+    };
+    if is_known()? {
+        return Ok(());
+    }
+    let claim = match journal.claim(id) {
+        Ok(claimed) => claimed.claim,
+        // Somebody else has been quicker.
+        Err(error @ JournalError::Owned { .. }) => {
+            return match is_known()? {
+                true => Ok(()),
+                false => Err(journaled(error)),
+            };
+        }
+        Err(error) => return Err(journaled(error)),
+    };
+    let described = match is_known() {
+        Ok(false) => journal.describe(&claim, &info).map_err(journaled),
+        known => known.map(drop),
+    };
+    journal.release(&claim);
+    described
+}
+
+/// Whether a run could go on with this plan. `Err` says why not.
+pub(in crate::run) fn could_go_on(
+    journal: &dyn Journal,
+    claim: &Claim,
+    known: &RunInfo,
+    plan: &Plan,
+    inputs: &[Value],
+) -> Result<(), Cause> {
+    let (info, inputs) = info(plan, inputs)?;
+    compare(journal, claim, known, &info, &inputs).map(drop)
+}
+
+fn journaled(error: JournalError) -> Cause {
+    Cause::Journal(Arc::new(error))
+}
+
+/// What a journal is told of a run, and its inputs by their names.
+fn info(plan: &Plan, inputs: &[Value]) -> Result<(RunInfo, Map<String, Value>), Cause> {
+    let names = plan.inputs.iter().map(|input| input.name.clone());
+    let inputs: Map<String, Value> = names.zip(inputs.iter().cloned()).collect();
+    let info = RunInfo {
+        plan: plan.name.clone(),
+        document: text(plan)?,
+        inputs: text(&inputs)?,
+    };
+    Ok((info, inputs))
+}
+
+fn damaged(id: &str, what: &str, error: &serde_json::Error) -> Cause {
+    let named = MessageName(id);
+    refused(format!(
+        "the {what} of run `{named}` cannot be read from the journal: {error}"
+    ))
+}
+
+fn compare_inputs(id: &str, known: &RunInfo, inputs: &Map<String, Value>) -> Result<(), Cause> {
+    let old: Map<String, Value> =
+        serde_json::from_str(&known.inputs).map_err(|error| damaged(id, "inputs", &error))?;
+    match changes::of_inputs(&old, inputs) {
+        None => Ok(()),
+        Some(difference) => Err(refused(format!(
+            "run `{}` was begun with other inputs: {difference}; give this run another id",
+            MessageName(id)
+        ))),
+    }
+}
+
+/// Whether a plan and its inputs are those that a run was begun with. `Err` if it cannot go on with them.
+fn compare(
+    journal: &dyn Journal,
+    claim: &Claim,
+    known: &RunInfo,
+    info: &RunInfo,
+    inputs: &Map<String, Value>,
+) -> Result<bool, Cause> {
+    let id = &*claim.id;
+    compare_inputs(id, known, inputs)?;
+    let named = MessageName(id);
+    if known.document == info.document {
+        return Ok(true);
+    }
+    let read = |document: &str| {
+        let read = serde_json::from_str::<Value>(document);
+        read.map_err(|error| damaged(id, "plan", &error))
+    };
+    let (old, new) = (read(&known.document)?, read(&info.document)?);
+    let has_run = |prefix: &str| {
+        let next = journal.next_key(claim, prefix).map_err(journaled)?;
+        Ok(next.is_some_and(|key| key.starts_with(prefix)))
+    };
+    let refusals = changes::of_plans(&old, &new, &has_run)?;
+    if refusals.is_empty() {
+        return Ok(false);
+    }
+    let refusals = refusals.join("; ");
+    Err(refused(format!(
+        "run `{named}` was begun with another plan: {refusals}; finish it with the plan that it was begun with, or give this run another id"
+    )))
 }
 
 fn refused(why: String) -> Cause {

@@ -15,7 +15,7 @@ mod changes;
 mod key;
 mod record;
 
-pub(super) use begin::{Begun, Target, begin};
+pub(super) use begin::{Begun, Target, begin, could_go_on, submit};
 pub(super) use key::of_element;
 pub(super) use record::{Recorded, decode, encode};
 
@@ -38,6 +38,8 @@ pub(super) struct Durable {
     start: Instant,
     /// How long ago the run had begun then.
     before: Duration,
+    /// Whether only its records are looked at.
+    is_viewed: bool,
     state: Mutex<State>,
 }
 
@@ -67,6 +69,8 @@ struct State {
     failure: Option<Arc<JournalError>>,
     /// What polls the outermost plan.
     root: Option<Waker>,
+    /// The last message that was taken.
+    seen: u64,
 }
 
 impl Durable {
@@ -83,6 +87,7 @@ impl Durable {
             start: timer.now(),
             timer,
             before,
+            is_viewed: false,
             state: Mutex::new(State {
                 is_live,
                 time: Duration::ZERO,
@@ -98,8 +103,33 @@ impl Durable {
                 alarm: 0,
                 failure: None,
                 root: None,
+                seen: 0,
             }),
         }
+    }
+
+    /// The same, of which only the records are looked at, if this is so.
+    fn viewed(mut self, is_viewed: bool) -> Self {
+        self.is_viewed = is_viewed;
+        self
+    }
+
+    pub(super) fn is_viewed(&self) -> bool {
+        self.is_viewed
+    }
+
+    /// All messages up to this one are taken.
+    pub(super) fn has_seen(&self, message: u64) {
+        self.state().seen = message;
+    }
+
+    /// The last message that was taken.
+    pub(super) fn seen(&self) -> u64 {
+        self.state().seen
+    }
+
+    pub(super) fn claim(&self) -> &Claim {
+        &self.claim
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -283,7 +313,7 @@ impl Durable {
             waker.wake();
             return true;
         }
-        if state.is_live {
+        if state.is_live || self.is_viewed {
             return false;
         }
         state.is_live = true;

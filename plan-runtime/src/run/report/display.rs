@@ -16,7 +16,11 @@ impl fmt::Display for Status {
         match self {
             Self::Failed(error) | Self::Recovered(error) => write!(f, ": {error}"),
             Self::Blocked { by } => write!(f, " by `{}`", MessageName(by)),
-            Self::Completed | Self::Skipped | Self::Cancelled | Self::NotStarted => Ok(()),
+            Self::Completed
+            | Self::Skipped
+            | Self::Cancelled
+            | Self::NotStarted
+            | Self::Running => Ok(()),
         }
     }
 }
@@ -154,9 +158,11 @@ fn why(at: &str, status: &Status) -> String {
             format!("{at}{colon}{error}")
         }
         Status::Blocked { by } => format!("by `{}`", MessageName(by)),
-        Status::Completed | Status::Skipped | Status::Cancelled | Status::NotStarted => {
-            String::new()
-        }
+        Status::Completed
+        | Status::Skipped
+        | Status::Cancelled
+        | Status::NotStarted
+        | Status::Running => String::new(),
     }
 }
 

@@ -92,6 +92,14 @@ pub struct Totals {
     pub cancelled: usize,
     /// Steps that were not started, though no failure was in their way.
     pub not_started: usize,
+    /// Steps that have not ended, in the report of a run that goes on.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub running: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives it so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Totals {
@@ -106,13 +114,14 @@ impl Totals {
                 Status::Blocked { .. } => &mut totals.blocked,
                 Status::Cancelled => &mut totals.cancelled,
                 Status::NotStarted => &mut totals.not_started,
+                Status::Running => &mut totals.running,
             } += 1;
         }
         totals
     }
 
     /// Each number, and what its steps are called.
-    fn named(&self) -> [(usize, &'static str); 7] {
+    fn named(&self) -> [(usize, &'static str); 8] {
         [
             (self.completed, "completed"),
             (self.recovered, "recovered"),
@@ -121,6 +130,7 @@ impl Totals {
             (self.blocked, "blocked"),
             (self.cancelled, "cancelled"),
             (self.not_started, "not started"),
+            (self.running, "running"),
         ]
     }
 }
@@ -173,8 +183,10 @@ pub enum Status {
     },
     /// It was dropped while it ran, or not all of its elements were started; how far it had come is not known.
     Cancelled,
-    /// It was not started, because the run had ended before.
+    /// It was not started, because the run had ended before, or goes on.
     NotStarted,
+    /// It has not ended: the run goes on, or nobody runs it now. Only the report of a journal has such steps.
+    Running,
 }
 
 impl Report {
@@ -540,6 +552,7 @@ impl Status {
             Self::Blocked { .. } => "blocked",
             Self::Cancelled => "cancelled",
             Self::NotStarted => "not started",
+            Self::Running => "running",
         }
     }
 }

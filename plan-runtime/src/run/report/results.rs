@@ -125,6 +125,7 @@ impl Report {
                 error("DEPENDENCIES_NOT_MET", format!("step `{by}` has failed"))
             }
             Status::Cancelled => error("CANCELLED", "the step was cancelled".into()),
+            Status::Running => error("RUNNING", "the step has not ended".into()),
             Status::NotStarted => error("NOT_STARTED", "the step was not started".into()),
         };
         let captured = || step.attempts.iter().filter_map(|it| it.arguments.as_ref());

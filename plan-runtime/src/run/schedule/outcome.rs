@@ -248,6 +248,7 @@ impl<'x> Schedule<'x> {
             StepState::Blocked(by) => Status::Blocked {
                 by: self.plan.steps[by as usize].id.clone(),
             },
+            StepState::Running if self.is_viewed() => Status::Running,
             StepState::Running | StepState::Cancelled => Status::Cancelled,
         }
     }

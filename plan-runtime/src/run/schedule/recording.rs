@@ -76,6 +76,7 @@ impl Messages {
             };
             for (number, message) in messages {
                 self.last = self.last.max(number);
+                durable.has_seen(self.last);
                 match message {
                     Message::Cancel => is_cancelled = true,
                     Message::Signal { path, body } => {
@@ -189,6 +190,12 @@ impl<'x> Schedule<'x> {
         if let Some(error) = durable.failure() {
             self.interrupts.happen(Interrupt::Journal(error));
         }
+    }
+
+    /// Whether only its records are looked at.
+    pub(super) fn is_viewed(&self) -> bool {
+        let durable = self.run.durable.as_ref();
+        durable.is_some_and(|durable| durable.is_viewed())
     }
 
     /// Takes what was sent to the run from outside.

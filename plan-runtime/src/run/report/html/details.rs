@@ -92,6 +92,7 @@ fn write_error(html: &mut Html, page: &Page<'_>, report: &StepReport) {
         }
         Status::Skipped => "None of its conditions held.",
         Status::Cancelled => "It was dropped while it ran.",
+        Status::Running => "It has not ended.",
         Status::NotStarted => "The run had ended before it could start.",
         Status::Completed => return,
     };

@@ -1,0 +1,136 @@
+//! Runs that somebody follows from outside: who runs those of a journal, and who looks at one of them.
+
+use super::durable::{Durable, Target, could_go_on};
+use super::start::CalledPlan;
+use super::{Cause, OutputOf, Report, Run, RunError, Stage, Starter, recordable};
+use crate::journal::{Claim, Journal, RunInfo};
+use serde_json::Value;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+/// Knows whether a durable run has anything to do.
+#[derive(Clone, Default)]
+pub(crate) struct Following(Arc<OnceLock<Weak<Durable>>>);
+
+/// A run that has nothing to do.
+pub(crate) struct Resting {
+    pub(crate) claim: Claim,
+    /// How long, unless something comes from outside.
+    pub(crate) time: Option<Duration>,
+    /// The last message that it has taken.
+    pub(crate) seen: u64,
+}
+
+impl Following {
+    /// Whether nothing is to be done before something comes from outside, or before some time has passed.
+    pub(crate) fn rests(&self) -> Option<Resting> {
+        let durable = self.0.get()?.upgrade()?;
+        let time = durable.rests()?;
+        Some(Resting {
+            claim: durable.claim().clone(),
+            time,
+            seen: durable.seen(),
+        })
+    }
+}
+
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// What is seen of a run in its journal.
+pub(crate) enum View {
+    /// As far as it has come.
+    Report(Report),
+    /// It could not be begun.
+    Error(RunError),
+}
+
+impl<'a, App: ?Sized> Run<'a, App, Value> {
+    /// A run of a plan that a step could call, as it is.
+    pub(crate) fn of_called(called: CalledPlan<'a>, app: &'a App) -> Self {
+        let CalledPlan {
+            executable,
+            inputs,
+            own,
+            ..
+        } = called;
+        let mut run = Self::started_by(Starter::Called(own.start), executable, inputs, app);
+        run.output = OutputOf {
+            fits: own.fits,
+            ..run.output
+        };
+        run
+    }
+
+    /// The same as with [`Run::durable`], followed from outside.
+    pub(crate) fn followed(self, journal: Arc<dyn Journal>, id: &str, by: &Following) -> Self {
+        self.configure(|options| {
+            options.id = Some(id.to_owned());
+            let mut target = Target::new(journal, id.to_owned());
+            target.begun = Some(Arc::clone(&by.0));
+            options.target = Some(target);
+        })
+    }
+
+    /// Whether a run that was begun with this could go on as this one.
+    pub(crate) fn could_go_on(
+        self,
+        journal: &dyn Journal,
+        claim: &Claim,
+        known: &RunInfo,
+    ) -> Result<(), RunError> {
+        let Stage::New(executable, inputs, options) = self.stage else {
+            return Ok(());
+        };
+        recordable(&executable, inputs, &options)
+            .and_then(|inputs| could_go_on(journal, claim, known, executable.plan, &inputs))
+            .map_err(|cause| RunError::new(executable.plan, cause, Vec::new()))
+    }
+
+    /// Replays what is recorded, and makes no call.
+    pub(crate) fn view(self, journal: Arc<dyn Journal>, id: &str) -> View {
+        let mut run = self.configure(|options| {
+            options.id = Some(id.to_owned());
+            options.record = true;
+            let mut target = Target::new(journal, id.to_owned());
+            target.is_viewed = true;
+            options.target = Some(target);
+        });
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut report = None;
+        loop {
+            match run.poll_run(&mut Context::from_waker(&waker), Some(&mut report)) {
+                Poll::Ready(Err(error)) if has_not_run(&error) => return View::Error(error),
+                Poll::Ready(_) => break,
+                Poll::Pending if woken.0.swap(false, Ordering::AcqRel) => {}
+                Poll::Pending => break,
+            }
+        }
+        match (&mut run.stage, report) {
+            (_, Some(report)) => View::Report(report),
+            (Stage::Running(schedule), None) => View::Report(schedule.report()),
+            (Stage::Ending(ending), None) if ending.report.is_some() => {
+                View::Report(ending.report.take().expect("it was there"))
+            }
+            _ => View::Error(RunError::new(
+                &crate::Plan::new(id),
+                Cause::Unfit(vec!["its records cannot be looked at".to_owned()]),
+                Vec::new(),
+            )),
+        }
+    }
+}
+
+/// Whether an error is about the beginning of a run, or about its records.
+fn has_not_run(error: &RunError) -> bool {
+    error.is_of_start() || error.journal().is_some()
+}
