@@ -25,7 +25,7 @@
 mod answer;
 mod catch;
 mod context;
-mod durable;
+pub(crate) mod durable;
 mod limits;
 mod mock;
 mod names;
@@ -39,13 +39,13 @@ mod progress;
 mod report;
 mod schedule;
 mod shared;
-mod signals;
+pub(crate) mod signals;
 pub(crate) mod start;
 mod throttle;
 mod timer;
 pub(crate) mod tool;
 mod trace;
-#[cfg(feature = "dynamic")]
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
 mod view;
 
 pub use crate::error::{Failure, RunError, StepError};
@@ -81,7 +81,7 @@ use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
 use durable::{Begun, Durable, Target};
-#[cfg(feature = "dynamic")]
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
 pub(crate) use view::{Following, View};
 use nesting::{DEEPEST, Nested};
 use options::Options;
