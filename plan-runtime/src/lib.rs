@@ -139,6 +139,8 @@ mod plans;
 mod print;
 pub mod resolve;
 pub mod run;
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+mod serve;
 pub mod shape;
 #[cfg(feature = "macros")]
 mod sleep;

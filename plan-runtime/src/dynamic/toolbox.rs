@@ -3,13 +3,15 @@
 use super::before_run::{self, NotReady};
 use super::contract::{Contract, Contracts};
 use super::{Dialect, Document, Findings, Reader, check};
+#[cfg(feature = "sqlite")]
+use crate::journal::RunInfo;
 use crate::plan::{
     Action, BodyPart, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
     ToolInfo,
 };
 use crate::print::MessageName;
 use crate::run::start::{Request, Started, Starter, Starts};
-use crate::run::{Cause, RunError, Throttle, allows};
+use crate::run::{CalledPlan, Cause, RunError, Throttle, allows};
 use crate::shape::Secrets;
 use crate::{Call, Error, Plan, Result, Run};
 use serde::Serialize;
@@ -78,7 +80,11 @@ type AppCall<App> = dyn for<'x> Fn(&'x App, Value) -> AppFuture<'x> + Send + Syn
 
 enum Implementation<App: ?Sized> {
     /// A [`Call`] of a type.
-    Typed(for<'x> fn(Request<'_>, &'x App) -> Started<'x>),
+    Typed(
+        for<'x> fn(Request<'_>, &'x App) -> Started<'x>,
+        /// The plan that it is, with these inputs.
+        for<'x> fn(Value, &'x App) -> std::result::Result<CalledPlan<'x>, String>,
+    ),
     /// A closure over JSON.
     Json(Box<AppCall<App>>),
 }
@@ -87,7 +93,7 @@ impl<App: ?Sized> Implementation<App> {
     fn start<'x>(&self, request: Request<'_>, app: &'x App, contracts: &Contracts) -> Started<'x> {
         match self {
             // What a type is read from is checked by reading it.
-            Self::Typed(start) => start(request, app),
+            Self::Typed(start, _) => start(request, app),
             Self::Json(call) => {
                 let tool = request.action().tool.as_ref();
                 let Some(contract) = tool.and_then(|tool| contracts.get(&tool.name)) else {
@@ -303,7 +309,7 @@ impl<App: ?Sized> Toolbox<App> {
     fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Result<Self> {
         self.add(
             contract,
-            Implementation::Typed(|request, app| request.call::<T, App>(app)),
+            Implementation::Typed(|request, app| request.call::<T, App>(app), called::<T, App>),
         )
     }
 
@@ -558,9 +564,74 @@ impl<App: ?Sized> Toolbox<App> {
         })
     }
 
+    /// What runs a run that a journal has.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn resumed<'a>(
+        &'a self,
+        run: &RunInfo,
+        app: &'a App,
+    ) -> std::result::Result<Resumed<'a, App>, String> {
+        let inputs: Value = serde_json::from_str(&run.inputs).map_err(|error| error.to_string())?;
+        match self.recorded(run)? {
+            RecordedPlan::Tool(_) => match self.get(&run.plan) {
+                Some(Implementation::Typed(_, plan)) => {
+                    let called = plan(inputs, app)?;
+                    let run = Run::of_called(called, app).throttle(&self.throttle);
+                    Ok(Resumed::Plan(Box::new(run)))
+                }
+                _ => Err("the tool of this name is no plan".to_owned()),
+            },
+            RecordedPlan::Document(plan) => Ok(Resumed::Document(plan, inputs)),
+        }
+    }
+
+    /// The plan of a run that a journal has: a tool of the toolbox that is the same plan, or was, or what is recorded.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn recorded(
+        &self,
+        run: &RunInfo,
+    ) -> std::result::Result<RecordedPlan, String> {
+        let contract = self.contracts.get(&run.plan);
+        let own = contract.and_then(|contract| contract.plan.plan());
+        if let Some(own) = own
+            && serde_json::to_string(own).is_ok_and(|own| own == run.document)
+        {
+            return Ok(RecordedPlan::Tool(own));
+        }
+        let plan: Plan = serde_json::from_str(&run.document)
+            .map_err(|error| format!("the recorded plan cannot be read: {error}"))?;
+        let has_code = Executable::new(&plan)
+            .graph
+            .is_ok_and(|graph| graph.lacks_code);
+        match own {
+            // Only a program can have said that. It has changed since.
+            Some(own) if has_code => Ok(RecordedPlan::Tool(own)),
+            _ => Ok(RecordedPlan::Document(Box::new(
+                self.contracts.mark_secrets(plan),
+            ))),
+        }
+    }
+
     fn get(&self, name: &str) -> Option<&Implementation<App>> {
         self.tools.get(self.contracts.place(name)?)
     }
+}
+
+/// The plan of a run that a journal has.
+#[cfg(feature = "sqlite")]
+pub(crate) enum RecordedPlan {
+    /// It is a tool.
+    Tool(&'static Plan),
+    /// It is run as it is recorded.
+    Document(Box<Plan>),
+}
+
+/// What runs a run that a journal has.
+#[cfg(feature = "sqlite")]
+pub(crate) enum Resumed<'a, App: ?Sized> {
+    Plan(Box<Run<'a, App, Value>>),
+    /// A plan and its inputs, to be run through the toolbox.
+    Document(Box<Plan>, Value),
 }
 
 /// The tools of a plan's actions, looked up once for a run.
@@ -629,6 +700,16 @@ impl<App: ?Sized> fmt::Debug for Toolbox<App> {
         let names: Vec<_> = self.contracts.names().collect();
         f.debug_tuple("Toolbox").field(&names).finish()
     }
+}
+
+/// The plan that a tool is, with these inputs.
+fn called<T: Call<App> + 'static, App: ?Sized>(
+    inputs: Value,
+    app: &App,
+) -> std::result::Result<CalledPlan<'_>, String> {
+    let tool: T = serde_json::from_value(inputs).map_err(|error| error.to_string())?;
+    let is_none = |_| "the tool of this name is no plan".to_owned();
+    tool.plan_on(app).map_err(is_none)
 }
 
 /// A toolbox with one more tool.

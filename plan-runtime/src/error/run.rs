@@ -536,7 +536,7 @@ impl RunError {
     }
 
     /// Whether the run has not started.
-    #[cfg(feature = "dynamic")]
+    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
     pub(crate) fn is_of_start(&self) -> bool {
         match &self.0.cause {
             Cause::Inputs(_)

@@ -25,7 +25,7 @@
 mod answer;
 mod catch;
 mod context;
-mod durable;
+pub(crate) mod durable;
 mod limits;
 mod mock;
 mod names;
@@ -40,14 +40,14 @@ mod progress;
 mod report;
 mod schedule;
 mod shared;
-mod signals;
+pub(crate) mod signals;
 pub(crate) mod start;
 mod storing;
 mod throttle;
 mod timer;
 pub(crate) mod tool;
 mod trace;
-#[cfg(feature = "dynamic")]
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
 mod view;
 
 pub use crate::error::{Failure, RunError, StepError};
@@ -80,6 +80,8 @@ use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
 use durable::{Begun, Durable, Target};
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+pub(crate) use view::{Following, View};
 use nesting::Nested;
 use options::Options;
 use schedule::{Schedule, unstarted};
@@ -96,8 +98,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-#[cfg(feature = "dynamic")]
-pub(crate) use view::{Following, View};
 
 /// A run of a plan on an application: a future of the plan's output.
 ///

@@ -6,7 +6,7 @@ use super::durable::{Durable, Target};
 use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
-use super::shared::{SharedOptions, SharedRun};
+use super::shared::{SharedOptions, SharedRun, UndoneCounts};
 use super::signals::Receiver;
 use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
@@ -55,6 +55,8 @@ pub(super) struct Options<'a> {
     pub(super) target: Option<Target>,
     /// The journal that it has.
     pub(super) durable: Option<Arc<Durable>>,
+    /// Where it counts how often steps were undone, if somebody is to see that.
+    pub(super) undone: Option<UndoneCounts>,
 }
 
 impl Default for Options<'_> {
@@ -82,6 +84,7 @@ impl Default for Options<'_> {
             hands_over: false,
             target: None,
             durable: None,
+            undone: None,
         }
     }
 }
@@ -98,6 +101,7 @@ impl Options<'_> {
             observers: std::mem::take(&mut self.observers),
             inbox: self.signals.get().map(Receiver::inbox),
             durable: self.durable.take(),
+            undone: self.undone.take().unwrap_or_default(),
         })
     }
 }

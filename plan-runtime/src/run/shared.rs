@@ -24,7 +24,11 @@ pub(super) struct SharedOptions {
     /// What is sent to its steps, if somebody can send something.
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) durable: Option<Arc<Durable>>,
+    pub(super) undone: UndoneCounts,
 }
+
+/// How often steps were undone, by their paths.
+pub(super) type UndoneCounts = Arc<Mutex<HashMap<String, u32>>>;
 
 /// What a run has in common with the plans inside it, however deep.
 pub(super) struct SharedRun {
@@ -36,11 +40,16 @@ pub(super) struct SharedRun {
     /// Which observers have panicked: they are not notified again.
     panicked: Vec<AtomicBool>,
     /// How often steps were undone, by their paths.
-    undone: Mutex<HashMap<String, u32>>,
+    undone: UndoneCounts,
 }
 
 impl SharedRun {
     pub(super) fn new(mut options: SharedOptions) -> Self {
+        // What was undone before the run was retried is not recorded otherwise.
+        if let Some(before) = options.durable.as_ref().and_then(|it| it.undone_before()) {
+            let mut undone = options.undone.lock().unwrap_or_else(PoisonError::into_inner);
+            *undone = before;
+        }
         Self {
             id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
             permits: Permits::new(options.concurrency),
@@ -50,7 +59,7 @@ impl SharedRun {
                 .iter()
                 .map(|_| AtomicBool::new(false))
                 .collect(),
-            undone: Mutex::default(),
+            undone: Arc::clone(&options.undone),
             options,
         }
     }

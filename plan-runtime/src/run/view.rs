@@ -1,12 +1,14 @@
 //! Runs that somebody follows from outside: who runs those of a journal, and who looks at one of them.
 
-use super::durable::{Durable, Target, could_go_on};
+use super::durable::{Durable, Target};
+use super::shared::UndoneCounts;
 use super::start::CalledPlan;
-use super::{Cause, OutputOf, Report, Run, RunError, Stage, Starter, recordable};
-use crate::journal::{Claim, Journal, RunInfo};
+use super::{Cause, OutputOf, Report, Run, RunError, Stage, Starter};
+use crate::journal::{Claim, Journal};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -46,11 +48,10 @@ impl Wake for Woken {
 }
 
 /// What is seen of a run in its journal.
-pub(crate) enum View {
-    /// As far as it has come.
-    Report(Report),
-    /// It could not be begun.
-    Error(RunError),
+pub(crate) struct View {
+    pub(crate) report: Report,
+    /// How often steps were undone, by their paths.
+    pub(crate) undone: HashMap<String, u32>,
 }
 
 impl<'a, App: ?Sized> Run<'a, App, Value> {
@@ -80,53 +81,40 @@ impl<'a, App: ?Sized> Run<'a, App, Value> {
         })
     }
 
-    /// Whether a run that was begun with this could go on as this one.
-    pub(crate) fn could_go_on(
-        self,
-        journal: &dyn Journal,
-        claim: &Claim,
-        known: &RunInfo,
-    ) -> Result<(), RunError> {
-        let Stage::New(executable, inputs, options) = self.stage else {
-            return Ok(());
-        };
-        recordable(&executable, inputs, &options)
-            .and_then(|inputs| could_go_on(journal, claim, known, executable.plan, &inputs))
-            .map_err(|cause| RunError::new(executable.plan, cause, Vec::new()))
-    }
-
     /// Replays what is recorded, and makes no call.
-    pub(crate) fn view(self, journal: Arc<dyn Journal>, id: &str) -> View {
+    pub(crate) fn view(self, journal: Arc<dyn Journal>, id: &str) -> Result<View, RunError> {
+        let undone = UndoneCounts::default();
         let mut run = self.configure(|options| {
             options.id = Some(id.to_owned());
             options.record = true;
             let mut target = Target::new(journal, id.to_owned());
             target.is_viewed = true;
             options.target = Some(target);
+            options.undone = Some(Arc::clone(&undone));
         });
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(Arc::clone(&woken));
         let mut report = None;
         loop {
             match run.poll_run(&mut Context::from_waker(&waker), Some(&mut report)) {
-                Poll::Ready(Err(error)) if has_not_run(&error) => return View::Error(error),
-                Poll::Ready(_) => break,
+                Poll::Ready(Err(error)) if has_not_run(&error) => return Err(error),
                 Poll::Pending if woken.0.swap(false, Ordering::AcqRel) => {}
-                Poll::Pending => break,
+                Poll::Ready(_) | Poll::Pending => break,
             }
         }
-        match (&mut run.stage, report) {
-            (_, Some(report)) => View::Report(report),
-            (Stage::Running(schedule), None) => View::Report(schedule.report()),
-            (Stage::Ending(ending), None) if ending.report.is_some() => {
-                View::Report(ending.report.take().expect("it was there"))
+        if let (Stage::Running(schedule), None) = (&mut run.stage, &report) {
+            if let Some(error) = schedule.journal_failure() {
+                return Err(error);
             }
-            _ => View::Error(RunError::new(
-                &crate::Plan::new(id),
-                Cause::Unfit(vec!["its records cannot be looked at".to_owned()]),
-                Vec::new(),
-            )),
+            report = Some(schedule.report());
         }
+        let Some(report) = report else {
+            let why = vec!["its records cannot be looked at".to_owned()];
+            let cause = Cause::Unfit(why);
+            return Err(RunError::new(&crate::Plan::new(id), cause, Vec::new()));
+        };
+        let undone = undone.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(View { report, undone })
     }
 }
 

@@ -7,7 +7,7 @@ use plan_runtime::journal::{End, Journal, Message, RunFilter, RunState};
 use std::fs;
 use std::path::Path;
 
-const NEWEST: usize = 1;
+const NEWEST: usize = 2;
 
 fn file(version: usize) -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/journal/versions");

@@ -82,6 +82,8 @@ pub struct RunSummary {
     pub state: RunState,
     /// Whether a living owner has it.
     pub is_owned: bool,
+    /// Why whoever [serves](Sqlite::serve) the journal could not begin it the last time.
+    pub refusal: Option<String>,
 }
 
 /// Goes through pages. Each is read with the last position before it.
@@ -166,7 +168,7 @@ impl Sqlite {
             Some(RunState::Failed) => "AND ended IS NOT NULL AND failed",
         };
         let sql = format!(
-            "SELECT number, id, plan, began, ended, failed, owner FROM runs
+            "SELECT number, id, plan, began, ended, failed, owner, reason FROM runs
             WHERE number > ?1 AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) {state}
             ORDER BY number LIMIT ?4"
         );
@@ -201,6 +203,7 @@ impl Sqlite {
                         ended: ended.map(time::system),
                         state,
                         is_owned,
+                        refusal: row.get(7)?,
                     });
                 }
                 Ok(())
@@ -209,7 +212,7 @@ impl Sqlite {
         })
     }
 
-    fn is_alive(&self, owner: &str) -> bool {
+    pub(super) fn is_alive(&self, owner: &str) -> bool {
         owner == self.0.owner || self.0.owners.is_alive(owner)
     }
 

@@ -6,6 +6,8 @@ mod options;
 mod owners;
 mod reply;
 mod schema;
+#[cfg(feature = "dynamic")]
+mod serving;
 mod time;
 mod watching;
 mod writer;

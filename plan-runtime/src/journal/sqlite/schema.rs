@@ -5,7 +5,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
 
 /// `user_version` of the databases that this version of the crate writes. A greater one is refused; for each smaller one there is a step in [`prepare`].
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// `application_id`: the letters `plan`.
 const APPLICATION: i64 = 0x706c_616e;
@@ -48,6 +48,13 @@ CREATE UNIQUE INDEX signals ON messages(run, path) WHERE path IS NOT NULL;
 CREATE TABLE deleted(run INTEGER PRIMARY KEY) STRICT; -- whose records are still there
 ";
 
+/// What version 2 has besides.
+const RESTS: &str = "
+ALTER TABLE runs ADD COLUMN rests INTEGER; -- until when nothing is to be done, in nanoseconds since 1970
+ALTER TABLE runs ADD COLUMN reason TEXT; -- why it could not be begun
+CREATE INDEX resting ON runs(rests, number) WHERE ended IS NULL;
+";
+
 /// Opens a database. `path` is absolute, so that SQLite reads nothing into it.
 pub(super) fn connect(path: &Path, creates: bool) -> Result<Connection, Cause> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -87,7 +94,10 @@ pub(super) fn prepare(database: &mut Connection) -> Result<(), Cause> {
     }
     if version < VERSION {
         let change = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        change.execute_batch(TABLES)?;
+        if version < 1 {
+            change.execute_batch(TABLES)?;
+        }
+        change.execute_batch(RESTS)?;
         change.pragma_update(None, "application_id", APPLICATION)?;
         change.pragma_update(None, "user_version", VERSION)?;
         change.commit()?;

@@ -38,6 +38,18 @@ pub(super) enum Job {
     Record(Held, String, String),
     End(Held, End),
     Release(Held),
+    /// Releases a run that has nothing to do before this time, unless a message has come after this one.
+    #[cfg(feature = "dynamic")]
+    Rest(Held, i64, i64),
+    /// Nobody is to begin a run before this time, since it cannot be begun for this reason.
+    #[cfg(feature = "dynamic")]
+    Refuse(String, i64, String),
+    /// Runs that could not be begun may be tried again.
+    #[cfg(feature = "dynamic")]
+    Forgive,
+    /// A run that has failed goes on without these records, and with this one.
+    #[cfg(feature = "dynamic")]
+    Retry(Held, Vec<String>, Option<(String, String)>),
     Send(String, Message),
     /// Deletes these runs, if they ended before that time.
     Delete(Vec<i64>, i64),
@@ -73,6 +85,8 @@ impl Job {
             Self::Record(_, key, body) => key.len() + body.len(),
             Self::End(_, end) => end.body.len(),
             Self::Send(_, Message::Signal { path, body }) => path.len() + body.len(),
+            #[cfg(feature = "dynamic")]
+            Self::Rest(..) | Self::Refuse(..) | Self::Forgive | Self::Retry(..) => 0,
             Self::Claim(_)
             | Self::Release(_)
             | Self::Send(..)
@@ -86,6 +100,10 @@ impl Job {
     fn held(&self) -> Option<&Held> {
         match self {
             Self::Describe(held, _) | Self::Record(held, ..) | Self::End(held, _) => Some(held),
+            #[cfg(feature = "dynamic")]
+            Self::Retry(held, ..) => Some(held),
+            #[cfg(feature = "dynamic")]
+            Self::Rest(..) | Self::Refuse(..) | Self::Forgive => None,
             Self::Claim(_)
             | Self::Release(_)
             | Self::Send(..)
@@ -245,15 +263,9 @@ impl Writer {
                 self.held.insert(held.run, held.epoch);
                 self.broken.remove(&held.run);
             }
-            (Job::Release(held), outcome) => {
-                if outcome.is_err() {
-                    self.unreleased.push(held.clone());
-                }
-                if self.held.get(&held.run) == Some(&held.epoch) {
-                    self.held.remove(&held.run);
-                    self.broken.remove(&held.run);
-                }
-            }
+            #[cfg(feature = "dynamic")]
+            (Job::Rest(held, ..), outcome) => self.given_back(held, outcome.is_err()),
+            (Job::Release(held), outcome) => self.given_back(held, outcome.is_err()),
             (_, Ok(Done::Sent(run))) => woken = Some(*run),
             _ => {}
         }
@@ -261,6 +273,17 @@ impl Writer {
             answer.give(outcome);
         }
         self.watching.wake(woken);
+    }
+
+    /// A run was released, or is still to be.
+    fn given_back(&mut self, held: &Held, has_failed: bool) {
+        if has_failed {
+            self.unreleased.push(held.clone());
+        }
+        if self.held.get(&held.run) == Some(&held.epoch) {
+            self.held.remove(&held.run);
+            self.broken.remove(&held.run);
+        }
     }
 
     /// Gives up all runs.
@@ -304,6 +327,14 @@ impl Write<'_> {
             Job::Record(held, key, body) => self.record(held, key, body),
             Job::End(held, end) => self.end(held, end),
             Job::Release(held) => self.release(held),
+            #[cfg(feature = "dynamic")]
+            Job::Rest(held, until, seen) => self.rest(held, *until, *seen),
+            #[cfg(feature = "dynamic")]
+            Job::Refuse(id, until, reason) => self.refuse(id, *until, reason),
+            #[cfg(feature = "dynamic")]
+            Job::Forgive => self.forgive(),
+            #[cfg(feature = "dynamic")]
+            Job::Retry(held, keys, record) => self.retry(held, keys, record.as_ref()),
             Job::Send(id, message) => self.send(id, message),
             Job::Delete(runs, before) => self.delete(runs, *before),
             Job::Purge => self.purge(),
@@ -346,7 +377,7 @@ impl Write<'_> {
             began = time::now();
         }
         let epoch = epoch + 1;
-        self.sql("UPDATE runs SET epoch = ?2, owner = ?3, began = ?4 WHERE number = ?1")?
+        self.sql("UPDATE runs SET epoch = ?2, owner = ?3, began = ?4, rests = NULL, reason = NULL WHERE number = ?1")?
             .execute(params![run, epoch, self.owner, began])?;
         let info = match plan {
             None => None,
@@ -474,6 +505,65 @@ impl Write<'_> {
         Ok(Done::Written)
     }
 
+    #[cfg(feature = "dynamic")]
+    fn rest(&self, held: &Held, until: i64, seen: i64) -> Result<Done, Refused> {
+        self.sql(
+            "UPDATE runs SET owner = NULL, rests = CASE
+                WHEN EXISTS(SELECT 1 FROM messages WHERE run = ?1 AND number > ?5) THEN NULL ELSE ?4
+            END WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
+        )?
+        .execute(params![held.run, held.epoch, self.owner, until, seen])?;
+        Ok(Done::Written)
+    }
+
+    #[cfg(feature = "dynamic")]
+    fn refuse(&self, id: &str, until: i64, reason: &str) -> Result<Done, Refused> {
+        self.sql(
+            "UPDATE runs SET rests = ?2, reason = ?3 WHERE id = ?1 AND ended IS NULL AND owner IS NULL",
+        )?
+        .execute(params![id, until, reason])?;
+        Ok(Done::Written)
+    }
+
+    #[cfg(feature = "dynamic")]
+    fn forgive(&self) -> Result<Done, Refused> {
+        self.sql("UPDATE runs SET rests = NULL WHERE ended IS NULL AND rests IS NOT NULL AND reason IS NOT NULL")?
+            .execute([])?;
+        Ok(Done::Written)
+    }
+
+    #[cfg(feature = "dynamic")]
+    fn retry(
+        &self,
+        held: &Held,
+        keys: &[String],
+        record: Option<&(String, String)>,
+    ) -> Result<Done, Refused> {
+        let changed = self
+            .sql(
+                "UPDATE runs SET ended = NULL, failed = NULL WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
+            )?
+            .execute(params![held.run, held.epoch, self.owner])?;
+        if changed == 0 {
+            return Err(Self::lost(held));
+        }
+        for key in keys.iter().chain(record.map(|(key, _)| key)) {
+            self.sql("DELETE FROM records WHERE run = ?1 AND key = ?2")?
+                .execute(params![held.run, key])?;
+        }
+        // What has cancelled it does not count any more.
+        for sql in [
+            "DELETE FROM ends WHERE run = ?1",
+            "DELETE FROM messages WHERE run = ?1 AND path IS NULL",
+        ] {
+            self.sql(sql)?.execute([held.run])?;
+        }
+        match record {
+            Some((key, body)) => self.record(held, key, body),
+            None => Ok(Done::Written),
+        }
+    }
+
     fn send(&self, id: &str, message: &Message) -> Result<Done, Refused> {
         let run: Option<i64> = self
             .sql("SELECT number FROM runs WHERE id = ?1 AND plan IS NOT NULL")?
@@ -497,6 +587,8 @@ impl Write<'_> {
             }
             (sent, _) => {
                 sent?;
+                self.sql("UPDATE runs SET rests = NULL WHERE number = ?1")?
+                    .execute([run])?;
                 Ok(Done::Sent(run))
             }
         }

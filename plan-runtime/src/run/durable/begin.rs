@@ -130,18 +130,6 @@ pub(in crate::run) fn submit(
     described
 }
 
-/// Whether a run could go on with this plan. `Err` says why not.
-pub(in crate::run) fn could_go_on(
-    journal: &dyn Journal,
-    claim: &Claim,
-    known: &RunInfo,
-    plan: &Plan,
-    inputs: &[Value],
-) -> Result<(), Cause> {
-    let (info, inputs) = info(plan, inputs)?;
-    compare(journal, claim, known, &info, &inputs).map(drop)
-}
-
 fn journaled(error: JournalError) -> Cause {
     Cause::Journal(Arc::new(error))
 }

@@ -5,7 +5,7 @@ use crate::plan::is_word;
 use std::fmt::{Display, Formatter, Result};
 
 /// The name of a step, in quotes unless it is a word.
-pub(in crate::run) struct Segment<'s>(pub(in crate::run) &'s str);
+pub(crate) struct Segment<'s>(pub(crate) &'s str);
 
 impl Display for Segment<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {

@@ -15,19 +15,24 @@ mod changes;
 mod key;
 mod record;
 
-pub(super) use begin::{Begun, Target, begin, could_go_on, submit};
+pub(super) use begin::{Begun, Target, begin, submit};
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+pub(crate) use key::Segment;
 pub(super) use key::of_element;
 pub(super) use record::{Recorded, decode, encode};
 
 use super::timer::{Sleep, Timer};
 use crate::journal::{Claim, End, Found, Journal, JournalError, Message, Written};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+
+/// The key of how often steps were undone before the run was retried.
+pub(crate) const UNDONE: &str = "!undone";
 
 /// What a durable run and the plans inside it have in common.
 pub(super) struct Durable {
@@ -112,6 +117,15 @@ impl Durable {
     fn viewed(mut self, is_viewed: bool) -> Self {
         self.is_viewed = is_viewed;
         self
+    }
+
+    /// How often steps were undone before the run was retried.
+    pub(super) fn undone_before(&self) -> Option<HashMap<String, u32>> {
+        let found = self.find(UNDONE).ok()??;
+        let undone = serde_json::from_str(&found.body);
+        undone
+            .map_err(|error| self.fail(JournalError::storage(format!("the record `{UNDONE}`: {error}"))))
+            .ok()
     }
 
     pub(super) fn is_viewed(&self) -> bool {

@@ -11,6 +11,8 @@ use super::super::trace::Span;
 use super::body_state::{AttemptRecord, OutputSlot, WaitOutcome, Work};
 use super::task::CallState;
 use super::{Schedule, Start};
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+use crate::error::{Cause, RunError};
 use crate::error::{Interrupt, StepError};
 use crate::journal::{JournalError, Message};
 use crate::plan::{Action, Template};
@@ -190,6 +192,14 @@ impl<'x> Schedule<'x> {
         if let Some(error) = durable.failure() {
             self.interrupts.happen(Interrupt::Journal(error));
         }
+    }
+
+    /// Why the run's journal cannot be used, if it cannot.
+    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
+    pub(in crate::run) fn journal_failure(&self) -> Option<RunError> {
+        let error = self.run.durable.as_ref()?.failure()?;
+        let cause = Cause::Interrupted(Interrupt::Journal(error));
+        Some(RunError::new(self.plan, cause, Vec::new()))
     }
 
     /// Whether only its records are looked at.

@@ -12,9 +12,12 @@ pub(super) use inbox::{Inbox, Receiver, Sent, Waiting};
 
 use super::{Run, Stage, limits_of};
 use crate::plan::{Graph, Plan};
+use crate::journal::JournalError;
 use crate::print::{Cut, Line, MOST};
 use crate::resolve::ResolveError;
 use path::awaited;
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+pub(crate) use path::wait_at;
 use serde::Serialize;
 use std::error::Error as StdError;
 use std::fmt;
@@ -196,6 +199,8 @@ pub enum SignalError {
     },
     /// The run has ended.
     Ended,
+    /// The journal of the run has not kept it.
+    Journal(JournalError),
 }
 
 impl fmt::Display for SignalError {
@@ -228,6 +233,7 @@ impl fmt::Display for SignalError {
                 write!(f, "the value for `{path}` cannot be sent: {error}")
             }
             Self::Ended => f.write_str("the run has ended"),
+            Self::Journal(error) => error.fmt(f),
         }
     }
 }
@@ -245,6 +251,7 @@ impl StdError for SignalError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::Value { error, .. } => Some(&**error),
+            Self::Journal(error) => Some(error),
             Self::Type { .. } | Self::Unknown { .. } | Self::Second { .. } | Self::Ended => None,
         }
     }

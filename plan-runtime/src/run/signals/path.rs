@@ -55,6 +55,26 @@ fn inner(plan: InnerPlan) -> Option<&'static Plan> {
     catch(|| plan.plan()).ok().flatten()
 }
 
+/// The step of a plan that waits for a value at this path. `Ok(None)` where a tool that the path leads into may run a plan of its own; otherwise the error
+/// has a path that is similar.
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await>, Option<String>> {
+    if let Some(wait) = find(plan, path) {
+        return Ok(Some(wait));
+    }
+    let calls = |step: &Step| {
+        let rest = path.strip_prefix(&*step.id).and_then(elements);
+        let tools = step.actions();
+        let mut tools = tools.iter().filter_map(|action| action.tool.as_ref());
+        rest.is_some_and(|(_, rest)| rest.starts_with('.')) && tools.any(|tool| inner(tool.plan).is_none())
+    };
+    if steps(plan).any(calls) {
+        return Ok(None);
+    }
+    let names = awaited(plan);
+    Err(plan_graph::similar(path, names.iter().map(String::as_str)).map(str::to_owned))
+}
+
 /// The steps of the work: nothing can be sent to those that undo others, or always run.
 fn steps(plan: &Plan) -> impl Iterator<Item = &Step> {
     plan.steps.iter().filter(|step| step.role == Role::Work)

@@ -1,0 +1,157 @@
+//! Reports, signals, and what keeps runs from going on.
+
+use crate::Plan;
+use crate::dynamic::{RecordedPlan, Resumed, Toolbox, misfit};
+use crate::journal::{Journal, JournalError, Message, RunFilter, RunState, Sqlite};
+use crate::run::signals::wait_at;
+use crate::run::{Cause, Report, RunError, SignalError, View};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+impl Sqlite {
+    /// What has become of a run so far, whoever runs it: the same report as that of [`Run::with_report`](crate::Run::with_report). Steps that have not ended are
+    /// [running](crate::run::Status::Running).
+    ///
+    /// It is made of the records. No call is made, and nothing is changed. The toolbox and the application are those with which the run is
+    /// [served](Self::serve).
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such run, where the toolbox cannot run it, and where a record does not fit its step any more.
+    pub fn report<App: ?Sized + Sync>(
+        &self,
+        toolbox: &Toolbox<App>,
+        app: &App,
+        id: &str,
+    ) -> Result<Report, RunError> {
+        let view = self.view(toolbox, app, id, HashSet::new())?;
+        Ok(view.report)
+    }
+
+    /// What is seen of a run without these records.
+    pub(super) fn view<App: ?Sized + Sync>(
+        &self,
+        toolbox: &Toolbox<App>,
+        app: &App,
+        id: &str,
+        hidden: HashSet<String>,
+    ) -> Result<View, RunError> {
+        let failed = |cause| RunError::new(&Plan::new(id), cause, Vec::new());
+        let journaled = |error| failed(Cause::Journal(Arc::new(error)));
+        let viewer = self.viewer(id, hidden).map_err(journaled)?;
+        let viewer = viewer.ok_or_else(|| journaled(JournalError::Unknown { id: id.to_owned() }))?;
+        let resumed = toolbox.resumed(&viewer.info, app);
+        let resumed = resumed.map_err(|why| failed(Cause::Unfit(vec![why])))?;
+        let journal = Arc::new(viewer);
+        match resumed {
+            Resumed::Plan(run) => run.view(journal, id),
+            Resumed::Document(plan, inputs) => {
+                let run = toolbox.run(&*plan, inputs, app);
+                run.view(journal, id)
+            }
+        }
+    }
+
+    /// The runs that have not ended and could not go on with these tools, with what is in the way: for a test before a new version is deployed, on a copy of
+    /// the database.
+    ///
+    /// Each run is begun and replayed as [`report`](Self::report) does.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Storage`] if the file cannot be read.
+    pub fn check<App: ?Sized + Sync>(
+        &self,
+        toolbox: &Toolbox<App>,
+        app: &App,
+    ) -> Result<Vec<(String, RunError)>, JournalError> {
+        let mut found = Vec::new();
+        for run in self.runs(&RunFilter::new().state(RunState::Running)) {
+            let id = run?.id;
+            if let Err(error) = self.report(toolbox, app, &id) {
+                found.push((id, error));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Sends a value to a step of a run that waits for one, or will. Whoever runs it takes the value within a second; if nobody does, the value is kept.
+    ///
+    /// The path is that of [`Signals::send`](crate::run::Signals::send). The value is checked against the type of the step: by its code if the run's plan is a
+    /// tool of the toolbox, otherwise as far as the type's name says what it is. The toolbox may have no tools.
+    ///
+    /// # Errors
+    ///
+    /// The value is not kept if there is no such run, if the run has ended, if no step waits for a value at this path, if that step has one, if the value is not
+    /// of its type, or if the database cannot be written.
+    pub fn signal<App: ?Sized>(
+        &self,
+        toolbox: &Toolbox<App>,
+        id: &str,
+        path: &str,
+        value: impl Serialize,
+    ) -> Result<(), SignalError> {
+        let viewer = self.viewer(id, HashSet::new()).map_err(SignalError::Journal)?;
+        let Some(viewer) = viewer else {
+            let id = id.to_owned();
+            return Err(SignalError::Journal(JournalError::Unknown { id }));
+        };
+        if viewer.end.is_some() {
+            return Err(SignalError::Ended);
+        }
+        let recorded = toolbox.recorded(&viewer.info);
+        let recorded = recorded.map_err(|why| SignalError::Journal(JournalError::storage(why)))?;
+        let plan = match &recorded {
+            RecordedPlan::Tool(plan) => plan,
+            RecordedPlan::Document(plan) => &**plan,
+        };
+        let value = sent(plan, path, &value)?;
+        let message = Message::Signal {
+            path: path.to_owned(),
+            body: value.to_string(),
+        };
+        self.send(id, &message).map_err(|error| match error {
+            JournalError::Second { path } => SignalError::Second { path },
+            error => SignalError::Journal(error),
+        })
+    }
+
+    /// Has a run end: what runs is dropped, and undo steps and always steps run. Whoever runs it does so within a second; if nobody does, the next one that runs
+    /// it does. A run that has ended stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the database cannot be written.
+    pub fn cancel(&self, id: &str) -> Result<(), JournalError> {
+        self.send(id, &Message::Cancel)
+    }
+}
+
+/// A value for the step at this path, as JSON.
+fn sent(plan: &Plan, path: &str, value: &impl Serialize) -> Result<Value, SignalError> {
+    let wait = wait_at(plan, path).map_err(|similar| SignalError::Unknown {
+        path: path.to_owned(),
+        similar,
+    })?;
+    let value = crate::resolve::encode(value).map_err(|error| SignalError::Value {
+        path: path.to_owned(),
+        error: Arc::new(error),
+    })?;
+    let Some(wait) = wait else {
+        return Ok(value);
+    };
+    let fits = match wait.receive(&value) {
+        Some(received) => received,
+        None => match misfit(&wait.type_name, &value) {
+            None => Ok(value),
+            Some(misfit) => Err(format!("it {misfit}")),
+        },
+    };
+    fits.map_err(|message| SignalError::Type {
+        path: path.to_owned(),
+        type_name: wait.type_name.to_string(),
+        message,
+    })
+}

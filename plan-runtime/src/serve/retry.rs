@@ -1,0 +1,221 @@
+//! New attempts for what has failed.
+
+use crate::Plan;
+use crate::dynamic::{RecordedPlan, Toolbox};
+use crate::journal::{Claim, Journal, JournalError, Sqlite};
+use crate::plan::{Body, BodyPart, Catch, Optional, Role, Step};
+use crate::run::durable::{Segment, UNDONE};
+use crate::run::{Cause, RunError};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+impl Sqlite {
+    /// Has a run that has failed go on: the calls that failed are made again. Whoever [serves](Self::serve) the database runs it, or the next one that begins it.
+    ///
+    /// What has succeeded is not done again, unless it was undone, or needs something that was: those calls are made again, and what was undone has
+    /// another [idempotency key](crate::run::CallContext::idempotency_key). Undo steps and always steps have not run any more. Failures that something made up for, such as a fallback, stay
+    /// as they are. A plan or a block that was tried several times goes on in its last attempt. A cancellation is forgotten; a deadline of the run is not.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such run, where it has not failed, where somebody has it, and where [`report`](Self::report) fails.
+    pub fn retry_failed<App: ?Sized + Sync>(
+        &self,
+        toolbox: &Toolbox<App>,
+        app: &App,
+        id: &str,
+    ) -> Result<(), RunError> {
+        let failed = |cause| RunError::new(&Plan::new(id), cause, Vec::new());
+        let journaled = |error| failed(Cause::Journal(Arc::new(error)));
+        let unfit = |why: &str| failed(Cause::Unfit(vec![why.to_owned()]));
+        let viewer = self.viewer(id, HashSet::new()).map_err(journaled)?;
+        if viewer.is_none() {
+            return Err(journaled(JournalError::Unknown { id: id.to_owned() }));
+        }
+        let claimed = self.claim(id).map_err(journaled)?;
+        let retried = || {
+            let (Some(info), Some(end)) = (&claimed.run, &claimed.end) else {
+                return Err(unfit("it has not ended"));
+            };
+            if !end.failed {
+                return Err(unfit("it has not failed"));
+            }
+            let before = self.view(toolbox, app, id, HashSet::new())?.undone;
+            let recorded = toolbox.recorded(info).map_err(|why| unfit(&why))?;
+            let plan = match &recorded {
+                RecordedPlan::Tool(plan) => plan,
+                RecordedPlan::Document(plan) => &**plan,
+            };
+            let mut records = Records::default();
+            for record in self.records(id).map_err(journaled)? {
+                let (key, found) = record.map_err(journaled)?;
+                records.add(key, &found.body);
+            }
+            records.plan("", plan);
+            let gone = records.gone;
+            let after = self.view(toolbox, app, id, gone.iter().cloned().collect())?;
+            let undone = self.undone(&claimed.claim, before, &after.undone).map_err(journaled)?;
+            let undone = undone.map(|body| (UNDONE.to_owned(), body));
+            self.retry(&claimed.claim, gone.into_iter().collect(), undone)
+                .map_err(journaled)
+        };
+        let result = retried();
+        self.release(&claimed.claim);
+        result
+    }
+
+    /// What to record of what was undone, and is not any more once the run is retried.
+    fn undone(
+        &self,
+        claim: &Claim,
+        before: HashMap<String, u32>,
+        after: &HashMap<String, u32>,
+    ) -> Result<Option<String>, JournalError> {
+        let found = self.find(claim, UNDONE)?;
+        let mut undone: BTreeMap<String, u32> = match &found {
+            None => BTreeMap::new(),
+            Some(found) => serde_json::from_str(&found.body).map_err(JournalError::storage)?,
+        };
+        for (path, times) in before {
+            let again = after.get(&path).copied().unwrap_or_default();
+            if times > again {
+                *undone.entry(path).or_default() += times - again;
+            }
+        }
+        if undone.is_empty() {
+            return Ok(None);
+        }
+        serde_json::to_string(&undone).map(Some).map_err(JournalError::storage)
+    }
+}
+
+/// The records of a run, and which of them go.
+#[derive(Default)]
+struct Records {
+    /// Whether the attempt has failed.
+    all: BTreeMap<String, bool>,
+    gone: BTreeSet<String>,
+}
+
+impl Records {
+    fn add(&mut self, key: String, body: &str) {
+        // What has ended the run before its time goes.
+        if key == "!interrupt" || key == "!grace" {
+            self.gone.insert(key);
+            return;
+        }
+        let body = serde_json::from_str::<Value>(body).unwrap_or_default();
+        let is_failure = body.get("at").is_some() && body.get("error").is_some();
+        self.all.insert(key, is_failure);
+    }
+
+    /// The records of a step of the plan with this prefix, each with what its key has after the name of the step.
+    fn of_step(&self, prefix: &str, step: &Step) -> Vec<(String, String, bool)> {
+        let start = format!("{prefix}{}", Segment(&step.id));
+        let all = self.all.range(start.clone()..);
+        let all = all.take_while(|(key, _)| key.starts_with(&start));
+        let of_step = all.filter_map(|(key, failed)| {
+            let rest = &key[start.len()..];
+            let is_its = rest.starts_with(['@', '[', '?', '/']);
+            is_its.then(|| (key.clone(), rest.to_owned(), *failed))
+        });
+        of_step.collect()
+    }
+
+    fn drop_step(&mut self, prefix: &str, step: &Step) {
+        let gone = self.of_step(prefix, step);
+        self.gone.extend(gone.into_iter().map(|(key, ..)| key));
+    }
+
+    /// Decides about the records of a plan, or a block, with this prefix.
+    fn plan(&mut self, prefix: &str, plan: &Plan) {
+        let mut redone = vec![false; plan.steps.len()];
+        for step in &plan.steps {
+            let has_run = || self.of_step(prefix, step).iter().any(|(.., failed)| !failed);
+            if let Role::Undo(undone) = step.role
+                && has_run()
+            {
+                redone[undone] = true;
+            }
+        }
+        // Whatever needs something that is done again is done again, too.
+        let mut changes = true;
+        while changes {
+            changes = false;
+            for (place, step) in plan.steps.iter().enumerate() {
+                if !redone[place] && step.needs().iter().any(|need| redone[*need]) {
+                    redone[place] = true;
+                    changes = true;
+                }
+            }
+        }
+        for (place, step) in plan.steps.iter().enumerate() {
+            if redone[place] || step.role != Role::Work {
+                self.drop_step(prefix, step);
+            } else {
+                self.step(prefix, step);
+            }
+        }
+        // What was decided at the end.
+        let end = format!("{prefix}?");
+        let ends = self.all.range(end.clone()..);
+        let ends = ends.take_while(|(key, _)| key.starts_with(&end));
+        let ends: Vec<String> = ends.map(|(key, _)| key.clone()).collect();
+        self.gone.extend(ends);
+    }
+
+    /// The same of a step of the work.
+    fn step(&mut self, prefix: &str, step: &Step) {
+        let policy = &step.policy;
+        let makes_up = policy.optional != Optional::No
+            || policy.catch != Catch::No
+            || policy.fallback.is_some()
+            || policy.collect;
+        if makes_up {
+            return;
+        }
+        let inner = inner_plans(&step.body);
+        // The attempts of each element, and the plans in them.
+        let mut attempts: HashMap<String, Vec<(String, bool)>> = HashMap::new();
+        let mut last: HashMap<String, u32> = HashMap::new();
+        for (key, rest, failed) in self.of_step(prefix, step) {
+            let Some((element, rest)) = rest.split_once('@') else {
+                continue;
+            };
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, rest) = rest.split_at(digits);
+            if rest.is_empty() {
+                attempts.entry(element.to_owned()).or_default().push((key, failed));
+            } else if let Ok(number) = number.parse::<u32>() {
+                let last = last.entry(element.to_owned()).or_default();
+                *last = number.max(*last);
+            }
+        }
+        for (_, attempts) in attempts {
+            if attempts.iter().all(|(_, failed)| *failed) {
+                self.gone.extend(attempts.into_iter().map(|(key, _)| key));
+            }
+        }
+        for (element, number) in last {
+            let attempt = format!("{prefix}{}{element}@{number}", Segment(&step.id));
+            self.gone.extend(self.all.contains_key(&format!("{attempt}!late")).then(|| format!("{attempt}!late")));
+            for plan in &inner {
+                self.plan(&format!("{attempt}."), plan);
+            }
+        }
+    }
+}
+
+/// The plans that run in a step.
+fn inner_plans(body: &Body) -> Vec<&Plan> {
+    let mut found = Vec::new();
+    body.visit_all(&mut |part| match part {
+        BodyPart::Block(block) => found.push(&block.plan),
+        BodyPart::Action(action) => {
+            found.extend(action.tool.as_ref().and_then(|tool| tool.plan.plan()));
+        }
+        BodyPart::Condition(_) | BodyPart::List(_) => {}
+    });
+    found
+}

@@ -1,0 +1,277 @@
+//! Reports, signals, cancellations, new attempts.
+
+use crate::support::{Folder, has_ended, output, rests, serve, summary};
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::{RunState, Sqlite};
+use plan_runtime::run::{CallContext, Report, SignalError};
+use plan_runtime::{Error, Plan, Result, plan, tool};
+use serde_json::json;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What was called, and whether something fails.
+#[derive(Default)]
+struct Shop {
+    calls: Mutex<Vec<String>>,
+    is_closed: AtomicBool,
+}
+
+impl Shop {
+    fn note(&self, context: &CallContext) {
+        let mut calls = self.calls.lock().unwrap();
+        calls.push(context.idempotency_key());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.calls.lock().unwrap())
+    }
+}
+
+/// Reserves something.
+#[tool]
+async fn reserve(shop: &Shop, #[context] context: CallContext, item: String) -> Result<String> {
+    shop.note(&context);
+    Ok(item)
+}
+
+/// Gives it back.
+#[tool]
+async fn give_back(shop: &Shop, #[context] context: CallContext, item: String) -> Result<()> {
+    shop.note(&context);
+    drop(item);
+    Ok(())
+}
+
+/// Pays, if the bank is open.
+#[tool]
+async fn pay(shop: &Shop, #[context] context: CallContext, cents: u64) -> Result<u64> {
+    shop.note(&context);
+    if shop.is_closed.load(Ordering::Relaxed) {
+        return Err(Error::msg("the bank is closed"));
+    }
+    Ok(cents)
+}
+
+plan! {
+    Buy(item: String, cents: u64) -> String {
+        step first = Pay { cents: 1 };
+        step held = Reserve { item };
+        #[undo(held)]
+        step released = GiveBack { item: held };
+        #[after(held)]
+        step sure: bool = await;
+        #[after(sure)]
+        #[retry(2, backoff = "1ms")]
+        step paid = Pay { cents };
+        #[always]
+        step closed = GiveBack { item: "desk" };
+        format!("{first} {held} {paid} {sure}")
+    }
+}
+
+fn toolbox() -> Toolbox<Shop> {
+    Toolbox::new().with::<Buy>()
+}
+
+fn buy(db: &Sqlite, shop: &Shop, id: &str) {
+    let item = "lamp".to_owned();
+    let run = Buy { item, cents: 5 }.run(shop);
+    run.submit(db, id).unwrap();
+}
+
+fn statuses(report: &Report) -> Vec<(&str, &str)> {
+    let steps = report.steps().iter();
+    steps.map(|step| (step.id(), step.status().name())).collect()
+}
+
+#[test]
+fn a_report_is_made_of_records() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let (db, other) = (folder.open(), folder.open());
+    buy(&db, &shop, "a");
+    let report = db.report(&toolbox, &shop, "a").unwrap();
+    assert_eq!(report.totals().completed, 0);
+    serve(&db, &toolbox, &shop, || rests(&db, "a"));
+    let calls = shop.take();
+    assert_eq!(calls.len(), 2, "{calls:?}");
+    let expected = [
+        ("first", "completed"),
+        ("held", "completed"),
+        ("released", "not started"),
+        ("sure", "running"),
+        ("paid", "not started"),
+        ("closed", "not started"),
+    ];
+    for db in [&db, &other] {
+        let report = db.report(&toolbox, &shop, "a").unwrap();
+        assert_eq!(statuses(&report), expected);
+        assert_eq!(report.totals().running, 1);
+        assert!(serde_json::to_string(&report).unwrap().contains("\"running\""));
+    }
+    assert!(shop.take().is_empty());
+    db.signal(&toolbox, "a", "sure", true).unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    let report = db.report(&toolbox, &shop, "a").unwrap();
+    assert_eq!(report.totals().completed, 5);
+    let item = "lamp".to_owned();
+    let run = Buy { item, cents: 5 }.run(&shop).durable(&db, "a");
+    let (output, again) = smol::block_on(run.with_report());
+    assert_eq!(output.unwrap(), "1 lamp 5 true");
+    assert_eq!(statuses(&report), statuses(&again));
+    let error = db.report(&toolbox, &shop, "b").unwrap_err();
+    assert_eq!(error.to_string(), "plan `b` cannot start: there is no run `b`");
+}
+
+#[test]
+fn a_value_is_checked_before_it_is_sent() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let db = folder.open();
+    buy(&db, &shop, "a");
+    let message = |result: Result<(), SignalError>| result.unwrap_err().to_string();
+    assert_eq!(
+        message(db.signal(&toolbox, "a", "sur", true)),
+        "no step of the run waits for a value at `sur` (`sure` is similar)"
+    );
+    assert_eq!(
+        message(db.signal(&toolbox, "a", "sure", "yes")),
+        "the value for `sure` is not a `bool`: invalid type: string \"yes\", expected a boolean"
+    );
+    // By the name of its type alone.
+    let none = Toolbox::<()>::new();
+    assert_eq!(
+        message(db.signal(&none, "a", "sure", 5)),
+        "the value for `sure` is not a `bool`: it is a number, but must be a boolean (`bool`)"
+    );
+    assert_eq!(message(db.signal(&none, "b", "sure", 5)), "there is no run `b`");
+    db.signal(&none, "a", "sure", true).unwrap();
+    let second = db.signal(&none, "a", "sure", false);
+    assert!(matches!(second, Err(SignalError::Second { .. })));
+    // It came before the step waited.
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
+    let late = db.signal(&none, "a", "sure", false);
+    assert!(matches!(late, Err(SignalError::Ended)));
+}
+
+#[test]
+fn a_value_leads_into_inner_plans() {
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "outer",
+        "steps": [{"id": "bought", "tool": {"name": "buy"}, "arguments": {"object": {"item": "pen", "cents": 2}}}],
+        "output": {"value": {"reference": {"step": "bought", "pointer": ""}}},
+    }))
+    .unwrap();
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let db = folder.open();
+    toolbox.run(&plan, (), &shop).submit(&db, "a").unwrap();
+    assert!(db.signal(&toolbox, "a", "bought.sure", "yes").is_err());
+    assert!(db.signal(&toolbox, "a", "bought.paid", true).is_err());
+    serve(&db, &toolbox, &shop, || rests(&db, "a"));
+    let report = db.report(&toolbox, &shop, "a").unwrap();
+    assert_eq!(statuses(&report), [("bought", "running")]);
+    db.signal(&toolbox, "a", "bought.sure", true).unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "\"1 pen 2 true\"");
+}
+
+#[test]
+fn a_cancelled_run_undoes_and_can_go_on() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let db = folder.open();
+    buy(&db, &shop, "a");
+    serve(&db, &toolbox, &shop, || rests(&db, "a"));
+    shop.take();
+    db.cancel("a").unwrap();
+    assert!(db.cancel("b").is_err());
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(summary(&db, "a").state, RunState::Failed);
+    assert_eq!(shop.take(), ["a/released", "a/closed"]);
+    assert_eq!(output(&db, "a"), "\"plan `buy` was cancelled\"");
+
+    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    assert_eq!(summary(&db, "a").state, RunState::Running);
+    db.signal(&toolbox, "a", "sure", true).unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
+    // What was undone is done anew, and nothing else again.
+    assert_eq!(shop.take(), ["a/held~1", "a/paid", "a/closed"]);
+    let error = db.retry_failed(&toolbox, &shop, "a").unwrap_err();
+    assert_eq!(error.to_string(), "plan `a` cannot start: it has not failed");
+}
+
+#[test]
+fn failed_attempts_are_made_again() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let db = folder.open();
+    buy(&db, &shop, "a");
+    serve(&db, &toolbox, &shop, || rests(&db, "a"));
+    shop.take();
+    shop.is_closed.store(true, Ordering::Relaxed);
+    db.signal(&toolbox, "a", "sure", true).unwrap();
+    for n in 0..3 {
+        serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+        assert_eq!(summary(&db, "a").state, RunState::Failed);
+        let mut expected = vec!["a/paid", "a/paid", "a/released", "a/closed"];
+        let held = format!("a/held~{n}");
+        if n > 0 {
+            expected.insert(0, &held);
+        }
+        assert_eq!(shop.take(), expected);
+        // Until then, it fails in the same way.
+        let item = "lamp".to_owned();
+        let run = Buy { item, cents: 5 }.run(&shop).durable(&db, "a");
+        assert!(smol::block_on(run).is_err());
+        assert!(shop.take().is_empty());
+        db.retry_failed(&toolbox, &shop, "a").unwrap();
+    }
+    shop.is_closed.store(false, Ordering::Relaxed);
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
+    assert_eq!(shop.take(), ["a/held~3", "a/paid", "a/closed"]);
+}
+
+plan! {
+    Nested(cents: u64) -> u64 {
+        step before = Reserve { item: "desk" };
+        #[retry(2, backoff = "1ms")]
+        #[after(before)]
+        step inner = {
+            step held = Reserve { item: "pen" };
+            #[undo(held)]
+            step released = GiveBack { item: held };
+            #[after(held)]
+            step paid = Pay { cents };
+            paid
+        };
+        inner
+    }
+}
+
+#[test]
+fn the_last_attempt_of_a_block_goes_on() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let toolbox = Toolbox::new().with::<Nested>();
+    let db = folder.open();
+    Nested { cents: 3 }.run(&shop).submit(&db, "a").unwrap();
+    shop.is_closed.store(true, Ordering::Relaxed);
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    let attempt = |n: &str| {
+        let (held, paid) = (format!("a/inner.held{n}"), "a/inner.paid".to_owned());
+        [held, paid, "a/inner.released".to_owned()]
+    };
+    let mut expected = vec!["a/before".to_owned()];
+    expected.extend(attempt(""));
+    expected.extend(attempt("~1"));
+    assert_eq!(shop.take(), expected);
+
+    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(summary(&db, "a").state, RunState::Failed);
+    assert_eq!(shop.take(), attempt("~2"));
+
+    shop.is_closed.store(false, Ordering::Relaxed);
+    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "3");
+    assert_eq!(shop.take(), attempt("~3")[..2]);
+}

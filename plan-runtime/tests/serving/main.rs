@@ -1,0 +1,6 @@
+//! Runs that another process runs, and what is seen and done from outside.
+
+mod control;
+mod many;
+mod serve;
+mod support;

@@ -1,0 +1,297 @@
+//! Runs that were submitted are run, wait without an owner, and go on.
+
+use crate::support::{Folder, has_ended, output, rests, serve, summary};
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::{Journal, Memory, RunFilter, RunState};
+use plan_runtime::{Plan, Result, Sleep, plan, tool};
+use serde_json::json;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// What was called.
+#[derive(Default)]
+pub(crate) struct Shop(Mutex<Vec<String>>);
+
+impl Shop {
+    fn note(&self, text: impl Into<String>) {
+        self.0.lock().unwrap().push(text.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+/// Charges a card.
+#[tool]
+async fn charge(shop: &Shop, cents: u64) -> Result<u64> {
+    shop.note(format!("charge {cents}"));
+    Ok(cents)
+}
+
+/// Ships a parcel.
+#[tool]
+async fn ship(shop: &Shop, paid: u64) -> Result<String> {
+    shop.note(format!("ship {paid}"));
+    Ok(format!("parcel for {paid}"))
+}
+
+plan! {
+    Order(cents: u64) -> String {
+        step paid = Charge { cents: cents + 1 };
+        step parcel = Ship { paid };
+        parcel
+    }
+}
+
+plan! {
+    Ask(cents: u64) -> String {
+        step paid = Charge { cents };
+        #[after(paid)]
+        step sure: bool = await;
+        step parcel = if sure { Ship { paid } };
+        format!("{parcel:?}")
+    }
+}
+
+plan! {
+    Later(cents: u64) -> u64 {
+        step pause = Sleep { time: "2s" };
+        #[after(pause)]
+        step paid = Charge { cents };
+        paid
+    }
+}
+
+fn tools() -> Toolbox<Shop> {
+    Toolbox::new().with::<Charge>().with::<Ship>()
+}
+
+fn plans() -> Toolbox<Shop> {
+    Toolbox::new().with::<Order>().with::<Ask>().with::<Later>()
+}
+
+#[test]
+fn a_run_is_submitted_once() {
+    let (journal, shop) = (Memory::new(), Shop::default());
+    Order { cents: 5 }.run(&shop).submit(&journal, "a").unwrap();
+    Order { cents: 5 }.run(&shop).submit(&journal, "a").unwrap();
+    let error = Order { cents: 6 }.run(&shop).submit(&journal, "a").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `order` cannot start: run `a` was begun with other inputs: `cents` was the number 5, and is the number 6; give this run another id"
+    );
+    let error = Later { cents: 5 }.run(&shop).submit(&journal, "a").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `later` cannot start: run `a` was begun with another plan `order`; give this run another id"
+    );
+    let claim = journal.claim("a").unwrap().claim;
+    Order { cents: 5 }.run(&shop).submit(&journal, "a").unwrap();
+    assert!(Order { cents: 6 }.run(&shop).submit(&journal, "a").is_err());
+    journal.release(&claim);
+    assert!(shop.take().is_empty());
+    let parcel = smol::block_on(Order { cents: 5 }.run(&shop).durable(&journal, "a"));
+    assert_eq!(parcel.unwrap(), "parcel for 6");
+}
+
+#[test]
+fn plans_with_code_and_plans_in_json_are_run() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let db = folder.open();
+    Order { cents: 5 }.run(&shop).submit(&db, "typed").unwrap();
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "sell",
+        "inputs": [{"name": "cents", "type": "u64"}],
+        "steps": [
+            {"id": "paid", "tool": {"name": "charge"}, "arguments": {"object": {"cents": {"reference": {"input": "cents", "pointer": ""}}}}},
+            {"id": "parcel", "tool": {"name": "ship"}, "arguments": {"object": {"paid": {"reference": {"step": "paid", "pointer": ""}}}}},
+        ],
+        "output": {"value": {"reference": {"step": "parcel", "pointer": ""}}},
+    }))
+    .unwrap();
+    let tools = tools();
+    let run = tools.run(&plan, json!({"cents": 7}), &shop);
+    run.submit(&db, "json").unwrap();
+    // Of a name of a tool, but another plan.
+    let mut other = plan.clone();
+    other.name = "order".into();
+    let run = tools.run(&other, json!({"cents": 9}), &shop);
+    run.submit(&db, "other").unwrap();
+
+    let both = tools.with::<Order>();
+    serve(&db, &both, &shop, || {
+        ["typed", "json", "other"].iter().all(|id| has_ended(&db, id))
+    });
+    assert_eq!(output(&db, "typed"), "\"parcel for 6\"");
+    assert_eq!(output(&db, "json"), "\"parcel for 7\"");
+    assert_eq!(output(&db, "other"), "\"parcel for 9\"");
+    let mut calls = shop.take();
+    calls.sort_unstable();
+    assert_eq!(
+        calls,
+        ["charge 6", "charge 7", "charge 9", "ship 6", "ship 7", "ship 9"]
+    );
+}
+
+#[test]
+fn a_run_that_waits_has_no_owner_and_goes_on() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
+    let db = folder.open();
+    Ask { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    serve(&db, &toolbox, &shop, || rests(&db, "a"));
+    assert_eq!(shop.take(), ["charge 5"]);
+    // A server without anything to do leaves it alone.
+    let begin = Instant::now();
+    serve(&db, &toolbox, &shop, || begin.elapsed() > Duration::from_millis(600));
+    assert!(rests(&db, "a") && shop.take().is_empty());
+    // After a restart, with a value that was sent while nobody ran it.
+    drop(db);
+    let db = folder.open();
+    db.signal(&toolbox, "a", "sure", true).unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(shop.take(), ["ship 5"]);
+    assert_eq!(output(&db, "a"), "\"Some(\\\"parcel for 5\\\")\"");
+}
+
+#[test]
+fn a_value_wakes_a_run_that_is_served() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
+    let (db, other) = (folder.open(), folder.open());
+    Ask { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    let mut sent = None;
+    serve(&db, &toolbox, &shop, || {
+        if sent.is_none() && rests(&db, "a") {
+            other.signal(&toolbox, "a", "sure", false).unwrap();
+            sent = Some(Instant::now());
+        }
+        has_ended(&db, "a")
+    });
+    assert_eq!(output(&db, "a"), "\"None\"");
+    assert_eq!(shop.take(), ["charge 5"]);
+}
+
+#[test]
+fn a_run_sleeps_over_restarts() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
+    let db = folder.open();
+    let begin = Instant::now();
+    Later { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    serve(&db, &toolbox, &shop, || rests(&db, "a"));
+    drop(db);
+    let db = folder.open();
+    assert!(rests(&db, "a"));
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert!(begin.elapsed() >= Duration::from_secs(2));
+    assert_eq!(shop.take(), ["charge 5"]);
+}
+
+#[test]
+fn what_cannot_be_begun_stays_with_its_reason() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let db = folder.open();
+    Later { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    Order { cents: 5 }.run(&shop).submit(&db, "b").unwrap();
+    let toolbox = Toolbox::new().with::<Order>();
+    serve(&db, &toolbox, &shop, || {
+        has_ended(&db, "b") && summary(&db, "a").refusal.is_some()
+    });
+    let known = summary(&db, "a");
+    assert_eq!(known.state, RunState::Running);
+    assert_eq!(
+        known.refusal.unwrap(),
+        "plan `later` cannot start: the toolbox has no tool `sleep`, which step `pause` calls; the toolbox has no tool `charge`, which step `paid` calls"
+    );
+    let found = db.check(&toolbox, &shop).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((&*found[0].0, found[0].1.failures().len()), ("a", 0));
+    assert!(db.check(&plans(), &shop).unwrap().is_empty());
+    shop.take();
+    // A server that has it does not wait.
+    serve(&db, &plans(), &shop, || has_ended(&db, "a"));
+    assert_eq!(summary(&db, "a").refusal, None);
+    assert_eq!(shop.take(), ["charge 5"]);
+}
+
+#[test]
+fn a_panic_is_the_reason_of_its_run_alone() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let db = folder.open();
+    Order { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    let toolbox = plans();
+    let is_refused = || summary(&db, "a").refusal.is_some();
+    let serving = db
+        .serve(&toolbox, &shop)
+        .configure(|_| panic!("no"))
+        .cancel_on(crate::support::until(is_refused));
+    smol::block_on(serving).unwrap();
+    assert_eq!(summary(&db, "a").refusal.unwrap(), "it panicked while it was begun");
+}
+
+/// Is slow.
+#[tool]
+async fn work(shop: &Shop) -> Result<()> {
+    shop.note("work");
+    smol::Timer::after(Duration::from_millis(150)).await;
+    Ok(())
+}
+
+plan! {
+    Working() -> () { step done = Work {}; done }
+}
+
+#[test]
+fn so_many_are_loaded() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let db = folder.open();
+    for n in 0..10 {
+        Working {}.run(&shop).submit(&db, &format!("{n}")).unwrap();
+    }
+    let toolbox = Toolbox::new().with::<Working>();
+    let mut most = 0;
+    let owned = RunFilter::new().state(RunState::Running).is_owned(true);
+    let running = RunFilter::new().state(RunState::Running);
+    let done = crate::support::until(|| {
+        most = most.max(db.runs(&owned).count());
+        db.runs(&running).count() == 0
+    });
+    let serving = db.serve(&toolbox, &shop).concurrency(3).cancel_on(done);
+    smol::block_on(serving).unwrap();
+    assert_eq!((most, shop.take().len()), (3, 10));
+}
+
+#[test]
+fn two_servers_share_the_runs() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let (db, other) = (folder.open(), folder.open());
+    for n in 0..20 {
+        Order { cents: n }.run(&shop).submit(&db, &format!("{n}")).unwrap();
+    }
+    let toolbox = plans();
+    let running = RunFilter::new().state(RunState::Running);
+    std::thread::scope(|scope| {
+        for db in [&db, &other] {
+            scope.spawn(|| serve(db, &toolbox, &shop, || db.runs(&running).count() == 0));
+        }
+    });
+    // None of the calls was made twice.
+    let mut calls = shop.take();
+    calls.sort_unstable();
+    let count = calls.len();
+    calls.dedup();
+    assert_eq!((count, calls.len()), (40, 40));
+}
+
+#[test]
+fn a_dropped_server_gives_its_runs_up() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let db = folder.open();
+    Working {}.run(&shop).submit(&db, "a").unwrap();
+    let toolbox = Toolbox::new().with::<Working>();
+    serve(&db, &toolbox, &shop, || summary(&db, "a").is_owned);
+    // The write of the release is queued.
+    db.claim("b").unwrap();
+    assert!(!summary(&db, "a").is_owned);
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "null");
+}
