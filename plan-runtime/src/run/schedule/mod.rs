@@ -790,15 +790,10 @@ impl<'x> Schedule<'x> {
                 StoredValue::json(self.caught(step, element, error, *attempts))
             }
             Some(fallback) => match self.fallback(step, fallback) {
-                Ok((Ok(output), bytes)) => StoredValue::weighed(output, bytes),
-                Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
-                    return Err(failed);
-                }
-                Ok((Err(error), _)) => {
-                    let error = self.hushed(step, StepError::fallback(error));
-                    return Err(instead(error));
-                }
-                Err(panic) => return Err(instead(panic)),
+                Ok((output, bytes)) => StoredValue::weighed(output, bytes),
+                Err(error @ StepError::Panic(_)) => return Err(instead(error)),
+                Err(_) if self.interrupts.happened().is_some() => return Err(failed),
+                Err(error) => return Err(instead(error)),
             },
             None => StoredValue::json(Value::Null),
         };
