@@ -648,7 +648,7 @@ impl<'x> Schedule<'x> {
     }
 
     #[inline(always)]
-    fn happened(&mut self, happened: Happened<'x>, result: Option<StepResult>) {
+    fn happened(&mut self, happened: Happened<'x>, mut result: Option<StepResult>) {
         let Happened {
             step,
             job,
@@ -661,6 +661,11 @@ impl<'x> Schedule<'x> {
         {
             let result = result.unwrap_or(Err(StepError::Unknown));
             return self.block_ended(step, job, *block, result, &more.span);
+        }
+        if self.run.durable.is_some()
+            && let Some(result) = result.take_if(|_| self.is_to_record(step, job))
+        {
+            return self.record_call((step, job), result, more);
         }
         let span = more.as_deref().map(|more| &more.span);
         match result {

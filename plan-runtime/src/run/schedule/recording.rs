@@ -578,7 +578,33 @@ impl<'x> Schedule<'x> {
         self.tried(step, job, result, Some(span));
     }
 
-    /// An attempt has ended: its record is written, and nothing goes on before it is durable. What goes on now is given back.
+    /// Whether a call that has ended is to be recorded.
+    pub(super) fn is_to_record(&self, step: usize, job: usize) -> bool {
+        let job = self.steps.flow(step).and_then(|flow| flow.jobs.get(job));
+        job.is_some_and(|job| matches!(job.record, AttemptRecord::Due(_)))
+    }
+
+    /// A call has ended: its record is written, and nothing goes on before it is durable. Until then, the call has its place among those that run: else another
+    /// could start that would not have started a moment later, when it is known how this one has ended, and does not start after a crash.
+    #[cold]
+    pub(super) fn record_call(
+        &mut self,
+        (step, job): (usize, usize),
+        result: StepResult,
+        more: Option<Box<CallState<'x>>>,
+    ) {
+        let future: StepFuture<'x> = match self.record(step, job, &result) {
+            Some(write) => Box::pin(async move {
+                write.await;
+                result
+            }),
+            None => Box::pin(std::future::ready(result)),
+        };
+        let more = more.map(CallState::writing);
+        self.running.push((step, job), Some(future), more, 0);
+    }
+
+    /// A value was computed: its record is written, and nothing goes on before it is durable. What goes on now is given back.
     #[cold]
     pub(super) fn writes(
         &mut self,
@@ -586,28 +612,39 @@ impl<'x> Schedule<'x> {
         job: usize,
         result: StepResult,
     ) -> Option<StepResult> {
+        match self.record(step, job, &result) {
+            Some(write) => {
+                self.flow(step).jobs[job].record = AttemptRecord::Writing(Box::new(result));
+                let wait = Some(CallState::wait(write));
+                self.running.push((step, job), None, wait, 0);
+                None
+            }
+            None => Some(result),
+        }
+    }
+
+    /// Writes the record of an attempt, if it is to have one.
+    fn record(&mut self, step: usize, job: usize, result: &StepResult) -> Option<Sleep> {
         let durable = self.run.durable.clone()?;
         let tried = self.flow(step).jobs[job].tried;
         let now = self.clock.time();
         let times = (self.clock.in_all(tried), self.clock.in_all(now));
         let record = std::mem::take(&mut self.flow(step).jobs[job].record);
         let AttemptRecord::Due(key) = record else {
-            return Some(result);
+            return None;
         };
         if result
             .as_ref()
             .is_err_and(|error| error.exceeded().is_some())
         {
             // It ends the run, and would not if it were taken from a record.
-            return Some(result);
+            return None;
         }
-        let body = match &result {
+        let body = match result {
             Ok(output) => match output.as_json() {
                 Ok(json) => durable::encode(times, Ok(json)),
-                Err(error) => {
-                    let error = StepError::output(error);
-                    return Some(Err(error));
-                }
+                // It fails where the output is read.
+                Err(_) => return None,
             },
             Err(error) => durable::encode(times, Err(error)),
         };
@@ -615,14 +652,10 @@ impl<'x> Schedule<'x> {
             Ok(body) => body,
             Err(error) => {
                 durable.fail(JournalError::storage(error));
-                return None;
+                return Some(Box::pin(std::future::pending()));
             }
         };
-        let write = durable.write(key, body);
-        self.flow(step).jobs[job].record = AttemptRecord::Writing(Box::new(result));
-        self.running
-            .push((step, job), None, Some(CallState::wait(write)), 0);
-        None
+        Some(durable.write(key, body))
     }
 
     /// What Rust code decides, once and for all: what it has decided before a crash, if it has. `None` means that the run is over.
