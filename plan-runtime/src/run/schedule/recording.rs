@@ -209,9 +209,11 @@ impl<'x> Schedule<'x> {
         self.messages = Some(messages);
     }
 
-    /// Whether the outermost plan, which has nothing to do, is to replay what is recorded next, or to make the calls that it held back.
+    /// Whether the outermost plan, which has nothing to do, is to replay what is recorded next, or to make the calls that it held back; or whether it
+    /// has something to do by now, since it was handed a permit.
     pub(super) fn goes_on_replaying(&self) -> bool {
         match &self.run.durable {
+            Some(_) if self.applicant.has_come() => true,
             Some(durable) if self.outer.is_none() && !self.running.has_woken() => durable.go_on(),
             _ => false,
         }
