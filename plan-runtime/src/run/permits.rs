@@ -30,6 +30,14 @@ enum Turn {
 #[derive(Default)]
 pub(super) struct Applicant(Option<(Rank, Arc<Place>)>);
 
+impl Applicant {
+    /// Whether a permit was handed over that is still to be taken.
+    pub(super) fn has_come(&self) -> bool {
+        let place = self.0.as_ref();
+        place.is_some_and(|(_, place)| matches!(*locked(&place.0), Turn::Come))
+    }
+}
+
 impl Permits {
     pub(super) fn new(free: usize) -> Self {
         Self(Mutex::new(Line {

@@ -52,10 +52,18 @@ struct State {
     is_live: bool,
     /// While it replays, the time of what was replayed last.
     time: Duration,
+    /// How much later it is than the clock says, which was set back.
+    ahead: Duration,
     /// What is to be replayed of all that has started, by the numbers of the records.
     replays: BTreeMap<u64, (Duration, Waker)>,
     /// The record whose turn it is.
     turn: Option<u64>,
+    /// The waits that were over before a crash, by the times at which they were.
+    waits: BTreeMap<(Duration, u64), Waker>,
+    /// How many of these there were.
+    wait: u64,
+    /// The one that is over now.
+    over: Option<(Duration, u64)>,
     /// Who waits until the run is live, and until what was noted is durable.
     held: Vec<Waker>,
     /// The writes that nobody waits for by itself, and how many there were, and how many are durable.
@@ -96,6 +104,10 @@ impl Durable {
             state: Mutex::new(State {
                 is_live,
                 time: Duration::ZERO,
+                ahead: Duration::ZERO,
+                waits: BTreeMap::new(),
+                wait: 0,
+                over: None,
                 replays: BTreeMap::new(),
                 turn: None,
                 held: Vec::new(),
@@ -159,9 +171,10 @@ impl Durable {
 
     /// The time since the run began; while it replays, that of what is replayed.
     pub(super) fn now(&self) -> Duration {
+        let by_clock = self.by_clock();
         let state = self.state();
         if state.is_live {
-            self.time().max(state.time)
+            by_clock.saturating_add(state.ahead)
         } else {
             state.time
         }
@@ -169,13 +182,20 @@ impl Durable {
 
     /// The time since the run began.
     pub(super) fn time(&self) -> Duration {
+        let by_clock = self.by_clock();
+        by_clock.saturating_add(self.state().ahead)
+    }
+
+    /// The same, as the clock of the machine says.
+    fn by_clock(&self) -> Duration {
         let here = self.timer.now().saturating_duration_since(self.start);
         self.before.saturating_add(here)
     }
 
     /// The timer's time, after this much of the run.
     pub(super) fn at(&self, time: Duration) -> Option<Instant> {
-        match time.checked_sub(self.before) {
+        let before = self.before.saturating_add(self.state().ahead);
+        match time.checked_sub(before) {
             Some(here) => self.start.checked_add(here),
             // Before the machine started, maybe.
             None => Some(self.start),
@@ -313,16 +333,32 @@ impl Durable {
 
     /// Nothing can happen but what is recorded, or comes from outside: the next record has its turn, or the run is live. `false` if neither.
     pub(super) fn go_on(&self) -> bool {
+        let by_clock = self.by_clock();
         let mut state = self.state();
         if state.writing > 0 {
             return false;
         }
-        if let Some((&number, (time, waker))) = state.replays.first_key_value() {
-            let (time, waker) = (*time, waker.clone());
+        let replay = state.replays.first_key_value();
+        let replay = replay.map(|(number, (time, waker))| (*number, *time, waker.clone()));
+        let wait = state.waits.first_key_value();
+        let wait = wait.map(|(wait, waker)| (*wait, waker.clone()));
+        // A wait is over before what is recorded of a later time.
+        if let Some((wait, waker)) = wait
+            && replay.as_ref().is_none_or(|(_, time, _)| wait.0 <= *time)
+        {
+            if state.over.replace(wait) == Some(wait) {
+                return false;
+            }
+            state.pass(wait.0, by_clock);
+            drop(state);
+            waker.wake();
+            return true;
+        }
+        if let Some((number, time, waker)) = replay {
             if state.turn.replace(number) == Some(number) {
                 return false;
             }
-            state.time = state.time.max(time);
+            state.pass(time, by_clock);
             drop(state);
             waker.wake();
             return true;
@@ -331,6 +367,8 @@ impl Durable {
             return false;
         }
         state.is_live = true;
+        let time = state.time;
+        state.pass(time, by_clock);
         let held = std::mem::take(&mut state.held);
         drop(state);
         held.into_iter().for_each(Waker::wake);
@@ -357,10 +395,31 @@ impl Durable {
             && state.writing == 0
             && state.notes.is_empty()
             && state.replays.is_empty()
+            && state.waits.is_empty()
             && state.failure.is_none();
         let next = state.alarms.values().min().copied();
         drop(state);
         rests.then(|| next.map(|next| next.saturating_sub(self.time())))
+    }
+
+    /// Whether there is a record of an attempt with this key, or of what is inside it. `Err` means that the run is over.
+    pub(super) fn has_begun(&self, key: &str) -> Result<bool, ()> {
+        let next = self.journal.next_key(&self.claim, key);
+        let next = next.map_err(|error| self.fail(error))?;
+        let rest = next.as_deref().and_then(|next| next.strip_prefix(key));
+        Ok(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!'])))
+    }
+
+    /// Is ready when this time of the run comes, which it did before a crash.
+    pub(super) fn wait_again(self: &Arc<Self>, time: Duration) -> Sleep {
+        let mut state = self.state();
+        state.wait += 1;
+        let wait = Waited {
+            durable: Arc::clone(self),
+            wait: (time, state.wait),
+        };
+        drop(state);
+        Box::pin(wait)
     }
 
     /// Is ready when a record has its turn, which happened at this time.
@@ -388,6 +447,17 @@ impl Durable {
     /// The run has ended.
     pub(super) fn end(&self, end: End) -> Written {
         self.journal.end(&self.claim, end)
+    }
+}
+
+impl State {
+    /// It is this time of the run at least, whatever the clock says.
+    fn pass(&mut self, time: Duration, by_clock: Duration) {
+        self.time = self.time.max(time);
+        if self.is_live {
+            let ahead = self.time.saturating_sub(by_clock);
+            self.ahead = self.ahead.max(ahead);
+        }
     }
 }
 
@@ -509,6 +579,43 @@ impl Drop for Replay {
         let gone = state.replays.remove(&self.number);
         if state.turn == Some(self.number) {
             state.turn = None;
+        }
+        drop(state);
+        drop(gone);
+    }
+}
+
+/// A wait that was over before a crash.
+struct Waited {
+    durable: Arc<Durable>,
+    wait: (Duration, u64),
+}
+
+impl Future for Waited {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.durable.state();
+        if state.over == Some(self.wait) {
+            state.over = None;
+            let gone = state.waits.remove(&self.wait);
+            drop(state);
+            drop(gone);
+            return Poll::Ready(());
+        }
+        let before = state.waits.insert(self.wait, cx.waker().clone());
+        drop(state);
+        drop(before);
+        Poll::Pending
+    }
+}
+
+impl Drop for Waited {
+    fn drop(&mut self) {
+        let mut state = self.durable.state();
+        let gone = state.waits.remove(&self.wait);
+        if state.over == Some(self.wait) {
+            state.over = None;
         }
         drop(state);
         drop(gone);

@@ -54,6 +54,7 @@ enum Kind {
     Timeout,
     Deadline,
     Arguments,
+    Fallback,
     Value,
     Output,
     Failed,
@@ -117,8 +118,8 @@ impl Failed {
             StepError::Refused(_) => (Kind::Refused, None),
             StepError::NoSignals => (Kind::NoSignals, None),
             StepError::Unknown => (Kind::Unknown, None),
+            StepError::Fallback(_) => (Kind::Fallback, None),
             StepError::Arguments(_)
-            | StepError::Fallback(_)
             | StepError::Limit(_)
             | StepError::Block(_)
             | StepError::TooManyRounds(_) => (Kind::Arguments, None),
@@ -129,7 +130,9 @@ impl Failed {
                 causes.map(ToString::to_string).collect()
             }
             StepError::Panic(text) | StepError::Refused(text) => vec![text.to_string()],
-            StepError::Arguments(error) | StepError::Output(error) => vec![error.to_string()],
+            StepError::Arguments(error) | StepError::Output(error) | StepError::Fallback(error) => {
+                vec![error.to_string()]
+            }
             other => vec![other.to_string()],
         };
         let code = match error {
@@ -187,6 +190,7 @@ impl Failed {
                 let error = ResolveError::raised(text.clone(), text.into());
                 StepError::Arguments(std::sync::Arc::new(error))
             }
+            (Kind::Fallback, _) => StepError::Fallback(plain(text)),
             (Kind::Output, _) => StepError::Output(plain(text)),
             (Kind::Refused, _) => StepError::Refused(text.into()),
             (Kind::NoSignals, _) => StepError::NoSignals,

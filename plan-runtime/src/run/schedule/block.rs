@@ -13,7 +13,7 @@ use super::block_run::{BlockRun, Starts};
 use super::body_state::{BodyState, Failed, Work, note};
 use super::ending::Ending;
 use super::interrupts::Interrupts;
-use super::recording::has_code;
+use super::recording::{AS_IT_IS, has_code};
 use super::task::CallState;
 use super::{Around, Schedule, StepState};
 use crate::error::{BlockPlace, Interrupt, Left};
@@ -341,21 +341,18 @@ impl<'x> Schedule<'x> {
             || self.key_of_end("while"),
             || match self.metered(|scope| resolve::<bool>(again, scope)) {
                 Ok((Ok(again), _)) => Ok(again),
-                Ok((Err(error), _)) => Err(Ok(error)),
-                Err(panic) => Err(Err(panic)),
+                Ok((Err(error), _)) => {
+                    let error = StepError::arguments(error.of_part("its condition (`while`)"));
+                    Err(self.hushed_output(error))
+                }
+                Err(panic) => Err(panic),
             },
+            AS_IT_IS,
         );
-        let again = match decided {
-            None => return Err(self.stopped()),
-            Some(Ok(again)) => Ok(again),
-            Some(Err(Ok(error))) => Err(error),
-            Some(Err(Err(panic))) => return Err(panic),
-        };
-        let again = again.map_err(|error| {
-            let error = StepError::arguments(error.of_part("its condition (`while`)"));
-            self.hushed_output(error)
-        });
-        again.map(Value::Bool)
+        match decided {
+            None => Err(self.stopped()),
+            Some(again) => again.map(Value::Bool),
+        }
     }
 
     /// Undoes what a plan did that has succeeded.

@@ -8,7 +8,7 @@ use super::super::start::{Request, Started, StepResult};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::body_state::{AttemptRecord, BodyState, CALL, Failed, LIST, OutputSlot, Work, note};
-use super::recording::{Decision, What, has_code};
+use super::recording::{AS_IT_IS, Decision, What, has_code};
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;
@@ -231,11 +231,16 @@ impl<'x> Schedule<'x> {
             let element = flow.map_or_else(Vec::new, |flow| flow.elements(at.slot));
             self.key_of_decision(step, &element, &at.name(self.graph.actions[step] as usize))
         };
-        let decided = self.decided(has_code, key, || {
-            let (made, made_of) = self.locally(step, frame, read)?;
-            bytes.set(made_of);
-            Ok(made)
-        });
+        let decided = self.decided(
+            has_code,
+            key,
+            || {
+                let (made, made_of) = self.locally(step, frame, read)?;
+                bytes.set(made_of);
+                Ok(made)
+            },
+            AS_IT_IS,
+        );
         match decided {
             Some(made) => Ok((made?, bytes.get())),
             None => Err(self.stopped()),
@@ -281,13 +286,20 @@ impl<'x> Schedule<'x> {
 
     /// Makes the first or a further attempt of a job.
     pub(super) fn attempt(&mut self, step: usize, job: usize, start: Start<'_, 'x>) {
-        if self.replays(step, job, start) || self.must_wait(step, job, start) {
+        if self.replays(step, job, start) {
             return;
         }
-        // A call is made now, whenever its step has begun.
+        let attempt = self.flow(step).jobs[job].attempts + 1;
+        let Ok(has_begun) = self.has_begun(step, job, attempt) else {
+            return;
+        };
+        if !has_begun && self.must_wait(step, job, start) {
+            return;
+        }
+        // A call is made now, whenever its step has begun, unless it goes on.
         let now = match self.flow(step).jobs[job].work {
-            Work::Action(_) => self.clock.time(),
-            Work::Block(_) | Work::Round(_) => self.clock.now(),
+            Work::Action(_) if !has_begun => self.clock.time(),
+            Work::Action(_) | Work::Block(_) | Work::Round(_) => self.clock.now(),
         };
         let policy = Arc::clone(self.policy(step));
         let at = &mut self.flow(step).jobs[job];
@@ -324,6 +336,7 @@ impl<'x> Schedule<'x> {
             (_, None) => None,
         };
         let until = limit.as_ref().map(|(limit, _)| now.saturating_add(*limit));
+        let time = limit.as_ref().map(|(limit, _)| *limit);
         let limit = limit.map(|(limit, error)| (self.limit(step, job, limit), error));
         if self.options.record {
             if !self.has_room(size_of::<Attempt>()) {
@@ -406,6 +419,9 @@ impl<'x> Schedule<'x> {
                 self.push_in_context((step, job), future, span, limit, context, bytes);
             }
             Ok(Started::Plan(plan, context)) => {
+                let limit = limit.zip(time);
+                let limit =
+                    limit.map(|((_, error), time)| (self.limit_inside(step, job, time), error));
                 self.start_plan((step, job), *plan, context, span, limit, bytes);
             }
             Ok(Started::Running(future)) => {
@@ -536,7 +552,7 @@ impl<'x> Schedule<'x> {
         if wait == Duration::ZERO {
             self.flow(step).again.push(Reverse(job));
         } else {
-            let sleep = self.clock.sleep(wait);
+            let sleep = self.wait_before(step, job, wait);
             self.running
                 .push((step, job), None, Some(CallState::wait(sleep)), 0);
         }

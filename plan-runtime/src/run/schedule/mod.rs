@@ -710,6 +710,11 @@ impl<'x> Schedule<'x> {
             let result = result.take().unwrap_or(Err(StepError::Unknown));
             return self.block_ended(step, job, *block, result, &more.span);
         }
+        if self.run.durable.is_some()
+            && let Some(result) = result.take_if(|_| self.is_to_record(step, job))
+        {
+            return self.record_call((step, job), result, more);
+        }
         let span = more.as_deref().map(|more| &more.span);
         match result {
             Some(result) => {
@@ -842,15 +847,10 @@ impl<'x> Schedule<'x> {
                 StoredValue::json(self.caught(step, element, error, *attempts))
             }
             Some(fallback) => match self.fallback(step, fallback) {
-                Ok((Ok(output), bytes)) => StoredValue::weighed(output, bytes),
-                Ok((Err(_), _)) if self.interrupts.happened().is_some() => {
-                    return Err(failed);
-                }
-                Ok((Err(error), _)) => {
-                    let error = self.hushed(step, StepError::fallback(error));
-                    return Err(instead(error));
-                }
-                Err(panic) => return Err(instead(panic)),
+                Ok((output, bytes)) => StoredValue::weighed(output, bytes),
+                Err(error @ StepError::Panic(_)) => return Err(instead(error)),
+                Err(_) if self.interrupts.happened().is_some() => return Err(failed),
+                Err(error) => return Err(instead(error)),
             },
             None => StoredValue::json(Value::Null),
         };

@@ -21,10 +21,12 @@ impl<'x> Schedule<'x> {
         self.plan
     }
 
+    /// The journal that the end of the run is written to. A plan inside another ends nothing.
     pub(in crate::run) fn durable(&self) -> Option<Arc<Durable>> {
         // What ended it may be that the journal cannot be written.
         let is_stopped = matches!(self.interrupts.happened(), Some(Interrupt::Journal(_)));
-        self.run.durable.clone().filter(|_| !is_stopped)
+        let durable = self.run.durable.clone();
+        durable.filter(|_| self.outer.is_none() && !is_stopped)
     }
 
     /// Why the output is none of the type that the run returns.
@@ -101,6 +103,13 @@ impl<'x> Schedule<'x> {
                 Ok((Err(error), _)) => Err(self.no_output(error)),
                 Err(panic) => Err(Cause::Output(panic)),
             },
+            (
+                |cause| match cause {
+                    Cause::Output(error) => Some(error),
+                    _ => None,
+                },
+                Cause::Output,
+            ),
         );
         match decided {
             Some(value) => make(MadeOutput::Json(value?)).map_err(|error| self.no_output(error)),

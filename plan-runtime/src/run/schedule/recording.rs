@@ -226,9 +226,11 @@ impl<'x> Schedule<'x> {
         self.messages = Some(messages);
     }
 
-    /// Whether the outermost plan, which has nothing to do, is to replay what is recorded next, or to make the calls that it held back.
+    /// Whether the outermost plan, which has nothing to do, is to replay what is recorded next, or to make the calls that it held back; or whether it
+    /// has something to do by now, since it was handed a permit.
     pub(super) fn goes_on_replaying(&self) -> bool {
         match &self.run.durable {
+            Some(_) if self.applicant.has_come() => true,
             Some(durable) if self.outer.is_none() && !self.running.has_woken() => durable.go_on(),
             _ => false,
         }
@@ -390,6 +392,29 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    /// Whether an attempt had begun before a crash, as far as something in it is recorded. `Err` means that the run is over.
+    pub(super) fn has_begun(&self, step: usize, job: usize, attempt: u32) -> Result<bool, ()> {
+        match &self.run.durable {
+            Some(durable) if !durable.is_live() => {
+                durable.has_begun(&self.key_of_attempt(step, job, attempt))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The wait before the next attempt of a job. Where that had begun before a crash, the wait is over.
+    pub(super) fn wait_before(&self, step: usize, job: usize, wait: Duration) -> Sleep {
+        let attempt = self
+            .steps
+            .flow(step)
+            .map_or(1, |flow| flow.jobs[job].attempts + 1);
+        match (self.has_begun(step, job, attempt), &self.run.durable) {
+            (Ok(true), Some(durable)) => durable.wait_again(durable.now().saturating_add(wait)),
+            (Err(()), _) => Box::pin(std::future::pending()),
+            _ => self.clock.sleep(wait),
+        }
+    }
+
     /// The time limit of an attempt.
     pub(super) fn limit(&self, step: usize, job: usize, limit: Duration) -> Sleep {
         let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
@@ -398,7 +423,14 @@ impl<'x> Schedule<'x> {
         if matches!(flow.jobs[job].work, Work::Action(_)) {
             return self.clock.sleep_live(limit);
         }
-        // What a block does once its time is over depends on that.
+        self.limit_inside(step, job, limit)
+    }
+
+    /// The time limit of an attempt that is a block or a plan. What is done in it once its time is over depends on that.
+    pub(super) fn limit_inside(&self, step: usize, job: usize, limit: Duration) -> Sleep {
+        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
+            return self.clock.sleep(limit);
+        };
         let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + "!late";
         match durable.find(&key) {
             Err(()) => Box::pin(std::future::pending()),
@@ -419,8 +451,13 @@ impl<'x> Schedule<'x> {
         let Some(durable) = &self.run.durable else {
             return Ok(None);
         };
-        let key = self.key_of_answer(step, job);
-        let found = durable.find(&key)?;
+        // What was decided about all elements comes first.
+        let mut key = self.key_of_answers(step, job);
+        let mut found = durable.find(&key)?;
+        if found.is_none() {
+            key = self.key_of_answer(step, job);
+            found = durable.find(&key)?;
+        }
         let answer = found.map(|found| serde_json::from_str(&found.body));
         answer.transpose().map_err(|error| {
             durable.fail(JournalError::storage(format!(
@@ -440,9 +477,23 @@ impl<'x> Schedule<'x> {
             Some(Decided::Refuse(reason)) => Answer::Refuse(reason.clone()),
             None => return,
         };
+        let key = match answer {
+            Answer::AllowStep => self.key_of_answers(step, job),
+            Answer::Allow | Answer::Refuse(_) => self.key_of_answer(step, job),
+        };
         if let Ok(body) = serde_json::to_string(&answer) {
-            durable.note(self.key_of_answer(step, job), body);
+            durable.note(key, body);
         }
+    }
+
+    /// The key of what is decided about all elements of a job's step that make the same call.
+    fn key_of_answers(&self, step: usize, job: usize) -> String {
+        let number = self
+            .steps
+            .flow(step)
+            .map_or(0, |flow| flow.jobs[job].number);
+        let number = number - self.graph.actions[step] as usize;
+        self.key_of_decision(step, &[], &format!("gate{number}"))
     }
 
     fn key_of_answer(&self, step: usize, job: usize) -> String {
@@ -462,6 +513,12 @@ impl<'x> Schedule<'x> {
         let Some(durable) = &self.run.durable else {
             return wait();
         };
+        let inbox = self
+            .run
+            .options
+            .inbox
+            .clone()
+            .zip(Some(self.path(step, element)));
         let key = format!("{}@1", self.key(step, element));
         let (durable, outcome) = (Arc::clone(durable), Arc::clone(outcome));
         let found = match durable.find(&key) {
@@ -481,6 +538,10 @@ impl<'x> Schedule<'x> {
                             let bytes = bytes_of(&value);
                             Arc::new(Sent { value, bytes })
                         });
+                        // A further attempt gets the same one.
+                        if let (Ok(sent), Some((inbox, path))) = (&sent, inbox) {
+                            inbox.keep(path, sent);
+                        }
                         set(&outcome, sent);
                     }
                     Err(error) => {
@@ -536,7 +597,33 @@ impl<'x> Schedule<'x> {
         self.tried(step, job, result, Some(span));
     }
 
-    /// An attempt has ended: its record is written, and nothing goes on before it is durable. What goes on now is given back.
+    /// Whether a call that has ended is to be recorded.
+    pub(super) fn is_to_record(&self, step: usize, job: usize) -> bool {
+        let job = self.steps.flow(step).and_then(|flow| flow.jobs.get(job));
+        job.is_some_and(|job| matches!(job.record, AttemptRecord::Due(_)))
+    }
+
+    /// A call has ended: its record is written, and nothing goes on before it is durable. Until then, the call has its place among those that run: else another
+    /// could start that would not have started a moment later, when it is known how this one has ended, and does not start after a crash.
+    #[cold]
+    pub(super) fn record_call(
+        &mut self,
+        (step, job): (usize, usize),
+        result: StepResult,
+        more: Option<Box<CallState<'x>>>,
+    ) {
+        let future: StepFuture<'x> = match self.record(step, job, &result) {
+            Some(write) => Box::pin(async move {
+                write.await;
+                result
+            }),
+            None => Box::pin(std::future::ready(result)),
+        };
+        let more = more.map(CallState::writing);
+        self.running.push((step, job), Some(future), more, 0);
+    }
+
+    /// A value was computed: its record is written, and nothing goes on before it is durable. What goes on now is given back.
     #[cold]
     pub(super) fn writes(
         &mut self,
@@ -544,21 +631,39 @@ impl<'x> Schedule<'x> {
         job: usize,
         result: StepResult,
     ) -> Option<StepResult> {
+        match self.record(step, job, &result) {
+            Some(write) => {
+                self.flow(step).jobs[job].record = AttemptRecord::Writing(Box::new(result));
+                let wait = Some(CallState::wait(write));
+                self.running.push((step, job), None, wait, 0);
+                None
+            }
+            None => Some(result),
+        }
+    }
+
+    /// Writes the record of an attempt, if it is to have one.
+    fn record(&mut self, step: usize, job: usize, result: &StepResult) -> Option<Sleep> {
         let durable = self.run.durable.clone()?;
         let tried = self.flow(step).jobs[job].tried;
         let now = self.clock.time();
         let times = (self.clock.in_all(tried), self.clock.in_all(now));
         let record = std::mem::take(&mut self.flow(step).jobs[job].record);
         let AttemptRecord::Due(key) = record else {
-            return Some(result);
+            return None;
         };
-        let body = match &result {
+        if result
+            .as_ref()
+            .is_err_and(|error| error.exceeded().is_some())
+        {
+            // It ends the run, and would not if it were taken from a record.
+            return None;
+        }
+        let body = match result {
             Ok(output) => match output.as_json() {
                 Ok(json) => durable::encode(times, Ok(json)),
-                Err(error) => {
-                    let error = StepError::output(error);
-                    return Some(Err(error));
-                }
+                // It fails where the output is read.
+                Err(_) => return None,
             },
             Err(error) => durable::encode(times, Err(error)),
         };
@@ -566,22 +671,20 @@ impl<'x> Schedule<'x> {
             Ok(body) => body,
             Err(error) => {
                 durable.fail(JournalError::storage(error));
-                return None;
+                return Some(Box::pin(std::future::pending()));
             }
         };
-        let write = durable.write(key, body);
-        self.flow(step).jobs[job].record = AttemptRecord::Writing(Box::new(result));
-        self.running
-            .push((step, job), None, Some(CallState::wait(write)), 0);
-        None
+        Some(durable.write(key, body))
     }
 
     /// What Rust code decides, once and for all: what it has decided before a crash, if it has. `None` means that the run is over.
+    /// That it failed is recorded, too, as the error of a step.
     pub(super) fn decided<T, E>(
         &self,
         has_code: bool,
         key: impl FnOnce() -> String,
         decide: impl FnOnce() -> Result<T, E>,
+        (error_of, made_of): (fn(&E) -> Option<&StepError>, fn(StepError) -> E),
     ) -> Option<Result<T, E>>
     where
         T: Serialize + DeserializeOwned,
@@ -596,13 +699,31 @@ impl<'x> Schedule<'x> {
             )));
         };
         if let Some(found) = durable.find(&key).ok()? {
-            return serde_json::from_str(&found.body).map_err(fail).ok().map(Ok);
+            let recorded = durable::decode(&found.body).map_err(fail).ok()?;
+            return match recorded.result {
+                Ok(value) => serde_json::from_value(value).map_err(fail).ok().map(Ok),
+                Err(error) => Some(Err(made_of(error))),
+            };
         }
         let decided = decide();
-        if let Ok(value) = &decided {
-            let body = serde_json::to_string(value).map_err(fail).ok()?;
-            durable.note(key, body);
-        }
+        let now = durable.now();
+        let body = match &decided {
+            Ok(value) => {
+                let value = serde_json::to_value(value).map_err(fail).ok()?;
+                durable::encode((now, now), Ok(&value))
+            }
+            Err(error) => match error_of(error) {
+                // What ends the run decides nothing.
+                Some(error)
+                    if error.exceeded().is_none() && self.interrupts.happened().is_none() =>
+                {
+                    durable::encode((now, now), Err(error))
+                }
+                _ => return Some(decided),
+            },
+        };
+        let body = body.map_err(fail).ok()?;
+        durable.note(key, body);
         Some(decided)
     }
 
@@ -625,25 +746,26 @@ impl<'x> Schedule<'x> {
         &self,
         step: usize,
         fallback: &Template,
-    ) -> Result<(Result<Value, ResolveError>, usize), StepError> {
+    ) -> Result<(Value, usize), StepError> {
         let bytes = Cell::new(0);
         let has_code = self.run.durable.is_some() && has_code(fallback);
         let key = || self.key_of_decision(step, &[], "fallback");
-        let decided = self.decided(has_code, key, || {
-            match self.metered(|scope| resolve::<Value>(fallback, scope)) {
+        let decided = self.decided(
+            has_code,
+            key,
+            || match self.metered(|scope| resolve::<Value>(fallback, scope)) {
                 Ok((Ok(value), spent)) => {
                     bytes.set(spent);
                     Ok(value)
                 }
-                Ok((Err(error), _)) => Err(Ok(error)),
-                Err(panic) => Err(Err(panic)),
-            }
-        });
+                Ok((Err(error), _)) => Err(self.hushed(step, StepError::fallback(error))),
+                Err(panic) => Err(panic),
+            },
+            AS_IT_IS,
+        );
         match decided {
             None => Err(self.stopped()),
-            Some(Ok(value)) => Ok((Ok(value), bytes.get())),
-            Some(Err(Ok(error))) => Ok((Err(error), 0)),
-            Some(Err(Err(panic))) => Err(panic),
+            Some(value) => Ok((value?, bytes.get())),
         }
     }
 
@@ -657,6 +779,12 @@ impl<'x> Schedule<'x> {
         format!("{}?{what}", self.key(step, element))
     }
 }
+
+/// Errors of steps are recorded as they are.
+pub(super) const AS_IT_IS: (
+    fn(&StepError) -> Option<&StepError>,
+    fn(StepError) -> StepError,
+) = (|error| Some(error), |error| error);
 
 async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
     durable.live().await;

@@ -123,7 +123,7 @@ impl<'x> Schedule<'x> {
         if wait.is_zero() {
             self.flow(step).again.push(Reverse(next));
         } else {
-            let sleep = self.clock.sleep(wait);
+            let sleep = self.wait_before(step, next, wait);
             let wait = CallState::wait(sleep);
             self.running.push((step, next), None, Some(wait), 0);
         }

@@ -93,6 +93,12 @@ impl<'x> CallState<'x> {
         })
     }
 
+    /// The same of a call that has ended, and whose record is written: it has no time limit any more.
+    pub(super) fn writing(mut self: Box<Self>) -> Box<Self> {
+        drop_quietly(self.limit.take());
+        self
+    }
+
     pub(super) fn wait(sleep: Sleep) -> Box<Self> {
         let error = None;
         Box::new(Self {

@@ -150,7 +150,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// The path of a step, or of an element of it, in the whole run.
-    fn path(&self, step: usize, element: &[usize]) -> String {
+    pub(super) fn path(&self, step: usize, element: &[usize]) -> String {
         let mut path = String::new();
         if let Some(outer) = &self.outer {
             path = outer.path();

@@ -120,6 +120,15 @@ impl Inbox {
         Ok(())
     }
 
+    /// Keeps a value that was sent before a crash.
+    pub(in crate::run) fn keep(&self, path: String, sent: &Arc<Sent>) {
+        let mut state = self.state();
+        if !state.is_over && !state.values.contains_key(&path) {
+            state.bytes += sent.bytes;
+            state.values.insert(path, Arc::clone(sent));
+        }
+    }
+
     fn unknown(&self, path: String) -> SignalError {
         let names = self.plan.as_deref().map_or_else(Vec::new, awaited);
         let similar = similar(&path, names.iter().map(String::as_str)).map(str::to_owned);

@@ -1,0 +1,585 @@
+//! Same id, same run: what is recorded is taken, and the rest is done.
+
+use super::rough::Rough;
+use super::support::{Act, Driven, Goes, World, crash, finish, secs};
+use plan_runtime::journal::{Journal, Memory, Message};
+use plan_runtime::run::{CallContext, Decision, Gate, GatedCall};
+use plan_runtime::{Call, Error, Failure, Result, Shape, Tool, plan};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+fn busy() -> Error {
+    Error::msg("busy")
+}
+
+plan! {
+    Two(n: u64) -> u64 {
+        step first = Act { n };
+        step second = Act { n: first };
+        first + second
+    }
+}
+
+plan! {
+    Other(n: u64) -> u64 {
+        step other = Act { n };
+        other
+    }
+}
+
+#[test]
+fn the_same_id_is_the_same_run() {
+    let (world, journal) = (World::new(), Memory::new());
+    for id in [
+        "order-17",
+        "",
+        "a/b",
+        "'; DROP TABLE runs; --",
+        "é\u{0}\n\"~.@[0]",
+        "🦀".repeat(100).as_str(),
+    ] {
+        assert_eq!(
+            finish(Two { n: 4 }.run(&world).durable(&journal, id)).unwrap(),
+            8,
+            "{id:?}"
+        );
+        assert_eq!(world.called(), "first second");
+        assert_eq!(
+            finish(Two { n: 4 }.run(&world).durable(&journal, id)).unwrap(),
+            8
+        );
+        assert_eq!(world.called(), "");
+    }
+    let other = finish(Two { n: 5 }.run(&world).durable(&journal, "order-17")).unwrap_err();
+    assert_eq!(
+        other.to_string(),
+        "plan `two` cannot start: run `order-17` was begun with other inputs: `n` was the number 4, and is the number 5; give this run another id"
+    );
+    let other = finish(Other { n: 4 }.run(&world).durable(&journal, "order-17")).unwrap_err();
+    assert_eq!(
+        other.to_string(),
+        "plan `other` cannot start: run `order-17` was begun with another plan: step `first` has run, and is not in the plan any more; step `second` has run, and is not in the plan any more; finish it with the plan that it was begun with, or give this run another id"
+    );
+}
+
+#[test]
+fn a_run_has_one_owner() {
+    let (world, journal) = (World::new(), Memory::new());
+    world.on("second", &[Goes::Hangs]);
+    let mut run = Driven::new(Two { n: 4 }.run(&world).durable(&journal, "r"));
+    run.pending();
+    let second = finish(Two { n: 4 }.run(&world).durable(&journal, "r")).unwrap_err();
+    assert!(second.journal().is_some(), "{second}");
+    drop(run);
+    world.all_well();
+    world.called();
+    assert_eq!(
+        finish(Two { n: 4 }.run(&world).durable(&journal, "r")).unwrap(),
+        8
+    );
+    assert_eq!(world.called(), "second");
+}
+
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+fn next() -> u64 {
+    COUNTER.fetch_add(1, Ordering::SeqCst)
+}
+
+fn even(n: u64) -> bool {
+    n.is_multiple_of(2)
+}
+
+plan! {
+    Decided() -> serde_json::Value {
+        step value: u64 = next();
+        step list = for n in (0..next() % 5 + 2).collect::<Vec<_>>() { Act { n: n + 10 } };
+        step chosen = if even(next()) { Act { n: 1 } } else if even(next()) { Act { n: 2 } } else { Act { n: 3 } };
+        step bound = if let Some(x) = Some(next()) && even(x) { Act { n: x } };
+        #[fallback(next())]
+        step fell = Act { n: 5 };
+        #[at_most(50)]
+        step rounds = loop { step made = Act { n: 6 }; step at: u64 = next() + made; at } while next() / 3 % 2 != 0;
+        step block = { step inner: u64 = next(); Act { n: inner } };
+        #[after(value, list, chosen, bound, fell, rounds, block)]
+        step last = Act { n: 7 };
+        serde_json::json!([value, list, chosen, bound, fell, rounds, block, last, next()])
+    }
+}
+
+#[test]
+fn what_rust_code_decides_is_decided_once() {
+    let world = World::new();
+    // Whatever the counter says.
+    for start in 0..12 {
+        for at in ["last", "rounds[0].made", "chosen", "list[1]", "fell"] {
+            COUNTER.store(start, Ordering::SeqCst);
+            let journal = Memory::new();
+            let run = || Decided {}.run(&world).durable(&journal, "r");
+            world.on(at, &[Goes::Hangs]);
+            world.on(
+                "fell",
+                &[if at == "fell" {
+                    Goes::Hangs
+                } else {
+                    Goes::Fails(busy)
+                }],
+            );
+            let mut first = Driven::new(run());
+            let ended = first.settle();
+            assert!(ended.is_pending(), "{ended:?}");
+            drop(first);
+            let before = world.called();
+            crash(run());
+            assert_eq!(world.called(), at);
+            world.all_well();
+            let done = finish(run()).unwrap();
+            let after = world.called();
+            assert!(
+                before
+                    .split(' ')
+                    .all(|it| it == at || !after.split(' ').any(|other| other == it)),
+                "{before} | {after}"
+            );
+            let asked = COUNTER.load(Ordering::SeqCst);
+            assert_eq!(finish(run()).unwrap(), done);
+            let (again, _) = finish(run().with_report());
+            assert_eq!(again.unwrap(), done);
+            assert_eq!(COUNTER.load(Ordering::SeqCst), asked, "asked again");
+        }
+    }
+}
+
+plan! {
+    Refuses() -> Option<u64> {
+        #[optional]
+        step chosen = if checked()? { Act { n: 1 } } else { Act { n: 2 } };
+        #[after(chosen)]
+        step last = Act { n: 7 };
+        if last == 7 { chosen.flatten() } else { None }
+    }
+}
+
+static CHECKS: AtomicU64 = AtomicU64::new(0);
+
+fn checked() -> std::result::Result<bool, String> {
+    match CHECKS.fetch_add(1, Ordering::SeqCst) {
+        0 => Err("not yet".into()),
+        _ => Ok(true),
+    }
+}
+
+trait Flat<T> {
+    fn flatten(self) -> Option<T>;
+}
+impl Flat<u64> for Option<u64> {
+    fn flatten(self) -> Option<u64> {
+        self
+    }
+}
+
+#[test]
+fn a_decision_that_failed_stays_failed() {
+    let (world, journal) = (World::new(), Memory::new());
+    let run = || Refuses {}.run(&world).durable(&journal, "r");
+    world.on("last", &[Goes::Hangs]);
+    crash(run());
+    assert_eq!(world.called(), "last");
+    world.all_well();
+    assert_eq!(finish(run()).unwrap(), None);
+    assert_eq!(world.called(), "last");
+}
+
+struct Counts(Arc<Mutex<Vec<String>>>, Decision);
+
+impl Gate for Counts {
+    async fn ask(&self, call: GatedCall) -> Decision {
+        self.0.lock().unwrap().push(call.context().to_string());
+        self.1.clone()
+    }
+}
+
+plan! {
+    Gated() -> Vec<u64> {
+        step each = for n in [1u64, 2, 3] { Act { n } };
+        each
+    }
+}
+
+#[test]
+fn gates_are_not_asked_again() {
+    for decision in [Decision::Allow, Decision::AllowStep] {
+        for at in 0..3 {
+            let (world, journal) = (World::new(), Memory::new());
+            let asked = Arc::new(Mutex::new(Vec::new()));
+            let run = || {
+                let gate = Counts(Arc::clone(&asked), decision.clone());
+                Gated {}
+                    .run(&world)
+                    .gate(gate)
+                    .concurrency(1)
+                    .durable(&journal, "r")
+            };
+            let path = format!("each[{at}]");
+            world.on(&path, &[Goes::Hangs]);
+            crash(run());
+            crash(run());
+            world.all_well();
+            assert_eq!(finish(run()).unwrap(), [1, 2, 3]);
+            let expected: &[&str] = match decision {
+                Decision::AllowStep => &["each[0]"],
+                _ => &["each[0]", "each[1]", "each[2]"],
+            };
+            assert_eq!(*asked.lock().unwrap(), expected, "{decision:?} {at}");
+        }
+    }
+    let (world, journal) = (World::new(), Memory::new());
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let run = || {
+        let gate = Counts(Arc::clone(&asked), Decision::Refuse("no".into()));
+        Gated {}.run(&world).gate(gate).durable(&journal, "r")
+    };
+    let first = finish(run()).unwrap_err().to_string();
+    let count = asked.lock().unwrap().len();
+    assert_eq!(finish(run()).unwrap_err().to_string(), first);
+    assert_eq!(asked.lock().unwrap().len(), count);
+}
+
+/// Runs plans inside its call.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct Nest {
+    n: u64,
+}
+
+impl Call<World> for Nest {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        let mut sum = 0;
+        for n in 0..self.n {
+            sum += Two { n }.run(world).inside(&context).await?;
+        }
+        Ok(sum)
+    }
+}
+
+plan! {
+    Nested() -> u64 {
+        step nested = Nest { n: 3 };
+        step called = Two { n: nested };
+        called
+    }
+}
+
+#[test]
+fn plans_inside_a_call_go_on() {
+    let (world, journal) = (World::new(), Rough::new());
+    let run = || Nested {}.run(&world).durable(&journal, "r");
+    for at in ["nested.second", "called.second"] {
+        world.on(at, &[Goes::Hangs]);
+        crash(run());
+        world.all_well();
+    }
+    assert_eq!(
+        world.called(),
+        "nested.first nested.second nested.second nested.first nested.second nested.first nested.second called.first called.second"
+    );
+    assert_eq!(finish(run()).unwrap(), 12);
+    assert_eq!(world.called(), "called.second");
+    let keys: Vec<String> = journal.keys().into_iter().collect();
+    let inside = |key: &&String| key.starts_with("nested@1");
+    assert_eq!(
+        keys.iter()
+            .filter(inside)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(" "),
+        "nested@1 nested@1#1.?value nested@1#1.first@1 nested@1#1.second@1 nested@1#2.?value nested@1#2.first@1 nested@1#2.second@1 nested@1.?value nested@1.first@1 nested@1.second@1"
+    );
+}
+
+#[derive(Debug)]
+struct Inner;
+
+impl std::fmt::Display for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the root")
+    }
+}
+
+impl std::error::Error for Inner {}
+
+fn rich() -> Error {
+    Error::new(Inner)
+        .context("the middle")
+        .context("the top")
+        .with_code("RICH")
+        .into_permanent()
+        .retry_after(secs(7))
+}
+
+fn plain() -> Error {
+    Error::msg("plain")
+}
+
+plan! {
+    Failing() -> u64 {
+        step act = Act { n: 1 };
+        act
+    }
+}
+
+#[test]
+fn failures_survive() {
+    let goes = [Goes::Fails(rich), Goes::Fails(plain), Goes::Panics];
+    for goes in goes {
+        let (world, journal) = (World::new(), Memory::new());
+        let run = || Failing {}.run(&world).durable(&journal, "r").with_report();
+        world.on("act", &[goes]);
+        let (first, report) = finish(run());
+        world.all_well();
+        let (second, again) = finish(run());
+        assert_eq!(world.called(), "act");
+        let (first, second) = (first.unwrap_err(), second.unwrap_err());
+        assert_eq!(first.to_string(), second.to_string());
+        let (first, second) = (first.failures()[0].error(), second.failures()[0].error());
+        assert_eq!(first.code(), second.code());
+        assert_eq!(first.is_transient(), second.is_transient());
+        assert_eq!(format!("{first}"), format!("{second}"));
+        if let (Some(first), Some(second)) = (first.as_tool(), second.as_tool()) {
+            let chain = |error: &Error| error.chain().map(ToString::to_string).collect::<Vec<_>>();
+            assert_eq!(chain(first), chain(second));
+            assert_eq!(
+                (first.code(), first.retry_delay(), first.is_permanent()),
+                (second.code(), second.retry_delay(), second.is_permanent())
+            );
+        }
+        assert_eq!(
+            report.steps()[0].status().name(),
+            again.steps()[0].status().name()
+        );
+    }
+}
+
+plan! {
+    Timed() -> u64 {
+        #[timeout("10s")]
+        step act = Act { n: 1 };
+        act
+    }
+}
+
+#[test]
+fn a_timeout_is_an_outcome() {
+    let (world, journal) = (World::new(), Memory::new());
+    let run = || {
+        Timed {}
+            .run(&world)
+            .timer(world.timer.clone())
+            .durable(&journal, "r")
+    };
+    world.on("act", &[Goes::Hangs]);
+    let mut first = Driven::new(run());
+    first.pending();
+    world.timer.advance(secs(10));
+    let first = first.ended().unwrap_err();
+    world.all_well();
+    let second = finish(run()).unwrap_err();
+    assert_eq!(first.to_string(), second.to_string());
+    assert_eq!(second.failures()[0].error().code(), "TIMEOUT");
+    assert_eq!(world.called(), "act");
+}
+
+plan! {
+    Caught() -> Vec<std::result::Result<u64, Failure>> {
+        #[catch]
+        #[retry(2, backoff = "0s")]
+        step first = Act { n: 1 };
+        #[catch(each)]
+        step each = for n in [1u64, 2] { Act { n } };
+        #[after(first, each)]
+        step last = Act { n: 2 };
+        [first, each[0], each[1], Ok(last)]
+    }
+}
+
+#[test]
+fn caught_failures_survive() {
+    let (world, journal) = (World::new(), Memory::new());
+    let run = || Caught {}.run(&world).durable(&journal, "r");
+    world.on("first", &[Goes::Fails(rich)]);
+    world.on("each[1]", &[Goes::Fails(plain)]);
+    world.on("last", &[Goes::Hangs]);
+    crash(run());
+    world.all_well();
+    let expected = {
+        let world = World::new();
+        world.on("first", &[Goes::Fails(rich)]);
+        world.on("each[1]", &[Goes::Fails(plain)]);
+        finish(Caught {}.run(&world)).unwrap()
+    };
+    assert_eq!(finish(run()).unwrap(), expected);
+    assert_eq!(world.called(), "first each[0] each[1] last last");
+}
+
+plan! {
+    Asks() -> u64 {
+        step before = Act { n: 1 };
+        #[after(before)]
+        step reply: u64 = await;
+        step last = Act { n: reply };
+        last
+    }
+}
+
+fn signal(journal: &Memory, path: &str, value: u64) {
+    journal
+        .send(
+            "r",
+            &Message::Signal {
+                path: path.into(),
+                body: value.to_string(),
+            },
+        )
+        .unwrap();
+}
+
+#[test]
+fn a_value_from_outside_is_recorded() {
+    for when in ["early", "late", "dead"] {
+        let (world, journal) = (World::new(), Memory::new());
+        let run = || Asks {}.run(&world).durable(&journal, "r");
+        world.on("before", &[Goes::Hangs]);
+        let mut first = Driven::new(run());
+        first.pending();
+        if when == "early" {
+            signal(&journal, "reply", 5);
+            first.pending();
+        }
+        drop(first);
+        world.all_well();
+        if when == "dead" {
+            signal(&journal, "reply", 5);
+        }
+        world.on("last", &[Goes::Hangs]);
+        let mut second = Driven::new(run());
+        second.pending();
+        if when == "late" {
+            signal(&journal, "reply", 5);
+        }
+        second.pending();
+        drop(second);
+        world.all_well();
+        assert_eq!(finish(run()).unwrap(), 5, "{when}");
+        assert_eq!(world.called(), "before before last last", "{when}");
+    }
+}
+
+plan! {
+    AsksTwice() -> u64 {
+        #[retry(2, backoff = "0s")]
+        step block = {
+            step reply: u64 = await;
+            step paid = Act { n: reply };
+            paid
+        };
+        block
+    }
+}
+
+#[test]
+fn a_value_once_given_stays_for_the_next_attempt() {
+    let (world, journal) = (World::new(), Memory::new());
+    world.on("block.paid", &[Goes::Hangs]);
+    let run = AsksTwice {}.run(&world).durable(&journal, "r");
+    let signals = run.signals();
+    let mut first = Driven::new(run);
+    first.pending();
+    signals.send("block.reply", &5u64).unwrap();
+    first.pending();
+    drop(first);
+    assert_eq!(world.called(), "block.paid");
+    world.on("block.paid", &[Goes::Fails(busy)]);
+    let again = finish(AsksTwice {}.run(&world).durable(&journal, "r")).unwrap_err();
+    assert_eq!(again.failures()[0].step(), "block.paid");
+    assert_eq!(world.called(), "block.paid block.paid");
+}
+
+#[test]
+fn a_report_of_a_resumed_run_is_that_of_another() {
+    let world = World::new();
+    let shown = |report: &plan_runtime::Report| {
+        let mut words = Vec::new();
+        for step in report.steps() {
+            words.push(format!("{} {}", step.id(), step.status()));
+            for attempt in step.attempts() {
+                words.push(format!(
+                    "{:?} {} {:?}",
+                    attempt.element(),
+                    attempt.number(),
+                    attempt.error().map(ToString::to_string)
+                ));
+                for inside in attempt.inside() {
+                    words.extend(
+                        inside
+                            .steps()
+                            .iter()
+                            .map(|step| format!("  {} {}", step.id(), step.status())),
+                    );
+                }
+            }
+        }
+        words.join("\n")
+    };
+    let fail = || {
+        world.on("first", &[Goes::Fails(rich)]);
+        world.on("each[1]", &[Goes::Fails(plain)]);
+    };
+    fail();
+    let (_, expected) = finish(Caught {}.run(&world).with_report());
+    let journal = Memory::new();
+    let run = || Caught {}.run(&world).durable(&journal, "r").with_report();
+    world.on("last", &[Goes::Hangs]);
+    crash(run());
+    world.all_well();
+    let (_, resumed) = finish(run());
+    let (_, ended) = finish(run());
+    assert_eq!(shown(&resumed), shown(&expected));
+    assert_eq!(shown(&ended), shown(&expected));
+
+    let (_, expected) = finish(Nested {}.run(&world).with_report());
+    let journal = Memory::new();
+    let run = || Nested {}.run(&world).durable(&journal, "r").with_report();
+    world.on("called.second", &[Goes::Hangs]);
+    crash(run());
+    world.all_well();
+    // The call is not made again, and so nothing is known of the plans that it ran.
+    let inside = "\n  first completed\n  second completed";
+    let without = shown(&expected).replacen(&inside.repeat(3), "", 1);
+    assert_ne!(without, shown(&expected));
+    assert_eq!(shown(&finish(run()).1), without);
+    assert_eq!(shown(&finish(run()).1), without);
+}
+
+#[test]
+fn numbers_survive() {
+    plan! { Numbers(x: f64) -> f64 { step same: f64 = x; step n = Act { n: u64::MAX }; if n == u64::MAX { same } else { 0.0 } } }
+    let world = World::new();
+    for _ in 0..300 {
+        let x = f64::from_bits(fastrand::u64(..));
+        if !x.is_finite() {
+            continue;
+        }
+        let journal = Memory::new();
+        let run = || Numbers { x }.run(&world).durable(&journal, "r");
+        world.on("n", &[Goes::Hangs]);
+        crash(run());
+        world.all_well();
+        assert_eq!(finish(run()).unwrap().to_bits(), x.to_bits());
+        assert_eq!(finish(run()).unwrap().to_bits(), x.to_bits());
+    }
+}

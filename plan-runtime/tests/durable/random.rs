@@ -1,0 +1,495 @@
+//! Random plans that are dropped at random polls: in the end, all is as if they had not been.
+//!
+//! `DURABLE_CASES` says how many plans are tried.
+//!
+//! A call ends when the run can do nothing else. Of those that run, the one with the least hash ends: so what happens does not depend on crashes.
+
+use super::rough::Rough;
+use super::support::Driven;
+use fastrand::Rng;
+use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
+use plan_runtime::journal::Journal;
+use plan_runtime::plan::{
+    Action, Block, Body, Branch, Catch, Condition, Executable, For, Input, Loop, Optional, Output,
+    Plan, Policy, Reference, Role, Source, Step, Template,
+};
+use plan_runtime::resolve::StoredValue;
+use plan_runtime::run::{CallContext, OnFailure, RunError};
+use plan_runtime::shape::TypeShape;
+use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Mutex;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// A tool that ends when it is told to.
+#[derive(Serialize, Deserialize)]
+struct Act {}
+
+/// A plan.
+#[derive(Serialize, Deserialize)]
+struct Called {
+    plan: usize,
+}
+
+macro_rules! tool {
+    ($tool:ident, $name:literal) => {
+        impl Shape for $tool {
+            const SHAPE: TypeShape = TypeShape::Opaque;
+        }
+
+        impl Tool for $tool {
+            type Output = Value;
+            const NAME: &'static str = $name;
+        }
+    };
+}
+
+tool!(Act, "act");
+tool!(Called, "called");
+
+struct World<'p> {
+    plans: &'p [Executable<'p>],
+    seed: u64,
+    /// One call in so many fails.
+    fails: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    running: BTreeMap<String, (bool, Option<Waker>)>,
+    started: Vec<String>,
+    ended: Vec<String>,
+    /// The idempotency key of each attempt.
+    keys: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// The key of the record of a call.
+fn key(context: &CallContext) -> String {
+    let outer = context
+        .outer()
+        .map_or_else(String::new, |outer| key(outer) + ".");
+    let element: String = context
+        .element()
+        .iter()
+        .map(|at| format!("[{at}]"))
+        .collect();
+    format!("{outer}{}{element}@{}", context.step(), context.attempt())
+}
+
+fn hash(seed: u64, key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (seed, key).hash(&mut hasher);
+    hasher.finish()
+}
+
+struct Running<'w>(&'w World<'w>, String);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap().running.remove(&self.1);
+    }
+}
+
+impl<'p> Call<World<'p>> for Act {
+    async fn call(self, _: &World<'p>) -> Result<Value> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World<'p>, context: CallContext) -> Result<Value> {
+        let key = key(&context);
+        {
+            let mut state = world.state.lock().unwrap();
+            state.started.push(key.clone());
+            let before = state.running.insert(key.clone(), (false, None));
+            assert!(before.is_none(), "{key} runs twice");
+            let keys = state.keys.entry(key.clone()).or_default();
+            keys.insert(context.idempotency_key());
+        }
+        let running = Running(world, key);
+        poll_fn(|cx| {
+            let mut state = world.state.lock().unwrap();
+            let slot = state.running.get_mut(&running.1).unwrap();
+            slot.1 = Some(cx.waker().clone());
+            if slot.0 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+        let key = running.1.clone();
+        world.state.lock().unwrap().ended.push(key.clone());
+        let hash = hash(world.seed ^ 1, &key);
+        if hash % world.fails == 0 {
+            return Err(if hash % 3 == 0 {
+                Error::permanent("gone")
+            } else {
+                Error::msg("busy")
+            });
+        }
+        Ok((hash % 100).into())
+    }
+}
+
+impl<'p> Call<World<'p>> for Called {
+    async fn call(self, _: &World<'p>) -> Result<Value> {
+        Err(Error::permanent("it is called as a tool"))
+    }
+
+    fn plan_on<'x>(self, world: &'x World<'p>) -> std::result::Result<CalledPlan<'x>, Self>
+    where
+        Self: 'x,
+    {
+        let inputs = Ok(Vec::<StoredValue>::new());
+        let run = Run::<World<'p>, Value>::new(&world.plans[self.plan], inputs, world, start);
+        Ok(plan_of(run, || None))
+    }
+}
+
+fn start<'x>(_: usize, request: Request<'_>, world: &'x World<'_>) -> Started<'x> {
+    let tool = request.action().tool.as_ref();
+    match tool.map(|tool| &*tool.name) {
+        Some("act") => request.call::<Act, World<'_>>(world),
+        Some("called") => request.call::<Called, World<'_>>(world),
+        Some(_) => request.unknown(),
+        None => request.compute::<Value>(None),
+    }
+}
+
+impl World<'_> {
+    /// Ends the call whose turn it is. Whether there was one.
+    fn end_one(&self) -> bool {
+        let waker = {
+            let mut state = self.state.lock().unwrap();
+            let open = state.running.iter_mut().filter(|(_, (ends, _))| !ends);
+            let Some((_, slot)) = open.min_by_key(|(key, _)| hash(self.seed, key)) else {
+                return false;
+            };
+            slot.0 = true;
+            slot.1.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        true
+    }
+}
+
+fn template(source: Source, written: &str) -> Template {
+    Template::Reference(Reference::new(source).written(written))
+}
+
+/// Makes random plans.
+struct Maker<'r> {
+    random: &'r mut Rng,
+    plans: Vec<Plan>,
+    depth: usize,
+    number: usize,
+}
+
+impl Maker<'_> {
+    fn plan(&mut self, mut left: usize, shift: usize) -> Plan {
+        self.depth += 1;
+        let mut plan = Plan::new("test");
+        let mut works: Vec<usize> = Vec::new();
+        let mut undone: BTreeSet<usize> = BTreeSet::new();
+        let mut stage = 0;
+        while left > 0 {
+            let size = if self.random.bool() {
+                1
+            } else {
+                self.random.usize(1..=left)
+            };
+            left -= size;
+            if !works.is_empty() && stage < 2 && self.random.u8(..4) == 0 {
+                stage += 1;
+            }
+            let open: Vec<usize> = works
+                .iter()
+                .copied()
+                .filter(|place| {
+                    let can = matches!(
+                        plan.steps[*place - shift].body,
+                        Body::Action(_) | Body::Block(_) | Body::If(_)
+                    );
+                    can && !undone.contains(place)
+                })
+                .collect();
+            let role = match (stage, self.random.choice(open)) {
+                (0, _) => Role::Work,
+                (1, Some(place)) => {
+                    undone.insert(place);
+                    Role::Undo(place)
+                }
+                _ => {
+                    stage = 2;
+                    Role::Always
+                }
+            };
+            self.number += 1;
+            let id = format!("s{}", self.number);
+            let mut policy = Policy::DEFAULT.backoff(Duration::ZERO);
+            if self.random.u8(..4) == 0 {
+                policy = policy.attempts(self.random.u32(2..=3));
+            }
+            let body = self.body(size);
+            if role == Role::Work {
+                match self.random.u8(..9) {
+                    0 => policy.optional = Optional::Whole,
+                    1 => policy.catch = Catch::Whole,
+                    2 => policy.fallback = Some(Template::from("instead".to_owned())),
+                    3 if matches!(body, Body::For(_)) => policy.optional = Optional::Each,
+                    4 if matches!(body, Body::For(_)) => policy.catch = Catch::Each,
+                    5 if matches!(body, Body::For(_)) => policy.concurrency = Some(1),
+                    _ => {}
+                }
+            }
+            if let Body::Loop(_) = body {
+                policy.at_most = Some(3);
+            }
+            let mut step = Step::new(id, body);
+            step.policy = policy.into();
+            for (place, before) in plan.steps.iter().enumerate() {
+                let may_be = before.role == role && !matches!(role, Role::Undo(_));
+                if may_be && self.random.u8(..3) == 0 {
+                    step.after.push(place + shift);
+                }
+            }
+            step.role = role;
+            let place = plan.steps.len() + shift;
+            if role == Role::Work {
+                works.push(place);
+            }
+            plan.steps.push(step);
+        }
+        let values = works
+            .iter()
+            .map(|place| template(Source::Step(*place), &plan.steps[*place - shift].id));
+        let values: Vec<Template> = values.collect();
+        plan.output = Output::new(values);
+        self.depth -= 1;
+        plan
+    }
+
+    fn body(&mut self, size: usize) -> Body {
+        if size == 1 {
+            return Action::call("act", Template::object::<&str>([])).into();
+        }
+        match self.random.u8(..6) {
+            0 => {
+                let holds = Condition::Holds(Template::Bool(self.random.u8(..4) > 0));
+                Body::If(vec![Branch::new(vec![holds], self.element(size - 1))])
+            }
+            1 | 2 => {
+                let items = vec![Template::Null; self.random.usize(0..4)];
+                For::new("x", Template::from(items), self.element(size - 1)).into()
+            }
+            3 => {
+                // As long as there was no round before.
+                let mut round = self.plan(size - 1, 1);
+                round.inputs = vec![Input::new("last", "Option<Value>")];
+                let last = template(Source::Input(0), "last");
+                let bound = Condition::Let {
+                    pattern: "Some(_)".into(),
+                    value: last,
+                };
+                let more = Body::If(vec![
+                    Branch::new(
+                        vec![bound],
+                        Action::value(Template::Bool(self.random.u8(..5) == 0)),
+                    ),
+                    Branch::new(vec![], Action::value(Template::Bool(true))),
+                ]);
+                self.number += 1;
+                let name = format!("more{}", self.number);
+                round.steps.insert(0, Step::new(name.clone(), more));
+                let inputs = Template::object([("last", Template::Null)]);
+                let mut repeat =
+                    Loop::new(Block::new(inputs, round), template(Source::Step(0), &name));
+                repeat.last = true;
+                repeat.into()
+            }
+            _ => self.element(size),
+        }
+    }
+
+    fn element(&mut self, size: usize) -> Body {
+        if size < 2 {
+            return Action::call("act", Template::object::<&str>([])).into();
+        }
+        let inner = self.plan(size - 1, 0);
+        if self.random.bool() {
+            return Block::new(Template::object::<&str>([]), inner).into();
+        }
+        self.plans.push(inner);
+        let place = (self.plans.len() - 1) as u64;
+        Action::call("called", Template::object([("plan", place.into())])).into()
+    }
+}
+
+#[derive(Debug, PartialEq)]
+struct Came {
+    result: Result2<Value>,
+    /// Each call that ended in a way that counted.
+    effects: Vec<String>,
+}
+
+fn told(result: std::result::Result<Value, RunError>) -> Result2<Value> {
+    result.map_err(|error| {
+        let undone: Vec<&str> = error.undone().collect();
+        let left: Vec<&str> = error.not_undone().collect();
+        format!("{error} | {undone:?} | {left:?}")
+    })
+}
+
+type Result2<T> = std::result::Result<T, String>;
+
+struct Case<'p> {
+    plan: &'p Executable<'p>,
+    world: World<'p>,
+    on_failure: OnFailure,
+    concurrency: usize,
+}
+
+impl Case<'_> {
+    fn run<J: Journal + Clone + 'static>(&self, journal: &J) -> Run<'_, World<'_>, Value> {
+        let inputs = Ok(Vec::<StoredValue>::new());
+        Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
+            .on_failure(self.on_failure)
+            .concurrency(self.concurrency)
+            .durable(journal, "run")
+    }
+
+    /// Runs it to its end; where it crashes, it begins again. After so many polls, flushes and ends of calls each time.
+    fn play(&self, journal: &Rough, crashes: &mut dyn FnMut() -> usize) -> (Result2<Value>, usize) {
+        let mut count = 0;
+        loop {
+            let recorded = journal.keys();
+            let mut left = crashes();
+            let mut run = Driven::new(self.run(journal));
+            let ended = loop {
+                if left == 0 {
+                    break None;
+                }
+                left -= 1;
+                if run.is_woken() {
+                    if let Poll::Ready(result) = run.poll() {
+                        break Some(result);
+                    }
+                } else if !journal.flush() && !self.world.end_one() {
+                    panic!("the run waits, and nothing wakes it");
+                }
+            };
+            // Crashes lose what is queued.
+            drop(run);
+            let started = std::mem::take(&mut self.world.state.lock().unwrap().started);
+            if std::env::var_os("DURABLE_TRACE").is_some() {
+                let ended = std::mem::take(&mut self.world.state.lock().unwrap().ended);
+                println!("started {started:?}, ended {ended:?}, recorded {recorded:?}");
+            }
+            for key in &started {
+                assert!(
+                    !recorded.contains(key),
+                    "`{key}` is recorded, and was called again"
+                );
+            }
+            match ended {
+                Some(result) => return (told(result), count),
+                None => {
+                    count += 1;
+                    journal.lose();
+                }
+            }
+        }
+    }
+
+    fn came(&self, result: Result2<Value>, journal: &Rough) -> Came {
+        let effects = journal.keys().into_iter();
+        // Notes of what was decided may be there or not.
+        let effects = effects.filter(|key| !key.contains(['!', '?']));
+        Came {
+            result,
+            effects: effects.collect(),
+        }
+    }
+}
+
+pub(crate) fn cases() -> u64 {
+    let given = std::env::var("DURABLE_CASES").ok();
+    given.and_then(|it| it.parse().ok()).unwrap_or(300)
+}
+
+const POLICIES: [OnFailure; 3] = [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
+
+#[test]
+fn random_plans_that_crash_come_to_the_same_end() {
+    let (mut crashed, mut failed) = (0, 0);
+    for seed in 0..cases() {
+        let mut random = Rng::with_seed(seed);
+        let size =
+            random.usize(4..=std::env::var("DURABLE_SIZE").map_or(14, |it| it.parse().unwrap()));
+        let mut maker = Maker {
+            random: &mut random,
+            plans: Vec::new(),
+            depth: 0,
+            number: 0,
+        };
+        let plan = maker.plan(size, 0);
+        let plans = std::mem::take(&mut maker.plans);
+        let called: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
+        let plan = Executable::new(&plan);
+        assert_eq!(plan.mistake(), None);
+        let case = || Case {
+            plan: &plan,
+            world: World {
+                plans: &called,
+                seed,
+                fails: [5, 20, 1000][seed as usize % 3],
+                state: Mutex::default(),
+            },
+            on_failure: POLICIES[seed as usize / 3 % 3],
+            concurrency: [1, 2, 64][seed as usize / 9 % 3],
+        };
+        let whole = case();
+        let journal = Rough::slow();
+        let (result, _) = whole.play(&journal, &mut || usize::MAX);
+        let expected = whole.came(result, &journal);
+        failed += usize::from(expected.result.is_err());
+        for _ in 0..4 {
+            let broken = case();
+            let journal = Rough::slow();
+            let most = random.usize(2..60);
+            let mut times = random.usize(1..=10);
+            let (result, count) = broken.play(&journal, &mut || {
+                if times == 0 {
+                    return usize::MAX;
+                }
+                times -= 1;
+                random.usize(..most)
+            });
+            crashed += count;
+            let came = broken.came(result, &journal);
+            assert_eq!(came, expected, "seed {seed}: {}", plan_text(&plan));
+            // Each attempt has one key, before and after a crash.
+            for (call, keys) in &broken.world.state.lock().unwrap().keys {
+                assert_eq!(keys.len(), 1, "seed {seed}: {call} {keys:?}");
+            }
+            // Once more, it is only told.
+            let (again, _) = broken.play(&journal, &mut || usize::MAX);
+            assert_eq!(again, came.result, "seed {seed}");
+        }
+    }
+    println!("{} plans, {crashed} crashes, {failed} failed", cases());
+    assert!(failed as u64 > cases() / 20 && crashed as u64 > cases());
+}
+
+fn plan_text(plan: &Executable<'_>) -> String {
+    let text = serde_json::to_string(plan.plan()).unwrap_or_default();
+    text.chars().take(4000).collect()
+}

@@ -1,0 +1,226 @@
+//! A tool whose calls go as the test says, and runs that crash.
+
+use plan_runtime::run::{CallContext, ManualTimer};
+use plan_runtime::{Call, Error, Result, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+/// How a call goes.
+#[derive(Clone)]
+pub(crate) enum Goes {
+    Well,
+    Fails(fn() -> Error),
+    Panics,
+    /// It does not end.
+    Hangs,
+}
+
+/// What tools call: it knows what was called, and decides how that goes.
+#[derive(Default)]
+pub(crate) struct World {
+    pub(crate) timer: ManualTimer,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    called: Vec<String>,
+    keys: Vec<(String, String)>,
+    goes: BTreeMap<String, Vec<Goes>>,
+    released: Vec<String>,
+    wakers: Vec<Waker>,
+    counter: u64,
+}
+
+/// Gives `n` back.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+pub(crate) struct Act {
+    pub(crate) n: u64,
+}
+
+impl Call<World> for Act {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        world.call(&context).await?;
+        Ok(self.n)
+    }
+}
+
+/// Gives up what `n` stands for.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+pub(crate) struct Undo {
+    pub(crate) n: u64,
+}
+
+impl Call<World> for Undo {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        world.call(&context).await?;
+        Ok(self.n)
+    }
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn state_of_keys(&self) -> Vec<(String, String)> {
+        self.state().keys.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// Says how the attempts of the call with a path go, the last one from then on.
+    pub(crate) fn on(&self, path: &str, goes: &[Goes]) {
+        self.state().goes.insert(path.to_owned(), goes.to_vec());
+    }
+
+    /// All calls go well again.
+    pub(crate) fn all_well(&self) {
+        self.state().goes.clear();
+    }
+
+    /// What was called since this was asked last, with the attempt where it is not the first: `paid`, `paid#2`.
+    pub(crate) fn called(&self) -> String {
+        std::mem::take(&mut self.state().called).join(" ")
+    }
+
+    /// The calls that hang with this path end.
+    pub(crate) fn release(&self, path: &str) {
+        let mut state = self.state();
+        state.released.push(path.to_owned());
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Counts how often it was asked.
+    pub(crate) fn count(&self) -> u64 {
+        let mut state = self.state();
+        state.counter += 1;
+        state.counter
+    }
+
+    pub(crate) async fn call(&self, context: &CallContext) -> Result<()> {
+        let (path, attempt) = (context.to_string(), context.attempt());
+        let goes = {
+            let mut state = self.state();
+            let shown = match attempt {
+                1 => path.clone(),
+                _ => format!("{path}#{attempt}"),
+            };
+            state.called.push(shown);
+            state.keys.push((path.clone(), context.idempotency_key()));
+            let goes = state.goes.get(&path);
+            let goes = goes.and_then(|goes| goes.get(attempt as usize - 1).or(goes.last()));
+            goes.cloned().unwrap_or(Goes::Well)
+        };
+        match goes {
+            Goes::Well => Ok(()),
+            Goes::Fails(error) => Err(error()),
+            Goes::Panics => panic!("it fell over"),
+            Goes::Hangs => {
+                poll_fn(|cx| {
+                    let mut state = self.state();
+                    if let Some(place) = state.released.iter().position(|it| *it == path) {
+                        state.released.remove(place);
+                        return Poll::Ready(());
+                    }
+                    state.wakers.push(cx.waker().clone());
+                    Poll::Pending
+                })
+                .await;
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(crate) fn secs(secs: u64) -> Duration {
+    Duration::from_secs(secs)
+}
+
+/// Polls a future, but only after it was woken.
+pub(crate) struct Driven<F> {
+    future: Pin<Box<F>>,
+    woken: Arc<Woken>,
+}
+
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+impl<F: Future> Driven<F> {
+    pub(crate) fn new(future: F) -> Self {
+        Self {
+            future: Box::pin(future),
+            woken: Arc::new(Woken(AtomicBool::new(true))),
+        }
+    }
+
+    pub(crate) fn is_woken(&self) -> bool {
+        self.woken.0.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn poll(&mut self) -> Poll<F::Output> {
+        self.woken.0.store(false, Ordering::SeqCst);
+        let waker = Waker::from(self.woken.clone());
+        self.future.as_mut().poll(&mut Context::from_waker(&waker))
+    }
+
+    /// Polls for as long as there is reason to.
+    pub(crate) fn settle(&mut self) -> Poll<F::Output> {
+        while self.is_woken() {
+            if let Poll::Ready(output) = self.poll() {
+                return Poll::Ready(output);
+            }
+        }
+        Poll::Pending
+    }
+
+    #[track_caller]
+    pub(crate) fn pending(&mut self) {
+        assert!(self.settle().is_pending(), "the run has ended");
+    }
+
+    #[track_caller]
+    pub(crate) fn ended(&mut self) -> F::Output {
+        match self.settle() {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("the run waits, and nothing wakes it"),
+        }
+    }
+}
+
+/// Runs something as far as it gets, and drops it.
+#[track_caller]
+pub(crate) fn crash<F: Future>(future: F) {
+    Driven::new(future).pending();
+}
+
+/// Runs something that waits for nothing.
+#[track_caller]
+pub(crate) fn finish<F: Future>(future: F) -> F::Output {
+    Driven::new(future).ended()
+}
