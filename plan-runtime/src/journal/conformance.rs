@@ -590,7 +590,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
                 last[of] = number;
                 assert!(
                     numbers.insert((of, number)),
-                    "each record of a run has a number of its own, but {number} is there twice"
+                    "each record of a run has a number of its own, but two have {number}"
                 );
             }
         }
