@@ -316,7 +316,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         // Of many threads, one gets it.
         let id = self.id();
         let gets_it = &|n: usize| {
-            let journal = if n % 2 == 0 { &one } else { &other };
+            let journal = if n.is_multiple_of(2) { &one } else { &other };
             journal.claim(&id).is_ok()
         };
         let claims = thread::scope(|scope| {
@@ -565,7 +565,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
                 let (journal, claim, second) = (&journal, &claim, &second);
                 scope.spawn(move || {
                     let write = |n: usize| {
-                        let claim = if n % 10 == 0 { second } else { claim };
+                        let claim = if n.is_multiple_of(10) { second } else { claim };
                         journal.record(claim, format!("{thread}/{n}"), format!("{n}"))
                     };
                     // Half of them together, half one by one.
@@ -594,7 +594,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
                 last[of] = number;
                 assert!(
                     numbers.insert((of, number)),
-                    "each record of a run has a number of its own, but {number} is there twice"
+                    "each record of a run has a number of its own, but two have {number}"
                 );
             }
         }
@@ -639,7 +639,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             signal(""),
         ];
         for (n, message) in sent.iter().enumerate() {
-            let journal = if n % 2 == 0 { &one } else { &other };
+            let journal = if n.is_multiple_of(2) { &one } else { &other };
             good(journal.send(&id, message), "anybody may send a message");
         }
         for journal in [&one, &other] {

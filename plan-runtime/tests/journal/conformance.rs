@@ -34,7 +34,7 @@ fn of_clones_of_sqlite() {
     conformance::check(|| db.clone());
 }
 
-/// What a journal may do wrong, and words of what the suite says.
+/// What a journal may do wrong, and words of the message.
 const DEFECTS: &[(Defect, &str)] = &[
     (Defect::ForgetsDescription, "a claim finds the description"),
     (

@@ -163,7 +163,7 @@ fn a_large_record_fails_alone() {
     assert_eq!(db.records("a").unwrap().count(), 0);
 }
 
-/// What a process is told whose user may only read.
+/// The message to a user who may only read.
 #[cfg(unix)]
 #[test]
 fn a_read_only_file() {

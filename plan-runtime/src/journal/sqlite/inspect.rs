@@ -94,7 +94,7 @@ struct Pages<T, F> {
 }
 
 /// A page, and the position after which the next one begins, unless it is the last.
-type Page<T> = Result<(VecDeque<T>, Option<i64>), JournalError>;
+type Page<T, E = JournalError> = Result<(VecDeque<T>, Option<i64>), E>;
 
 fn pages<T, F: FnMut(i64) -> Page<T>>(read: F) -> Pages<T, F> {
     Pages {
@@ -333,7 +333,7 @@ fn page_of_records(
     database: &Connection,
     run: i64,
     after: i64,
-) -> rusqlite::Result<(VecDeque<(String, Found)>, Option<i64>)> {
+) -> Page<(String, Found), rusqlite::Error> {
     let sql = "SELECT position, key, body FROM records
         WHERE position > ?1 AND position <= ?2 ORDER BY position LIMIT ?3";
     let mut statement = database.prepare_cached(sql)?;

@@ -71,7 +71,7 @@ impl Owners {
             }
             let file = File::options().write(true).open(entry.path());
             if file.is_ok_and(|file| file.try_lock().is_ok()) {
-                // It is only in the way.
+                // Nothing depends on its removal.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -88,7 +88,7 @@ impl Owners {
 
     /// Whether an owner lives. Several may ask at the same time.
     pub(super) fn is_alive(&self, name: &str) -> bool {
-        // A name with a path in it is none that was made here.
+        // No name that was made here contains a path.
         if name.contains(['/', '\\', ':', '\0']) {
             return false;
         }

@@ -53,7 +53,7 @@ pub(super) enum Job {
     Send(String, Message),
     /// Deletes these runs, if they ended before that time.
     Delete(Vec<i64>, i64),
-    /// Removes some of what is left of deleted runs.
+    /// Removes some records of deleted runs.
     Purge,
     /// Writes what was queued before, and ends.
     Close,
