@@ -8,6 +8,7 @@ mod dialects;
 
 mod contracts;
 mod corrections;
+mod named;
 mod plans;
 mod random;
 mod references;
@@ -15,6 +16,7 @@ mod runs;
 mod schemas;
 #[cfg(feature = "schema")]
 mod schemas_of_types;
+mod texts;
 mod variables;
 mod variables_runs;
 

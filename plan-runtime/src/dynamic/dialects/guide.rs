@@ -65,7 +65,7 @@ In place of a call, a step can have one of these. The calls in them are written 
 
 A condition is a reference to `true` or `false`, or an object with one member: `{{"compare": [{a}, "<", {b}]}}` with `==`, `!=`, `<`, `<=`, `>` or `>=`; `{{"all": [c, d]}}`, `{{"any": [c, d]}}` or `{{"not": c}}` of conditions; `{{"is_some": {a}}}`, `{{"is_none": {a}}}`, `{{"is_empty": {a}}}`; `{{"len": {a}}}` is a number to compare.
 
-A value may be absent if its field has a `?` above or may be `null`, or if it is the output of an `if` without a last branch or of a step with `"optional"`. It fits only an argument with a `?`. Anywhere else, use it inside an `if` with `Some(x)`, or use a value that is always there.
+A value may be absent if its field has a `?` above or may be `null`, or if it is the output of an `if` without a last branch or of a step with `"optional"`. It fits only an argument with a `?`. Anywhere else, such as in a text or as the list of a `for`, use it inside an `if` with `Some(x)`, or use a value that is always there.
 
 A step can also have a `policy`:
 
