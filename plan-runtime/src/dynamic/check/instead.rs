@@ -122,16 +122,19 @@ impl Outputs<'_, '_> {
 
 impl KnownOutputs<'_> {
     /// What to write where a text has a value that may be absent.
-    pub(super) fn instead_in_text(&self, reference: &Reference) -> String {
+    pub(super) fn instead_in_text(&self, reference: &Reference, found: &Type<'_>) -> String {
         let mut ways = Vec::new();
         ways.extend(self.always_there(reference));
         let (name, variable, value) = self.asked(reference, &(0..0));
+        let variable = variable.trim_matches('"');
         ways.push(format!(
-            r#"write the text only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has {variable}"#
+            r#"write the text only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has `{variable}`"#
         ));
-        let shown = Types::STRING.or(Types::NUMBER).or(Types::BOOL);
-        let check = ValueCheck::new("", 0..0, false, self.work);
-        ways.extend(check.other_field(self, reference, &Type::plain(shown)));
+        let kinds = found.types().without(Types::NULL);
+        if kinds != Types::ALL.without(Types::NULL) {
+            let check = ValueCheck::new("", 0..0, false, self.work);
+            ways.extend(check.other_field(self, reference, &Type::plain(kinds)));
+        }
         ways.join(", or ")
     }
 
