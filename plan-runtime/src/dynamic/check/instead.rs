@@ -62,7 +62,7 @@ impl Outputs<'_, '_> {
             let in_text = arguments.match_indices(name).any(|(at, _)| {
                 let before = arguments[..at].chars().next_back();
                 let after = &arguments[at + name.len()..];
-                // A member of this name is not in the way.
+                // Only the name of a member, not of a value.
                 let rest = after.strip_prefix('"').map(str::trim_start);
                 let is_member = rest.is_some_and(|rest| rest.starts_with(':'));
                 !is_member && !before.is_some_and(is_word) && !after.starts_with(is_word)
