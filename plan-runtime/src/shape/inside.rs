@@ -206,7 +206,7 @@ fn are_same_fields(a: &'static [Field], b: &'static [Field]) -> bool {
 
 /// A list of types: the first, and the rest.
 #[allow(missing_debug_implementations)]
-pub struct Cons<T: ?Sized, R>(PhantomData<(R, fn(&T))>);
+pub struct Cons<T: ?Sized, R>(PhantomData<fn(&T)>, PhantomData<R>);
 
 /// The end of such a list.
 #[allow(missing_debug_implementations)]
