@@ -112,12 +112,9 @@ fn a_reference() {
                         <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
                             .seen(|| {
                                 #[allow(unused_imports)]
-                                use __plan::{
-                                    StepDeclared as _, StepParts as _, StepSearchable as _,
-                                    StepShape as _, StepSilent as _,
-                                };
-                                let __types = &mut __plan::Types::new(::core::module_path!(), false);
-                                let __rest = __plan::of::<
+                                use __plan::StepDeclared as _;
+                                let mut __types = __plan::Types::new(::core::module_path!(), false);
+                                let __rest = __plan::Of::<
                                     __plan::Cons<
                                         <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
                                         __plan::Cons<
@@ -125,16 +122,19 @@ fn a_reference() {
                                             __plan::Nil,
                                         >,
                                     >,
-                                >();
-                                let __rest = (&&&&&__rest).step(__types);
-                                let __rest = (&&&&&__rest).step(__types);
-                                let __rest = (&&&&&__rest).step(__types);
-                                let __rest = (&&&&&__rest).step(__types);
-                                let __rest = (&&&&&__rest).step(__types);
+                                >::NEW;
+                                let __rest = __rest.step(&mut __types);
+                                let __rest = __rest.step(&mut __types);
+                                let __rest = __rest.step(&mut __types);
+                                let __rest = __rest.step(&mut __types);
+                                let __rest = __rest.step(&mut __types);
                                 let _ = __rest;
-                                __plan::Inside::new::<
-                                    <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
-                                >(::core::mem::take(__types))
+                                __types
+                                    .inside(
+                                        ::core::any::type_name::<
+                                            <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                        >,
+                                    )
                             }),
                     ]
                 };
@@ -448,12 +448,9 @@ fn a_computed_value_and_a_text() {
                     <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
                         .seen(|| {
                             #[allow(unused_imports)]
-                            use __plan::{
-                                StepDeclared as _, StepParts as _, StepSearchable as _,
-                                StepShape as _, StepSilent as _,
-                            };
-                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
-                            let __rest = __plan::of::<
+                            use __plan::StepDeclared as _;
+                            let mut __types = __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::Of::<
                                 __plan::Cons<
                                     <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
                                     __plan::Cons<
@@ -461,16 +458,19 @@ fn a_computed_value_and_a_text() {
                                         __plan::Nil,
                                     >,
                                 >,
-                            >();
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
+                            >::NEW;
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
                             let _ = __rest;
-                            __plan::Inside::new::<
-                                <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
-                            >(::core::mem::take(__types))
+                            __types
+                                .inside(
+                                    ::core::any::type_name::<
+                                        <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    >,
+                                )
                         }),
                     __plan::Constant::Show(
                         &__plan::show(__s1, |__value| __plan::format!("{}", * __value.show())),
@@ -524,12 +524,9 @@ fn a_nested_literal_and_an_order() {
                     <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
                         .seen(|| {
                             #[allow(unused_imports)]
-                            use __plan::{
-                                StepDeclared as _, StepParts as _, StepSearchable as _,
-                                StepShape as _, StepSilent as _,
-                            };
-                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
-                            let __rest = __plan::of::<
+                            use __plan::StepDeclared as _;
+                            let mut __types = __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::Of::<
                                 __plan::Cons<
                                     <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
                                     __plan::Cons<
@@ -537,16 +534,19 @@ fn a_nested_literal_and_an_order() {
                                         __plan::Nil,
                                     >,
                                 >,
-                            >();
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
+                            >::NEW;
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
                             let _ = __rest;
-                            __plan::Inside::new::<
-                                <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
-                            >(::core::mem::take(__types))
+                            __types
+                                .inside(
+                                    ::core::any::type_name::<
+                                        <<__PlanArguments0_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    >,
+                                )
                         }),
                 ]
             };
@@ -586,12 +586,9 @@ fn a_nested_literal_and_an_order() {
                     <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::Called>::TOOL
                         .seen(|| {
                             #[allow(unused_imports)]
-                            use __plan::{
-                                StepDeclared as _, StepParts as _, StepSearchable as _,
-                                StepShape as _, StepSilent as _,
-                            };
-                            let __types = &mut __plan::Types::new(::core::module_path!(), false);
-                            let __rest = __plan::of::<
+                            use __plan::StepDeclared as _;
+                            let mut __types = __plan::Types::new(::core::module_path!(), false);
+                            let __rest = __plan::Of::<
                                 __plan::Cons<
                                     <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
                                     __plan::Cons<
@@ -599,16 +596,19 @@ fn a_nested_literal_and_an_order() {
                                         __plan::Nil,
                                     >,
                                 >,
-                            >();
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
-                            let __rest = (&&&&&__rest).step(__types);
+                            >::NEW;
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
+                            let __rest = __rest.step(&mut __types);
                             let _ = __rest;
-                            __plan::Inside::new::<
-                                <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
-                            >(::core::mem::take(__types))
+                            __types
+                                .inside(
+                                    ::core::any::type_name::<
+                                        <<__PlanArguments1_0 as __plan::IsTool>::Itself as __plan::IsTool>::Output,
+                                    >,
+                                )
                         }),
                     __n2.shape(),
                     __t3.shape(),

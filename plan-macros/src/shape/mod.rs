@@ -240,7 +240,7 @@ fn shape(
     Some(Shaped {
         shape: shape?,
         lossless,
-        parts: parts::derive(input, &output, &check),
+        parts: parts::derive(input, &output, krate),
     })
 }
 

@@ -6,15 +6,13 @@ use serde_derive_internals::ast::{Container, Field};
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
 use syn::{
-    DeriveInput, GenericParam, Generics, Ident, Lit, Type, TypePath, WherePredicate, parse_quote,
+    DeriveInput, GenericParam, Generics, Ident, Lit, Path, Type, TypePath, WherePredicate,
+    parse_quote,
 };
 
 /// The implementations for a type. If it is generic, these are the parameters that are in its JSON, and the types that follow from them: `T` and `T::Item`.
-pub(super) fn derive(
-    input: &DeriveInput,
-    output: &Container<'_>,
-    check: &TokenStream,
-) -> TokenStream {
+pub(super) fn derive(input: &DeriveInput, output: &Container<'_>, krate: &Path) -> TokenStream {
+    let check = &quote!(#krate::check);
     let ident = &input.ident;
     let parts = parts(&input.generics, output);
     let mut bounded = input.generics.clone();
@@ -24,21 +22,23 @@ pub(super) fn derive(
             .map(|part| -> WherePredicate { parse_quote!(#part: #check::Searchable) });
         bounded.make_where_clause().predicates.extend(bounds);
     }
+    let alone = quote! {
+        #check::TypeTree::new::<Self>(&[#check::KnownType::Shape(<Self as #krate::Shape>::SHAPE)])
+    };
+    let with =
+        (!parts.is_empty()).then(|| quote!(.with(&[#(&<#parts as #check::Searchable>::TREE),*])));
     let (impl_generics, type_generics, bounds) = bounded.split_for_impl();
     let searchable = quote! {
         #[automatically_derived]
         #[allow(deprecated)]
         impl #impl_generics #check::Searchable for #ident #type_generics #bounds {
-            fn search(__types: &mut #check::Types) {
-                __types.shape::<Self>();
-                #(<#parts as #check::Searchable>::search(__types);)*
-            }
+            const TREE: #check::TypeTree = #alone #with;
         }
     };
     if parts.is_empty() {
         return searchable;
     }
-    let described = described(input, &parts, &quote!(__types.shape::<Self>();), check);
+    let described = described(input, &parts, &alone, check);
     quote!(#searchable #described)
 }
 
@@ -63,20 +63,20 @@ pub(super) fn derive_opaque(input: &DeriveInput, check: &TokenStream) -> TokenSt
         }
     }
     let is_marked = super::input_fields(input).any(|it| super::secret::is_marked(&it.attrs));
-    let secret = is_marked.then(|| quote!(__types.secret::<Self>();));
-    described(
-        input,
-        &others,
-        &quote!(#secret #(__types.same::<Self, #others>();)*),
-        check,
-    )
+    let secret = is_marked.then(|| quote!(#check::KnownType::Secret,));
+    let alone = quote! {
+        #check::TypeTree::new::<Self>(&[
+            #secret #(#check::KnownType::Is(0, ::core::any::type_name::<#others>)),*
+        ])
+    };
+    described(input, &others, &alone, check)
 }
 
 /// The implementation of `HasParts`.
 fn described(
     input: &DeriveInput,
     parts: &[Type],
-    describe: &TokenStream,
+    alone: &TokenStream,
     check: &TokenStream,
 ) -> TokenStream {
     let ident = &input.ident;
@@ -90,9 +90,7 @@ fn described(
         #[allow(deprecated)]
         impl #impl_generics #check::HasParts for #ident #type_generics #where_clause {
             type Parts<__Rest> = #list;
-            fn describe(__types: &mut #check::Types) {
-                #describe
-            }
+            const ALONE: #check::TypeTree = #alone;
         }
     }
 }

@@ -100,7 +100,7 @@ fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStrea
     if is_generic {
         for (ty, ident) in &hidden.named {
             let ident = text_of(ident);
-            named.extend(quote!(__types.named::<#ty>(#ident);));
+            named.extend(quote!(__types.named(::core::any::type_name::<#ty>, #ident);));
         }
     }
     asked(name, &others, steps, is_generic, &named, check)
@@ -119,19 +119,17 @@ fn asked(
         quote!(#check::Nil),
         |rest, other| quote!(#check::Cons<#other, #rest>),
     );
-    let steps = (0..steps).map(|_| quote!(let __rest = (&&&&&__rest).step(__types);));
+    let steps = (0..steps).map(|_| quote!(let __rest = __rest.step(&mut __types);));
     quote! {
         || {
             #[allow(unused_imports)]
-            use #check::{
-                StepDeclared as _, StepParts as _, StepSearchable as _, StepShape as _, StepSilent as _,
-            };
-            let __types = &mut #check::Types::new(::core::module_path!(), #is_generic);
-            let __rest = #check::of::<#check::Cons<#name, #others>>();
+            use #check::StepDeclared as _;
+            let mut __types = #check::Types::new(::core::module_path!(), #is_generic);
+            let __rest = #check::Of::<#check::Cons<#name, #others>>::NEW;
             #(#steps)*
             let _ = __rest;
             #named
-            #check::Inside::new::<#name>(::core::mem::take(__types))
+            __types.inside(::core::any::type_name::<#name>)
         }
     }
 }

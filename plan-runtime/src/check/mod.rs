@@ -58,7 +58,7 @@ pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
 pub use crate::run::{CallContext, CalledPlan, Mock, OnMock};
 pub use crate::shape::inside::{
-    Cons, Inside, Nil, StepDeclared, StepParts, StepSearchable, StepShape, StepSilent, Types, of,
+    Cons, Inside, Known as KnownType, Nil, Of, StepDeclared, TypeTree, Types,
 };
 pub use crate::shape::parts::{HasParts, Searchable};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};

@@ -60,7 +60,7 @@
 //! | the names of tools ([`Contract::new`]) | that there is such a tool |
 //! | Rust tools ([`Contract::of`]) | unknown and missing arguments |
 //! | JSON Schemas of arguments | types, allowed values, bounds, lengths, nested objects and lists |
-//! | JSON Schemas of outputs | every path of a reference; that what it leads to fits; a list where its element is meant; what may be absent where a value is required |
+//! | JSON Schemas of outputs | every path of a reference, also of the variables of a `for`, of patterns and of a loop; that what it leads to fits; a list where its element is meant; what may be absent where a value is required, or in a text |
 //!
 //! What a schema does not say, or says in a way that is not understood (`pattern`, `not`, references to other documents), is never
 //! a finding. Tools that are closures over JSON have their resolved arguments checked again before each call; the arguments of

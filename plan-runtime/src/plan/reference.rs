@@ -16,7 +16,6 @@
 //! `resolve/walk.rs` follows a [`Path`], which is a reference without its source; after `[..]` the rest is a path too, and so it is after the
 //! name that a pattern gives a part of a value. `written.rs` prints paths, and compares them with what somebody wrote.
 
-use super::agrees;
 use jsonptr::{PointerBuf, Token, index::Index};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -221,10 +220,7 @@ impl Reference {
         let name = match (name, self.source) {
             (None, _) => NameWritten::None,
             (Some(name), Source::Local(_)) => {
-                let is_part = !self.path.is_empty()
-                    && agrees(name, self.path().after(0), &text)
-                    && !agrees(name, self.path(), &text);
-                NameWritten::Variable(name.into(), is_part.into())
+                NameWritten::Variable(name.into(), self.is_of_part(name, &text).into())
             }
             (Some(name), _) => NameWritten::Hash(hash(name)),
         };
@@ -252,6 +248,20 @@ impl Reference {
             NameWritten::Variable(about, _) => **about == *name,
         };
         self.as_written().filter(|_| is_about)
+    }
+
+    /// Whether a text that begins with the name of a variable does not say the first part of the path, so that the name is that of the part.
+    fn is_of_part(&self, name: &str, text: &str) -> bool {
+        let text = text.trim_start_matches('&');
+        let text = text.strip_prefix("r#").unwrap_or(text);
+        let (Some(rest), Some(first)) = (text.strip_prefix(name), self.path.first()) else {
+            return false;
+        };
+        let Selector::Index(index) = first.selector else {
+            return false;
+        };
+        let written = [format!("[{index}]"), format!(".{index}")];
+        first.is_plain() && !written.iter().any(|it| rest.starts_with(&**it))
     }
 
     /// The same for a text in which this number of the path's parts lead to the variable in the local value.

@@ -1,8 +1,8 @@
 //! Which types are inside of a type.
 //!
-//! `of::<Cons<T, Nil>>().step(types).step(types)` takes types off a list. Each step notes what the first of them is, and puts its own parts before
-//! the rest, so that types without a `Shape` are looked through as well. As with [`Probe`](super::probe::Probe), Rust takes the first answer that a type has; here they are in
-//! the order of the references that each is a method of.
+//! `Of::<Cons<T, Nil>>::NEW.step(types).step(types)` takes types off a list. Each step notes what the first of them is, and puts its own parts before
+//! the rest, so that types without a `Shape` are looked through as well. There are several methods `step`, each of a type to which the one before dereferences, and Rust takes the
+//! first that there is for the type.
 //!
 //! In the code of a generic type nobody knows what a parameter is. What is in it is noted under the names of types, and whoever knows the parameters has noted
 //! these. A type of which nothing was noted is taken for secret; see [`search`](super::search).
@@ -14,6 +14,10 @@ use crate::check::HasShape;
 use std::any::type_name;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// The name of a type, which may be that of another one as well.
+pub(crate) type Name = fn() -> &'static str;
 
 /// A type, and what is known of the types in it.
 #[derive(Debug)]
@@ -26,16 +30,7 @@ impl Inside {
     /// A type of which nothing is known here but its name.
     #[must_use]
     pub fn named<T: ?Sized>() -> Self {
-        Self::new::<T>(Types::default())
-    }
-
-    /// A type, with what was found out about it.
-    #[must_use]
-    pub fn new<T: ?Sized>(types: Types) -> Self {
-        Self {
-            root: type_name::<T>(),
-            types,
-        }
+        Types::default().inside(type_name::<T>)
     }
 }
 
@@ -50,22 +45,48 @@ pub struct Types {
 }
 
 /// What is known of a type.
-#[derive(Clone, Debug)]
-pub(super) enum Known {
+#[derive(Clone, Copy, Debug)]
+pub enum Known {
     /// What it says of itself.
     Shape(TypeShape),
     /// What is said of it elsewhere, with names that nothing has checked: if anything in it is secret, all of it is.
     Declared(TypeShape),
     /// It is another type, inside of this many lists.
-    Is(usize, &'static str),
+    Is(usize, Name),
     /// A map.
-    Map(&'static str, &'static str),
+    Map(Name, Name),
     /// These are its members.
-    Members(Vec<(&'static str, &'static str)>),
+    Members(&'static [(&'static str, Name)]),
     /// All of it is secret.
     Secret,
     /// It says nothing of itself.
     Silent,
+}
+
+/// What is known of a type, and, where that is known, of the types in it. As this is a constant, it costs no code.
+#[derive(Debug)]
+pub struct TypeTree {
+    name: Name,
+    known: &'static [Known],
+    parts: &'static [&'static TypeTree],
+}
+
+impl TypeTree {
+    /// A type of which this is known.
+    #[must_use]
+    pub const fn new<T: ?Sized>(known: &'static [Known]) -> Self {
+        Self {
+            name: type_name::<T>,
+            known,
+            parts: &[],
+        }
+    }
+
+    /// The same, with what is known of its parts.
+    #[must_use]
+    pub const fn with(self, parts: &'static [&'static Self]) -> Self {
+        Self { parts, ..self }
+    }
 }
 
 impl Types {
@@ -79,63 +100,76 @@ impl Types {
         }
     }
 
-    pub(super) fn note<T: ?Sized>(&mut self, known: Known) {
-        note(&mut self.known, type_name::<T>(), known);
+    /// All that was found out, of the types in the type of this name.
+    #[must_use]
+    pub fn inside(self, root: Name) -> Inside {
+        Inside {
+            root: root(),
+            types: self,
+        }
+    }
+
+    fn note_all(&mut self, tree: &TypeTree) {
+        for known in tree.known {
+            self.note((tree.name)(), *known);
+        }
+        for part in tree.parts {
+            self.note_all(part);
+        }
+    }
+
+    /// Notes what is known of a type of this name.
+    pub(super) fn note(&mut self, name: &'static str, known: Known) {
+        let all = self.known.entry(name).or_default();
+        if !all.iter().any(|it| it.is_same(&known)) {
+            all.push(known);
+        }
     }
 
     /// Notes what a plan knows of a type of this name.
     pub(crate) fn declare(&mut self, name: &'static str, shape: TypeShape) {
-        note(&mut self.known, name, Known::Declared(shape));
-    }
-
-    /// Notes what a type says of itself.
-    pub fn shape<T: Shape + ?Sized>(&mut self) {
-        self.note::<T>(Known::Shape(T::SHAPE));
+        self.note(name, Known::Declared(shape));
     }
 
     /// Notes that a type in the code of a generic type says nothing, unless that is not so. It is named like this there, and if its name is another,
     /// it is one that follows from a parameter, which may say something elsewhere.
-    pub fn named<T: ?Sized>(&mut self, ident: &str) {
-        let name = type_name::<T>();
+    pub fn named(&mut self, name: Name, ident: &str) {
+        let name = name();
         if head(name).rsplit("::").next() == Some(ident) && !self.known.contains_key(name) {
-            self.note::<T>(Known::Silent);
+            self.note(name, Known::Silent);
         }
     }
 
-    /// Notes that the JSON of a type is that of another.
-    pub fn same<T: ?Sized, U: ?Sized>(&mut self) {
-        self.note::<T>(Known::Is(0, type_name::<U>()));
-    }
-
-    /// Notes that all of a type is secret.
-    pub fn secret<T: ?Sized>(&mut self) {
-        self.note::<T>(Known::Secret);
-    }
-}
-
-/// Notes what is known of a type of this name.
-pub(super) fn note(
-    types: &mut BTreeMap<&'static str, Vec<Known>>,
-    name: &'static str,
-    known: Known,
-) {
-    let all = types.entry(name).or_default();
-    if !all.iter().any(|it| it.is_same(&known)) {
-        all.push(known);
+    /// Notes what a type says of itself that may have parameters of which nothing is known but their names. In the code of a generic type, it may be
+    /// any type, such as a list, which says nothing.
+    fn note_one(&mut self, name: Name, known: Known) {
+        let says_nothing = matches!(
+            known,
+            Known::Silent | Known::Shape(TypeShape::Opaque) | Known::Declared(TypeShape::Opaque)
+        );
+        if !self.is_generic {
+            self.note(name(), Known::Silent);
+        }
+        if !says_nothing {
+            self.note(name(), known);
+        }
     }
 }
 
 impl Known {
     fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
+        let same = |a: Name, b: Name| a() == b();
+        match (*self, *other) {
             (Self::Shape(a), Self::Shape(b)) | (Self::Declared(a), Self::Declared(b)) => {
-                is_same_shape(*a, *b)
+                is_same_shape(a, b)
             }
-            (Self::Is(lists, a), Self::Is(other, b)) => (lists, a) == (other, b),
+            (Self::Is(lists, a), Self::Is(other, b)) => lists == other && same(a, b),
             (Self::Map(key, value), Self::Map(other_key, other)) => {
-                (key, value) == (other_key, other)
+                same(key, other_key) && same(value, other)
             }
-            (Self::Members(a), Self::Members(b)) => a == b,
+            (Self::Members(a), Self::Members(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && same(a.1, b.1))
+            }
             (Self::Silent, Self::Silent) | (Self::Secret, Self::Secret) => true,
             _ => false,
         }
@@ -172,83 +206,75 @@ fn are_same_fields(a: &'static [Field], b: &'static [Field]) -> bool {
 
 /// A list of types: the first, and the rest.
 #[allow(missing_debug_implementations)]
-pub struct Cons<T: ?Sized, R>(PhantomData<(R, fn(&T))>);
+pub struct Cons<T: ?Sized, R>(PhantomData<fn(&T)>, PhantomData<R>);
 
 /// The end of such a list.
 #[allow(missing_debug_implementations)]
 pub struct Nil;
 
-/// The types that are to be looked at.
-#[allow(missing_debug_implementations)]
-pub struct Of<L>(PhantomData<L>);
+/// Asks about the types of a list. If the first does not know all types in it, the next question is asked.
+macro_rules! questions {
+    ($($question:ident $(, then $next:ident)?;)*) => {$(
+        /// A question about a list of types.
+        #[allow(missing_debug_implementations)]
+        pub struct $question<L>(PhantomData<L>);
 
-/// Asks about the types of a list.
-#[must_use]
-pub const fn of<L>() -> Of<L> {
-    Of(PhantomData)
-}
-
-/// A type that knows all types in it, at any depth; or no type.
-pub trait StepSearchable {
-    /// What remains.
-    type Rest;
-    /// Notes them all.
-    fn step(&self, types: &mut Types) -> Of<Self::Rest>;
-}
-
-impl<T: Searchable + ?Sized, R> StepSearchable for &&&&Of<Cons<T, R>> {
-    type Rest = R;
-    fn step(&self, types: &mut Types) -> Of<R> {
-        T::search(types);
-        of()
-    }
-}
-
-impl StepSearchable for &&&&Of<Nil> {
-    type Rest = Nil;
-    fn step(&self, _: &mut Types) -> Of<Nil> {
-        of()
-    }
-}
-
-/// A type that knows its parts. One of them may be of another crate, or, in the code of a generic type, not be known.
-pub trait StepParts {
-    /// The parts, and what remains.
-    type Rest;
-    /// Notes how the parts are in it.
-    fn step(&self, types: &mut Types) -> Of<Self::Rest>;
-}
-
-impl<T: HasParts + ?Sized, R> StepParts for &&&Of<Cons<T, R>> {
-    type Rest = T::Parts<R>;
-    fn step(&self, types: &mut Types) -> Of<T::Parts<R>> {
-        T::describe(types);
-        of()
-    }
-}
-
-/// Another type with a `Shape`, which its author has written.
-pub trait StepShape {
-    /// What remains.
-    type Rest;
-    /// Notes it.
-    fn step(&self, types: &mut Types) -> Of<Self::Rest>;
-}
-
-impl<T: Shape + ?Sized, R> StepShape for &&Of<Cons<T, R>> {
-    type Rest = R;
-    fn step(&self, types: &mut Types) -> Of<R> {
-        match T::SHAPE {
-            TypeShape::Opaque => StepSilent::step(&of::<Cons<T, R>>(), types),
-            shape => {
-                // Its parameters are in its name alone.
-                if !types.is_generic {
-                    types.note::<T>(Known::Silent);
-                }
-                types.note::<T>(Known::Shape(shape));
-                of()
-            }
+        impl<L> $question<L> {
+            /// The question.
+            pub const NEW: Self = Self(PhantomData);
         }
+
+        $(
+            impl<T: ?Sized, R> Deref for $question<Cons<T, R>> {
+                type Target = $next<Cons<T, R>>;
+                fn deref(&self) -> &Self::Target {
+                    &$next::NEW
+                }
+            }
+        )?
+    )*};
+}
+
+questions! {
+    Of, then OfParts;
+    OfParts, then OfShape;
+    OfShape, then OfDeclared;
+    OfDeclared, then OfSilent;
+    OfSilent;
+}
+
+impl Of<Nil> {
+    /// There is no type.
+    #[must_use]
+    pub fn step(&self, _: &mut Types) -> Self {
+        Self::NEW
+    }
+}
+
+impl<T: Searchable + ?Sized, R> Of<Cons<T, R>> {
+    /// A type that knows all types in it, at any depth.
+    #[must_use]
+    pub fn step(&self, types: &mut Types) -> Of<R> {
+        types.note_all(&T::TREE);
+        Of::NEW
+    }
+}
+
+impl<T: HasParts + ?Sized, R> OfParts<Cons<T, R>> {
+    /// A type that knows its parts. One of them may be of another crate, or, in the code of a generic type, not be known.
+    #[must_use]
+    pub fn step(&self, types: &mut Types) -> Of<T::Parts<R>> {
+        types.note_all(&T::ALONE);
+        Of::NEW
+    }
+}
+
+impl<T: Shape + ?Sized, R> OfShape<Cons<T, R>> {
+    /// Another type with a `Shape`, which its author has written.
+    #[must_use]
+    pub fn step(&self, types: &mut Types) -> Of<R> {
+        types.note_one(type_name::<T>, Known::Shape(T::SHAPE));
+        Of::NEW
     }
 }
 
@@ -260,29 +286,19 @@ pub trait StepDeclared<By> {
     fn step(&self, types: &mut Types) -> Of<Self::Rest>;
 }
 
-impl<T: HasShape<By>, R, By> StepDeclared<By> for &Of<Cons<T, R>> {
+impl<T: HasShape<By>, R, By> StepDeclared<By> for OfDeclared<Cons<T, R>> {
     type Rest = R;
     fn step(&self, types: &mut Types) -> Of<R> {
-        types.note::<T>(Known::Silent);
-        types.note::<T>(Known::Declared(T::SHAPE));
-        of()
+        types.note_one(type_name::<T>, Known::Declared(T::SHAPE));
+        Of::NEW
     }
 }
 
-/// A type that says nothing.
-pub trait StepSilent {
-    /// What remains.
-    type Rest;
-    /// Notes that, if it is one of which nothing will be known.
-    fn step(&self, types: &mut Types) -> Of<Self::Rest>;
-}
-
-impl<T: ?Sized, R> StepSilent for Of<Cons<T, R>> {
-    type Rest = R;
-    fn step(&self, types: &mut Types) -> Of<R> {
-        if !types.is_generic {
-            types.note::<T>(Known::Silent);
-        }
-        of()
+impl<T: ?Sized, R> OfSilent<Cons<T, R>> {
+    /// A type that says nothing.
+    #[must_use]
+    pub fn step(&self, types: &mut Types) -> Of<R> {
+        types.note_one(type_name::<T>, Known::Silent);
+        Of::NEW
     }
 }

@@ -1,6 +1,6 @@
 //! The types inside of the standard library's types.
 
-use super::inside::{Cons, Known, Types};
+use super::inside::{Cons, Known, Name, TypeTree};
 use crate::failure::Failure;
 use serde_json::{Map, Number, Value};
 use std::any::type_name;
@@ -19,24 +19,22 @@ use std::time::{Duration, SystemTime};
 
 /// A type that knows all types inside of it, at any depth.
 pub trait Searchable {
-    /// Notes what they are.
-    fn search(types: &mut Types);
+    /// What they are.
+    const TREE: TypeTree;
 }
 
 /// A type that is made of other types.
 pub trait HasParts {
     /// These types, before the rest of a list.
     type Parts<R>;
-    /// Notes how they are in it.
-    fn describe(types: &mut Types);
+    /// How they are in it.
+    const ALONE: TypeTree;
 }
 
 macro_rules! without_parts {
     ($($({$($generics:tt)*})? $ty:ty,)*) => {$(
         impl $(<$($generics)*>)? Searchable for $ty {
-            fn search(types: &mut Types) {
-                types.note::<Self>(Known::Members(Vec::new()));
-            }
+            const TREE: TypeTree = TypeTree::new::<Self>(&[Known::Members(&[])]);
         }
     )*};
 }
@@ -50,21 +48,23 @@ macro_rules! parts {
     ($({$($generics:tt)*} $ty:ty: $($part:ty),+ => $known:expr;)*) => {$(
         impl<$($generics)*> HasParts for $ty {
             type Parts<Rest> = cons!(Rest; $($part),+);
-            fn describe(types: &mut Types) {
-                types.note::<Self>($known);
-            }
+            const ALONE: TypeTree = TypeTree::new::<Self>(&[$known]);
         }
 
         impl<$($generics)*> Searchable for $ty
         where
             $($part: Searchable),+
         {
-            fn search(types: &mut Types) {
-                Self::describe(types);
-                $(<$part>::search(types);)+
-            }
+            const TREE: TypeTree = Self::ALONE.with(&[$(&<$part>::TREE),+]);
         }
     )*};
+}
+
+/// The members, by their names in JSON.
+macro_rules! members {
+    ($($name:literal: $ty:ty),+) => {
+        Known::Members(&[$((concat!($name), type_name::<$ty> as Name)),+])
+    };
 }
 
 macro_rules! tuple {
@@ -75,23 +75,16 @@ macro_rules! tuple {
     };
 }
 
-/// The members, by their names in JSON.
-macro_rules! members {
-    ($($name:literal: $ty:ty),+) => {
-        Known::Members(vec![$((concat!($name), type_name::<$ty>())),+])
-    };
+const fn is<T: ?Sized>() -> Known {
+    Known::Is(0, type_name::<T>)
 }
 
-fn is<T: ?Sized>() -> Known {
-    Known::Is(0, type_name::<T>())
+const fn list<T>() -> Known {
+    Known::Is(1, type_name::<T>)
 }
 
-fn list<T>() -> Known {
-    Known::Is(1, type_name::<T>())
-}
-
-fn map<K, V>() -> Known {
-    Known::Map(type_name::<K>(), type_name::<V>())
+const fn map<K, V>() -> Known {
+    Known::Map(type_name::<K>, type_name::<V>)
 }
 
 without_parts! {

@@ -1,8 +1,7 @@
 //! Which parts of a type's JSON are secret.
 
-use super::inside::{self, Inside, Known, Types};
+use super::inside::{Inside, Known, Types};
 use super::{Field, FieldPlace, Secrets, TypeShape};
-use std::collections::BTreeMap;
 
 /// What is secret of a type's JSON: as it is written, with `output`, or as it is read. Some types in it are known to who asks.
 pub(crate) fn secrets(shape: TypeShape, known: Types, output: bool) -> Secrets {
@@ -16,10 +15,8 @@ pub(crate) fn secrets_inside(inside: Inside, known: Types, output: bool) -> Secr
 
 struct Search {
     output: bool,
-    /// What is known of types so far.
-    known: BTreeMap<&'static str, Vec<Known>>,
-    /// The crate that asks about the type that is looked at.
-    asked_in: &'static str,
+    /// What is known of types so far, and the crate that asks about the one that is looked at.
+    types: Types,
     /// The types around, by the places of their fields: what to say of one that is met again, and whether one was.
     open: Vec<(*const Field, Secrets, bool)>,
     /// The types around whose parameters are looked at.
@@ -30,8 +27,7 @@ impl Search {
     fn new(known: Types, output: bool) -> Self {
         Self {
             output,
-            known: known.known,
-            asked_in: known.asked_in,
+            types: known,
             open: Vec::new(),
             silent: Vec::new(),
         }
@@ -39,20 +35,20 @@ impl Search {
 
     fn inside(&mut self, inside: Inside) -> Secrets {
         let Inside { root, types } = inside;
-        let around = std::mem::replace(&mut self.asked_in, types.asked_in);
+        let around = std::mem::replace(&mut self.types.asked_in, types.asked_in);
         for (name, all) in types.known {
             for known in all {
-                inside::note(&mut self.known, name, known);
+                self.types.note(name, known);
             }
         }
         let found = self.named(root);
-        self.asked_in = around;
+        self.types.asked_in = around;
         found
     }
 
     /// A type of which nothing was noted may be any, unless its name says that it has no secrets.
     fn named(&mut self, name: &'static str) -> Secrets {
-        let Some(known) = self.known.get(name).cloned() else {
+        let Some(known) = self.types.known.get(name).cloned() else {
             return if paths(name).all(is_harmless) {
                 Secrets::NONE
             } else {
@@ -65,16 +61,16 @@ impl Search {
                 Known::Shape(shape) => self.shape(shape),
                 Known::Declared(shape) => self.shape(shape).as_one(),
                 Known::Is(lists, inner) => {
-                    let inner = self.named(inner);
+                    let inner = self.named(inner());
                     (0..lists).fold(inner, |inner, _| inner.in_list())
                 }
                 // Keys are not masked.
-                Known::Map(key, _) if !self.named(key).is_empty() => Secrets::whole(),
-                Known::Map(_, value) => self.named(value).in_list(),
+                Known::Map(key, _) if !self.named(key()).is_empty() => Secrets::whole(),
+                Known::Map(_, value) => self.named(value()).in_list(),
                 Known::Members(members) => {
                     let mut all = Secrets::NONE;
                     for (member, ty) in members {
-                        all.add(self.named(ty).under(member));
+                        all.add(self.named(ty()).under(*member));
                     }
                     all
                 }
@@ -95,6 +91,7 @@ impl Search {
         let owner = paths.next().map_or("", crate_of);
         let is_secret = paths.any(|path| {
             let all: Vec<_> = self
+                .types
                 .known
                 .keys()
                 .copied()
@@ -102,7 +99,7 @@ impl Search {
                 .collect();
             if all.is_empty() {
                 // A crate that says nothing of a type says nothing of the types in it, whether or not it has parameters.
-                let is_of_owner = crate_of(path) == owner && owner != self.asked_in;
+                let is_of_owner = crate_of(path) == owner && owner != self.types.asked_in;
                 return !is_harmless(path) && !is_of_owner;
             }
             all.into_iter().any(|it| !self.named(it).is_empty())

@@ -59,7 +59,7 @@ fn step_of<'d>(document: &'d mut Value, finding: &Finding) -> &'d mut Map<String
     steps[at.unwrap()].as_object_mut().unwrap()
 }
 
-/// The document with what the help says in place of what the finding is about.
+/// The document with the text of the help at the place of the finding.
 fn applied(text: &str, finding: &Finding) -> String {
     let help = finding
         .help

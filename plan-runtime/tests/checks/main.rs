@@ -9,6 +9,7 @@ mod dialects;
 
 mod contracts;
 mod corrections;
+mod named;
 mod plans;
 mod random;
 mod references;
@@ -16,6 +17,7 @@ mod runs;
 mod schemas;
 #[cfg(feature = "schema")]
 mod schemas_of_types;
+mod texts;
 mod variables;
 mod variables_runs;
 

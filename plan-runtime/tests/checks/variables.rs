@@ -612,7 +612,7 @@ error[unknown-field]: the variable `x` is a string, which has no field `id`
     );
 }
 
-/// Nothing is said of what nobody knows.
+/// A value without a schema has no findings.
 #[test]
 fn what_is_not_known_of_variables() {
     let open = |refer: &dyn Fn(Root<'_>, &[&str]) -> Value,

@@ -10,3 +10,4 @@ mod limits;
 mod printed;
 mod runs;
 mod schemas;
+mod variables;

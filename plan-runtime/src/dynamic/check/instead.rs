@@ -62,7 +62,7 @@ impl Outputs<'_, '_> {
             let in_text = arguments.match_indices(name).any(|(at, _)| {
                 let before = arguments[..at].chars().next_back();
                 let after = &arguments[at + name.len()..];
-                // A member of this name is not in the way.
+                // Only the name of a member, not of a value.
                 let rest = after.strip_prefix('"').map(str::trim_start);
                 let is_member = rest.is_some_and(|rest| rest.starts_with(':'));
                 !is_member && !before.is_some_and(is_word) && !after.starts_with(is_word)
@@ -122,16 +122,19 @@ impl Outputs<'_, '_> {
 
 impl KnownOutputs<'_> {
     /// What to write where a text has a value that may be absent.
-    pub(super) fn instead_in_text(&self, reference: &Reference) -> String {
+    pub(super) fn instead_in_text(&self, reference: &Reference, found: &Type<'_>) -> String {
         let mut ways = Vec::new();
         ways.extend(self.always_there(reference));
         let (name, variable, value) = self.asked(reference, &(0..0));
+        let variable = variable.trim_matches('"');
         ways.push(format!(
-            r#"write the text only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has {variable}"#
+            r#"write the text only if the value is there: `"if": [{{"pattern": "Some({name})", "value": {value}, "then": {{…}}}}]`, where the text has `{variable}`"#
         ));
-        let shown = Types::STRING.or(Types::NUMBER).or(Types::BOOL);
-        let check = ValueCheck::new("", 0..0, false, self.work);
-        ways.extend(check.other_field(self, reference, &Type::plain(shown)));
+        let kinds = found.types().without(Types::NULL);
+        if kinds != Types::ALL.without(Types::NULL) {
+            let check = ValueCheck::new("", 0..0, false, self.work);
+            ways.extend(check.other_field(self, reference, &Type::plain(kinds)));
+        }
         ways.join(", or ")
     }
 

@@ -1,5 +1,6 @@
 //! What the variables of a `for` and of patterns are.
 
+use super::local::Local;
 use super::outputs::Outputs;
 use super::path::{Given, LeadsNowhere, follow};
 use super::replacement::{Replacement, weight};
@@ -18,15 +19,6 @@ const LARGEST_ELEMENT: usize = 64;
 
 /// How large the type is at most of a value that the plan puts together.
 const LARGEST: usize = 4096;
-
-/// A local value, with those around it.
-pub(super) struct Local<'a, 'c> {
-    given: Given<'a>,
-    pattern: &'a str,
-    bound: Bound,
-    depth: usize,
-    around: Option<&'c Self>,
-}
 
 impl<'a, 'c> Outputs<'a, 'c> {
     /// How many local values there are here.
@@ -302,7 +294,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
                 for item in items {
                     let element = self.of_template(item).in_value();
                     cost += element.cost();
-                    if cost > LARGEST {
+                    if cost > LARGEST || element.is_deep() {
                         return Given::typed(Type::plain(Types::LIST));
                     }
                     elements.push(element);
@@ -318,7 +310,7 @@ impl<'a, 'c> Outputs<'a, 'c> {
                     };
                     let member = self.of_template(&entry.value).in_value();
                     cost += member.cost();
-                    if cost > LARGEST {
+                    if cost > LARGEST || member.is_deep() {
                         return Given::typed(Type::plain(Types::OBJECT));
                     }
                     members.push((name.as_str(), member));

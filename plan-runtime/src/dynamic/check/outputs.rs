@@ -1,7 +1,7 @@
 //! What a plan's steps and inputs give, as far as contracts say.
 
 use super::input;
-use super::locals::Local;
+use super::local::Local;
 use super::path::Given;
 use crate::dynamic::schema::{Type, Work};
 use crate::dynamic::spans::Spans;

@@ -20,7 +20,7 @@ impl<'a> Checker<'a, '_> {
             let Ok(found) = known.found(reference) else {
                 continue;
             };
-            let Some(absent) = found.absent.filter(|_| !known.is_broken(at)) else {
+            let Some(absent) = found.absent.as_ref().filter(|_| !known.is_broken(at)) else {
                 continue;
             };
             let never_there = found.ty.types().is_empty() && found.replaced.is_empty();
@@ -29,7 +29,7 @@ impl<'a> Checker<'a, '_> {
             let message =
                 format!("a text needs its values, but `{written}` {leads} to nothing: {absent}");
             let note = Note::error(Code::MaybeAbsent, known.place(at), message)
-                .help(known.instead_in_text(reference))
+                .help(known.instead_in_text(reference, &found.ty))
                 .warn_if(known.profile == Profile::Compat);
             self.notes.append(note.into(), step.map(|step| &step.0));
         }

@@ -63,7 +63,7 @@ In place of a call, a step can have one of these. Each example comes after the f
 A condition is a reference to `true` or `false`, or an object with one member. `compare` has one of the signs `==`, `!=`, `<`, `<=`, `>`, `>=`. `len` is a number to compare, of a list or a string.
 
 {conditions}
-A value may be absent if its field has a `?` above or may be `null`, or if it is the output of an `if` without a last branch or of a step with `"optional"`. It fits only an argument with a `?`. Anywhere else, use it inside an `if` with `Some(x)`, or use a value that is always there.
+A value may be absent if its field has a `?` above or may be `null`, or if it is the output of an `if` without a last branch or of a step with `"optional"`. It fits only an argument with a `?`. Anywhere else, such as in a text or as the list of a `for`, use it inside an `if` with `Some(x)`, or use a value that is always there.
 
 What a step does about order, failures and time is written beside the call. Nothing else is read: no `retry`, no `condition`, no other names.
 

@@ -218,6 +218,11 @@ impl<'a> Type<'a> {
         Self::members(vec![(OK, ok)]).or(Self::members(vec![(ERR, failure)]))
     }
 
+    /// Whether it can be in no further list or object that no schema speaks of.
+    pub(super) fn is_deep(&self) -> bool {
+        self.lists >= MOST_NESTED
+    }
+
     /// A list of just these elements.
     pub(super) fn tuple(elements: Vec<Self>) -> Self {
         let parts = Self::around(elements.iter());
@@ -258,7 +263,7 @@ impl<'a> Type<'a> {
         self
     }
 
-    /// What of it is not null. Of what may be anything, nothing is known of that.
+    /// The values that are not null. A type that may be anything stays so.
     pub(super) fn present(self, work: &'a Work) -> Self {
         let is_null = |types: Types| types.overlaps(Types::NULL) && types != Types::ALL;
         let forms = self.forms.into_iter().filter_map(|form| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 /// The name of a member.
 pub(super) type Name = Cow<'static, str>;
@@ -140,7 +140,7 @@ pub(super) struct Names {
     count: usize,
     /// A bit for each name that is there, so that most names are compared with none.
     marks: u64,
-    more: Option<Box<HashSet<Name>>>,
+    more: BTreeSet<Name>,
 }
 
 const FEW: usize = 8;
@@ -233,7 +233,7 @@ impl Made for Nothing {
                 members.count += 1;
             }
             name => {
-                members.more.get_or_insert_default().insert(name);
+                members.more.insert(name);
             }
         }
         Ok(())
@@ -264,7 +264,6 @@ impl Made for Nothing {
 impl Names {
     #[inline(never)]
     fn contains(&self, name: &Name) -> bool {
-        let more = self.more.as_ref();
-        self.few[..self.count].contains(&&**name) || more.is_some_and(|more| more.contains(name))
+        self.few[..self.count].contains(&&**name) || self.more.contains(name)
     }
 }

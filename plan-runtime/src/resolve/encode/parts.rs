@@ -81,15 +81,16 @@ pub(super) struct Object<'m, M: Made> {
     pub(super) variant: Option<&'static str>,
 }
 
-/// Counts a member, besides its value.
+/// Counts a member, besides its value, and the object of which it is the first.
 #[inline(always)]
 fn count_member<M: Made>(
     meter: Option<&Meter<'_>>,
     members: &M::Members,
-    key: &Cow<'static, str>,
+    mut weight: usize,
 ) -> Result<(), ResolveError> {
-    let is_first = M::OBJECT > 0 && M::is_empty(members);
-    let weight = M::weight_of_member(key) + if is_first { M::OBJECT } else { 0 };
+    if M::OBJECT > 0 && M::is_empty(members) {
+        weight += M::OBJECT;
+    }
     if weight > 0 {
         charge(meter, weight)?;
     }
@@ -114,7 +115,8 @@ impl<M: Made> Object<'_, M> {
         key: Cow<'static, str>,
         value: &T,
     ) -> Result<(), ResolveError> {
-        count_member::<M>(self.inside.meter, &self.members, &key)?;
+        let weight = M::weight_of_member(&key);
+        count_member::<M>(self.inside.meter, &self.members, weight)?;
         let inserted = match value.serialize(self.inside) {
             Ok(value) => M::insert(&mut self.members, key, value).map_err(repeated),
             Err(error) => Err(in_member(error, key)),
@@ -183,7 +185,8 @@ impl<M: Made> ser::SerializeStruct for Struct<'_, M> {
     ) -> Result<(), ResolveError> {
         match self {
             Self::Object(inside, members) => {
-                count_member::<M>(inside.meter, members, &Cow::Borrowed(key))?;
+                let weight = M::weight_of_member(&key.into());
+                count_member::<M>(inside.meter, members, weight)?;
                 let value = match value.serialize(*inside) {
                     Ok(value) => value,
                     Err(error) => return Err(in_member(error, key.into())),

@@ -304,11 +304,12 @@ impl ResolveError {
             let text = reference.as_written_for(&source).map(str::to_owned);
             self.0.reference = Some(text.unwrap_or_else(|| written(&source, reference.path())));
             self.0.source = Some(source);
-            // A variable may be a part of the local value: what is said is said of the part, if it is there.
-            let parts = reference.variable().map_or(0, |(_, parts)| parts);
-            match self.0.pointer.len().checked_sub(parts) {
-                Some(rest) if rest >= self.0.beyond => self.0.pointer.truncate(rest),
-                _ => self.0.source = None,
+            // A variable may be a part of the local value. If the part is there, the error is about what is in it.
+            if let Some((_, parts @ 1..)) = reference.variable() {
+                match self.0.pointer.len().checked_sub(parts) {
+                    Some(rest) if rest >= self.0.beyond => self.0.pointer.truncate(rest),
+                    _ => self.0.source = None,
+                }
             }
         }
         self
