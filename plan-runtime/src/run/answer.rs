@@ -102,10 +102,10 @@ impl<Output> Answer<Output, Never> for <fn() -> ! as Returns>::Output {
 
 type Closure<T> = RefCell<Box<dyn FnMut(T) -> Given<<T as Tool>::Output>>>;
 
-type Later<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
+type Answering<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
 
 /// An answer that is awaited, as part of a run whose steps have to be `Send`: it stays on the thread of the mock.
-struct Awaited<Output: 'static>(Kept<RefCell<Later<Output>>>);
+struct Awaited<Output: 'static>(Kept<RefCell<Answering<Output>>>);
 
 impl<Output> Future for Awaited<Output> {
     type Output = Result<Output>;
