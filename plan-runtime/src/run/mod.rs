@@ -80,8 +80,6 @@ use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
 use durable::{Begun, Durable, Target};
-#[cfg(all(feature = "dynamic", feature = "sqlite"))]
-pub(crate) use view::{Following, View};
 use nesting::Nested;
 use options::Options;
 use schedule::{Schedule, unstarted};
@@ -98,6 +96,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+pub(crate) use view::{Following, View};
 
 /// A run of a plan on an application: a future of the plan's output.
 ///

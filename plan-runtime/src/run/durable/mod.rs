@@ -136,7 +136,11 @@ impl Durable {
         let found = self.find(UNDONE).ok()??;
         let undone = serde_json::from_str(&found.body);
         undone
-            .map_err(|error| self.fail(JournalError::storage(format!("the record `{UNDONE}`: {error}"))))
+            .map_err(|error| {
+                self.fail(JournalError::storage(format!(
+                    "the record `{UNDONE}`: {error}"
+                )))
+            })
             .ok()
     }
 

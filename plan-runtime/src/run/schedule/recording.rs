@@ -16,7 +16,7 @@ use crate::error::{Cause, RunError};
 use crate::error::{Interrupt, StepError};
 use crate::journal::{JournalError, Message};
 use crate::plan::{Action, Template};
-use crate::resolve::{ResolveError, StoredValue, bytes_of, resolve};
+use crate::resolve::{StoredValue, bytes_of, resolve};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
