@@ -1,7 +1,7 @@
 //! What hands over values of tools in Rust, where they would come back from JSON as they were.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote};
 use serde_derive_internals::ast::{Container, Data, Field, Style, Variant};
 use serde_derive_internals::attr::{Default, TagType};
 use serde_derive_internals::{Ctxt, Derive};
@@ -47,8 +47,12 @@ pub(crate) fn take<'a>(
     check: &TokenStream,
 ) -> TokenStream {
     let (mut names, mut values) = (Vec::new(), Vec::new());
-    for (field, name, ty) in fields {
-        values.push(quote!(#field: #check::Hand::<#ty>::NEW.field(__arguments, #name)?));
+    let (mut made, mut locals) = (Vec::new(), Vec::new());
+    for (index, (field, name, ty)) in fields.enumerate() {
+        let local = format_ident!("__made{index}");
+        made.push(quote!(__failed.note(#name, #check::Hand::<#ty>::NEW.field(__arguments, #name))));
+        values.push(quote!(#field: #local));
+        locals.push(local);
         names.push(name);
     }
     if names.is_empty() {
@@ -61,7 +65,11 @@ pub(crate) fn take<'a>(
             if !__arguments.are_handed(&[#(#names),*]) {
                 return #check::Hand::<Self>::NEW.all(__arguments);
             }
-            ::core::result::Result::Ok(Self { #(#values),* })
+            let mut __failed = __arguments.failed();
+            match (#(#made,)*) {
+                (#(::core::option::Option::Some(#locals),)*) => ::core::result::Result::Ok(Self { #(#values),* }),
+                _ => ::core::result::Result::Err(__failed.error()),
+            }
         }
     }
 }

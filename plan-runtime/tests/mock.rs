@@ -595,7 +595,7 @@ fn what_answers_share_stays_on_their_thread() {
     assert_eq!(*seen.borrow(), ["lamp", "tent"]);
     assert_eq!(dropped.get(), 2);
 
-    // An answer that is dropped, and a mock that is, leave nothing behind.
+    // Nothing is left of an answer that is dropped, nor of a mock.
     let mock = mock.on({
         let dropped = CountsDrop(Rc::clone(&dropped));
         move |FindPrice { .. }| {

@@ -233,9 +233,7 @@ fn a_reference() {
                     where
                         Self: '__x,
                     {
-                        ::core::result::Result::Ok(
-                            __plan::plan_of(self.run(__app), <Self as __plan::Tool>::hand_over),
-                        )
+                        ::core::result::Result::Ok(__plan::plan_of::<Self, __App>(self.run(__app)))
                     }
                 }
                 impl LatestThread {
@@ -273,9 +271,19 @@ fn a_reference() {
                         if !__arguments.are_handed(&["sender"]) {
                             return __plan::Hand::<Self>::NEW.all(__arguments);
                         }
-                        ::core::result::Result::Ok(Self {
-                            sender: __plan::Hand::<String>::NEW.field(__arguments, "sender")?,
-                        })
+                        let mut __failed = __arguments.failed();
+                        match (
+                            __failed
+                                .note(
+                                    "sender",
+                                    __plan::Hand::<String>::NEW.field(__arguments, "sender"),
+                                ),
+                        ) {
+                            (::core::option::Option::Some(__made0),) => {
+                                ::core::result::Result::Ok(Self { sender: __made0 })
+                            }
+                            _ => ::core::result::Result::Err(__failed.error()),
+                        }
                     }
                     fn hand_over() -> ::core::option::Option<__plan::HandOver<Self::Output>> {
                         {

@@ -146,7 +146,7 @@ impl<T: Tool, const ONE: bool> CalledOn<Mock, ONE> for T {}
 #[diagnostic::do_not_recommend]
 impl<T: Tool, App: ?Sized> CalledOn<App, true> for T where for<'a> (): Never<'a> {}
 
-/// The same, of what only points to an application.
+/// The same, where it only points to an application.
 #[diagnostic::on_unimplemented(
     message = "`{App}` points to an application, but is not one",
     label = "pass what it points to: `&*app`; instead of `&&app`, `&app`",

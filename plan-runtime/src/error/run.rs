@@ -493,8 +493,8 @@ impl RunError {
         work.or(self.failures().first())
     }
 
-    /// Whether the run has started: whether it began a step. If not, it has called no tool, and the same run can be tried once what is in the way is gone: inputs that are
-    /// wrong, a tool that is missing, a limit, a value from outside that nobody can send, or a cancellation that came first.
+    /// Whether the run has started: whether it began a step. If not, it has called no tool, so there is nothing to undo: the inputs are
+    /// wrong, a tool is missing, a limit is exceeded, nobody can send a value from outside, or the run was cancelled first.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, run::Mock, tool};

@@ -135,6 +135,16 @@ impl<'s> Arguments<'s> {
             && names.iter().all(|name| self.entry(name).is_some())
     }
 
+    /// What remembers the first argument that cannot be made.
+    #[inline]
+    #[must_use]
+    pub fn failed(&self) -> Failed<'s> {
+        Failed {
+            arguments: *self,
+            first: None,
+        }
+    }
+
     /// The argument of this name.
     ///
     /// # Errors
@@ -166,6 +176,50 @@ impl<'s> Arguments<'s> {
         entries
             .iter()
             .find(|entry| matches!(&entry.key, Key::Name(key) if key == name))
+    }
+}
+
+/// The first argument that cannot be made, in the order in which they are written: serde reads them in this order.
+pub struct Failed<'s> {
+    arguments: Arguments<'s>,
+    first: Option<(usize, ResolveError)>,
+}
+
+impl Failed<'_> {
+    /// An argument, if it was made.
+    #[inline]
+    pub fn note<T>(&mut self, name: &str, made: Result<T, ResolveError>) -> Option<T> {
+        match made {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.keep(name, error);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, name: &str, error: ResolveError) {
+        let place = match self.arguments.template {
+            Template::Object(entries) => {
+                let is_it = |entry: &Entry| matches!(&entry.key, Key::Name(key) if key == name);
+                entries.iter().position(is_it).unwrap_or(usize::MAX)
+            }
+            _ => usize::MAX,
+        };
+        if self.first.as_ref().is_none_or(|(first, _)| place < *first) {
+            self.first = Some((place, error));
+        }
+    }
+
+    /// Why the arguments cannot be made.
+    #[cold]
+    #[must_use]
+    pub fn error(self) -> ResolveError {
+        match self.first {
+            Some((_, error)) => error,
+            None => ResolveError::new("the arguments cannot be read"),
+        }
     }
 }
 

@@ -78,6 +78,13 @@ macro_rules! kinds {
                 Ok(if first { a } else { b })
             }
 
+            /// Takes what may be of other types.
+            #[tool]
+            pub(super) async fn mix(lab: &Lab, flag: bool, value: $ty, count: u8, name: String) -> Result<$ty> {
+                lab.note("mix", (&flag, &value, count, &name));
+                Ok(value)
+            }
+
             /// Takes an `Option`.
             #[tool]
             pub(super) async fn unwrap(lab: &Lab, value: Option<$ty>) -> Result<$ty> {
@@ -102,6 +109,7 @@ macro_rules! kinds {
                     Some(concat!(stringify!($kind), ".give")) => request.call::<$kind::Give, Lab>(lab),
                     Some(concat!(stringify!($kind), ".pass")) => request.call::<$kind::Pass, Lab>(lab),
                     Some(concat!(stringify!($kind), ".choose")) => request.call::<$kind::Choose, Lab>(lab),
+                    Some(concat!(stringify!($kind), ".mix")) => request.call::<$kind::Mix, Lab>(lab),
                     Some(concat!(stringify!($kind), ".unwrap")) => request.call::<$kind::Unwrap, Lab>(lab),
                     Some(concat!(stringify!($kind), ".read")) => request.call::<$kind::Read, Lab>(lab),
                 )*
@@ -183,7 +191,7 @@ fn drawn() -> impl Strategy<Value = (usize, Vec<Drawn>)> {
     kinds.prop_flat_map(|kinds| {
         let step = (
             proptest::sample::select(kinds.clone()),
-            0..8_usize,
+            0..10_usize,
             any::<[usize; 2]>(),
             any::<u64>(),
             0..3_u8,
@@ -203,6 +211,17 @@ fn drawn() -> impl Strategy<Value = (usize, Vec<Drawn>)> {
         );
         (Just(kinds[0]), proptest::collection::vec(step, 1..9))
     })
+}
+
+/// Arguments of which some cannot be decoded.
+fn mixed(seed: u64) -> Vec<(&'static str, Template)> {
+    let bit = |bit: u32| seed >> bit & 1 == 1;
+    let or = |is: bool, right: Template, wrong: Template| if is { right } else { wrong };
+    vec![
+        ("flag", or(bit(8), Template::Bool(true), number(1))),
+        ("count", or(bit(9), number(7), number(700))),
+        ("name", or(bit(10), Template::String("a".into()), number(2))),
+    ]
 }
 
 fn number(number: u64) -> Template {
@@ -244,6 +263,7 @@ fn plan(kind: usize, drawn: &[Drawn]) -> Option<Plan> {
                 ("choose", vec![("a", a), ("b", b)], vec![("first", first)])
             }
             ([Some(a), _], 5) => ("unwrap", vec![("value", a)], Vec::new()),
+            ([Some(a), _], 7 | 8) => ("mix", vec![("value", a)], mixed(step.seed)),
             ([Some(a), _], 6) => ("read", vec![("value", a)], Vec::new()),
             _ => ("give", Vec::new(), vec![("seed", number(step.seed))]),
         };
@@ -251,7 +271,14 @@ fn plan(kind: usize, drawn: &[Drawn]) -> Option<Plan> {
             let read = read
                 .iter()
                 .map(|(name, from)| (*name, Template::from(Reference::new(source(*from)))));
-            Action::call(tool(name), Template::object(read.chain(more.clone())))
+            let mut given: Vec<(&str, Template)> = read.chain(more.clone()).collect();
+            // Arguments are written in any order.
+            let places = given.len();
+            given.rotate_left(usize::try_from(step.seed >> 32).unwrap() % places);
+            if step.seed >> 31 & 1 == 1 {
+                given.reverse();
+            }
+            Action::call(tool(name), Template::object(given))
         };
         let body: Body = if step.in_block {
             let mut inside = Plan::new("random");

@@ -336,7 +336,7 @@ fn doubled(double: impl Fn(Value) -> Value) -> Value {
     json!({"type": "object", "properties": {"a": reference(40)}, "required": ["a"], "$defs": defs})
 }
 
-/// The limits are for all tools together, and what they leave out is said.
+/// The limits are for all tools together, and what they leave out is reported.
 #[test]
 fn very_many_large_tools_have_a_limit() {
     let kinds = [

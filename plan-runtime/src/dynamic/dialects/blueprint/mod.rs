@@ -45,7 +45,7 @@ pub(super) static RULES: Rules = Rules {
         notes: &[
             "A string that is nothing but one reference keeps the type of its value. In a longer string, values are written as text.",
             "A block numbers its own steps from 0. It has `inputs` for what it reads of steps around it: `\"inputs\": {\"y\": \"${step[0].data}\"}`, and `${y.data}` in its steps.",
-            r#"All else in a string is text: `5 $` and `{x}` are what they are. Text that looks like a reference, to any step or in any form, is an error. If it is meant, write it as a string of JSON in braces: `"${\"${x}\"}"` is the text `${x}`."#,
+            r#"All else in a string is text: `5 $` and `{x}` are what they are. Text in the form of a reference that is not one is an error, and so may be a reference to a step in the form of another language. If it is meant, write it as a string of JSON in braces: `"${\"${x}\"}"` is the text `${x}`."#,
         ],
     },
 

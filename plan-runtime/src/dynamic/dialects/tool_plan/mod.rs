@@ -43,7 +43,7 @@ pub(super) static RULES: Rules = Rules {
         notes: &[
             "`output_steps` are the steps whose outputs are the result of the plan.",
             "A reference is a whole string, and keeps the type of its value. There are no references inside a longer string.",
-            r#"Any other string is text, whatever is in it: `5 $` and `{x}` are what they are. Text that looks like a reference, to any step or in any form, is an error. If it is meant, write it as a string of JSON after `$ref:`: `"$ref:\"$ref:mails\""` is the text `$ref:mails`."#,
+            r#"Any other string is text, whatever is in it: `5 $` and `{x}` are what they are. Text in the form of a reference that is not one is an error, and so may be a reference to a step in the form of another language. If it is meant, write it as a string of JSON after `$ref:`: `"$ref:\"$ref:mails\""` is the text `$ref:mails`."#,
         ],
     },
 
