@@ -587,10 +587,7 @@ impl<App: ?Sized> Toolbox<App> {
 
     /// The plan of a run that a journal has: a tool of the toolbox that is the same plan, or was, or what is recorded.
     #[cfg(feature = "sqlite")]
-    pub(crate) fn recorded(
-        &self,
-        run: &RunInfo,
-    ) -> std::result::Result<RecordedPlan, String> {
+    pub(crate) fn recorded(&self, run: &RunInfo) -> std::result::Result<RecordedPlan, String> {
         let contract = self.contracts.get(&run.plan);
         let own = contract.and_then(|contract| contract.plan.plan());
         if let Some(own) = own

@@ -81,8 +81,6 @@ use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
 use durable::{Begun, Durable, Target};
-#[cfg(all(feature = "dynamic", feature = "sqlite"))]
-pub(crate) use view::{Following, View};
 use nesting::{DEEPEST, Nested};
 use options::Options;
 use schedule::{Schedule, unstarted};
@@ -99,6 +97,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+pub(crate) use view::{Following, View};
 
 /// A run of a plan on an application: a future of the plan's output.
 ///
@@ -459,7 +459,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         })
     }
 
-    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal#serving) the journal runs it.
+    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal::Sqlite::serve) the journal runs it.
     ///
     /// Its plan and its inputs are durable once this returns. It waits for that on the thread, some milliseconds. What was set on the run, such as a
     /// [deadline](Self::deadline), is not kept: whoever runs it says that.

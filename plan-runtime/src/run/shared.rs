@@ -47,7 +47,10 @@ impl SharedRun {
     pub(super) fn new(mut options: SharedOptions) -> Self {
         // What was undone before the run was retried is not recorded otherwise.
         if let Some(before) = options.durable.as_ref().and_then(|it| it.undone_before()) {
-            let mut undone = options.undone.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut undone = options
+                .undone
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             *undone = before;
         }
         Self {

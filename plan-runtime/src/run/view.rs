@@ -113,7 +113,10 @@ impl<'a, App: ?Sized> Run<'a, App, Value> {
             let cause = Cause::Unfit(why);
             return Err(RunError::new(&crate::Plan::new(id), cause, Vec::new()));
         };
-        let undone = undone.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let undone = undone
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         Ok(View { report, undone })
     }
 }

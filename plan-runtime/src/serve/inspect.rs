@@ -41,7 +41,8 @@ impl Sqlite {
         let failed = |cause| RunError::new(&Plan::new(id), cause, Vec::new());
         let journaled = |error| failed(Cause::Journal(Arc::new(error)));
         let viewer = self.viewer(id, hidden).map_err(journaled)?;
-        let viewer = viewer.ok_or_else(|| journaled(JournalError::Unknown { id: id.to_owned() }))?;
+        let viewer =
+            viewer.ok_or_else(|| journaled(JournalError::Unknown { id: id.to_owned() }))?;
         let resumed = toolbox.resumed(&viewer.info, app);
         let resumed = resumed.map_err(|why| failed(Cause::Unfit(vec![why])))?;
         let journal = Arc::new(viewer);
@@ -93,7 +94,9 @@ impl Sqlite {
         path: &str,
         value: impl Serialize,
     ) -> Result<(), SignalError> {
-        let viewer = self.viewer(id, HashSet::new()).map_err(SignalError::Journal)?;
+        let viewer = self
+            .viewer(id, HashSet::new())
+            .map_err(SignalError::Journal)?;
         let Some(viewer) = viewer else {
             let id = id.to_owned();
             return Err(SignalError::Journal(JournalError::Unknown { id }));

@@ -55,7 +55,9 @@ impl Sqlite {
             records.plan("", plan);
             let gone = records.gone;
             let after = self.view(toolbox, app, id, gone.iter().cloned().collect())?;
-            let undone = self.undone(&claimed.claim, before, &after.undone).map_err(journaled)?;
+            let undone = self
+                .undone(&claimed.claim, before, &after.undone)
+                .map_err(journaled)?;
             let undone = undone.map(|body| (UNDONE.to_owned(), body));
             self.retry(&claimed.claim, gone.into_iter().collect(), undone)
                 .map_err(journaled)
@@ -86,7 +88,9 @@ impl Sqlite {
         if undone.is_empty() {
             return Ok(None);
         }
-        serde_json::to_string(&undone).map(Some).map_err(JournalError::storage)
+        serde_json::to_string(&undone)
+            .map(Some)
+            .map_err(JournalError::storage)
     }
 }
 
@@ -132,7 +136,11 @@ impl Records {
     fn plan(&mut self, prefix: &str, plan: &Plan) {
         let mut redone = vec![false; plan.steps.len()];
         for step in &plan.steps {
-            let has_run = || self.of_step(prefix, step).iter().any(|(.., failed)| !failed);
+            let has_run = || {
+                self.of_step(prefix, step)
+                    .iter()
+                    .any(|(.., failed)| !failed)
+            };
             if let Role::Undo(undone) = step.role
                 && has_run()
             {
@@ -186,7 +194,10 @@ impl Records {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let (number, rest) = rest.split_at(digits);
             if rest.is_empty() {
-                attempts.entry(element.to_owned()).or_default().push((key, failed));
+                attempts
+                    .entry(element.to_owned())
+                    .or_default()
+                    .push((key, failed));
             } else if let Ok(number) = number.parse::<u32>() {
                 let last = last.entry(element.to_owned()).or_default();
                 *last = number.max(*last);
@@ -199,7 +210,11 @@ impl Records {
         }
         for (element, number) in last {
             let attempt = format!("{prefix}{}{element}@{number}", Segment(&step.id));
-            self.gone.extend(self.all.contains_key(&format!("{attempt}!late")).then(|| format!("{attempt}!late")));
+            self.gone.extend(
+                self.all
+                    .contains_key(&format!("{attempt}!late"))
+                    .then(|| format!("{attempt}!late")),
+            );
             for plan in &inner {
                 self.plan(&format!("{attempt}."), plan);
             }

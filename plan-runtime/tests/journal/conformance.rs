@@ -37,7 +37,10 @@ fn of_clones_of_sqlite() {
 /// What a journal may do wrong, and words of what the suite says.
 const DEFECTS: &[(Defect, &str)] = &[
     (Defect::ForgetsDescription, "a claim finds the description"),
-    (Defect::LooksAtOwned, "a run can be looked at while somebody has it"),
+    (
+        Defect::LooksAtOwned,
+        "a run can be looked at while somebody has it",
+    ),
     (Defect::KeepsFirstDescription, "the last description counts"),
     (Defect::BeginsAgain, "a run begins once"),
     (Defect::ManyOwners, "a run has one owner"),
@@ -199,7 +202,9 @@ impl Journal for Broken {
 
     fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
         if self.is(Defect::LooksAtOwned) {
-            self.memory.claim(id).map(|claimed| self.memory.release(&claimed.claim))?;
+            self.memory
+                .claim(id)
+                .map(|claimed| self.memory.release(&claimed.claim))?;
         }
         self.memory.look(id)
     }

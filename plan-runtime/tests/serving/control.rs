@@ -81,7 +81,9 @@ fn buy(db: &Sqlite, shop: &Shop, id: &str) {
 
 fn statuses(report: &Report) -> Vec<(&str, &str)> {
     let steps = report.steps().iter();
-    steps.map(|step| (step.id(), step.status().name())).collect()
+    steps
+        .map(|step| (step.id(), step.status().name()))
+        .collect()
 }
 
 #[test]
@@ -106,7 +108,11 @@ fn a_report_is_made_of_records() {
         let report = db.report(&toolbox, &shop, "a").unwrap();
         assert_eq!(statuses(&report), expected);
         assert_eq!(report.totals().running, 1);
-        assert!(serde_json::to_string(&report).unwrap().contains("\"running\""));
+        assert!(
+            serde_json::to_string(&report)
+                .unwrap()
+                .contains("\"running\"")
+        );
     }
     assert!(shop.take().is_empty());
     db.signal(&toolbox, "a", "sure", true).unwrap();
@@ -119,7 +125,10 @@ fn a_report_is_made_of_records() {
     assert_eq!(output.unwrap(), "1 lamp 5 true");
     assert_eq!(statuses(&report), statuses(&again));
     let error = db.report(&toolbox, &shop, "b").unwrap_err();
-    assert_eq!(error.to_string(), "plan `b` cannot start: there is no run `b`");
+    assert_eq!(
+        error.to_string(),
+        "plan `b` cannot start: there is no run `b`"
+    );
 }
 
 #[test]
@@ -140,9 +149,12 @@ fn a_value_is_checked_before_it_is_sent() {
     let none = Toolbox::<()>::new();
     assert_eq!(
         message(db.signal(&none, "a", "sure", 5)),
-        "the value for `sure` is not a `bool`: it is a number, but must be a boolean (`bool`)"
+        "the value for `sure` is not a `bool`: it is an integer, but must be `true` or `false` (`bool`)"
     );
-    assert_eq!(message(db.signal(&none, "b", "sure", 5)), "there is no run `b`");
+    assert_eq!(
+        message(db.signal(&none, "b", "sure", 5)),
+        "there is no run `b`"
+    );
     db.signal(&none, "a", "sure", true).unwrap();
     let second = db.signal(&none, "a", "sure", false);
     assert!(matches!(second, Err(SignalError::Second { .. })));
@@ -186,7 +198,10 @@ fn a_cancelled_run_undoes_and_can_go_on() {
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(summary(&db, "a").state, RunState::Failed);
     assert_eq!(shop.take(), ["a/released", "a/closed"]);
-    assert_eq!(output(&db, "a"), "\"plan `buy` was cancelled\"");
+    assert_eq!(
+        output(&db, "a"),
+        "\"plan `buy` was cancelled; undone: `held`\""
+    );
 
     db.retry_failed(&toolbox, &shop, "a").unwrap();
     assert_eq!(summary(&db, "a").state, RunState::Running);
@@ -196,7 +211,10 @@ fn a_cancelled_run_undoes_and_can_go_on() {
     // What was undone is done anew, and nothing else again.
     assert_eq!(shop.take(), ["a/held~1", "a/paid", "a/closed"]);
     let error = db.retry_failed(&toolbox, &shop, "a").unwrap_err();
-    assert_eq!(error.to_string(), "plan `a` cannot start: it has not failed");
+    assert_eq!(
+        error.to_string(),
+        "plan `a` cannot start: it has not failed"
+    );
 }
 
 #[test]
@@ -217,6 +235,9 @@ fn failed_attempts_are_made_again() {
             expected.insert(0, &held);
         }
         assert_eq!(shop.take(), expected);
+        let report = db.report(&toolbox, &shop, "a").unwrap();
+        let paid = report.step("paid").unwrap();
+        assert_eq!((paid.attempts().len(), paid.status().name()), (2, "failed"));
         // Until then, it fails in the same way.
         let item = "lamp".to_owned();
         let run = Buy { item, cents: 5 }.run(&shop).durable(&db, "a");

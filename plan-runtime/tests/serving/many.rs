@@ -28,7 +28,8 @@ fn runs_that_wait_are_cheap() {
     println!("submitted {count} in {:?}", begin.elapsed());
     let resting = || -> u32 {
         let database = rusqlite::Connection::open(folder.path()).unwrap();
-        let sql = "SELECT count(*) FROM runs WHERE rests IS NOT NULL AND owner IS NULL AND ended IS NULL";
+        let sql =
+            "SELECT count(*) FROM runs WHERE rests IS NOT NULL AND owner IS NULL AND ended IS NULL";
         database.query_row(sql, [], |row| row.get(0)).unwrap()
     };
     let begin = Instant::now();

@@ -76,12 +76,18 @@ fn a_run_is_submitted_once() {
     let (journal, shop) = (Memory::new(), Shop::default());
     Order { cents: 5 }.run(&shop).submit(&journal, "a").unwrap();
     Order { cents: 5 }.run(&shop).submit(&journal, "a").unwrap();
-    let error = Order { cents: 6 }.run(&shop).submit(&journal, "a").unwrap_err();
+    let error = Order { cents: 6 }
+        .run(&shop)
+        .submit(&journal, "a")
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "plan `order` cannot start: run `a` was begun with other inputs: `cents` was the number 5, and is the number 6; give this run another id"
     );
-    let error = Later { cents: 5 }.run(&shop).submit(&journal, "a").unwrap_err();
+    let error = Later { cents: 5 }
+        .run(&shop)
+        .submit(&journal, "a")
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "plan `later` cannot start: run `a` was begun with another plan `order`; give this run another id"
@@ -121,7 +127,9 @@ fn plans_with_code_and_plans_in_json_are_run() {
 
     let both = tools.with::<Order>();
     serve(&db, &both, &shop, || {
-        ["typed", "json", "other"].iter().all(|id| has_ended(&db, id))
+        ["typed", "json", "other"]
+            .iter()
+            .all(|id| has_ended(&db, id))
     });
     assert_eq!(output(&db, "typed"), "\"parcel for 6\"");
     assert_eq!(output(&db, "json"), "\"parcel for 7\"");
@@ -130,7 +138,9 @@ fn plans_with_code_and_plans_in_json_are_run() {
     calls.sort_unstable();
     assert_eq!(
         calls,
-        ["charge 6", "charge 7", "charge 9", "ship 6", "ship 7", "ship 9"]
+        [
+            "charge 6", "charge 7", "charge 9", "ship 6", "ship 7", "ship 9"
+        ]
     );
 }
 
@@ -143,7 +153,9 @@ fn a_run_that_waits_has_no_owner_and_goes_on() {
     assert_eq!(shop.take(), ["charge 5"]);
     // A server without anything to do leaves it alone.
     let begin = Instant::now();
-    serve(&db, &toolbox, &shop, || begin.elapsed() > Duration::from_millis(600));
+    serve(&db, &toolbox, &shop, || {
+        begin.elapsed() > Duration::from_millis(600)
+    });
     assert!(rests(&db, "a") && shop.take().is_empty());
     // After a restart, with a value that was sent while nobody ran it.
     drop(db);
@@ -225,7 +237,10 @@ fn a_panic_is_the_reason_of_its_run_alone() {
         .configure(|_| panic!("no"))
         .cancel_on(crate::support::until(is_refused));
     smol::block_on(serving).unwrap();
-    assert_eq!(summary(&db, "a").refusal.unwrap(), "it panicked while it was begun");
+    assert_eq!(
+        summary(&db, "a").refusal.unwrap(),
+        "it panicked while it was begun"
+    );
 }
 
 /// Is slow.
@@ -265,7 +280,10 @@ fn two_servers_share_the_runs() {
     let (folder, shop) = (Folder::new(), Shop::default());
     let (db, other) = (folder.open(), folder.open());
     for n in 0..20 {
-        Order { cents: n }.run(&shop).submit(&db, &format!("{n}")).unwrap();
+        Order { cents: n }
+            .run(&shop)
+            .submit(&db, &format!("{n}"))
+            .unwrap();
     }
     let toolbox = plans();
     let running = RunFilter::new().state(RunState::Running);

@@ -1,8 +1,6 @@
 //! What there is to do, for whoever runs the runs of a database, and what is in them, for whoever looks at one.
 
-use super::super::{
-    Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written,
-};
+use super::super::{Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written};
 use super::writer::Job;
 use super::{Sqlite, lock, number, time};
 use rusqlite::{OptionalExtension, params};

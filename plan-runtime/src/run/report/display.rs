@@ -162,9 +162,7 @@ fn why(at: &str, status: &Status) -> String {
         | Status::Skipped
         | Status::Cancelled
         | Status::NotStarted
-        | Status::Running => {
-            String::new()
-        }
+        | Status::Running => String::new(),
     }
 }
 

@@ -11,8 +11,8 @@ mod path;
 pub(super) use inbox::{Inbox, Receiver, Sent, Waiting};
 
 use super::{Run, Stage, limits_of};
-use crate::plan::{Graph, Plan};
 use crate::journal::JournalError;
+use crate::plan::{Graph, Plan};
 use crate::print::{Cut, Line, MOST};
 use crate::resolve::ResolveError;
 use path::awaited;

@@ -66,7 +66,8 @@ pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await
         let rest = path.strip_prefix(&*step.id).and_then(elements);
         let tools = step.actions();
         let mut tools = tools.iter().filter_map(|action| action.tool.as_ref());
-        rest.is_some_and(|(_, rest)| rest.starts_with('.')) && tools.any(|tool| inner(tool.plan).is_none())
+        rest.is_some_and(|(_, rest)| rest.starts_with('.'))
+            && tools.any(|tool| inner(tool.plan).is_none())
     };
     if steps(plan).any(calls) {
         return Ok(None);
