@@ -8,6 +8,7 @@
 //! | [Absence](absence) | values that may be absent, and what to do about them |
 //! | [Flow](flow) | order, conditions, loops, plans in plans, retries, time limits, fallbacks |
 //! | [Running](running) | options, failures, reports, limits, panics, cancelling, observers, time |
+//! | [Durable runs](durable) | runs that survive their process: what is recorded, what happens again, waiting, serving, changed plans |
 //! | [Testing](testing) | mocks, time that does not pass, jitter that repeats |
 //! | [Dynamic plans](dynamic_plans) | plans that arrive as JSON: reading, checking, running, writing, Rust source |
 //! | [Untrusted plans](untrusted) | what is guaranteed about a stranger's plan, and what is not |
@@ -52,6 +53,9 @@
 //! | `retries` | an unreliable service: attempts, waits, time limits, and a report of each attempt |
 //! | `fan_out` | 200 calls, 16 at a time; `--features progress` draws progress bars |
 //! | `approval` | a plan that is shown to a person and runs only after a yes |
+//! | `durable` | a run that goes on after its process was killed; `--features durable` |
+//! | `approve_later` | a run that waits for a yes, and for which no process has to live |
+//! | `runs` | a command-line tool for the runs of a database, beside the process that runs them |
 //! | `llm_plan` | a plan that a language model wrote: checked, printed, run; add `-- examples/plans/faulty.json` for one with mistakes |
 //! | `promote` | a plan in JSON, written as the source of a `plan!` |
 //! | `failures` | everything that can go wrong in a run, and the messages |
@@ -109,8 +113,13 @@ pub mod flow {}
 
 #[doc = include_str!("running.md")]
 ///
-/// Next: [Testing](testing).
+/// Next: [Durable runs](durable).
 pub mod running {}
+
+#[doc = include_str!("durable.md")]
+///
+/// Next: [Testing](testing).
+pub mod durable {}
 
 #[doc = include_str!("testing.md")]
 ///

@@ -456,7 +456,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         })
     }
 
-    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal#serving) the journal runs it.
+    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal::Sqlite::serve) the journal runs it.
     ///
     /// Its plan and its inputs are durable once this returns. It waits for that on the thread, some milliseconds. What was set on the run, such as a
     /// [deadline](Self::deadline), is not kept: whoever runs it says that.

@@ -68,9 +68,9 @@ fn a_newer_version_is_refused() {
     change(&folder, "PRAGMA user_version = 7");
     assert_eq!(
         refused(&folder.path()),
-        "the journal cannot be used: FILE: the file was written by a newer version of plan-runtime: its tables have version 7, and this version knows those up to 1"
+        "the journal cannot be used: FILE: the file was written by a newer version of plan-runtime: its tables have version 7, and this version knows those up to 2"
     );
-    change(&folder, "PRAGMA user_version = 1");
+    change(&folder, "PRAGMA user_version = 2");
     drop(folder.open());
 }
 

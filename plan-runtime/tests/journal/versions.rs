@@ -1,6 +1,6 @@
 //! Databases of each version of the tables can be opened, and runs in them go on.
 //!
-//! `versions/1.sql` has all that a database of version 1 contained. A version that was released is not changed any more.
+//! `versions/1.sql` has all that a database of version 1 contained, and so on. A version that was released is not changed any more.
 
 use crate::support::{Folder, begin, record};
 use plan_runtime::journal::{End, Journal, Message, RunFilter, RunState};

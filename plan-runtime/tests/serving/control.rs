@@ -149,7 +149,7 @@ fn a_value_is_checked_before_it_is_sent() {
     let none = Toolbox::<()>::new();
     assert_eq!(
         message(db.signal(&none, "a", "sure", 5)),
-        "the value for `sure` is not a `bool`: it is a number, but must be a boolean (`bool`)"
+        "the value for `sure` is not a `bool`: it is an integer, but must be `true` or `false` (`bool`)"
     );
     assert_eq!(
         message(db.signal(&none, "b", "sure", 5)),
@@ -198,7 +198,10 @@ fn a_cancelled_run_undoes_and_can_go_on() {
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(summary(&db, "a").state, RunState::Failed);
     assert_eq!(shop.take(), ["a/released", "a/closed"]);
-    assert_eq!(output(&db, "a"), "\"plan `buy` was cancelled\"");
+    assert_eq!(
+        output(&db, "a"),
+        "\"plan `buy` was cancelled; undone: `held`\""
+    );
 
     db.retry_failed(&toolbox, &shop, "a").unwrap();
     assert_eq!(summary(&db, "a").state, RunState::Running);
@@ -232,6 +235,9 @@ fn failed_attempts_are_made_again() {
             expected.insert(0, &held);
         }
         assert_eq!(shop.take(), expected);
+        let report = db.report(&toolbox, &shop, "a").unwrap();
+        let paid = report.step("paid").unwrap();
+        assert_eq!((paid.attempts().len(), paid.status().name()), (2, "failed"));
         // Until then, it fails in the same way.
         let item = "lamp".to_owned();
         let run = Buy { item, cents: 5 }.run(&shop).durable(&db, "a");

@@ -282,6 +282,14 @@ impl<'x> Schedule<'x> {
         format!("{}@{attempt}", self.key(step, &element))
     }
 
+    /// Whether something is recorded of an attempt, so that the wait before it is over.
+    pub(super) fn has_begun(&self, step: usize, job: usize, attempt: u32) -> bool {
+        let Some(durable) = &self.run.durable else {
+            return false;
+        };
+        durable.has_some(&self.key_of_attempt(step, job, attempt))
+    }
+
     /// Takes an attempt from its record, if it has one.
     #[inline]
     pub(super) fn replays(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {

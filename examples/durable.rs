@@ -1,0 +1,46 @@
+//! A run that survives that its process is killed: `cargo run --features durable --example durable`.
+//!
+//! Kill it while it runs (Ctrl+C, `kill -9`, the task manager), and start it again: it goes on where it was. The step that ran then is called again, with the same
+//! key; no other is.
+
+use plan_runtime::journal::Sqlite;
+use plan_runtime::run::CallContext;
+use plan_runtime::{Result, plan, tool};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// Copies a part of a file, which takes a while.
+#[tool]
+async fn copy(#[context] context: CallContext, part: u32) -> Result<u32> {
+    println!(
+        "  copies part {part}, with the key {}",
+        context.idempotency_key()
+    );
+    sleep(Duration::from_millis(300)).await;
+    Ok(part * 1_000)
+}
+
+plan! {
+    /// Copies a file, part by part.
+    CopyFile(parts: Vec<u32>) -> u32 {
+        #[concurrency(2)]
+        step bytes = for part in parts { Copy { part } };
+        bytes.iter().sum::<u32>()
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::temp_dir().join("plan-example-durable.db");
+    println!(
+        "this is process {}; kill it, and start it again",
+        std::process::id()
+    );
+    let db = Sqlite::open(&path)?;
+    let parts = (1..=12).collect();
+    let bytes = CopyFile { parts }.run(&()).durable(&db, "copy-1").await?;
+    println!("copied {bytes} bytes");
+    // The next one starts anew.
+    db.delete(Duration::ZERO)?;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! A shop whose orders wait for somebody: what the examples `runs` and `approve_later` have in common.
+
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::run::CallContext;
+use plan_runtime::{Result, Shape, plan, tool};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The application: it has a bank and a warehouse.
+pub struct Shop;
+
+#[derive(Serialize, Deserialize, Shape)]
+pub struct Approval {
+    pub granted: bool,
+    pub by: String,
+}
+
+/// Charges a card. The bank makes a payment with the same key only once.
+#[tool]
+pub async fn charge(_shop: &Shop, #[context] context: CallContext, cents: u64) -> Result<String> {
+    println!(
+        "  charged {cents} cents, with the key {}",
+        context.idempotency_key()
+    );
+    Ok(format!("payment of {cents} cents"))
+}
+
+/// Gives the money back.
+#[tool]
+pub async fn refund(_shop: &Shop, payment: String) -> Result<()> {
+    println!("  gave back the {payment}");
+    Ok(())
+}
+
+/// Ships an item.
+#[tool]
+pub async fn ship(_shop: &Shop, item: String, approved_by: String) -> Result<String> {
+    println!("  shipped the {item}");
+    Ok(format!("a parcel with a {item}, approved by {approved_by}"))
+}
+
+plan! {
+    /// Sells an item, once somebody says yes.
+    pub PlaceOrder(item: String, cents: u64) -> Option<String> {
+        step payment = Charge { cents };
+        #[undo(payment)]
+        step refunded = Refund { payment };
+        #[after(payment)]
+        step approval: Approval = await;
+        step parcel = if approval.granted { Ship { item, approved_by: approval.by } };
+        parcel
+    }
+}
+
+/// The plan with its tools, which run orders of earlier versions of the plan.
+pub fn toolbox() -> Toolbox<Shop> {
+    Toolbox::new()
+        .with::<PlaceOrder>()
+        .with::<Charge>()
+        .with::<Refund>()
+        .with::<Ship>()
+}
+
+/// Where the runs are kept: `RUNS_DB`, or a file in the folder for temporary files.
+pub fn database() -> PathBuf {
+    let given = std::env::var_os("RUNS_DB").map(PathBuf::from);
+    given.unwrap_or_else(|| std::env::temp_dir().join("plan-examples.db"))
+}
