@@ -264,14 +264,6 @@ impl Durable {
             .map_err(|error| self.fail(error))
     }
 
-    /// Whether there is a record of an attempt with this key, or of something in it.
-    pub(super) fn has_some(&self, key: &str) -> bool {
-        let next = self.journal.next_key(&self.claim, key);
-        let next = next.map_err(|error| self.fail(error)).ok().flatten();
-        let rest = next.as_deref().and_then(|next| next.strip_prefix(key));
-        rest.is_some_and(|rest| !rest.starts_with(|it: char| it.is_ascii_digit()))
-    }
-
     /// The journal cannot be used: the run is over, and goes on when it is begun again.
     pub(super) fn fail(&self, error: JournalError) {
         let mut state = self.state();

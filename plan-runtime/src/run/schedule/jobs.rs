@@ -549,7 +549,7 @@ impl<'x> Schedule<'x> {
         }
         self.watch_retry(step, job, wait);
         self.flow(step).jobs[job].waits = Some(error);
-        if wait == Duration::ZERO || self.has_begun(step, job, attempts + 1) {
+        if wait == Duration::ZERO {
             self.flow(step).again.push(Reverse(job));
         } else {
             let sleep = self.wait_before(step, job, wait);

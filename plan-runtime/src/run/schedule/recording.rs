@@ -282,14 +282,6 @@ impl<'x> Schedule<'x> {
         format!("{}@{attempt}", self.key(step, &element))
     }
 
-    /// Whether something is recorded of an attempt, so that the wait before it is over.
-    pub(super) fn has_begun(&self, step: usize, job: usize, attempt: u32) -> bool {
-        let Some(durable) = &self.run.durable else {
-            return false;
-        };
-        durable.has_some(&self.key_of_attempt(step, job, attempt))
-    }
-
     /// Takes an attempt from its record, if it has one.
     #[inline]
     pub(super) fn replays(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
@@ -425,7 +417,7 @@ impl<'x> Schedule<'x> {
 
     /// The time limit of an attempt.
     pub(super) fn limit(&self, step: usize, job: usize, limit: Duration) -> Sleep {
-        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
+        let (Some(_), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
             return self.clock.sleep(limit);
         };
         if matches!(flow.jobs[job].work, Work::Action(_)) {

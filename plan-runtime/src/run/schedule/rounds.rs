@@ -120,7 +120,7 @@ impl<'x> Schedule<'x> {
         if let Some(deadline) = policy.deadline {
             wait = wait.min(started.saturating_add(deadline).saturating_sub(now));
         }
-        if wait.is_zero() || self.has_begun(step, next, 1) {
+        if wait.is_zero() {
             self.flow(step).again.push(Reverse(next));
         } else {
             let sleep = self.wait_before(step, next, wait);
