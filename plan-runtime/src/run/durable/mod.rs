@@ -127,7 +127,7 @@ impl Durable {
             .map_err(|error| {
                 self.fail(JournalError::storage(format!(
                     "the record `{UNDONE}`: {error}"
-                )))
+                )));
             })
             .ok()
     }
