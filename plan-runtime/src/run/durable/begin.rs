@@ -115,9 +115,10 @@ pub(in crate::run) fn submit(
         Ok(claimed) => claimed.claim,
         // Somebody else has been quicker.
         Err(error @ JournalError::Owned { .. }) => {
-            return match is_known()? {
-                true => Ok(()),
-                false => Err(journaled(error)),
+            return if is_known()? {
+                Ok(())
+            } else {
+                Err(journaled(error))
             };
         }
         Err(error) => return Err(journaled(error)),

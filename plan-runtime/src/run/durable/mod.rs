@@ -139,7 +139,7 @@ impl Durable {
             .map_err(|error| {
                 self.fail(JournalError::storage(format!(
                     "the record `{UNDONE}`: {error}"
-                )))
+                )));
             })
             .ok()
     }
