@@ -191,6 +191,11 @@ impl Journal for Rough {
         })
     }
 
+    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
+        self.operate()?;
+        self.0.memory.look(id)
+    }
+
     fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
         self.operate()?;
         self.0.memory.describe(claim, run)
