@@ -148,7 +148,7 @@ impl<'p> Call<World<'p>> for Called {
     {
         let inputs = Ok(Vec::<StoredValue>::new());
         let run = Run::<World<'p>, Value>::new(&world.plans[self.plan], inputs, world, start);
-        Ok(plan_of(run))
+        Ok(plan_of::<Self, _>(run))
     }
 }
 
