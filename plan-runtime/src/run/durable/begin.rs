@@ -82,13 +82,8 @@ pub(in crate::run) fn begin(
             serde_json::from_str(&known.document).map_err(|error| damaged("plan", error))?,
             serde_json::from_str(&info.document).map_err(|error| damaged("plan", error))?,
         );
-        let has_run = |prefix: &str| {
-            let next = journal
-                .next_key(&durable.claim, prefix)
-                .map_err(journaled)?;
-            Ok(next.is_some_and(|key| key.starts_with(prefix)))
-        };
-        let refusals = changes::of_plans(&old, &new, &has_run)?;
+        let next_key = |from: &str| journal.next_key(&durable.claim, from).map_err(journaled);
+        let refusals = changes::of_plans(&old, &new, &next_key)?;
         if !refusals.is_empty() {
             let refusals = refusals.join("; ");
             return Err(refused(format!(
