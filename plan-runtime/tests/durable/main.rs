@@ -1,6 +1,9 @@
 //! Durable runs: they are dropped, killed, changed and let down by their journal, and go on as if nothing had happened.
 
 mod basics;
+mod changes;
+mod faults;
+mod keys;
 mod random;
 mod rough;
 mod support;

@@ -35,7 +35,8 @@ struct State {
     goes: BTreeMap<String, Vec<Goes>>,
     released: Vec<String>,
     wakers: Vec<Waker>,
-    counter: u64,
+    in_scope: BTreeMap<String, Vec<Goes>>,
+    hangs: (String, u32),
 }
 
 /// Gives `n` back.
@@ -79,8 +80,19 @@ impl World {
         Self::default()
     }
 
-    pub(crate) fn state_of_keys(&self) -> Vec<(String, String)> {
+    /// The path and the key of each call.
+    pub(crate) fn keys(&self) -> Vec<(String, String)> {
         self.state().keys.clone()
+    }
+
+    /// Says how the call with a path goes in each attempt of what is around it, the last one from then on.
+    pub(crate) fn on_scope(&self, path: &str, goes: &[Goes]) {
+        self.state().in_scope.insert(path.to_owned(), goes.to_vec());
+    }
+
+    /// The call with a path hangs in this attempt of what is around it.
+    pub(crate) fn hang_at(&self, path: &str, attempt: u32) {
+        self.state().hangs = (path.to_owned(), attempt);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -111,13 +123,6 @@ impl World {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Counts how often it was asked.
-    pub(crate) fn count(&self) -> u64 {
-        let mut state = self.state();
-        state.counter += 1;
-        state.counter
-    }
-
     pub(crate) async fn call(&self, context: &CallContext) -> Result<()> {
         let (path, attempt) = (context.to_string(), context.attempt());
         let goes = {
@@ -128,9 +133,18 @@ impl World {
             };
             state.called.push(shown);
             state.keys.push((path.clone(), context.idempotency_key()));
-            let goes = state.goes.get(&path);
-            let goes = goes.and_then(|goes| goes.get(attempt as usize - 1).or(goes.last()));
-            goes.cloned().unwrap_or(Goes::Well)
+            let around = context.outer().map_or(1, CallContext::attempt);
+            let of = |goes: Option<&Vec<Goes>>, attempt: u32| {
+                goes.and_then(|goes| goes.get(attempt as usize - 1).or(goes.last()))
+                    .cloned()
+            };
+            let goes = of(state.goes.get(&path), attempt);
+            let goes = goes.or_else(|| of(state.in_scope.get(&path), around));
+            if state.hangs == (path.clone(), around) {
+                Goes::Hangs
+            } else {
+                goes.unwrap_or(Goes::Well)
+            }
         };
         match goes {
             Goes::Well => Ok(()),

@@ -185,11 +185,8 @@ fn compare(
         read.map_err(|error| damaged(id, "plan", &error))
     };
     let (old, new) = (read(&known.document)?, read(&info.document)?);
-    let has_run = |prefix: &str| {
-        let next = journal.next_key(claim, prefix).map_err(journaled)?;
-        Ok(next.is_some_and(|key| key.starts_with(prefix)))
-    };
-    let refusals = changes::of_plans(&old, &new, &has_run)?;
+    let next_key = |from: &str| journal.next_key(claim, from).map_err(journaled);
+    let refusals = changes::of_plans(&old, &new, &next_key)?;
     if refusals.is_empty() {
         return Ok(false);
     }

@@ -5,6 +5,7 @@ use crate::print::{Cut, Line, MessageName};
 use crate::resolve::describe;
 use jsonptr::Token;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// Where the inputs of a run differ from those that it was begun with.
 pub(super) fn of_inputs(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<String> {
@@ -60,50 +61,236 @@ const FREE: [&str; 3] = ["intent", "policy", "after"];
 /// Members of a policy that do.
 const BINDING: [&str; 4] = ["catch", "optional", "collect", "fallback"];
 
-/// What has run, and was changed since. `has_run` says whether there is a record whose key begins so.
+/// The name of a call that a block ends with.
+const TAIL: &str = "_";
+
+/// Members of a block that are compared for each of its runs.
+const INSIDE: [&str; 4] = ["inputs", "steps", "tail", "value"];
+
+/// Members that hold values, and so no blocks.
+const LEAVES: [&str; 4] = ["arguments", "condition", "list", "policy"];
+
+/// What has run, and was changed since. `next_key` gives the first key of a record that is not before a text.
+///
+/// Steps without records may be changed, added and removed; so may those of a block, of which each run is looked at. What a block gives may be changed as long as a call
+/// that it mentions has no record, since then it was not made yet. The steps of plans that are called are not seen here.
 pub(super) fn of_plans<E>(
     old: &Value,
     new: &Value,
-    has_run: &impl Fn(&str) -> Result<bool, E>,
+    next_key: &impl Fn(&str) -> Result<Option<String>, E>,
 ) -> Result<Vec<String>, E> {
-    let mut found = Vec::new();
-    let new_steps = steps(new);
-    for step in steps(old) {
-        let id = id_of(step);
-        let key = Segment(id);
-        let mut ran = false;
+    let mut comparison = Comparison {
+        next_key,
+        found: Vec::new(),
+        named: BTreeSet::new(),
+    };
+    comparison.compare_steps(old, new, "", "")?;
+    Ok(comparison.found)
+}
+
+/// The comparison of two plans.
+struct Comparison<'k, F> {
+    next_key: &'k F,
+    found: Vec<String>,
+    /// The steps that are among these, without the elements that they are in.
+    named: BTreeSet<String>,
+}
+
+impl<E, F: Fn(&str) -> Result<Option<String>, E>> Comparison<'_, F> {
+    /// Compares the steps of a plan or of a block, whose records have keys that begin with this prefix.
+    fn compare_steps(
+        &mut self,
+        old: &Value,
+        new: &Value,
+        prefix: &str,
+        path: &str,
+    ) -> Result<(), E> {
+        let new_steps = steps(new);
+        for (id, step) in steps(old) {
+            let key = format!("{prefix}{}", Segment(id));
+            if !self.has_run(&key)? {
+                continue;
+            }
+            let named = format!("{path}{id}");
+            match new_steps.iter().find(|(new, _)| *new == id) {
+                None => self.refuse(&named, prefix, id, "is not in the plan any more"),
+                Some((_, now)) => self.compare(step, now, (&key, prefix, id), &named)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares a step that has run.
+    fn compare(
+        &mut self,
+        old: &Value,
+        new: &Value,
+        (key, prefix, id): (&str, &str, &str),
+        named: &str,
+    ) -> Result<(), E> {
+        let (mut blocks, mut new_blocks) = (Vec::new(), Vec::new());
+        let old = without_blocks(old, &mut blocks);
+        let new = without_blocks(new, &mut new_blocks);
+        if let Some(change) = of_step(&old, &new) {
+            self.refuse(named, prefix, id, &format!("was changed: {change}"));
+            return Ok(());
+        }
+        let pairs: Vec<(&Value, &Value)> = blocks.into_iter().zip(new_blocks).collect();
+        if pairs.iter().all(|(old, new)| old == new) {
+            return Ok(());
+        }
+        for inside in self.runs_inside(key)? {
+            for (old, new) in &pairs {
+                if let Some(change) = self.of_block(old, new, &inside)? {
+                    self.refuse(named, prefix, id, &format!("was changed: {change}"));
+                }
+                self.compare_steps(old, new, &inside, &format!("{named}."))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How a block differs, apart from its steps.
+    fn of_block(&self, old: &Value, new: &Value, inside: &str) -> Result<Option<String>, E> {
+        let inputs = |block| Value::get(block, "inputs").and_then(Value::as_object);
+        for (name, value) in inputs(old).into_iter().flatten() {
+            // A name that nothing mentions any more, or did not before, changes nothing.
+            if let Some(now) = inputs(new).and_then(|inputs| inputs.get(name))
+                && now != value
+            {
+                return Ok(Some(was(name, value, now)));
+            }
+        }
+        let Some(value) = old.get("value") else {
+            return Ok(None);
+        };
+        let Some(now) = new.get("value").filter(|now| *now != value) else {
+            return Ok(None);
+        };
+        for (id, step) in steps(old) {
+            let is_call = step.get("tool").is_some();
+            if is_call
+                && mentions(value, id)
+                && !self.has_run(&format!("{inside}{}", Segment(id)))?
+            {
+                return Ok(None);
+            }
+        }
+        Ok(Some(was("value", value, now)))
+    }
+
+    /// Whether a step has records.
+    fn has_run(&self, key: &str) -> Result<bool, E> {
         for end in ['@', '[', '?'] {
-            ran = ran || has_run(&format!("{key}{end}"))?;
+            let key = format!("{key}{end}");
+            if (self.next_key)(&key)?.is_some_and(|next| next.starts_with(&key)) {
+                return Ok(true);
+            }
         }
-        if !ran {
-            continue;
-        }
-        let name = MessageName(id);
-        match new_steps.iter().find(|it| id_of(it) == id) {
-            None => found.push(format!(
-                "step `{name}` has run, and is not in the plan any more"
-            )),
-            Some(now) => {
-                if let Some(change) = of_step(step, now) {
-                    found.push(format!("step `{name}` has run, and was changed: {change}"));
+        Ok(false)
+    }
+
+    /// What the keys begin with inside the runs of the blocks of a step: one for each element and attempt.
+    fn runs_inside(&self, key: &str) -> Result<Vec<String>, E> {
+        let mut found = Vec::new();
+        for end in ['@', '['] {
+            let range = format!("{key}{end}");
+            let mut from = range.clone();
+            while let Some(next) = (self.next_key)(&from)?.filter(|next| next.starts_with(&range)) {
+                let rest = &next[key.len()..];
+                let is_place = |c: char| matches!(c, '[' | ']' | '@') || c.is_ascii_digit();
+                let at = rest.find(|c| !is_place(c)).map(|at| key.len() + at);
+                match at.filter(|at| next[*at..].starts_with('.')) {
+                    Some(at) => {
+                        found.push(next[..=at].to_owned());
+                        // The character after the full stop.
+                        from = format!("{}/", &next[..at]);
+                    }
+                    None => from = format!("{next}\0"),
                 }
             }
         }
+        Ok(found)
     }
-    Ok(found)
+
+    fn refuse(&mut self, named: &str, prefix: &str, id: &str, why: &str) {
+        if self.named.insert(named.to_owned()) {
+            let (path, name) = (without_attempts(prefix), MessageName(id));
+            let path = Cut(Line(&path), 200);
+            self.found
+                .push(format!("step `{path}{name}` has run, and {why}"));
+        }
+    }
 }
 
-fn steps(plan: &Value) -> Vec<&Value> {
+/// `pages[3].` of `pages[3]@2.`.
+fn without_attempts(prefix: &str) -> String {
+    let mut parts = prefix.split('@');
+    let mut path = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        path += part.trim_start_matches(|c: char| c.is_ascii_digit());
+    }
+    path
+}
+
+/// The steps of a plan or a block, with their names. The tail of a block is one, too.
+fn steps(plan: &Value) -> Vec<(&str, &Value)> {
     let steps = plan.get("steps").and_then(Value::as_array);
-    steps.into_iter().flatten().collect()
+    let name = |step| Value::get(step, "id").and_then(Value::as_str);
+    let steps = steps.into_iter().flatten();
+    let steps = steps.map(|step| (name(step).unwrap_or_default(), step));
+    steps
+        .chain(plan.get("tail").map(|tail| (TAIL, tail)))
+        .collect()
 }
 
-fn id_of(step: &Value) -> &str {
-    step.get("id").and_then(Value::as_str).unwrap_or_default()
+/// A step without what is in its blocks, which are collected.
+fn without_blocks<'v>(value: &'v Value, blocks: &mut Vec<&'v Value>) -> Value {
+    match value {
+        Value::Array(items) => {
+            let items = items.iter();
+            items.map(|item| without_blocks(item, blocks)).collect()
+        }
+        Value::Object(members) => {
+            let mut without = Map::new();
+            for (key, member) in members {
+                let is_block = matches!(&**key, "block" | "loop") && member.get("steps").is_some();
+                let mut left = member.clone();
+                if let (true, Some(block)) = (is_block, left.as_object_mut()) {
+                    blocks.push(member);
+                    block.retain(|key, _| !INSIDE.contains(&key.as_str()));
+                } else if !LEAVES.contains(&key.as_str()) {
+                    left = without_blocks(member, blocks);
+                }
+                without.insert(key.clone(), left);
+            }
+            Value::Object(without)
+        }
+        other => other.clone(),
+    }
 }
 
-/// How a step differs from what it was, in words.
+/// Whether a value refers to a step.
+fn mentions(value: &Value, id: &str) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| mentions(item, id)),
+        Value::Object(members) => {
+            members.get("step").and_then(Value::as_str) == Some(id)
+                || members.values().any(|member| mentions(member, id))
+        }
+        _ => false,
+    }
+}
+
+fn was(key: &str, old: &Value, new: &Value) -> String {
+    let shown = |value: &Value| Cut(value, 200).to_string();
+    let key = MessageName(key);
+    format!("its `{key}` was {}, and is {}", shown(old), shown(new))
+}
+
+/// How a step differs from what it was, in words, apart from its blocks.
 fn of_step(old: &Value, new: &Value) -> Option<String> {
+    let (old, new) = (without_words(old), without_words(new));
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {
         return None;
     };
@@ -113,21 +300,14 @@ fn of_step(old: &Value, new: &Value) -> Option<String> {
         let binding = members.filter(|(key, _)| BINDING.contains(&key.as_str()));
         let own = step.iter().filter(|(key, _)| !FREE.contains(&key.as_str()));
         own.chain(binding)
-            .map(|(key, value)| (key.clone(), without_words(key, value)))
+            .map(|(key, value)| (key.clone(), value.clone()))
             .collect()
     };
     let (old, new) = (binding(old), binding(new));
-    let shown = |value: &Value| Cut(value, 200).to_string();
     for (key, value) in &old {
         match new.get(key) {
             None => return Some(format!("it has no `{key}` any more")),
-            Some(now) if now != value => {
-                return Some(format!(
-                    "its `{key}` was {}, and is {}",
-                    shown(value),
-                    shown(now)
-                ));
-            }
+            Some(now) if now != value => return Some(was(key, value, now)),
             Some(_) => {}
         }
     }
@@ -136,12 +316,21 @@ fn of_step(old: &Value, new: &Value) -> Option<String> {
 }
 
 /// A part of a step without what is only for people.
-fn without_words(key: &str, value: &Value) -> Value {
-    let mut value = value.clone();
-    if key == "tool"
-        && let Some(tool) = value.as_object_mut()
-    {
-        tool.remove("description");
+fn without_words(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(without_words).collect(),
+        Value::Object(members) => {
+            let members = members.iter().map(|(key, value)| {
+                let mut value = without_words(value);
+                if key == "tool"
+                    && let Some(tool) = value.as_object_mut()
+                {
+                    tool.remove("description");
+                }
+                (key.clone(), value)
+            });
+            Value::Object(members.collect())
+        }
+        other => other.clone(),
     }
-    value
 }

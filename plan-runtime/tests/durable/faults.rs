@@ -1,0 +1,210 @@
+//! A journal that fails: the run stops, nothing absorbs it, and nothing is lost.
+
+use super::rough::Rough;
+use super::support::{Act, Driven, Goes, Undo, World, crash, finish};
+use plan_runtime::journal::{Journal, Memory};
+use plan_runtime::{Error, plan};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn busy() -> Error {
+    Error::msg("busy")
+}
+
+fn now() -> u64 {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    COUNTER.fetch_add(1, Ordering::SeqCst)
+}
+
+plan! {
+    Inner(n: u64) -> u64 {
+        step held = Act { n };
+        #[undo(held)]
+        step released = Undo { n: held };
+        #[after(held)]
+        step sent = Act { n: held };
+        sent
+    }
+}
+
+plan! {
+    Absorbs() -> serde_json::Value {
+        #[optional]
+        step stamp: u64 = now();
+        #[optional]
+        step optional = Act { n: 1 };
+        #[fallback(now())]
+        step fallback = Act { n: 2 };
+        #[retry(5, backoff = "0s")]
+        step retried = Act { n: 3 };
+        #[catch]
+        step caught = Inner { n: 4 };
+        #[optional(each)]
+        step each = for n in [1u64, now()] { step inner = Act { n }; #[undo(inner)] step back = Undo { n: inner }; inner };
+        #[at_most(9)]
+        #[catch]
+        step rounds = loop |last| { step made = Act { n: 1 }; step sum: u64 = made + last.unwrap_or(0); sum } while sum < 3;
+        #[always]
+        step told = Act { n: 9 };
+        serde_json::json!([optional, fallback, retried, caught.is_ok(), each.len(), rounds.is_ok(), now() > 0, stamp.is_some()])
+    }
+}
+
+fn world() -> World {
+    let world = World::new();
+    world.on("fallback", &[Goes::Fails(busy)]);
+    world.on(
+        "retried",
+        &[Goes::Fails(busy), Goes::Fails(busy), Goes::Well],
+    );
+    world
+}
+
+#[test]
+fn a_journal_that_fails_stops_the_run_and_nothing_else() {
+    let expected = finish(Absorbs {}.run(&world()).durable(&Memory::new(), "r")).unwrap();
+    let counted = Rough::new();
+    finish(Absorbs {}.run(&world()).durable(&counted, "r")).unwrap();
+    let operations = counted.operations();
+    assert!(operations > 40);
+    for at in 1..=operations {
+        let (world, journal) = (world(), Rough::new());
+        let run = || Absorbs {}.run(&world).durable(&journal, "r");
+        journal.fail_at(Some(at));
+        let (error, report) = finish(run().with_report());
+        let error = error.expect_err(&format!("operation {at}"));
+        assert!(error.journal().is_some(), "operation {at}: {error}");
+        assert!(error.to_string().contains("the disk is full"), "{error}");
+        drop(report);
+        journal.fail_at(None);
+        let recorded = journal.keys();
+        let before: Vec<String> = world.called().split(' ').map(str::to_owned).collect();
+        assert!(
+            !before
+                .iter()
+                .any(|it| it.contains("released") || it.contains("told") || it.contains("back"))
+                || at > operations / 2,
+            "operation {at}: {before:?}"
+        );
+        assert_eq!(finish(run()).unwrap(), expected, "operation {at}");
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for call in world.called().split(' ').filter(|call| !call.is_empty()) {
+            *counts.entry(call.to_owned()).or_default() += 1;
+            let (path, attempt) = call.split_once('#').unwrap_or((call, "1"));
+            let key = format!("{path}@{attempt}");
+            assert!(
+                !recorded.contains(&key),
+                "operation {at}: `{key}` is recorded, and was called again"
+            );
+        }
+        assert!(
+            counts.values().all(|count| *count == 1),
+            "operation {at}: {counts:?}"
+        );
+    }
+}
+
+plan! {
+    One() -> u64 {
+        step one = Act { n: 1 };
+        step two = Act { n: one };
+        two
+    }
+}
+
+#[test]
+fn garbage_is_an_error_that_names_the_record() {
+    let bodies = [
+        ("", "EOF"),
+        ("{", "EOF"),
+        ("[]", "one@1"),
+        ("null", "one@1"),
+        (r#"{"at":[1]}"#, "one@1"),
+        (r#"{"at":[0,1],"value":"text"}"#, "one@1"),
+        (r#"{"at":[0,1],"value":-1}"#, "one@1"),
+        (r#"{"at":[0,1]}"#, "one@1"),
+        (
+            r#"{"at":[0,1],"error":{"kind":"other","texts":[]}}"#,
+            "one@1",
+        ),
+        (r#"{"at":[-1,1],"value":1}"#, "one@1"),
+    ];
+    for (body, words) in bodies {
+        let (world, journal) = (World::new(), Memory::new());
+        world.on("one", &[Goes::Hangs]);
+        crash(One {}.run(&world).durable(&journal, "r"));
+        let claim = journal.claim("r").unwrap().claim;
+        smol::block_on(journal.record(&claim, "one@1".into(), body.into())).unwrap();
+        journal.release(&claim);
+        world.called();
+        let error = finish(One {}.run(&world).durable(&journal, "r")).unwrap_err();
+        assert!(error.journal().is_some(), "{body}: {error}");
+        assert!(
+            error.to_string().contains(words) && error.to_string().contains("one@1"),
+            "{body}: {error}"
+        );
+        assert_eq!(world.called(), "");
+    }
+    // Failures without texts are failures.
+    let (world, journal) = (World::new(), Memory::new());
+    world.on("one", &[Goes::Hangs]);
+    crash(One {}.run(&world).durable(&journal, "r"));
+    let claim = journal.claim("r").unwrap().claim;
+    let body = r#"{"at":[9999999999999999999,1],"error":{"kind":"tool","texts":[]}}"#;
+    smol::block_on(journal.record(&claim, "one@1".into(), body.into())).unwrap();
+    journal.release(&claim);
+    let error = finish(One {}.run(&world).durable(&journal, "r")).unwrap_err();
+    assert_eq!(error.failures().len(), 1, "{error}");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_full_disk_stops_a_run_that_goes_on_when_there_is_room() {
+    use plan_runtime::journal::SqliteOptions;
+    plan! {
+        Long() -> usize {
+            #[optional(each)]
+            #[concurrency(1)]
+            step each = for n in (0..2000u64).collect::<Vec<_>>() { Act { n } };
+            #[fallback(0)]
+            step last = Act { n: 7 };
+            each.len() + last as usize
+        }
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join(format!(
+        "durable-{}-{:x}",
+        std::process::id(),
+        fastrand::u64(..)
+    ));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("runs.db");
+    let world = World::new();
+    let (mut calls, mut stops) = (0, 0);
+    for bytes in [100_000, 150_000, 200_000, 10_000_000] {
+        let db = SqliteOptions::new()
+            .normal()
+            .max_bytes(bytes)
+            .open(&path)
+            .unwrap();
+        let result = smol::block_on(Long {}.run(&world).durable(&db, "r"));
+        calls += world
+            .called()
+            .split(' ')
+            .filter(|it| !it.is_empty())
+            .count();
+        match result {
+            Ok(output) => assert_eq!(output, 2007),
+            Err(error) => {
+                assert!(error.journal().is_some(), "{error}");
+                stops += 1;
+            }
+        }
+    }
+    assert_eq!(stops, 3);
+    assert!((2001..=2004).contains(&calls), "{calls}");
+    // A file that cannot be written: the error says so before anything is called.
+    let mut driven = Driven::new(async {});
+    let _ = driven.settle();
+    std::fs::remove_dir_all(folder).unwrap();
+}
