@@ -17,6 +17,7 @@
 mod ast;
 mod docs;
 mod expand;
+mod functions;
 mod graph;
 mod ide;
 mod json;

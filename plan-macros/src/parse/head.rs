@@ -3,6 +3,8 @@
 use super::attribute::attributes;
 use super::{policy, types};
 use crate::ast::{Header, Input};
+use crate::docs::text_of;
+use crate::functions;
 use crate::report::Report;
 use crate::scan;
 use crate::scan::tokens::Tokens;
@@ -237,6 +239,9 @@ fn inputs(
                 input
                     .attrs
                     .retain(|attr| is_not_of_step(attr, "an input", report));
+                let (name, refused) = (text_of(&input.name), functions::READ_OR_WRITE);
+                functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report);
+                input.attrs.retain(|attr| !functions::has(attr, refused));
                 if types::is_owned(&input.ty, report) {
                     inputs.push(input);
                 } else {

@@ -5,6 +5,8 @@
 
 use super::closed::{Answer, OfFields};
 use super::cursor::HasShape;
+use super::segment::fail;
+use std::marker::PhantomData;
 
 /// A field of a type of another crate, if it has the type that is declared for it.
 #[diagnostic::on_unimplemented(
@@ -28,5 +30,44 @@ pub trait FieldsElsewhere<By> {
 impl<T: HasShape<By>, By> FieldsElsewhere<By> for OfFields<T> {
     fn of_fields(self) -> Answer {
         Answer::Shape(T::SHAPE)
+    }
+}
+
+/// Two types.
+#[allow(missing_debug_implementations)]
+pub struct Pair<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
+
+/// The answer for types that are not the same.
+pub trait NotOne {
+    /// Whether they are the same.
+    const IS_ONE: bool = false;
+}
+
+impl<A: ?Sized, B: ?Sized> NotOne for Pair<A, B> {}
+
+impl<T: ?Sized> Pair<T, T> {
+    /// See [`NotOne::IS_ONE`].
+    pub const IS_ONE: bool = true;
+}
+
+/// Checks that a struct does not declare its own shape as that of another type.
+#[track_caller]
+pub const fn not_itself(is_itself: bool) {
+    if is_itself {
+        fail(&[
+            "`remote` names the struct itself, which can derive `Shape`\nhelp: remove `remote = …`; it is for a type of another crate",
+        ])
+    }
+}
+
+/// Checks that a struct that declares the shape of another type is not one of those that serde reads and writes.
+#[track_caller]
+pub const fn without_serde(ident: &'static str, has_serde: bool) {
+    if has_serde {
+        fail(&[
+            "`",
+            ident,
+            "` says the fields of another type, so that no plan has a value of it\nhelp: remove `Serialize` and `Deserialize`; or, if its own values are meant, remove `#[shape(remote = …)]`",
+        ])
     }
 }

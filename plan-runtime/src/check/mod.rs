@@ -34,7 +34,7 @@ pub use cursor::{
     IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
-pub use elsewhere::{FieldsElsewhere, IsOfType};
+pub use elsewhere::{FieldsElsewhere, IsOfType, NotOne, Pair, not_itself, without_serde};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     bound_or_failed, element, known, own, part,
