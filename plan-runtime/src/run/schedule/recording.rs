@@ -35,6 +35,9 @@ const GRACE: &str = "!grace";
 /// What the record of that says.
 const CANCELLED: &str = "\"cancelled\"";
 
+/// The error of a step in another error, if it is one, and the other way round.
+type AsStepError<E> = (fn(&E) -> Option<&StepError>, fn(StepError) -> E);
+
 /// What gates have decided about a call, as it is recorded.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -684,7 +687,7 @@ impl<'x> Schedule<'x> {
         has_code: bool,
         key: impl FnOnce() -> String,
         decide: impl FnOnce() -> Result<T, E>,
-        (error_of, made_of): (fn(&E) -> Option<&StepError>, fn(StepError) -> E),
+        (error_of, made_of): AsStepError<E>,
     ) -> Option<Result<T, E>>
     where
         T: Serialize + DeserializeOwned,
@@ -781,10 +784,7 @@ impl<'x> Schedule<'x> {
 }
 
 /// Errors of steps are recorded as they are.
-pub(super) const AS_IT_IS: (
-    fn(&StepError) -> Option<&StepError>,
-    fn(StepError) -> StepError,
-) = (|error| Some(error), |error| error);
+pub(super) const AS_IT_IS: AsStepError<StepError> = (|error| Some(error), |error| error);
 
 async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
     durable.live().await;
