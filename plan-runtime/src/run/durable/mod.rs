@@ -75,10 +75,6 @@ struct State {
     /// What polls the outermost plan.
     root: Option<Waker>,
     /// The last message that was taken.
-    #[cfg_attr(
-        not(all(feature = "dynamic", feature = "sqlite")),
-        expect(dead_code, reason = "whoever serves runs asks")
-    )]
     seen: u64,
 }
 
