@@ -7,17 +7,21 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The application: it has a bank and a warehouse.
-pub struct Shop;
+pub(crate) struct Shop;
 
 #[derive(Serialize, Deserialize, Shape)]
-pub struct Approval {
-    pub granted: bool,
-    pub by: String,
+pub(crate) struct Approval {
+    pub(crate) granted: bool,
+    pub(crate) by: String,
 }
 
 /// Charges a card. The bank makes a payment with the same key only once.
 #[tool]
-pub async fn charge(_shop: &Shop, #[context] context: CallContext, cents: u64) -> Result<String> {
+pub(crate) async fn charge(
+    _shop: &Shop,
+    #[context] context: CallContext,
+    cents: u64,
+) -> Result<String> {
     println!(
         "  charged {cents} cents, with the key {}",
         context.idempotency_key()
@@ -27,21 +31,21 @@ pub async fn charge(_shop: &Shop, #[context] context: CallContext, cents: u64) -
 
 /// Gives the money back.
 #[tool]
-pub async fn refund(_shop: &Shop, payment: String) -> Result<()> {
+pub(crate) async fn refund(_shop: &Shop, payment: String) -> Result<()> {
     println!("  gave back the {payment}");
     Ok(())
 }
 
 /// Ships an item.
 #[tool]
-pub async fn ship(_shop: &Shop, item: String, approved_by: String) -> Result<String> {
+pub(crate) async fn ship(_shop: &Shop, item: String, approved_by: String) -> Result<String> {
     println!("  shipped the {item}");
     Ok(format!("a parcel with a {item}, approved by {approved_by}"))
 }
 
 plan! {
     /// Sells an item, once somebody says yes.
-    pub PlaceOrder(item: String, cents: u64) -> Option<String> {
+    pub(crate) PlaceOrder(item: String, cents: u64) -> Option<String> {
         step payment = Charge { cents };
         #[undo(payment)]
         step refunded = Refund { payment };
@@ -53,7 +57,7 @@ plan! {
 }
 
 /// The plan with its tools, which run orders of earlier versions of the plan.
-pub fn toolbox() -> Toolbox<Shop> {
+pub(crate) fn toolbox() -> Toolbox<Shop> {
     Toolbox::new()
         .with::<PlaceOrder>()
         .with::<Charge>()
@@ -62,7 +66,7 @@ pub fn toolbox() -> Toolbox<Shop> {
 }
 
 /// Where the runs are kept: `RUNS_DB`, or a file in the folder for temporary files.
-pub fn database() -> PathBuf {
+pub(crate) fn database() -> PathBuf {
     let given = std::env::var_os("RUNS_DB").map(PathBuf::from);
     given.unwrap_or_else(|| std::env::temp_dir().join("plan-examples.db"))
 }

@@ -83,6 +83,10 @@ enum Implementation<App: ?Sized> {
     Typed(
         for<'x> fn(Request<'_>, &'x App) -> Started<'x>,
         /// The plan that it is, with these inputs.
+        #[cfg_attr(
+            not(feature = "sqlite"),
+            expect(dead_code, reason = "whoever serves runs asks")
+        )]
         for<'x> fn(Value, &'x App) -> std::result::Result<CalledPlan<'x>, String>,
     ),
     /// A closure over JSON.

@@ -55,7 +55,7 @@ impl Sqlite {
         }
     }
 
-    /// The runs that have not ended and could not go on with these tools, with what is in the way: for a test before a new version is deployed, on a copy of
+    /// The runs that have not ended and could not go on with these tools, with the reasons: for a test before a new version is deployed, on a copy of
     /// the database.
     ///
     /// Each run is begun and replayed as [`report`](Self::report) does.
@@ -122,7 +122,7 @@ impl Sqlite {
     }
 
     /// Has a run end: what runs is dropped, and undo steps and always steps run. Whoever runs it does so within a second; if nobody does, the next one that runs
-    /// it does. A run that has ended stays as it is.
+    /// it does. A run that has ended is not changed.
     ///
     /// # Errors
     ///

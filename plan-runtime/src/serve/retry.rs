@@ -14,8 +14,8 @@ impl Sqlite {
     /// Has a run that has failed go on: the calls that failed are made again. Whoever [serves](Self::serve) the database runs it, or the next one that begins it.
     ///
     /// What has succeeded is not done again, unless it was undone, or needs something that was: those calls are made again, and what was undone has
-    /// another [idempotency key](crate::run::CallContext::idempotency_key). Undo steps and always steps have not run any more. Failures that something made up for, such as a fallback, stay
-    /// as they are. A plan or a block that was tried several times goes on in its last attempt. A cancellation is forgotten; a deadline of the run is not.
+    /// another [idempotency key](crate::run::CallContext::idempotency_key). Undo steps and always steps have not run any more. Failures that something made up for, such as a fallback, do not
+    /// change. A plan or a block that was tried several times goes on in its last attempt. A cancellation is forgotten; a deadline of the run is not.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Sqlite {
         result
     }
 
-    /// What to record of what was undone, and is not any more once the run is retried.
+    /// The counts of undone steps to record: of those whose undoing is not recorded any more once the run is retried.
     fn undone(
         &self,
         claim: &Claim,

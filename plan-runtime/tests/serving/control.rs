@@ -208,7 +208,7 @@ fn a_cancelled_run_undoes_and_can_go_on() {
     db.signal(&toolbox, "a", "sure", true).unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
-    // What was undone is done anew, and nothing else again.
+    // What was undone is done again, and nothing else again.
     assert_eq!(shop.take(), ["a/held~1", "a/paid", "a/closed"]);
     let error = db.retry_failed(&toolbox, &shop, "a").unwrap_err();
     assert_eq!(

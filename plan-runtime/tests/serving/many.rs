@@ -13,7 +13,7 @@ plan! {
     }
 }
 
-/// `SERVING=10000` tries so many.
+/// `SERVING=10000` is a number of runs to try.
 #[test]
 fn runs_that_wait_are_cheap() {
     let count = std::env::var("SERVING").map_or(500, |count| count.parse().unwrap());

@@ -135,7 +135,7 @@ fn journaled(error: JournalError) -> Cause {
     Cause::Journal(Arc::new(error))
 }
 
-/// What a journal is told of a run, and its inputs by their names.
+/// The description of a run in a journal, and its inputs by their names.
 fn info(plan: &Plan, inputs: &[Value]) -> Result<(RunInfo, Map<String, Value>), Cause> {
     let names = plan.inputs.iter().map(|input| input.name.clone());
     let inputs: Map<String, Value> = names.zip(inputs.iter().cloned()).collect();

@@ -154,10 +154,12 @@ impl Durable {
     }
 
     /// The last message that was taken.
+    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
     pub(super) fn seen(&self) -> u64 {
         self.state().seen
     }
 
+    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
     pub(super) fn claim(&self) -> &Claim {
         &self.claim
     }
@@ -392,6 +394,7 @@ impl Durable {
     }
 
     /// Whether nothing is to be done before something comes from outside, or before this much time has passed.
+    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
     pub(super) fn rests(&self) -> Option<Option<Duration>> {
         let state = self.state();
         let rests = state.is_live
