@@ -46,7 +46,7 @@ plan! {
         step rounds = loop |last| { step made = Act { n: 1 }; step sum: u64 = made + last.unwrap_or(0); sum } while sum < 3;
         #[always]
         step told = Act { n: 9 };
-        serde_json::json!([optional, fallback, retried, caught.is_ok(), each.len(), rounds.is_ok(), now() > 0, stamp.is_some()])
+        serde_json::json!([optional, fallback < 1000, retried, caught.is_ok(), each.len(), rounds.is_ok(), now() > 0, stamp.is_some()])
     }
 }
 

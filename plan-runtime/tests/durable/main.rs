@@ -4,6 +4,8 @@ mod basics;
 mod changes;
 mod faults;
 mod keys;
+#[cfg(feature = "sqlite")]
+mod kill;
 mod random;
 mod rough;
 mod support;

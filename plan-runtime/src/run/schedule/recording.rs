@@ -177,6 +177,13 @@ impl<'x> Schedule<'x> {
         }
     }
 
+    /// Whether its journal cannot be used, which is still to end the run.
+    #[inline]
+    pub(super) fn has_no_journal(&self) -> bool {
+        let durable = self.run.durable.as_ref();
+        durable.is_some_and(|durable| durable.failure().is_some())
+    }
+
     #[cold]
     fn look_at_its_journal(&mut self, cx: &mut Context<'_>) {
         let Some(durable) = self.run.durable.clone() else {
