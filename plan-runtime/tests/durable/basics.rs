@@ -302,6 +302,56 @@ fn plans_inside_a_call_go_on() {
     );
 }
 
+/// Runs a plan that fails, and cannot be undone.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct Leave {}
+
+plan! {
+    Left() -> u64 {
+        step held = Act { n: 1 };
+        #[undo(held)]
+        step released = Act { n: held };
+        step paid = Act { n: held };
+        paid
+    }
+}
+
+impl Call<World> for Leave {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        Ok(Left {}.run(world).inside(&context).await?)
+    }
+}
+
+plan! {
+    Leaves() -> Option<u64> {
+        #[optional]
+        step left = Leave {};
+        step other = Act { n: 1 };
+        if other == 1 { left } else { None }
+    }
+}
+
+#[test]
+fn a_failure_that_leaves_work_is_not_absorbed_after_a_crash_either() {
+    let (world, journal) = (World::new(), Memory::new());
+    let run = || Leaves {}.run(&world).durable(&journal, "r");
+    world.on("left.paid", &[Goes::Fails(busy)]);
+    world.on("left.released", &[Goes::Fails(busy)]);
+    world.on("other", &[Goes::Hangs]);
+    crash(run());
+    assert_eq!(world.called(), "left.held left.paid left.released other");
+    world.all_well();
+    let error = finish(run()).unwrap_err();
+    assert_eq!(error.failures()[0].step(), "left", "{error}");
+    let again = finish(run()).unwrap_err();
+    assert_eq!(again.to_string(), error.to_string());
+}
+
 #[derive(Debug)]
 struct Inner;
 

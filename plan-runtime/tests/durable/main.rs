@@ -1,6 +1,7 @@
 //! Durable runs: they are dropped, killed, changed and let down by their journal, and go on as if nothing had happened.
 
 mod basics;
+mod cells;
 mod changes;
 mod faults;
 mod keys;

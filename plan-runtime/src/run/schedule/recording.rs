@@ -14,7 +14,7 @@ use super::{Schedule, Start};
 use crate::error::{Interrupt, StepError};
 use crate::journal::{JournalError, Message};
 use crate::plan::{Action, Template};
-use crate::resolve::{ResolveError, StoredValue, bytes_of, resolve};
+use crate::resolve::{StoredValue, bytes_of, resolve};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,9 +29,6 @@ const INTERRUPT: &str = "!interrupt";
 
 /// The key of the end of the time for what comes then.
 const GRACE: &str = "!grace";
-
-/// What the record of that says.
-const CANCELLED: &str = "\"cancelled\"";
 
 /// What gates have decided about a call, as it is recorded.
 #[derive(Serialize, Deserialize)]
@@ -152,11 +149,18 @@ pub(super) fn interrupt(run: &SharedRun, is_inside: bool) -> Option<(Replay, Int
 fn interrupt_of(run: &SharedRun, is_inside: bool, key: &str) -> Option<(Replay, Interrupt)> {
     let durable = run.durable.as_ref().filter(|_| !is_inside)?;
     let found = durable.find(key).ok()??;
-    let interrupt = match serde_json::from_str::<Duration>(&found.body) {
-        Ok(limit) => Interrupt::Deadline(limit),
-        Err(_) => Interrupt::Cancelled,
+    let unreadable = |error: serde_json::Error| {
+        durable.fail(JournalError::storage(format!(
+            "the record `{key}`: {error}"
+        )));
     };
-    let replay = durable.replay(found.number, Duration::ZERO);
+    let recorded = durable::decode(&found.body).map_err(unreadable).ok()?;
+    let interrupt = match recorded.result {
+        Ok(value) if value.is_null() => Interrupt::Cancelled,
+        Ok(value) => Interrupt::Deadline(serde_json::from_value(value).map_err(unreadable).ok()?),
+        Err(_) => return None,
+    };
+    let replay = durable.replay(found.number, recorded.ended);
     Some((replay, interrupt))
 }
 
@@ -241,16 +245,18 @@ impl<'x> Schedule<'x> {
         if self.outer.is_some() || self.interrupt_record == Some(key) {
             return;
         }
-        let body = match self.interrupts.happened() {
-            Some(Interrupt::Cancelled) => CANCELLED.to_owned(),
-            Some(Interrupt::Deadline(limit)) => match serde_json::to_string(limit) {
-                Ok(body) => body,
-                Err(_) => return,
-            },
+        // A cancellation has no limit.
+        let limit = match self.interrupts.happened() {
+            Some(Interrupt::Cancelled) => Ok(Value::Null),
+            Some(Interrupt::Deadline(limit)) => serde_json::to_value(limit),
             _ => return,
         };
+        let now = durable.now();
         if !self.interrupts.is_replayed() {
-            durable.note(key.to_owned(), body);
+            match limit.and_then(|limit| durable::encode((now, now), Ok(&limit))) {
+                Ok(body) => durable.note(key.to_owned(), body),
+                Err(error) => durable.fail(JournalError::storage(error)),
+            }
         }
         self.interrupt_record = Some(key);
     }
@@ -407,10 +413,8 @@ impl<'x> Schedule<'x> {
 
     /// The time limit of an attempt.
     pub(super) fn limit(&self, step: usize, job: usize, limit: Duration) -> Sleep {
-        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
-            return self.clock.sleep(limit);
-        };
-        if matches!(flow.jobs[job].work, Work::Action(_)) {
+        let flow = self.steps.flow(step);
+        if flow.is_some_and(|flow| matches!(flow.jobs[job].work, Work::Action(_))) {
             return self.clock.sleep_live(limit);
         }
         self.limit_inside(step, job, limit)
@@ -424,12 +428,24 @@ impl<'x> Schedule<'x> {
         let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + "!late";
         match durable.find(&key) {
             Err(()) => Box::pin(std::future::pending()),
-            Ok(Some(found)) => Box::pin(durable.replay(found.number, Duration::ZERO)),
+            Ok(Some(found)) => match durable::decode(&found.body) {
+                Ok(recorded) => Box::pin(durable.replay(found.number, recorded.ended)),
+                Err(error) => {
+                    durable.fail(JournalError::storage(format!(
+                        "the record `{key}`: {error}"
+                    )));
+                    Box::pin(std::future::pending())
+                }
+            },
             Ok(None) => {
                 let (durable, sleep) = (Arc::clone(durable), self.clock.sleep(limit));
                 Box::pin(async move {
                     sleep.await;
-                    durable.note(key, "true".to_owned());
+                    let now = durable.now();
+                    match durable::encode((now, now), Ok(&Value::Null)) {
+                        Ok(body) => durable.note(key, body),
+                        Err(error) => durable.fail(JournalError::storage(error)),
+                    }
                 })
             }
         }
