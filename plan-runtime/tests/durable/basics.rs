@@ -549,7 +549,7 @@ fn a_value_once_given_stays_for_the_next_attempt() {
     let signals = run.signals();
     let mut first = Driven::new(run);
     first.pending();
-    signals.send("block.reply", &5u64).unwrap();
+    signals.send("block.reply", 5u64).unwrap();
     first.pending();
     drop(first);
     assert_eq!(world.called(), "block.paid");

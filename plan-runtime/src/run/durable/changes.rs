@@ -32,14 +32,14 @@ fn first_difference(old: &Value, new: &Value, pointer: &mut String) -> Option<(S
     let length = pointer.len();
     let mut enter = |token: &str, old: &Value, new: &Value| {
         pointer.push('/');
-        pointer.push_str(&Token::new(token).encoded());
+        pointer.push_str(Token::new(token).encoded());
         let found = first_difference(old, new, pointer);
         if found.is_none() {
             pointer.truncate(length);
         }
         found
     };
-    let inside = match (old, new) {
+    match (old, new) {
         (Value::Array(old), Value::Array(new)) if old.len() == new.len() => old
             .iter()
             .zip(new)
@@ -51,8 +51,7 @@ fn first_difference(old: &Value, new: &Value, pointer: &mut String) -> Option<(S
             .find_map(|((key, old), new)| enter(key, old, new)),
         _ if old == new => None,
         _ => Some((describe::value(old), describe::value(new))),
-    };
-    inside
+    }
 }
 
 /// Members of a step that do not decide what its records mean.

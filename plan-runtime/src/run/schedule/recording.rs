@@ -690,7 +690,7 @@ impl<'x> Schedule<'x> {
         has_code: bool,
         key: impl FnOnce() -> String,
         decide: impl FnOnce() -> Result<T, E>,
-        (error_of, made_of): (fn(&E) -> Option<&StepError>, fn(StepError) -> E),
+        (error_of, made_of): Errors<E>,
     ) -> Option<Result<T, E>>
     where
         T: Serialize + DeserializeOwned,
@@ -786,11 +786,11 @@ impl<'x> Schedule<'x> {
     }
 }
 
+/// The error of a step that an error is recorded as, if it is, and what is made of that error again.
+type Errors<E> = (fn(&E) -> Option<&StepError>, fn(StepError) -> E);
+
 /// Errors of steps are recorded as they are.
-pub(super) const AS_IT_IS: (
-    fn(&StepError) -> Option<&StepError>,
-    fn(StepError) -> StepError,
-) = (|error| Some(error), |error| error);
+pub(super) const AS_IT_IS: Errors<StepError> = (|error| Some(error), |error| error);
 
 async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
     durable.live().await;
