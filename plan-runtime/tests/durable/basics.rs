@@ -157,7 +157,7 @@ plan! {
         step chosen = if checked()? { Act { n: 1 } } else { Act { n: 2 } };
         #[after(chosen)]
         step last = Act { n: 7 };
-        if last == 7 { chosen.flatten() } else { None }
+        if last == 7 { chosen } else { None }
     }
 }
 
@@ -167,15 +167,6 @@ fn checked() -> std::result::Result<bool, String> {
     match CHECKS.fetch_add(1, Ordering::SeqCst) {
         0 => Err("not yet".into()),
         _ => Ok(true),
-    }
-}
-
-trait Flat<T> {
-    fn flatten(self) -> Option<T>;
-}
-impl Flat<u64> for Option<u64> {
-    fn flatten(self) -> Option<u64> {
-        self
     }
 }
 

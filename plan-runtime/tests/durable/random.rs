@@ -333,12 +333,12 @@ impl Maker<'_> {
 
 #[derive(Debug, PartialEq)]
 struct Came {
-    result: Result2<Value>,
+    result: Told,
     /// Each call that ended in a way that counted.
     effects: Vec<String>,
 }
 
-fn told(result: std::result::Result<Value, RunError>) -> Result2<Value> {
+fn told(result: std::result::Result<Value, RunError>) -> Told {
     result.map_err(|error| {
         let undone: Vec<&str> = error.undone().collect();
         let left: Vec<&str> = error.not_undone().collect();
@@ -346,7 +346,8 @@ fn told(result: std::result::Result<Value, RunError>) -> Result2<Value> {
     })
 }
 
-type Result2<T> = std::result::Result<T, String>;
+/// The output of a run, or its error and what was undone.
+type Told = std::result::Result<Value, String>;
 
 struct Case<'p> {
     plan: &'p Executable<'p>,
@@ -373,7 +374,7 @@ impl Case<'_> {
     }
 
     /// Runs it to its end; where it crashes, it begins again. After so many polls, flushes and ends of calls each time.
-    fn play(&self, journal: &Rough, crashes: &mut dyn FnMut() -> usize) -> (Result2<Value>, usize) {
+    fn play(&self, journal: &Rough, crashes: &mut dyn FnMut() -> usize) -> (Told, usize) {
         let mut count = 0;
         loop {
             let recorded = journal.keys();
@@ -411,7 +412,7 @@ impl Case<'_> {
         }
     }
 
-    fn came(&self, result: Result2<Value>, journal: &Rough) -> Came {
+    fn came(&self, result: Told, journal: &Rough) -> Came {
         let effects = journal.keys().into_iter();
         // Notes of what was decided may be there or not.
         let effects = effects.filter(|key| !key.contains(['!', '?']));

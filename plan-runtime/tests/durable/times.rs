@@ -269,7 +269,6 @@ fn a_clock_that_was_set_back_delays_nothing() {
             .timer(world.timer.clone())
             .durable(&journal, "r")
     };
-    // The first attempt took a day.
     world.on("first", &[Goes::Fails(busy), Goes::Well]);
     crash(run());
     journal.set_age(secs(5));
