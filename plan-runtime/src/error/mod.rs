@@ -7,7 +7,7 @@ mod run;
 
 pub(crate) use block::{BlockPlace, Left};
 pub(crate) use path::StepPath;
-pub(crate) use run::{Cause, Elements, Interrupt, Undoing, elements};
+pub(crate) use run::{Cause, Elements, Interrupt, LeftWork, Undoing, elements};
 pub use run::{Failure, RunError, StepError};
 
 use crate::print::{Cut, Line, Lines, MOST};

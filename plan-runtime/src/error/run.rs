@@ -96,7 +96,10 @@ impl StepError {
             run.not_undone().len() > 0 || matches!(run.0.cause, Cause::NoSignals(_))
         };
         match self {
-            Self::Tool(error) => error.downcast_ref().is_some_and(leaves_work),
+            Self::Tool(error) => {
+                error.downcast_ref().is_some_and(leaves_work)
+                    || error.downcast_ref::<LeftWork>().is_some()
+            }
             Self::Block(run) => leaves_work(run),
             _ => false,
         }
@@ -594,6 +597,18 @@ impl fmt::Display for RunError {
         f.write_str(self.0.text.get_or_init(|| ErrorText(self).to_string()))
     }
 }
+
+/// What a record says of an error that [leaves work](StepError::leaves_work), of which the type is lost.
+#[derive(Debug)]
+pub(crate) struct LeftWork(pub(crate) String);
+
+impl fmt::Display for LeftWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for LeftWork {}
 
 /// The text of an error, which is written once.
 struct ErrorText<'e>(&'e RunError);

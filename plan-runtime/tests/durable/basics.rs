@@ -157,7 +157,7 @@ plan! {
         step chosen = if checked()? { Act { n: 1 } } else { Act { n: 2 } };
         #[after(chosen)]
         step last = Act { n: 7 };
-        if last == 7 { chosen.flatten() } else { None }
+        if last == 7 { chosen } else { None }
     }
 }
 
@@ -167,15 +167,6 @@ fn checked() -> std::result::Result<bool, String> {
     match CHECKS.fetch_add(1, Ordering::SeqCst) {
         0 => Err("not yet".into()),
         _ => Ok(true),
-    }
-}
-
-trait Flat<T> {
-    fn flatten(self) -> Option<T>;
-}
-impl Flat<u64> for Option<u64> {
-    fn flatten(self) -> Option<u64> {
-        self
     }
 }
 
@@ -300,6 +291,56 @@ fn plans_inside_a_call_go_on() {
             .join(" "),
         "nested@1 nested@1#1.?value nested@1#1.first@1 nested@1#1.second@1 nested@1#2.?value nested@1#2.first@1 nested@1#2.second@1 nested@1.?value nested@1.first@1 nested@1.second@1"
     );
+}
+
+/// Runs a plan that fails, and cannot be undone.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct Leave {}
+
+plan! {
+    Left() -> u64 {
+        step held = Act { n: 1 };
+        #[undo(held)]
+        step released = Act { n: held };
+        step paid = Act { n: held };
+        paid
+    }
+}
+
+impl Call<World> for Leave {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        Ok(Left {}.run(world).inside(&context).await?)
+    }
+}
+
+plan! {
+    Leaves() -> Option<u64> {
+        #[optional]
+        step left = Leave {};
+        step other = Act { n: 1 };
+        if other == 1 { left } else { None }
+    }
+}
+
+#[test]
+fn a_failure_that_leaves_work_is_not_absorbed_after_a_crash_either() {
+    let (world, journal) = (World::new(), Memory::new());
+    let run = || Leaves {}.run(&world).durable(&journal, "r");
+    world.on("left.paid", &[Goes::Fails(busy)]);
+    world.on("left.released", &[Goes::Fails(busy)]);
+    world.on("other", &[Goes::Hangs]);
+    crash(run());
+    assert_eq!(world.called(), "left.held left.paid left.released other");
+    world.all_well();
+    let error = finish(run()).unwrap_err();
+    assert_eq!(error.failures()[0].step(), "left", "{error}");
+    let again = finish(run()).unwrap_err();
+    assert_eq!(again.to_string(), error.to_string());
 }
 
 #[derive(Debug)]
@@ -499,7 +540,7 @@ fn a_value_once_given_stays_for_the_next_attempt() {
     let signals = run.signals();
     let mut first = Driven::new(run);
     first.pending();
-    signals.send("block.reply", &5u64).unwrap();
+    signals.send("block.reply", 5u64).unwrap();
     first.pending();
     drop(first);
     assert_eq!(world.called(), "block.paid");

@@ -56,20 +56,21 @@ struct Edit {
     refused: Option<(&'static str, &'static str)>,
 }
 
+impl Edit {
+    fn until(self, call: &'static str, words: &'static str) -> Self {
+        Self {
+            refused: Some((call, words)),
+            ..self
+        }
+    }
+}
+
 fn edits() -> Vec<Edit> {
     fn edit(what: &'static str, edit: fn(&mut Value)) -> Edit {
         Edit {
             what,
             edit,
             refused: None,
-        }
-    }
-    impl Edit {
-        fn until(self, call: &'static str, words: &'static str) -> Self {
-            Self {
-                refused: Some((call, words)),
-                ..self
-            }
         }
     }
     fn remove(plan: &mut Value, place: usize) {

@@ -1,9 +1,12 @@
 //! Durable runs: they are dropped, killed, changed and let down by their journal, and go on as if nothing had happened.
 
 mod basics;
+mod cells;
 mod changes;
 mod faults;
 mod keys;
+#[cfg(feature = "sqlite")]
+mod kill;
 mod random;
 mod rough;
 mod support;

@@ -1,6 +1,6 @@
 //! Random plans that are dropped at random polls: in the end, all is as if they had not been.
 //!
-//! `DURABLE_CASES` says how many plans are tried.
+//! `DURABLE_CASES` says how many plans are tried, `DURABLE_STEPS` how many steps they have at the most.
 //!
 //! A call ends when the run can do nothing else. Of those that run, the one with the least hash ends: so what happens does not depend on crashes.
 
@@ -64,7 +64,6 @@ struct World<'p> {
 struct State {
     running: BTreeMap<String, (bool, Option<Waker>)>,
     started: Vec<String>,
-    ended: Vec<String>,
     /// The idempotency key of each attempt.
     keys: BTreeMap<String, BTreeSet<String>>,
 }
@@ -124,7 +123,6 @@ impl<'p> Call<World<'p>> for Act {
         })
         .await;
         let key = running.1.clone();
-        world.state.lock().unwrap().ended.push(key.clone());
         let hash = hash(world.seed ^ 1, &key);
         if hash % world.fails == 0 {
             return Err(if hash % 3 == 0 {
@@ -335,12 +333,12 @@ impl Maker<'_> {
 
 #[derive(Debug, PartialEq)]
 struct Came {
-    result: Result2<Value>,
+    result: Told,
     /// Each call that ended in a way that counted.
     effects: Vec<String>,
 }
 
-fn told(result: std::result::Result<Value, RunError>) -> Result2<Value> {
+fn told(result: std::result::Result<Value, RunError>) -> Told {
     result.map_err(|error| {
         let undone: Vec<&str> = error.undone().collect();
         let left: Vec<&str> = error.not_undone().collect();
@@ -348,7 +346,8 @@ fn told(result: std::result::Result<Value, RunError>) -> Result2<Value> {
     })
 }
 
-type Result2<T> = std::result::Result<T, String>;
+/// The output of a run, or its error and what was undone.
+type Told = std::result::Result<Value, String>;
 
 struct Case<'p> {
     plan: &'p Executable<'p>,
@@ -358,16 +357,24 @@ struct Case<'p> {
 }
 
 impl Case<'_> {
-    fn run<J: Journal + Clone + 'static>(&self, journal: &J) -> Run<'_, World<'_>, Value> {
+    fn run(&self, journal: &Rough) -> Run<'_, World<'_>, Value> {
+        self.run_as(journal, "run")
+    }
+
+    fn run_as<J: Journal + Clone + 'static>(
+        &self,
+        journal: &J,
+        id: &str,
+    ) -> Run<'_, World<'_>, Value> {
         let inputs = Ok(Vec::<StoredValue>::new());
         Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
             .on_failure(self.on_failure)
             .concurrency(self.concurrency)
-            .durable(journal, "run")
+            .durable(journal, id)
     }
 
     /// Runs it to its end; where it crashes, it begins again. After so many polls, flushes and ends of calls each time.
-    fn play(&self, journal: &Rough, crashes: &mut dyn FnMut() -> usize) -> (Result2<Value>, usize) {
+    fn play(&self, journal: &Rough, crashes: &mut dyn FnMut() -> usize) -> (Told, usize) {
         let mut count = 0;
         loop {
             let recorded = journal.keys();
@@ -389,10 +396,6 @@ impl Case<'_> {
             // Crashes lose what is queued.
             drop(run);
             let started = std::mem::take(&mut self.world.state.lock().unwrap().started);
-            if std::env::var_os("DURABLE_TRACE").is_some() {
-                let ended = std::mem::take(&mut self.world.state.lock().unwrap().ended);
-                println!("started {started:?}, ended {ended:?}, recorded {recorded:?}");
-            }
             for key in &started {
                 assert!(
                     !recorded.contains(key),
@@ -409,7 +412,7 @@ impl Case<'_> {
         }
     }
 
-    fn came(&self, result: Result2<Value>, journal: &Rough) -> Came {
+    fn came(&self, result: Told, journal: &Rough) -> Came {
         let effects = journal.keys().into_iter();
         // Notes of what was decided may be there or not.
         let effects = effects.filter(|key| !key.contains(['!', '?']));
@@ -423,6 +426,11 @@ impl Case<'_> {
 pub(crate) fn cases() -> u64 {
     let given = std::env::var("DURABLE_CASES").ok();
     given.and_then(|it| it.parse().ok()).unwrap_or(300)
+}
+
+fn most_steps() -> usize {
+    let given = std::env::var("DURABLE_STEPS").ok();
+    given.and_then(|it| it.parse().ok()).unwrap_or(14)
 }
 
 const POLICIES: [OnFailure; 3] = [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
@@ -492,4 +500,109 @@ fn random_plans_that_crash_come_to_the_same_end() {
 fn plan_text(plan: &Executable<'_>) -> String {
     let text = serde_json::to_string(plan.plan()).unwrap_or_default();
     text.chars().take(4000).collect()
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn random_plans_that_crash_with_a_file_come_to_the_same_end() {
+    use plan_runtime::journal::Sqlite;
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join(format!(
+        "random-{}-{:x}",
+        std::process::id(),
+        fastrand::u64(..)
+    ));
+    std::fs::create_dir_all(&folder).unwrap();
+    let db = plan_runtime::journal::SqliteOptions::new()
+        .normal()
+        .open(folder.join("runs.db"));
+    let db: Sqlite = db.unwrap();
+    for seed in 0..cases() / 10 {
+        let mut random = Rng::with_seed(seed);
+        let size = random.usize(4..=most_steps());
+        let mut maker = Maker {
+            random: &mut random,
+            plans: Vec::new(),
+            depth: 0,
+            number: 0,
+        };
+        let plan = maker.plan(size, 0);
+        let plans = std::mem::take(&mut maker.plans);
+        let called: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
+        let plan = Executable::new(&plan);
+        let case = || Case {
+            plan: &plan,
+            world: World {
+                plans: &called,
+                seed,
+                fails: 10,
+                state: Mutex::default(),
+            },
+            // Which call ends first depends on how long a write takes, and so failures would.
+            on_failure: OnFailure::Continue,
+            concurrency: 64,
+        };
+        let expected = {
+            let (whole, journal) = (case(), Rough::slow());
+            let (result, _) = whole.play(&journal, &mut || usize::MAX);
+            result
+        };
+        let id = format!("run-{seed}");
+        let broken = case();
+        let mut times = random.usize(1..=10);
+        let result = loop {
+            let recorded: BTreeSet<String> = match db.records(&id) {
+                Ok(records) => records.map(|record| record.unwrap().0).collect(),
+                Err(_) => BTreeSet::new(),
+            };
+            let mut run = Driven::new(broken.run_as(&db, &id));
+            let mut left = if times == 0 {
+                usize::MAX
+            } else {
+                random.usize(..30)
+            };
+            times = times.saturating_sub(1);
+            let mut idle = 0;
+            let ended = loop {
+                if left == 0 {
+                    break None;
+                }
+                if run.is_woken() {
+                    left -= 1;
+                    idle = 0;
+                    if let Poll::Ready(result) = run.poll() {
+                        break Some(result);
+                    }
+                } else if idle < 20 {
+                    // The thread that writes may be about to wake it.
+                    idle += 1;
+                    std::thread::sleep(Duration::from_micros(100));
+                } else {
+                    broken.world.end_one();
+                    idle = 0;
+                }
+            };
+            drop(run);
+            let started = std::mem::take(&mut broken.world.state.lock().unwrap().started);
+            for key in &started {
+                assert!(
+                    !recorded.contains(key),
+                    "`{key}` is recorded, and was called again"
+                );
+            }
+            if let Some(result) = ended {
+                break told(result);
+            }
+        };
+        assert_eq!(
+            result.is_ok(),
+            expected.is_ok(),
+            "seed {seed}: {result:?} {expected:?}"
+        );
+        if !format!("{expected:?}").contains("Err") {
+            assert_eq!(result, expected, "seed {seed}");
+        }
+    }
+    drop(db);
+    std::fs::remove_dir_all(folder).unwrap();
 }

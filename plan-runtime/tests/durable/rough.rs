@@ -85,13 +85,6 @@ impl Rough {
         self.state().keys.clone()
     }
 
-    pub(crate) fn body(&self, id: &str, key: &str) -> Option<String> {
-        let claimed = self.0.memory.claim(id).unwrap();
-        let found = self.0.memory.find(&claimed.claim, key).unwrap();
-        self.0.memory.release(&claimed.claim);
-        found.map(|found| found.body)
-    }
-
     pub(crate) fn operations(&self) -> usize {
         self.state().operations
     }

@@ -124,6 +124,49 @@ fn a_block_that_has_ended_in_its_time_stays_so() {
 }
 
 plan! {
+    CutOff() -> Option<u64> {
+        #[optional]
+        #[timeout("60s")]
+        step block = {
+            #[retry(3, backoff = "10s", jitter = false)]
+            step first = Act { n: 1 };
+            #[undo(first)]
+            step undone = Undo { n: first };
+            step paid = Act { n: first };
+            paid
+        };
+        block
+    }
+}
+
+#[test]
+fn a_block_whose_time_was_over_has_done_what_it_did_before() {
+    let (world, journal) = (World::new(), Rough::new());
+    let run = || {
+        let run = CutOff {}.run(&world).timer(world.timer.clone());
+        run.durable(&journal, "r")
+    };
+    world.on("block.first", &[Goes::Fails(busy), Goes::Well]);
+    world.on("block.paid", &[Goes::Hangs]);
+    world.on("block.undone", &[Goes::Hangs]);
+    let mut first = Driven::new(run());
+    first.pending();
+    world.timer.advance(secs(10));
+    first.pending();
+    world.timer.advance(secs(50));
+    first.pending();
+    drop(first);
+    assert_eq!(
+        world.called(),
+        "block.first block.first#2 block.paid block.undone"
+    );
+    world.all_well();
+    journal.set_age(secs(61));
+    assert_eq!(finish(run()).unwrap(), None);
+    assert_eq!(world.called(), "block.undone");
+}
+
+plan! {
     Inner() -> u64 {
         step held = Act { n: 1 };
         #[undo(held)]
@@ -226,7 +269,6 @@ fn a_clock_that_was_set_back_delays_nothing() {
             .timer(world.timer.clone())
             .durable(&journal, "r")
     };
-    // The first attempt took a day.
     world.on("first", &[Goes::Fails(busy), Goes::Well]);
     crash(run());
     journal.set_age(secs(5));

@@ -373,8 +373,6 @@ impl Durable {
             return false;
         }
         state.is_live = true;
-        let time = state.time;
-        state.pass(time, by_clock);
         let held = std::mem::take(&mut state.held);
         drop(state);
         held.into_iter().for_each(Waker::wake);
@@ -461,10 +459,8 @@ impl State {
     /// It is this time of the run at least, whatever the clock says.
     fn pass(&mut self, time: Duration, by_clock: Duration) {
         self.time = self.time.max(time);
-        if self.is_live {
-            let ahead = self.time.saturating_sub(by_clock);
-            self.ahead = self.ahead.max(ahead);
-        }
+        let ahead = self.time.saturating_sub(by_clock);
+        self.ahead = self.ahead.max(ahead);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a record says of an attempt.
 
 use crate::Error;
-use crate::error::StepError;
+use crate::error::{LeftWork, StepError};
 use crate::failure::Failure;
 use crate::resolve::ResolveError;
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,9 @@ struct Failed {
     /// In milliseconds: after how long to try again, or how long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<u64>,
+    /// Whether something is left that a plan inside the call did not undo.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    left: bool,
     /// The failure that a tool returned, or which it needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<Failure>,
@@ -145,6 +148,7 @@ impl Failed {
             permanent: !error.is_transient(),
             code,
             time: time.map(millis),
+            left: error.leaves_work(),
             failure: error.failure().cloned(),
         }
     }
@@ -156,6 +160,7 @@ impl Failed {
             permanent,
             code,
             time,
+            left,
             failure,
         } = self;
         let time = Duration::from_millis(time.unwrap_or_default());
@@ -165,6 +170,7 @@ impl Failed {
             (Kind::Tool, failure) => {
                 let mut error = match failure {
                     Some(failure) => Error::new(failure),
+                    None if left => Error::new(LeftWork(texts.pop().unwrap_or_default())),
                     None => Error::msg(texts.pop().unwrap_or_default()),
                 };
                 // What was around the innermost.

@@ -431,7 +431,10 @@ impl<'x> Schedule<'x> {
             if self.is_shared && !is_waiting {
                 self.give_back();
             }
-            if self.interrupts.happened().is_some() || self.has_waits_to_start() {
+            if self.interrupts.happened().is_some()
+                || self.has_waits_to_start()
+                || self.has_no_journal()
+            {
                 continue;
             }
             if self.open == 0 && !is_waiting {

@@ -44,11 +44,15 @@ impl<'x> Schedule<'x> {
         &mut self,
         make: impl FnOnce(MadeOutput<'_>) -> Result<T, ResolveError>,
     ) -> Result<T, RunError> {
-        let result = match self.take_result() {
-            Some(Ok(output)) => make(MadeOutput::Json(output))
+        let result = match (self.take_result(), self.interrupts.happened()) {
+            // What was to run after the work may not have.
+            (Some(Ok(_)), Some(stop @ Interrupt::Journal(_))) => {
+                Err(Cause::Interrupted(stop.clone()))
+            }
+            (Some(Ok(output)), _) => make(MadeOutput::Json(output))
                 .map_err(|error| Cause::Output(self.hushed_output(StepError::arguments(error)))),
-            Some(Err(cause)) => Err(cause),
-            None => self.outcome(make),
+            (Some(Err(cause)), _) => Err(cause),
+            (None, _) => self.outcome(make),
         };
         result.map_err(|cause| self.error(cause))
     }

@@ -32,12 +32,6 @@ const INTERRUPT: &str = "!interrupt";
 /// The key of the end of the time for what comes then.
 const GRACE: &str = "!grace";
 
-/// What the record of that says.
-const CANCELLED: &str = "\"cancelled\"";
-
-/// The error of a step in another error, if it is one, and the other way round.
-type AsStepError<E> = (fn(&E) -> Option<&StepError>, fn(StepError) -> E);
-
 /// What gates have decided about a call, as it is recorded.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -158,11 +152,18 @@ pub(super) fn interrupt(run: &SharedRun, is_inside: bool) -> Option<(Replay, Int
 fn interrupt_of(run: &SharedRun, is_inside: bool, key: &str) -> Option<(Replay, Interrupt)> {
     let durable = run.durable.as_ref().filter(|_| !is_inside)?;
     let found = durable.find(key).ok()??;
-    let interrupt = match serde_json::from_str::<Duration>(&found.body) {
-        Ok(limit) => Interrupt::Deadline(limit),
-        Err(_) => Interrupt::Cancelled,
+    let unreadable = |error: serde_json::Error| {
+        durable.fail(JournalError::storage(format!(
+            "the record `{key}`: {error}"
+        )));
     };
-    let replay = durable.replay(found.number, Duration::ZERO);
+    let recorded = durable::decode(&found.body).map_err(unreadable).ok()?;
+    let interrupt = match recorded.result {
+        Ok(value) if value.is_null() => Interrupt::Cancelled,
+        Ok(value) => Interrupt::Deadline(serde_json::from_value(value).map_err(unreadable).ok()?),
+        Err(_) => return None,
+    };
+    let replay = durable.replay(found.number, recorded.ended);
     Some((replay, interrupt))
 }
 
@@ -181,6 +182,13 @@ impl<'x> Schedule<'x> {
         if self.run.durable.is_some() {
             self.look_at_its_journal(cx);
         }
+    }
+
+    /// Whether its journal cannot be used, which is still to end the run.
+    #[inline]
+    pub(super) fn has_no_journal(&self) -> bool {
+        let durable = self.run.durable.as_ref();
+        durable.is_some_and(|durable| durable.failure().is_some())
     }
 
     #[cold]
@@ -254,16 +262,18 @@ impl<'x> Schedule<'x> {
         if self.outer.is_some() || self.interrupt_record == Some(key) {
             return;
         }
-        let body = match self.interrupts.happened() {
-            Some(Interrupt::Cancelled) => CANCELLED.to_owned(),
-            Some(Interrupt::Deadline(limit)) => match serde_json::to_string(limit) {
-                Ok(body) => body,
-                Err(_) => return,
-            },
+        // A cancellation has no limit.
+        let limit = match self.interrupts.happened() {
+            Some(Interrupt::Cancelled) => Ok(Value::Null),
+            Some(Interrupt::Deadline(limit)) => serde_json::to_value(limit),
             _ => return,
         };
+        let now = durable.now();
         if !self.interrupts.is_replayed() {
-            durable.note(key.to_owned(), body);
+            match limit.and_then(|limit| durable::encode((now, now), Ok(&limit))) {
+                Ok(body) => durable.note(key.to_owned(), body),
+                Err(error) => durable.fail(JournalError::storage(error)),
+            }
         }
         self.interrupt_record = Some(key);
     }
@@ -420,10 +430,8 @@ impl<'x> Schedule<'x> {
 
     /// The time limit of an attempt.
     pub(super) fn limit(&self, step: usize, job: usize, limit: Duration) -> Sleep {
-        let (Some(_), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
-            return self.clock.sleep(limit);
-        };
-        if matches!(flow.jobs[job].work, Work::Action(_)) {
+        let flow = self.steps.flow(step);
+        if flow.is_some_and(|flow| matches!(flow.jobs[job].work, Work::Action(_))) {
             return self.clock.sleep_live(limit);
         }
         self.limit_inside(step, job, limit)
@@ -437,12 +445,24 @@ impl<'x> Schedule<'x> {
         let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + "!late";
         match durable.find(&key) {
             Err(()) => Box::pin(std::future::pending()),
-            Ok(Some(found)) => Box::pin(durable.replay(found.number, Duration::ZERO)),
+            Ok(Some(found)) => match durable::decode(&found.body) {
+                Ok(recorded) => Box::pin(durable.replay(found.number, recorded.ended)),
+                Err(error) => {
+                    durable.fail(JournalError::storage(format!(
+                        "the record `{key}`: {error}"
+                    )));
+                    Box::pin(std::future::pending())
+                }
+            },
             Ok(None) => {
                 let (durable, sleep) = (Arc::clone(durable), self.clock.sleep(limit));
                 Box::pin(async move {
                     sleep.await;
-                    durable.note(key, "true".to_owned());
+                    let now = durable.now();
+                    match durable::encode((now, now), Ok(&Value::Null)) {
+                        Ok(body) => durable.note(key, body),
+                        Err(error) => durable.fail(JournalError::storage(error)),
+                    }
                 })
             }
         }
@@ -687,7 +707,7 @@ impl<'x> Schedule<'x> {
         has_code: bool,
         key: impl FnOnce() -> String,
         decide: impl FnOnce() -> Result<T, E>,
-        (error_of, made_of): AsStepError<E>,
+        (error_of, made_of): Errors<E>,
     ) -> Option<Result<T, E>>
     where
         T: Serialize + DeserializeOwned,
@@ -783,8 +803,11 @@ impl<'x> Schedule<'x> {
     }
 }
 
+/// The error of a step that an error is recorded as, if it is, and what is made of that error again.
+type Errors<E> = (fn(&E) -> Option<&StepError>, fn(StepError) -> E);
+
 /// Errors of steps are recorded as they are.
-pub(super) const AS_IT_IS: AsStepError<StepError> = (|error| Some(error), |error| error);
+pub(super) const AS_IT_IS: Errors<StepError> = (|error| Some(error), |error| error);
 
 async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
     durable.live().await;

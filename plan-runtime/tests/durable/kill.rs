@@ -1,0 +1,312 @@
+//! Processes that are killed while they run plans. This test binary is started again, as the process.
+//!
+//! `DURABLE_KILLS` says how many are killed, `DURABLE_ELEMENTS` how many elements the list has.
+
+use plan_runtime::journal::Sqlite;
+use plan_runtime::run::CallContext;
+use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, fs, thread};
+
+/// What a process runs, and where.
+const WORK: &str = "DURABLE_TEST_WORK";
+const FOLDER: &str = "DURABLE_TEST_FOLDER";
+
+struct World {
+    log: Option<File>,
+}
+
+impl World {
+    fn say(&self, line: &str) {
+        if let Some(mut log) = self.log.as_ref() {
+            // One write, which survives that the process is killed.
+            log.write_all(format!("{line}\n").as_bytes()).unwrap();
+        }
+    }
+}
+
+fn key(context: &CallContext) -> String {
+    let outer = context
+        .outer()
+        .map_or_else(String::new, |outer| key(outer) + ".");
+    let element: String = context
+        .element()
+        .iter()
+        .map(|at| format!("[{at}]"))
+        .collect();
+    format!("{outer}{}{element}@{}", context.step(), context.attempt())
+}
+
+/// Gives what follows `n`.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct Work {
+    n: u64,
+    /// Its first attempts fail.
+    fails: u32,
+}
+
+impl Call<World> for Work {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        let key = key(&context);
+        world.say(&format!("start {key} {}", context.idempotency_key()));
+        smol::future::yield_now().await;
+        if world.log.is_some() && self.n % 16 == 0 {
+            smol::Timer::after(Duration::from_millis(1)).await;
+        }
+        world.say(&format!("end {key}"));
+        let around = context.outer().map_or(0, CallContext::attempt);
+        if context.attempt() <= self.fails || self.fails == 99 && around < 3 {
+            return Err(Error::msg("busy"));
+        }
+        Ok(self.n + 1)
+    }
+}
+
+fn numbers(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+plan! {
+    Steps() -> u64 {
+        #[concurrency(1)]
+        step first = for n in numbers(100) { Work { n, fails: 0 } };
+        #[concurrency(4)]
+        #[retry(3, backoff = "1ms")]
+        step second = for n in first { Work { n, fails: (n % 7 == 0) as u32 } };
+        second.iter().sum::<u64>()
+    }
+}
+
+plan! {
+    Inner(n: u64) -> u64 {
+        step one = Work { n, fails: 0 };
+        #[retry(3, backoff = "1ms")]
+        step two = Work { n: one, fails: 1 };
+        step block = { step three = Work { n: two, fails: 0 }; step four = Work { n: three, fails: 0 }; four };
+        one + block
+    }
+}
+
+plan! {
+    Nested() -> u64 {
+        step inners = for n in numbers(20) { Inner { n } };
+        step blocks = for n in numbers(20) { step inner = Inner { n }; step more = Work { n: inner, fails: 0 }; more };
+        inners.iter().sum::<u64>() + blocks.iter().sum::<u64>()
+    }
+}
+
+plan! {
+    Each(count: u64) -> u64 {
+        step each = for n in numbers(count) { Work { n: n | 1, fails: 0 } };
+        each.iter().sum::<u64>()
+    }
+}
+
+plan! {
+    Saga() -> Value {
+        #[catch(each)]
+        step orders = for n in numbers(12) {
+            #[retry(3, backoff = "1ms")]
+            step order = {
+                step held = Work { n, fails: 0 };
+                #[undo(held)]
+                step released = Work { n: held, fails: 0 };
+                step packed = Work { n: held, fails: 0 };
+                #[undo(packed)]
+                step unpacked = Work { n: packed, fails: 0 };
+                step paid = Work { n: packed, fails: 99 };
+                #[always]
+                step told = Work { n: 3, fails: 0 };
+                paid
+            };
+            order
+        };
+        serde_json::json!(orders)
+    }
+}
+
+plan! {
+    Looped() -> u64 {
+        #[at_most(60)]
+        step rounds = loop |last| {
+            step one = Work { n: last.unwrap_or(0), fails: 0 };
+            #[retry(2, backoff = "1ms")]
+            step two = Work { n: one, fails: 1 };
+            two
+        } while two < 100;
+        rounds
+    }
+}
+
+fn elements() -> u64 {
+    env::var("DURABLE_ELEMENTS").map_or(2000, |it| it.parse().unwrap())
+}
+
+const WORKS: [&str; 5] = ["steps", "nested", "each", "saga", "looped"];
+
+fn run(work: &str, world: &World, db: Option<(&Sqlite, &str)>) -> Value {
+    macro_rules! run {
+        ($plan:expr) => {{
+            let run = $plan.run(world);
+            let output = match db {
+                Some((db, id)) => smol::block_on(run.durable(db, id)),
+                None => smol::block_on(run),
+            };
+            serde_json::to_value(output.unwrap()).unwrap()
+        }};
+    }
+    match work {
+        "steps" => run!(Steps {}),
+        "nested" => run!(Nested {}),
+        "each" => run!(Each { count: elements() }),
+        "saga" => run!(Saga {}),
+        "looped" => run!(Looped {}),
+        other => panic!("`{other}` is not known"),
+    }
+}
+
+/// Not a test: what a process that was started by one does.
+#[test]
+fn process() {
+    let Ok(work) = env::var(WORK) else { return };
+    let folder = PathBuf::from(env::var(FOLDER).unwrap());
+    let (work, id) = work.split_once(' ').unwrap();
+    let log = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join(id))
+        .unwrap();
+    let db = Sqlite::open(folder.join("runs.db")).unwrap();
+    let output = run(work, &World { log: Some(log) }, Some((&db, id)));
+    fs::write(folder.join(format!("{id}.output")), output.to_string()).unwrap();
+}
+
+fn start(work: &str, id: &str, folder: &Path) -> std::process::Child {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command
+        .args(["--exact", "kill::process", "--nocapture"])
+        .env(WORK, format!("{work} {id}"))
+        .env(FOLDER, folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    command.spawn().unwrap()
+}
+
+fn recorded(folder: &Path, id: &str) -> BTreeSet<String> {
+    let db = Sqlite::open(folder.join("runs.db")).unwrap();
+    match db.records(id) {
+        Ok(records) => records.map(|record| record.unwrap().0).collect(),
+        Err(_) => BTreeSet::new(),
+    }
+}
+
+#[test]
+fn a_killed_process_loses_nothing() {
+    let kills: usize = env::var("DURABLE_KILLS").map_or(20, |it| it.parse().unwrap());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join(format!(
+        "killed-{}-{:x}",
+        std::process::id(),
+        fastrand::u64(..)
+    ));
+    fs::create_dir_all(&folder).unwrap();
+    let expected: Vec<Value> = WORKS
+        .iter()
+        .map(|work| run(work, &World { log: None }, None))
+        .collect();
+    let mut killed = [0; WORKS.len()];
+    let (mut runs, mut again, mut calls) = (0, 0, 0);
+    while killed.iter().sum::<usize>() < kills {
+        let place = runs % WORKS.len();
+        let (work, id) = (WORKS[place], format!("run-{runs}"));
+        let mut in_run = 0;
+        loop {
+            let mut child = start(work, &id, &folder);
+            let limit = if in_run < 12 {
+                fastrand::u64(5..400)
+            } else {
+                60_000
+            };
+            let mut status = None;
+            for _ in 0..limit {
+                status = child.try_wait().unwrap();
+                if status.is_some() {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            if let Some(status) = status {
+                assert!(status.success(), "{work}: {status}");
+                break;
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            in_run += 1;
+            // What is recorded now is not called any more.
+            let mut log = OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(folder.join(&id))
+                .unwrap();
+            for key in recorded(&folder, &id) {
+                writeln!(log, "recorded {key}").unwrap();
+            }
+        }
+        killed[place] += in_run;
+        runs += 1;
+        let output: Value =
+            serde_json::from_str(&fs::read_to_string(folder.join(format!("{id}.output"))).unwrap())
+                .unwrap();
+        assert_eq!(output, expected[place], "{work}");
+        let mut known = BTreeSet::new();
+        let mut keys: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut started: BTreeMap<String, usize> = BTreeMap::new();
+        for line in fs::read_to_string(folder.join(&id)).unwrap().lines() {
+            let mut words = line.split(' ');
+            let (what, key) = (words.next().unwrap(), words.next().unwrap().to_owned());
+            match what {
+                "recorded" => {
+                    known.insert(key);
+                }
+                "start" => {
+                    calls += 1;
+                    assert!(
+                        !known.contains(&key),
+                        "{work}: `{key}` is recorded, and was called again"
+                    );
+                    *started.entry(key.clone()).or_default() += 1;
+                    keys.entry(key)
+                        .or_default()
+                        .insert(words.next().unwrap().to_owned());
+                }
+                _ => {}
+            }
+        }
+        again += started.values().map(|count| count - 1).sum::<usize>();
+        assert!(
+            keys.values().all(|keys| keys.len() == 1),
+            "{work}: {keys:?}"
+        );
+        let database = rusqlite::Connection::open(folder.join("runs.db")).unwrap();
+        let checked: String = database
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(checked, "ok");
+    }
+    println!(
+        "{killed:?} kills of {WORKS:?} in {runs} runs: {calls} calls, {again} of them again, since they ran when the process was killed"
+    );
+    fs::remove_dir_all(&folder).unwrap();
+}
