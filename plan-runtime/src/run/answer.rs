@@ -54,7 +54,7 @@ pub enum Given<Output> {
     /// It is known.
     Now(Result<Output>),
     /// It is awaited.
-    Later(Pin<Box<dyn Future<Output = Result<Output>>>>),
+    Later(Waiting<Output>),
 }
 
 /// Says that an answer is a value.
@@ -102,10 +102,11 @@ impl<Output> Answer<Output, Never> for <fn() -> ! as Returns>::Output {
 
 type Closure<T> = RefCell<Box<dyn FnMut(T) -> Given<<T as Tool>::Output>>>;
 
-type Answering<T> = Pin<Box<dyn Future<Output = Result<T>>>>;
-
 /// An answer that is awaited, as part of a run whose steps have to be `Send`: it stays on the thread of the mock.
-struct Awaited<Output: 'static>(Kept<RefCell<Answering<Output>>>);
+struct Awaited<Output: 'static>(Kept<RefCell<Waiting<Output>>>);
+
+/// A future of an answer.
+type Waiting<Output> = Pin<Box<dyn Future<Output = Result<Output>>>>;
 
 impl<Output> Future for Awaited<Output> {
     type Output = Result<Output>;
