@@ -1,6 +1,5 @@
 //! `#[shape(secret)]`, and what finds the secrets inside of a type.
 
-use super::parts;
 use crate::docs::text_of;
 use crate::json;
 use crate::options;
@@ -8,7 +7,7 @@ use crate::report::Report;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
-use syn::{Attribute, Generics, Ident, Meta, Type};
+use syn::{Attribute, GenericParam, Generics, Ident, Meta, Type};
 
 /// How many types are looked at that the tokens of a type do not show: those that an alias hides, if one of them has no `Shape`. What is in
 /// more is taken for secret.
@@ -96,7 +95,7 @@ fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStrea
         is_hidden: false,
     };
     hidden.visit_type(ty);
-    let is_generic = parts::depends(ty, around);
+    let is_generic = depends(ty.to_token_stream(), around);
     let mut named = TokenStream::new();
     if is_generic {
         for (ty, ident) in &hidden.named {
@@ -219,4 +218,26 @@ fn depth(tokens: TokenStream) -> usize {
             _ => 0,
         })
         .sum()
+}
+
+/// Whether a type with these tokens, in the code of one with these parameters, is another for other parameters.
+pub(super) fn depends(tokens: TokenStream, generics: &Generics) -> bool {
+    let is_named = |name: &Ident| {
+        name == "Self"
+            || generics.params.iter().any(|param| match param {
+                GenericParam::Type(param) => param.ident == *name,
+                GenericParam::Const(param) => param.ident == *name,
+                GenericParam::Lifetime(_) => false,
+            })
+    };
+    let has_parameters = generics
+        .params
+        .iter()
+        .any(|param| !matches!(param, GenericParam::Lifetime(_)));
+    has_parameters
+        && tokens.into_iter().any(|token| match token {
+            TokenTree::Group(group) => depends(group.stream(), generics),
+            TokenTree::Ident(name) => is_named(&name),
+            _ => false,
+        })
 }
