@@ -1,8 +1,9 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
 use super::attribute::attributes;
-use super::{policy, types};
+use super::{functions, policy, types};
 use crate::ast::{Header, Input};
+use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan;
 use crate::scan::tokens::Tokens;
@@ -237,6 +238,9 @@ fn inputs(
                 input
                     .attrs
                     .retain(|attr| is_not_of_step(attr, "an input", report));
+                let (name, refused) = (text_of(&input.name), functions::READ_OR_WRITE);
+                functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report);
+                input.attrs.retain(|attr| !functions::has(attr, refused));
                 if types::is_owned(&input.ty, report) {
                     inputs.push(input);
                 } else {

@@ -177,8 +177,12 @@ fn shape(
         );
         return None;
     }
-    let output = container(input, Derive::Serialize)?;
-    let argument = container(input, Derive::Deserialize)?;
+    let (output, wrong) = container(input, Derive::Serialize);
+    let (argument, also_wrong) = container(input, Derive::Deserialize);
+    if is_remote {
+        remote::report_serde(input, wrong, also_wrong, report);
+    }
+    let (output, argument) = (output?, argument?);
 
     let attrs = &output.attrs;
     let converted = attrs.type_into().is_some()
@@ -244,11 +248,14 @@ fn shape(
     })
 }
 
-/// Reads the serde attributes. What is wrong with them is for serde's own derives to say.
-fn container(input: &DeriveInput, derive: Derive) -> Option<Container<'_>> {
+/// Reads the serde attributes. What is wrong with them is for serde's own derives to say, where there are any.
+fn container(input: &DeriveInput, derive: Derive) -> (Option<Container<'_>>, Vec<syn::Error>) {
     let context = Ctxt::new();
     let private = Ident::new("__private", Span::call_site());
     let container = Container::from_ast(&context, input, derive, &private);
-    let _ = context.check();
-    container
+    let wrong = match context.check() {
+        Ok(()) => Vec::new(),
+        Err(wrong) => wrong.into_iter().collect(),
+    };
+    (container, wrong)
 }

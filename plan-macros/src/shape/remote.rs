@@ -1,12 +1,13 @@
 //! `#[shape(remote = "…")]`: the shape of a type that cannot derive it, since it is of another crate.
 
+use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::tokens::placed;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Fields, LitStr, Member, Path, Type};
+use syn::{Data, DeriveInput, Expr, Fields, LitStr, Member, Path, Type, token};
 
 /// Parses the path of the type: a text, as for serde's `remote`, or without quotes, as rustc writes it where it knows a better name.
 pub(super) fn ty(input: ParseStream) -> syn::Result<Type> {
@@ -56,7 +57,17 @@ pub(super) fn derive(
             "a struct with `remote` has no parameters, since secrets in them would not be known\nhelp: declare one for each type that a plan uses: `remote = \"some_crate::Page<Issue>\"`",
         );
     }
+    let is_itself = remote
+        .as_ref()
+        .is_some_and(|remote| is_itself(remote, input));
+    if is_itself {
+        report.error(
+            &remote,
+            "`remote` names the struct itself, which can derive `Shape`\nhelp: remove `remote = …`; it is for a type of another crate",
+        );
+    }
     let errors = report.into_compile_errors();
+    let remote = remote.filter(|_| !is_itself);
     let (Some(remote), Some((fields, shape)), false) = (remote, shape, has_parameters) else {
         return errors;
     };
@@ -64,6 +75,7 @@ pub(super) fn derive(
     let shape = shape.map_or_else(|| quote!(#check::TypeShape::Opaque), |it| it.shape);
     let checks = checks(fields, &remote, &check);
     let used = used(input, fields);
+    let confusions = confusions(input, &remote, &check);
     let mut body = Group::new(
         Delimiter::Brace,
         quote! {
@@ -91,11 +103,80 @@ pub(super) fn derive(
             pub struct OfThisCrate;
 
             #used
+            #confusions
 
             #[automatically_derived]
             #[diagnostic::do_not_recommend]
             #[allow(deprecated)]
             #implementation
+        };
+    }
+}
+
+/// Reports what serde's own derives would, as there are none, and serde's own `remote`.
+pub(super) fn report_serde(
+    input: &DeriveInput,
+    wrong: Vec<syn::Error>,
+    also_wrong: Vec<syn::Error>,
+    report: &mut Report,
+) {
+    let said: Vec<_> = wrong.iter().map(ToString::to_string).collect();
+    let others = also_wrong
+        .into_iter()
+        .filter(|error| !said.contains(&error.to_string()));
+    wrong
+        .into_iter()
+        .chain(others)
+        .for_each(|error| report.push(error));
+    for attr in input
+        .attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("serde"))
+    {
+        // What else is wrong with it was reported.
+        let _ = attr.parse_nested_meta(|meta| {
+            if meta.path.is_ident("remote") {
+                report.error(
+                    &meta.path,
+                    "`remote` of serde is for a type that does not implement `Serialize` and `Deserialize`, and values of such a type are in no plan\nhelp: remove it: `#[shape(remote = …)]` is enough for a type that implements them",
+                );
+            }
+            if let Ok(value) = meta.value() {
+                value.parse::<Expr>()?;
+            } else if meta.input.peek(token::Paren) {
+                meta.input.parse::<Group>()?;
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Whether a path is that of the struct itself.
+fn is_itself(remote: &Type, input: &DeriveInput) -> bool {
+    matches!(remote, Type::Path(path) if path.path.is_ident("Self") || path.path.is_ident(&input.ident))
+}
+
+/// Has rustc say where the struct is the type itself, under another path, and where serde's derives make it a type of its own.
+fn confusions(input: &DeriveInput, remote: &Type, check: &TokenStream) -> TokenStream {
+    let ident = &input.ident;
+    let name = text_of(ident);
+    // Where the evaluation of the constant fails, rustc points at these.
+    let (at, at_name) = (
+        placed(check.clone(), remote.span()),
+        placed(check.clone(), ident.span()),
+    );
+    let itself =
+        quote_spanned!(remote.span()=> #at::not_itself(#at::Pair::<#remote, #ident>::IS_ONE););
+    let probe = quote_spanned!(ident.span()=> #at_name::Probe::<#ident>);
+    let serde = quote_spanned! {ident.span()=>
+        #at_name::without_serde(#name, #probe::IS_SERIALIZE || #probe::IS_DESERIALIZE);
+    };
+    quote! {
+        const _: () = {
+            #[allow(unused_imports)]
+            use #check::{NotOne as _, NotProbed as _};
+            #itself
+            #serde
         };
     }
 }

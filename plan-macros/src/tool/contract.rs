@@ -1,13 +1,14 @@
 //! `#[derive(Tool)]`: the contract of a tool that is a struct.
 
 use crate::docs::text_of;
+use crate::parse::functions;
 use crate::report::Report;
 use crate::shape::secret;
 use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Data, DeriveInput, GenericParam, Meta, Path, Type, parse_quote};
+use syn::{Data, DeriveInput, GenericParam, Member, Meta, Path, Type, parse_quote};
 
 /// `#[derive(Tool)]`.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
@@ -18,7 +19,16 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         return report.into_compile_errors();
     };
     match &input.data {
-        Data::Struct(_) => {}
+        Data::Struct(data) => {
+            for (field, member) in data.fields.iter().zip(data.fields.members()) {
+                let name = match &member {
+                    Member::Named(name) => text_of(name),
+                    Member::Unnamed(index) => format!("field_{}", index.index),
+                };
+                let (attrs, refused) = (&field.attrs, functions::READ);
+                functions::refuse(attrs, "argument", &name, &field.ty, refused, &mut report);
+            }
+        }
         Data::Enum(data) => report.error(
             data.enum_token,
             "a tool is the struct of its arguments, so an enum cannot be one\nhelp: put the enum into a field of a struct",

@@ -1,5 +1,7 @@
 //! What the signature of a function says of a tool, and what a tool cannot have.
 
+use crate::docs::text_of;
+use crate::parse::functions;
 use crate::report::Report;
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -267,6 +269,12 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
     input.attrs = rest;
     let mut attrs: Vec<Attribute> = attrs;
     attrs.extend(input.attrs.iter().filter(|attr| is_cfg(attr)).cloned());
+    if let Some(ident) = &ident {
+        let (name, refused) = (text_of(ident), functions::READ);
+        functions::refuse(&attrs, "argument", &name, &input.ty, refused, report);
+        // Nothing else is said of it.
+        attrs.retain(|attr| !functions::has(attr, refused));
+    }
     let good = is_no_context(input, report)
         && is_owned(&input.ty, report)
         && no_impl_trait(&input.ty, report);

@@ -1,10 +1,14 @@
 //! What is known of a type whose fields `#[shape(remote = …)]` declares.
 //!
 //! The answer is a method that takes the question by value: the compiler looks for it after that of a type with a `Shape`, which the question has
-//! itself, and before the one where nothing is known, which takes the question by reference. What is inside of the type is asked in the same way, in `shape/inside.rs`.
+//! itself, and before the one where nothing is known, which takes the question by reference. What is inside of the type is one of the questions of `shape/inside.rs`.
 
 use super::closed::{Answer, OfFields};
 use super::cursor::HasShape;
+use super::segment::fail;
+use crate::shape::inside::{Cons, Known, Of, OfDeclared, Types};
+use std::any::type_name;
+use std::marker::PhantomData;
 
 /// A field of a type of another crate, if it has the type that is declared for it.
 #[diagnostic::on_unimplemented(
@@ -19,6 +23,22 @@ pub trait IsOfType<Declared: ?Sized> {
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized> IsOfType<T> for T {}
 
+/// A type whose fields `#[shape(remote = …)]` declares.
+pub trait StepDeclared<By> {
+    /// What remains.
+    type Rest;
+    /// Notes what is declared.
+    fn step(&self, types: &mut Types) -> Of<Self::Rest>;
+}
+
+impl<T: HasShape<By>, R, By> StepDeclared<By> for OfDeclared<Cons<T, R>> {
+    type Rest = R;
+    fn step(&self, types: &mut Types) -> Of<R> {
+        types.note_one(type_name::<T>, Known::Declared(T::SHAPE));
+        Of::NEW
+    }
+}
+
 /// Which fields the type has, for a test.
 pub trait FieldsElsewhere<By> {
     /// The fields.
@@ -28,5 +48,44 @@ pub trait FieldsElsewhere<By> {
 impl<T: HasShape<By>, By> FieldsElsewhere<By> for OfFields<T> {
     fn of_fields(self) -> Answer {
         Answer::Shape(T::SHAPE)
+    }
+}
+
+/// Two types.
+#[allow(missing_debug_implementations)]
+pub struct Pair<A: ?Sized, B: ?Sized>(PhantomData<A>, PhantomData<B>);
+
+/// The answer for types that are not the same.
+pub trait NotOne {
+    /// Whether they are the same.
+    const IS_ONE: bool = false;
+}
+
+impl<A: ?Sized, B: ?Sized> NotOne for Pair<A, B> {}
+
+impl<T: ?Sized> Pair<T, T> {
+    /// See [`NotOne::IS_ONE`].
+    pub const IS_ONE: bool = true;
+}
+
+/// Checks that a struct does not declare its own shape as that of another type.
+#[track_caller]
+pub const fn not_itself(is_itself: bool) {
+    if is_itself {
+        fail(&[
+            "`remote` names the struct itself, which can derive `Shape`\nhelp: remove `remote = …`; it is for a type of another crate",
+        ])
+    }
+}
+
+/// Checks that a struct that declares the shape of another type is not one of those that serde reads and writes.
+#[track_caller]
+pub const fn without_serde(ident: &'static str, has_serde: bool) {
+    if has_serde {
+        fail(&[
+            "`",
+            ident,
+            "` says the fields of another type, so that no plan has a value of it\nhelp: remove `Serialize` and `Deserialize`; or, if its own values are meant, remove `#[shape(remote = …)]`",
+        ])
     }
 }

@@ -33,7 +33,10 @@ pub const fn literal<T, S, F: Fn() -> Literal<T, S>>(_: &F) -> Literal<T, S> {
 /// The names of the arguments of a tool.
 #[must_use]
 pub const fn arguments<T: Tool>() -> FieldNames {
-    FieldNames(T::SHAPE)
+    FieldNames {
+        shape: T::SHAPE,
+        is_tool: true,
+    }
 }
 
 impl<T, S> Literal<T, S> {
@@ -53,44 +56,50 @@ impl<T, S> Literal<T, S> {
     where
         S: HasShape<Of>,
     {
-        FieldNames(S::SHAPE)
+        FieldNames {
+            shape: S::SHAPE,
+            is_tool: false,
+        }
     }
 }
 
 /// The names of a literal's fields in JSON. Each is asked for by the name of the literal's variant, which is the last one of
 /// its path, and the Rust name of the field.
 #[derive(Clone, Copy)]
-pub struct FieldNames(TypeShape);
+pub struct FieldNames {
+    shape: TypeShape,
+    is_tool: bool,
+}
 
 impl FieldNames {
     /// The names.
     #[must_use]
     pub const fn shape(self) -> Constant {
-        Constant::Shape(self.0, None)
+        Constant::Shape(self.shape, None)
     }
 
     /// Checks that a field has one.
     #[track_caller]
     pub const fn key(self, variant: &'static str, ident: &'static str) {
-        segment::argument(self.0, variant, ident);
+        segment::argument(self.shape, variant, ident, self.is_tool);
     }
 
     /// Checks a field of a tuple literal.
     #[track_caller]
     pub const fn element(self, variant: &'static str, ident: &'static str) {
-        segment::element(self.0, variant, ident);
+        segment::element(self.shape, variant, ident, self.is_tool);
     }
 
     /// Checks what `..` leaves out.
     #[track_caller]
     pub const fn rest(self, given: &[&str]) {
-        segment::rest(self.0, given);
+        segment::rest(self.shape, given);
     }
 
     /// Checks the variant.
     #[track_caller]
     pub const fn tag(self, variant: &'static str) {
-        segment::tag(self.0, variant);
+        segment::tag(self.shape, variant);
     }
 }
 

@@ -248,8 +248,9 @@ pub(super) const fn argument(
     shape: TypeShape,
     variant: &'static str,
     ident: &'static str,
+    is_tool: bool,
 ) -> FieldPlace {
-    match place(shape, variant, ident) {
+    match place(shape, variant, ident, is_tool) {
         place @ (FieldPlace::Key(_) | FieldPlace::Flattened | FieldPlace::Inner) => place,
         FieldPlace::Index(_) => fail(&[
             "`",
@@ -279,8 +280,13 @@ pub(super) fn key(place: FieldPlace) -> Key {
 
 /// Checks that the field at a place of a tuple literal is read from JSON.
 #[track_caller]
-pub(super) const fn element(shape: TypeShape, variant: &'static str, ident: &'static str) {
-    if let FieldPlace::LeftOut(attribute) = place(shape, variant, ident) {
+pub(super) const fn element(
+    shape: TypeShape,
+    variant: &'static str,
+    ident: &'static str,
+    is_tool: bool,
+) {
+    if let FieldPlace::LeftOut(attribute) = place(shape, variant, ident, is_tool) {
         fail(&[
             "field `",
             ident,
@@ -349,7 +355,12 @@ pub(super) const fn tag(shape: TypeShape, variant: &'static str) -> Tag {
 }
 
 #[track_caller]
-const fn place(shape: TypeShape, variant: &'static str, ident: &'static str) -> FieldPlace {
+const fn place(
+    shape: TypeShape,
+    variant: &'static str,
+    ident: &'static str,
+    is_tool: bool,
+) -> FieldPlace {
     let fields = match shape {
         TypeShape::Struct(fields) => fields,
         TypeShape::Enum(_, variants) => match find_variant(variants, variant) {
@@ -359,6 +370,12 @@ const fn place(shape: TypeShape, variant: &'static str, ident: &'static str) -> 
         TypeShape::Opaque => &[],
     };
     match find(fields, ident) {
+        // Of an argument of a tool, it is said where the tool is.
+        Some(field) if field.opaque && field.opaque_argument && !is_tool => fail(&[
+            "`",
+            ident,
+            "` is written and read by a function of its own (`#[serde(with)]`), which expects other JSON than that of its type\nhelp: make the value in Rust: write a function that returns it, and call that",
+        ]),
         Some(field) => field.argument,
         None => fail(&[
             "`",

@@ -5,6 +5,7 @@
 
 use super::{Omitted, Shape, TypeShape};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
@@ -23,6 +24,8 @@ pub trait NotProbed {
     const OMITTED_DEFAULT: Omitted = Omitted::Never;
     /// Whether it has a JSON.
     const IS_SERIALIZE: bool = false;
+    /// Whether it is read from JSON.
+    const IS_DESERIALIZE: bool = false;
 
     /// What it says of its fields, if anything.
     const WRITTEN: TypeShape = TypeShape::Opaque;
@@ -109,6 +112,11 @@ impl<T: Default> Probe<T> {
 impl<T: Default + Serialize> Probe<T> {
     /// See [`NotProbed::OMITTED_DEFAULT`].
     pub const OMITTED_DEFAULT: Omitted = Omitted::Default(|| Self::json(&T::default()));
+}
+
+impl<T: DeserializeOwned> Probe<T> {
+    /// See [`NotProbed::IS_DESERIALIZE`].
+    pub const IS_DESERIALIZE: bool = true;
 }
 
 impl<T: Serialize + ?Sized> Probe<T> {

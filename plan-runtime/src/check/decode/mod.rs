@@ -486,7 +486,7 @@ impl Decoder {
             b'a' => {
                 let (shape, variant) = (it.shape(), it.str());
                 Template::Object(it.list(|it| Entry {
-                    key: segment::key(segment::argument(shape, variant, it.str())),
+                    key: segment::key(segment::argument(shape, variant, it.str(), true)),
                     value: it.template(),
                 }))
             }

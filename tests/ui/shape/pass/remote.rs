@@ -37,7 +37,7 @@ mod shapes {
 
     #[derive(plan_runtime::Shape)]
     #[shape(crate = plan_runtime, remote = "Issues")]
-    #[serde(remote = "Issues")]
+    #[serde(rename_all = "camelCase")]
     struct PageShape {
         items: Vec<Issue>,
     }
