@@ -17,7 +17,6 @@
 mod ast;
 mod docs;
 mod expand;
-mod functions;
 mod graph;
 mod ide;
 mod json;

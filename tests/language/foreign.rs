@@ -298,3 +298,51 @@ fn secrets() {
         "{error}"
     );
 }
+
+/// The tools are of a crate that does not see what this one declares.
+mod below {
+    use super::{json, plan};
+    use plan_renamed::sessions::{CloseSession, LeaseSession, ListSessions, OpenSession};
+
+    plan! {
+        Leased() -> String {
+            step leased = LeaseSession {};
+            format!("{} until {}", leased.session.token, leased.end)
+        }
+    }
+
+    #[test]
+    fn a_plan_marks_the_outputs_of_tools_that_know_nothing_of_its_declarations() {
+        let plan = plan! {
+            step opened = OpenSession {};
+            step listed = ListSessions {};
+            step leased = LeaseSession {};
+            step _text: String = format!("{} {}", opened.user.login, leased.session.token);
+            #[optional]
+            step _closed = CloseSession { session: opened };
+            listed[0].0
+        };
+        let run = plan.run(&()).capture_arguments(true).capture_outputs(true);
+        let (output, report) = smol::block_on(run.with_report());
+        assert_eq!(output.unwrap(), "sarah");
+        let shown = format!("{report} {report:?} {} {}", report.to_html(), json!(report));
+        assert!(!shown.contains("hunter2"), "{shown}");
+        let output = |step: &str| report.step(step).unwrap().output().unwrap().clone();
+        assert_eq!(output("opened"), "(secret)");
+        assert_eq!(output("listed"), json!([["sarah", "(secret)"]]));
+        assert_eq!(output("leased"), json!({"session": "(secret)", "end": 7}));
+    }
+
+    #[test]
+    fn a_plan_that_refers_to_a_declared_field_marks_it_wherever_it_is() {
+        let run = Leased {}.run(&()).capture_outputs(true);
+        let (output, report) = smol::block_on(run.with_report());
+        assert_eq!(output.unwrap(), "hunter2 until 7");
+        assert!(!json!(report).to_string().contains("hunter2"));
+        let plan = plan! { step inner = Leased {}; inner };
+        let run = plan.run(&()).capture_outputs(true);
+        let (_, report) = smol::block_on(run.with_report());
+        assert_eq!(*report.step("inner").unwrap().output().unwrap(), "(secret)");
+        assert!(!json!(report).to_string().contains("hunter2"));
+    }
+}

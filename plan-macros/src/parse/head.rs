@@ -1,10 +1,9 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
 use super::attribute::attributes;
-use super::{policy, types};
+use super::{functions, policy, types};
 use crate::ast::{Header, Input};
 use crate::docs::text_of;
-use crate::functions;
 use crate::report::Report;
 use crate::scan;
 use crate::scan::tokens::Tokens;

@@ -5,6 +5,7 @@ mod awaited;
 mod call;
 mod flow;
 mod format;
+pub(crate) mod functions;
 mod head;
 mod json;
 mod literal;

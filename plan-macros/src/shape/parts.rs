@@ -1,14 +1,12 @@
 //! What says which types are in a type.
 
-use proc_macro2::{TokenStream, TokenTree};
+use super::secret;
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use serde_derive_internals::ast::{Container, Field};
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
-use syn::{
-    DeriveInput, GenericParam, Generics, Ident, Lit, Path, Type, TypePath, WherePredicate,
-    parse_quote,
-};
+use syn::{DeriveInput, Generics, Lit, Path, Type, TypePath, WherePredicate, parse_quote};
 
 /// The implementations for a type. If it is generic, these are the parameters that are in its JSON, and the types that follow from them: `T` and `T::Item`.
 pub(super) fn derive(input: &DeriveInput, output: &Container<'_>, krate: &Path) -> TokenStream {
@@ -62,7 +60,7 @@ pub(super) fn derive_opaque(input: &DeriveInput, check: &TokenStream) -> TokenSt
             });
         }
     }
-    let is_marked = super::input_fields(input).any(|it| super::secret::is_marked(&it.attrs));
+    let is_marked = super::input_fields(input).any(|it| secret::is_marked(&it.attrs));
     let secret = is_marked.then(|| quote!(#check::KnownType::Secret,));
     let alone = quote! {
         #check::TypeTree::new::<Self>(&[
@@ -112,7 +110,7 @@ fn parts(generics: &Generics, output: &Container<'_>) -> Vec<Type> {
 fn is_in_json(field: &Field<'_>) -> bool {
     let attrs = &field.attrs;
     !(attrs.skip_serializing() && attrs.skip_deserializing()
-        || super::secret::is_marked(&field.original.attrs))
+        || secret::is_marked(&field.original.attrs))
 }
 
 struct Parts<'a> {
@@ -132,7 +130,8 @@ impl<'ast> Visit<'ast> for Parts<'_> {
         let first = ty.path.segments.first().map(|first| &first.ident);
         let is_parameter = ty.qself.is_none()
             && first.is_some_and(|first| self.generics.type_params().any(|it| it.ident == *first));
-        let is_of_parameter = ty.qself.is_some() && depends_on(ty.to_token_stream(), self.generics);
+        let is_of_parameter =
+            ty.qself.is_some() && secret::depends(ty.to_token_stream(), self.generics);
         if is_parameter || is_of_parameter {
             return self.add(ty);
         }
@@ -145,30 +144,4 @@ impl<'ast> Visit<'ast> for Parts<'_> {
             visit::visit_type_path(self, ty);
         }
     }
-}
-
-/// Whether a type in the code of one with these parameters is another for other parameters.
-pub(super) fn depends(ty: &Type, generics: &Generics) -> bool {
-    depends_on(ty.to_token_stream(), generics)
-}
-
-fn depends_on(tokens: TokenStream, generics: &Generics) -> bool {
-    let is_named = |name: &Ident| {
-        name == "Self"
-            || generics.params.iter().any(|param| match param {
-                GenericParam::Type(param) => param.ident == *name,
-                GenericParam::Const(param) => param.ident == *name,
-                GenericParam::Lifetime(_) => false,
-            })
-    };
-    let has_parameters = generics
-        .params
-        .iter()
-        .any(|param| !matches!(param, GenericParam::Lifetime(_)));
-    has_parameters
-        && tokens.into_iter().any(|token| match token {
-            TokenTree::Group(group) => depends_on(group.stream(), generics),
-            TokenTree::Ident(name) => is_named(&name),
-            _ => false,
-        })
 }

@@ -1,6 +1,5 @@
 //! `#[shape(secret)]`, and what finds the secrets inside of a type.
 
-use super::parts;
 use crate::docs::text_of;
 use crate::json;
 use crate::options;
@@ -8,7 +7,7 @@ use crate::report::Report;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::{self, Visit};
-use syn::{Attribute, Generics, Ident, Meta, Type};
+use syn::{Attribute, GenericParam, Generics, Ident, Meta, Type};
 
 /// How many types are looked at that the tokens of a type do not show: those that an alias hides, if one of them has no `Shape`. What is in
 /// more is taken for secret.
@@ -68,9 +67,16 @@ pub(crate) fn of_output(ty: &Type, around: &Generics, check: &TokenStream) -> Op
 /// shapes the crate of the plan declares.
 pub(crate) fn of_tool(tool: &TokenStream, at: Span, check: &TokenStream) -> TokenStream {
     let output = quote_spanned!(at=> <#tool as #check::IsTool>::Output);
-    let steps = depth(tool.clone()) + HIDDEN;
-    let types = [quote_spanned!(at=> #tool)];
-    asked(&output, &types, steps, false, &TokenStream::new(), check)
+    Question {
+        name: &output,
+        others: vec![tool.clone()],
+        steps: depth(tool.clone()) + HIDDEN,
+        is_generic: false,
+        named: TokenStream::new(),
+        // Where a type has two shapes.
+        at: Span::call_site().located_at(at),
+    }
+    .expand(check)
 }
 
 /// Whether there may be secrets inside of a type with these tokens.
@@ -89,13 +95,7 @@ fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStrea
         is_hidden: false,
     };
     hidden.visit_type(ty);
-    let steps = hidden.count + HIDDEN;
-    let others: Vec<_> = hidden
-        .parameters
-        .iter()
-        .map(ToTokens::to_token_stream)
-        .collect();
-    let is_generic = parts::depends(ty, around);
+    let is_generic = depends(ty.to_token_stream(), around);
     let mut named = TokenStream::new();
     if is_generic {
         for (ty, ident) in &hidden.named {
@@ -103,33 +103,57 @@ fn function(ty: &Type, name: &TokenStream, around: &Generics, check: &TokenStrea
             named.extend(quote!(__types.named(::core::any::type_name::<#ty>, #ident);));
         }
     }
-    asked(name, &others, steps, is_generic, &named, check)
+    let others = hidden.parameters.iter().map(ToTokens::to_token_stream);
+    Question {
+        name,
+        others: others.collect(),
+        steps: hidden.count + HIDDEN,
+        is_generic,
+        named,
+        at: Span::call_site(),
+    }
+    .expand(check)
 }
 
-/// Asks about a type, and about others that may be in it.
-fn asked(
-    name: &TokenStream,
-    others: &[TokenStream],
+/// A question about a type.
+struct Question<'a> {
+    name: &'a TokenStream,
+    /// Others that may be in it.
+    others: Vec<TokenStream>,
+    /// How many types are looked at.
     steps: usize,
     is_generic: bool,
-    named: &TokenStream,
-    check: &TokenStream,
-) -> TokenStream {
-    let others = others.iter().rfold(
-        quote!(#check::Nil),
-        |rest, other| quote!(#check::Cons<#other, #rest>),
-    );
-    let steps = (0..steps).map(|_| quote!(let __rest = __rest.step(&mut __types);));
-    quote! {
-        || {
-            #[allow(unused_imports)]
-            use #check::StepDeclared as _;
-            let mut __types = #check::Types::new(::core::module_path!(), #is_generic);
-            let __rest = #check::Of::<#check::Cons<#name, #others>>::NEW;
-            #(#steps)*
-            let _ = __rest;
-            #named
-            __types.inside(::core::any::type_name::<#name>)
+    /// What says that types are named as they are called.
+    named: TokenStream,
+    at: Span,
+}
+
+impl Question<'_> {
+    fn expand(&self, check: &TokenStream) -> TokenStream {
+        let Self {
+            name,
+            is_generic,
+            named,
+            at,
+            ..
+        } = self;
+        let others = self.others.iter().rfold(
+            quote!(#check::Nil),
+            |rest, other| quote!(#check::Cons<#other, #rest>),
+        );
+        let step = quote_spanned!(*at=> let __rest = __rest.step(&mut __types););
+        let steps = (0..self.steps).map(|_| &step);
+        quote_spanned! {*at=>
+            || {
+                #[allow(unused_imports)]
+                use #check::StepDeclared as _;
+                let mut __types = #check::Types::new(::core::module_path!(), #is_generic);
+                let __rest = #check::Of::<#check::Cons<#name, #others>>::NEW;
+                #(#steps)*
+                let _ = __rest;
+                #named
+                __types.inside(::core::any::type_name::<#name>)
+            }
         }
     }
 }
@@ -194,4 +218,26 @@ fn depth(tokens: TokenStream) -> usize {
             _ => 0,
         })
         .sum()
+}
+
+/// Whether a type with these tokens, in the code of one with these parameters, is another for other parameters.
+pub(super) fn depends(tokens: TokenStream, generics: &Generics) -> bool {
+    let is_named = |name: &Ident| {
+        name == "Self"
+            || generics.params.iter().any(|param| match param {
+                GenericParam::Type(param) => param.ident == *name,
+                GenericParam::Const(param) => param.ident == *name,
+                GenericParam::Lifetime(_) => false,
+            })
+    };
+    let has_parameters = generics
+        .params
+        .iter()
+        .any(|param| !matches!(param, GenericParam::Lifetime(_)));
+    has_parameters
+        && tokens.into_iter().any(|token| match token {
+            TokenTree::Group(group) => depends(group.stream(), generics),
+            TokenTree::Ident(name) => is_named(&name),
+            _ => false,
+        })
 }

@@ -1,9 +1,10 @@
 //! `#[derive(Tool)]`: the contract of a tool that is a struct.
 
 use crate::docs::text_of;
+use crate::parse::functions;
 use crate::report::Report;
 use crate::shape::secret;
-use crate::{docs, functions, json, lossless, options};
+use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

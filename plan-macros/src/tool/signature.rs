@@ -1,7 +1,7 @@
 //! What the signature of a function says of a tool, and what a tool cannot have.
 
 use crate::docs::text_of;
-use crate::functions;
+use crate::parse::functions;
 use crate::report::Report;
 use quote::ToTokens;
 use syn::spanned::Spanned;

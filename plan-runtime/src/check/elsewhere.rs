@@ -1,11 +1,13 @@
 //! What is known of a type whose fields `#[shape(remote = …)]` declares.
 //!
 //! The answer is a method that takes the question by value: the compiler looks for it after that of a type with a `Shape`, which the question has
-//! itself, and before the one where nothing is known, which takes the question by reference. What is inside of the type is asked in the same way, in `shape/inside.rs`.
+//! itself, and before the one where nothing is known, which takes the question by reference. What is inside of the type is one of the questions of `shape/inside.rs`.
 
 use super::closed::{Answer, OfFields};
 use super::cursor::HasShape;
 use super::segment::fail;
+use crate::shape::inside::{Cons, Known, Of, OfDeclared, Types};
+use std::any::type_name;
 use std::marker::PhantomData;
 
 /// A field of a type of another crate, if it has the type that is declared for it.
@@ -20,6 +22,22 @@ pub trait IsOfType<Declared: ?Sized> {
 
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized> IsOfType<T> for T {}
+
+/// A type whose fields `#[shape(remote = …)]` declares.
+pub trait StepDeclared<By> {
+    /// What remains.
+    type Rest;
+    /// Notes what is declared.
+    fn step(&self, types: &mut Types) -> Of<Self::Rest>;
+}
+
+impl<T: HasShape<By>, R, By> StepDeclared<By> for OfDeclared<Cons<T, R>> {
+    type Rest = R;
+    fn step(&self, types: &mut Types) -> Of<R> {
+        types.note_one(type_name::<T>, Known::Declared(T::SHAPE));
+        Of::NEW
+    }
+}
 
 /// Which fields the type has, for a test.
 pub trait FieldsElsewhere<By> {

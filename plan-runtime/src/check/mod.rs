@@ -34,7 +34,9 @@ pub use cursor::{
     IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
-pub use elsewhere::{FieldsElsewhere, IsOfType, NotOne, Pair, not_itself, without_serde};
+pub use elsewhere::{
+    FieldsElsewhere, IsOfType, NotOne, Pair, StepDeclared, not_itself, without_serde,
+};
 pub use flow::{
     HasItems, Iterated, Locals, OwnItself, OwnUnsized, SameTypeAs, at, at_place, binding, bound,
     bound_or_failed, element, known, own, part,
@@ -58,9 +60,8 @@ pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
 pub use crate::run::{CallContext, CalledPlan, Mock, OnMock};
 pub use crate::shape::inside::{
-    Cons, Inside, Known as KnownType, Nil, Of, StepDeclared, TypeTree, Types,
+    Cons, HasParts, Inside, Known as KnownType, Nil, Of, Searchable, TypeTree, Types,
 };
-pub use crate::shape::parts::{HasParts, Searchable};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
 pub use crate::{Call, Error, Plan, Result, Run, Shape, Tool};

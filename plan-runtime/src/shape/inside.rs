@@ -7,10 +7,7 @@
 //! In the code of a generic type nobody knows what a parameter is. What is in it is noted under the names of types, and whoever knows the parameters has noted
 //! these. A type of which nothing was noted is taken for secret; see [`search`](super::search).
 
-use super::parts::{HasParts, Searchable};
-use super::search::head;
 use super::{Field, Shape, TypeShape};
-use crate::check::HasShape;
 use std::any::type_name;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -49,7 +46,7 @@ pub struct Types {
 pub enum Known {
     /// What it says of itself.
     Shape(TypeShape),
-    /// What is said of it elsewhere, with names that nothing has checked: if anything in it is secret, all of it is.
+    /// What a shape elsewhere says about it, with names that nothing has checked: if anything in it is secret, all of it is.
     Declared(TypeShape),
     /// It is another type, inside of this many lists.
     Is(usize, Name),
@@ -142,7 +139,7 @@ impl Types {
 
     /// Notes what a type says of itself that may have parameters of which nothing is known but their names. In the code of a generic type, it may be
     /// any type, such as a list, which says nothing.
-    fn note_one(&mut self, name: Name, known: Known) {
+    pub(crate) fn note_one(&mut self, name: Name, known: Known) {
         let says_nothing = matches!(
             known,
             Known::Silent | Known::Shape(TypeShape::Opaque) | Known::Declared(TypeShape::Opaque)
@@ -176,7 +173,7 @@ impl Known {
     }
 }
 
-/// Whether two types of one name are the same. The compiler may have made several copies of what a type says of itself.
+/// Whether two types of one name are the same. The compiler may have made several copies of a shape.
 fn is_same_shape(a: TypeShape, b: TypeShape) -> bool {
     match (a, b) {
         (TypeShape::Opaque, TypeShape::Opaque) => true,
@@ -202,6 +199,26 @@ fn are_same_fields(a: &'static [Field], b: &'static [Field]) -> bool {
                         == (b.secret, b.opaque, b.opaque_argument)
                     && root(a) == root(b)
             })
+}
+
+/// The path that a type is named with, without its parameters.
+pub(super) fn head(name: &str) -> &str {
+    let end = name.find(['<', '(', '[', ' ', '&']);
+    &name[..end.unwrap_or(name.len())]
+}
+
+/// A type that knows all types inside of it, at any depth.
+pub trait Searchable {
+    /// What they are.
+    const TREE: TypeTree;
+}
+
+/// A type that is made of other types.
+pub trait HasParts {
+    /// These types, before the rest of a list.
+    type Parts<R>;
+    /// How they are in it.
+    const ALONE: TypeTree;
 }
 
 /// A list of types: the first, and the rest.
@@ -274,22 +291,6 @@ impl<T: Shape + ?Sized, R> OfShape<Cons<T, R>> {
     #[must_use]
     pub fn step(&self, types: &mut Types) -> Of<R> {
         types.note_one(type_name::<T>, Known::Shape(T::SHAPE));
-        Of::NEW
-    }
-}
-
-/// A type whose fields `#[shape(remote = …)]` declares.
-pub trait StepDeclared<By> {
-    /// What remains.
-    type Rest;
-    /// Notes what is declared.
-    fn step(&self, types: &mut Types) -> Of<Self::Rest>;
-}
-
-impl<T: HasShape<By>, R, By> StepDeclared<By> for OfDeclared<Cons<T, R>> {
-    type Rest = R;
-    fn step(&self, types: &mut Types) -> Of<R> {
-        types.note_one(type_name::<T>, Known::Declared(T::SHAPE));
         Of::NEW
     }
 }

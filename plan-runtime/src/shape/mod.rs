@@ -4,7 +4,7 @@
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
 pub(crate) mod inside;
-pub(crate) mod parts;
+mod parts;
 pub(crate) mod probe;
 mod search;
 mod secrets;

@@ -1,6 +1,6 @@
 //! The types inside of the standard library's types.
 
-use super::inside::{Cons, Known, Name, TypeTree};
+use super::inside::{Cons, HasParts, Known, Name, Searchable, TypeTree};
 use crate::failure::Failure;
 use serde_json::{Map, Number, Value};
 use std::any::type_name;
@@ -16,20 +16,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, RwLock, atomic};
 use std::time::{Duration, SystemTime};
-
-/// A type that knows all types inside of it, at any depth.
-pub trait Searchable {
-    /// What they are.
-    const TREE: TypeTree;
-}
-
-/// A type that is made of other types.
-pub trait HasParts {
-    /// These types, before the rest of a list.
-    type Parts<R>;
-    /// How they are in it.
-    const ALONE: TypeTree;
-}
 
 macro_rules! without_parts {
     ($($({$($generics:tt)*})? $ty:ty,)*) => {$(

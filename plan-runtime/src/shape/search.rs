@@ -1,6 +1,6 @@
 //! Which parts of a type's JSON are secret.
 
-use super::inside::{Inside, Known, Types};
+use super::inside::{Inside, Known, Types, head};
 use super::{Field, FieldPlace, Secrets, TypeShape};
 
 /// What is secret of a type's JSON: as it is written, with `output`, or as it is read. Some types in it are known to who asks.
@@ -190,12 +190,6 @@ impl Search {
 fn paths(name: &'static str) -> impl Iterator<Item = &'static str> {
     name.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
         .filter(|path| !path.is_empty())
-}
-
-/// The path that a type is named with, without its parameters.
-pub(super) fn head(name: &str) -> &str {
-    let end = name.find(['<', '(', '[', ' ', '&']);
-    &name[..end.unwrap_or(name.len())]
 }
 
 fn crate_of(path: &str) -> &str {

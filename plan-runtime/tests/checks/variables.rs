@@ -213,7 +213,7 @@ fn help_is_in_the_words_of_the_dialect() {
             [
                 "did you mean `$ref:hit.from.name`?",
                 "`$ref:hit.from.name` is always there",
-                r#""value": "$ref:hit.from.email", "then": {"tool": "send", "arguments": {"subject": "$ref:x"}}"#,
+                r#""value": "$ref:hit.from.email", "then": {"tool": "send", "arguments": {"subject": "$ref:x", "to": "#,
             ],
         ),
         (
@@ -221,7 +221,7 @@ fn help_is_in_the_words_of_the_dialect() {
             [
                 "did you mean `${hit.data.from.name}`?",
                 "`${hit.data.from.name}` is always there",
-                r#""value": "${hit.data.from.email}", "then": {"tool": "send", "params": {"subject": "${x.data}"}}"#,
+                r#""value": "${hit.data.from.email}", "then": {"tool": "send", "params": {"subject": "${x.data}", "to": "#,
             ],
         ),
         (
@@ -229,7 +229,7 @@ fn help_is_in_the_words_of_the_dialect() {
             [
                 "did you mean `{{hit.result.from.name}}`?",
                 "`{{hit.result.from.name}}` is always there",
-                r#""value": "{{hit.result.from.email}}", "then": {"tool": "send", "arguments": {"subject": "{{x.result}}"}}"#,
+                r#""value": "{{hit.result.from.email}}", "then": {"tool": "send", "arguments": {"subject": "{{x.result}}", "to": "#,
             ],
         ),
         (
@@ -237,7 +237,7 @@ fn help_is_in_the_words_of_the_dialect() {
             [
                 "did you mean `hit.from.name`?",
                 "`hit.from.name` is always there",
-                r#""value": {"reference": {"local": 0, "pointer": "/from/email"}}, "then": {"tool": {"name": "send"}, "arguments": {"object": {"subject": {"reference": {"local": 1, "pointer": ""}}}}}"#,
+                r#""value": {"reference": {"local": 0, "pointer": "/from/email"}}, "then": {"tool": {"name": "send"}, "arguments": {"object": {"subject": {"reference": {"local": 1, "pointer": ""}}, "to": "#,
             ],
         ),
     ] {
@@ -275,8 +275,8 @@ fn help_hides_no_variable() {
     let findings = found(text);
     let help = findings[0].help.as_deref().unwrap();
     assert!(
-        help.contains(r#""pattern": "Some(y)", "value": "$ref:x.from.email""#)
-            && help.contains(r#"{"to": "$ref:y"}"#),
+        help.contains(r#""pattern": "Some(found)", "value": "$ref:x.from.email""#)
+            && help.contains(r#"{"to": "$ref:found", "subject": "$ref:x.id"}"#),
         "{help}"
     );
 }
@@ -515,7 +515,7 @@ error[wrong-type]: argument `to` must be a string, but `$ref:x` is an integer
             "\
 error[maybe-absent]: argument `to` is required, but `$ref:x` may lead to nothing: an element of the list may be null
   --> 2:108 in step `b`
-   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(y)\", \"value\": \"$ref:x\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:y\"}}}]`
+   = help: call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": \"$ref:x\", \"then\": {\"tool\": \"send\", \"arguments\": {\"to\": \"$ref:found\", \"subject\": \"$ref:a.id\"}}}]`
 ",
         ),
     ] {

@@ -60,7 +60,7 @@ fn closed(schema: &mut Value) {
     }
 }
 
-/// A path that mostly leads somewhere, and the schema of what is there.
+/// A path that mostly leads somewhere, and the schema there.
 fn path(random: &mut Random, schema: &Value) -> (Vec<&'static str>, Value) {
     let (mut path, mut at) = (Vec::new(), schema.clone());
     while !coin(random, 3) && path.len() < 3 {

@@ -153,6 +153,84 @@ pub mod found {
     }
 }
 
+/// Tools that give types of a crate that knows nothing of plans. That one of them has a secret, only the crates of plans say.
+pub mod sessions {
+    use super::issues::{Page, Session, User};
+    use flows::{tool, Result, Shape};
+    use serde::{Deserialize, Serialize};
+
+    /// A session with the words `hunter2`.
+    fn session() -> Session {
+        let user = User {
+            login: "sarah".to_owned(),
+            email: None,
+        };
+        Session {
+            user,
+            token: "hunter2".to_owned(),
+        }
+    }
+
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// Never.
+    #[tool]
+    #[derive(Debug)]
+    pub async fn open_session() -> Result<Session> {
+        Ok(session())
+    }
+
+    /// Lists the sessions of each user.
+    ///
+    /// # Errors
+    /// Never.
+    #[tool]
+    #[derive(Debug)]
+    pub async fn list_sessions() -> Result<Vec<(String, Option<Box<Page<Session>>>)>> {
+        let page = Page {
+            items: vec![session()],
+            next: None,
+        };
+        Ok(vec![("sarah".to_owned(), Some(Box::new(page)))])
+    }
+
+    /// A session, and when it ends.
+    #[derive(Serialize, Deserialize, Shape, Debug)]
+    pub struct Lease {
+        /// The session.
+        pub session: Session,
+        /// The second at which it ends.
+        pub end: u64,
+    }
+
+    /// Leases a session.
+    ///
+    /// # Errors
+    /// Never.
+    #[tool]
+    #[derive(Debug)]
+    pub async fn lease_session() -> Result<Lease> {
+        Ok(Lease {
+            session: session(),
+            end: 7,
+        })
+    }
+
+    /// Closes a session.
+    ///
+    /// # Errors
+    /// Always.
+    #[tool]
+    #[derive(Debug)]
+    pub async fn close_session(
+        /// The session.
+        session: Session,
+    ) -> Result<()> {
+        Err(flows::Error::new(format!("{} stays", session.user.login)))
+    }
+}
+
 /// The runtime crate by yet another path.
 pub mod again {
     pub use ::flows;

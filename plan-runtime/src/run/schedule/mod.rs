@@ -670,7 +670,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// A step that is a single call has ended. This and what follows is done for each step of each run, right where calls are polled:
-    /// as functions of their own, they would save registers more than they work. The output is moved once, to its place: each move of what was
+    /// as functions of their own, they would save registers more than they work. The output is moved once, to its place: each move of a value that was
     /// written just before waits for that.
     #[inline(always)]
     fn single_ended(&mut self, step: usize, result: &mut StepResult, span: Option<&Span>) {

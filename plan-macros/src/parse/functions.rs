@@ -1,6 +1,6 @@
 //! Functions of the author's own, in serde's attributes, that read or write an argument.
 
-use crate::parse::tidy;
+use super::tidy;
 use crate::report::Report;
 use heck::ToUpperCamelCase;
 use proc_macro2::Ident;
