@@ -38,12 +38,22 @@ pub(crate) fn refuse(
                 report.error(&meta.path, format_args!(
                     "with `{name_of}`, the JSON of the {what} `{name}` is not that of its type `{}`: rustc would accept values that fail in the run\nhelp: write a type that has this JSON: `#[derive(Serialize, Deserialize, Shape)] struct {}(#[serde({function})] {});`",
                     tidy(&ty.to_token_stream()),
-                    name.to_upper_camel_case(),
+                    name_of_type(name, ty),
                     tidy(&ty.to_token_stream()),
                 ));
             }
             Ok(())
         });
+    }
+}
+
+/// A name for a type of an argument that is not the name of its type now.
+fn name_of_type(name: &str, ty: &Type) -> String {
+    let name = name.to_upper_camel_case();
+    if tidy(&ty.to_token_stream()) == name {
+        name + "Json"
+    } else {
+        name
     }
 }
 
