@@ -3,6 +3,24 @@
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
+/// Has a macro of this name write the code for each tuple: with the name of each element's type, and its index.
+macro_rules! each_tuple {
+    ($tuple:ident) => {
+        $tuple!(A 0);
+        $tuple!(A 0 B 1);
+        $tuple!(A 0 B 1 C 2);
+        $tuple!(A 0 B 1 C 2 D 3);
+        $tuple!(A 0 B 1 C 2 D 3 E 4);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11);
+    };
+}
+
 pub(crate) mod inside;
 mod parts;
 pub(crate) mod probe;
