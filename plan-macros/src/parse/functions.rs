@@ -24,7 +24,7 @@ pub(crate) fn refuse(
     report: &mut Report,
 ) {
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-        // What else is wrong with it is for serde's own derives to say.
+        // Other mistakes in it are for serde's own derives to say.
         let _ = attr.parse_nested_meta(|meta| {
             let value = value(&meta)?;
             let name_of = meta.path.get_ident().map(Ident::to_string).unwrap_or_default();

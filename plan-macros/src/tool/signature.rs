@@ -272,7 +272,7 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
     if let Some(ident) = &ident {
         let (name, refused) = (text_of(ident), functions::READ);
         functions::refuse(&attrs, "argument", &name, &input.ty, refused, report);
-        // Nothing else is said of it.
+        // rustc has nothing more to say about it.
         attrs.retain(|attr| !functions::has(attr, refused));
     }
     let good = is_no_context(input, report)

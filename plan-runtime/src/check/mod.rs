@@ -54,7 +54,9 @@ pub use segment::{Flattened, written};
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
 pub use crate::run::{Application, CallContext, CalledPlan, Mock, OnMock};
-pub use crate::shape::inside::{Cons, Inside, Known as KnownType, Nil, Of, TypeTree, Types};
+pub use crate::shape::inside::{
+    Cons, HasParts, Inside, Known as KnownType, Nil, Of, Searchable, TypeTree, Types,
+};
 pub use crate::shape::probe::{EverSome, NotProbed, Probe};
 pub use crate::shape::{Field, FieldPlace, Omitted, Tagging, TypeShape, Variant};
 pub use crate::{Call, Error, Result, Run, Shape, Tool};

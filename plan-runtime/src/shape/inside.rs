@@ -46,7 +46,7 @@ pub struct Types {
 pub enum Known {
     /// What it says of itself.
     Shape(TypeShape),
-    /// What is said of it elsewhere, with names that nothing has checked: if anything in it is secret, all of it is.
+    /// What another crate declares of it, with names that nothing has checked: if anything in it is secret, all of it is.
     Declared(TypeShape),
     /// It is another type, inside of this many lists.
     Is(usize, Name),
@@ -54,6 +54,8 @@ pub enum Known {
     Map(Name, Name),
     /// These are its members.
     Members(&'static [(&'static str, Name)]),
+    /// It is another type, which its crate was asked about.
+    Asked(fn() -> Inside),
     /// All of it is secret.
     Secret,
     /// It says nothing of itself.
@@ -167,13 +169,14 @@ impl Known {
             (Self::Members(a), Self::Members(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && same(a.1, b.1))
             }
+            (Self::Asked(a), Self::Asked(b)) => a().root == b().root,
             (Self::Silent, Self::Silent) | (Self::Secret, Self::Secret) => true,
             _ => false,
         }
     }
 }
 
-/// Whether two types of one name are the same. The compiler may have made several copies of what a type says of itself.
+/// Whether two types of one name are the same. The compiler may have copied the fields of a type.
 fn is_same_shape(a: TypeShape, b: TypeShape) -> bool {
     match (a, b) {
         (TypeShape::Opaque, TypeShape::Opaque) => true,
