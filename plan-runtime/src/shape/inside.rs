@@ -226,7 +226,7 @@ pub trait HasParts {
 
 /// A list of types: the first, and the rest.
 #[allow(missing_debug_implementations)]
-pub struct Cons<T: ?Sized, R>(PhantomData<(R, fn(&T))>);
+pub struct Cons<T: ?Sized, R>(PhantomData<R>, PhantomData<T>);
 
 /// The end of such a list.
 #[allow(missing_debug_implementations)]
