@@ -13,8 +13,8 @@ pub(crate) fn secrets_inside(inside: Inside, known: Types, output: bool) -> Secr
     Search::new(known, output).inside(inside).bounded()
 }
 
-/// How often types whose JSON is that of each other are looked at. They have no JSON, or it is that of a struct in between, which is looked at once.
-const DEEPEST: usize = 8;
+/// How often a type is looked at whose JSON is that of another. If it is inside of itself, there is a struct in between, which ends the search, or it has no JSON.
+const TIMES: usize = 8;
 
 struct Search {
     output: bool,
@@ -77,7 +77,7 @@ impl Search {
                     }
                     all
                 }
-                Known::Asked(ask) => self.within(name, DEEPEST, |it| it.inside(ask())),
+                Known::Asked(ask) => self.within(name, TIMES, |it| it.inside(ask())),
                 Known::Secret => Secrets::whole(),
                 Known::Silent => self.within(name, 1, |it| it.parameters(name)),
             });
@@ -85,7 +85,7 @@ impl Search {
         found
     }
 
-    /// What is found at a type of this name; nothing if it is inside of itself so many times.
+    /// What is found at a type of this name; nothing if it is already looked at this number of times.
     fn within(
         &mut self,
         name: &'static str,
