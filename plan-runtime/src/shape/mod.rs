@@ -63,7 +63,8 @@ use serde_json::Value;
 ///
 /// # Secrets
 /// `#[shape(secret)]` marks a field whose value nobody is to see: a password, a token. Reports, errors and events say `(secret)` in its place, and
-/// in the place of all that reads it in a plan. [`Plans that you do not trust`](crate::guide) tells more.
+/// in the place of all that reads it in a plan. They find it wherever the type is, also in the parameters of other types: `Vec<Session>`, `Page<Option<Session>>`.
+/// [`Plans that you do not trust`](crate::guide) tells more.
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, plan, tool};
@@ -104,7 +105,7 @@ use serde_json::Value;
 ///
 /// # Other types
 /// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
-/// [opaque](TypeShape::Opaque). Where this crate is reached only through another, say `#[shape(crate = path)]`.
+/// [opaque](TypeShape::Opaque), and its secrets are those of the other type. Where this crate is reached only through another, say `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this refers to a field of `{Self}`",

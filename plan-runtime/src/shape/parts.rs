@@ -19,6 +19,7 @@ use std::time::{Duration, SystemTime};
 
 macro_rules! without_parts {
     ($($({$($generics:tt)*})? $ty:ty,)*) => {$(
+        #[doc(hidden)]
         impl $(<$($generics)*>)? Searchable for $ty {
             const TREE: TypeTree = TypeTree::new::<Self>(&[Known::Members(&[])]);
         }
