@@ -245,6 +245,7 @@ impl StoredValue {
     }
 
     /// Holds a value, as JSON or as a Rust value, as far as a meter goes.
+    #[inline]
     pub(crate) fn kept<T: Serialize>(
         value: T,
         keep: Keep,
@@ -424,6 +425,7 @@ impl StoredValue {
     }
 
     /// Puts the Rust value into the slot, if one of this type is handed over that nobody else has, or that can be cloned; gives itself back otherwise.
+    #[inline]
     pub(super) fn take_to<T: 'static>(self, slot: &mut Option<T>) -> Option<Self> {
         let content = match self.content {
             Content::Single(mut single) => {

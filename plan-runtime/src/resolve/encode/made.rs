@@ -140,7 +140,7 @@ pub(super) struct Names {
     count: usize,
     /// A bit for each name that is there, so that most names are compared with none.
     marks: u64,
-    more: BTreeSet<Name>,
+    more: Option<BTreeSet<Name>>,
 }
 
 const FEW: usize = 8;
@@ -233,7 +233,7 @@ impl Made for Nothing {
                 members.count += 1;
             }
             name => {
-                members.more.insert(name);
+                members.more.get_or_insert_default().insert(name);
             }
         }
         Ok(())
@@ -252,6 +252,7 @@ impl Made for Nothing {
         true
     }
 
+    #[inline(always)]
     fn object(_: Names) -> Self {
         Self
     }
@@ -264,6 +265,7 @@ impl Made for Nothing {
 impl Names {
     #[inline(never)]
     fn contains(&self, name: &Name) -> bool {
-        self.few[..self.count].contains(&&**name) || self.more.contains(name)
+        let more = self.more.as_ref();
+        self.few[..self.count].contains(&&**name) || more.is_some_and(|more| more.contains(name))
     }
 }

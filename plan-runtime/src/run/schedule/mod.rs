@@ -372,7 +372,7 @@ impl<'x> Schedule<'x> {
         if self.is_shared {
             self.allowance.wake(cx.waker());
         }
-        'turn: loop {
+        loop {
             self.look_at_limits();
             if self.interrupts.poll(cx, &self.clock) {
                 if self.begin_grace() || self.wind_down() {
@@ -397,10 +397,9 @@ impl<'x> Schedule<'x> {
                     is_waiting = true;
                     break;
                 }
-                if self.steps.states[step] != StepState::Waiting {
-                    self.advance(step, start);
-                } else if self.start(step, start) {
-                    continue 'turn;
+                match self.steps.states[step] {
+                    StepState::Waiting => self.start(step, start),
+                    _ => self.advance(step, start),
                 }
                 has_opened = std::mem::take(&mut self.has_opened);
                 if has_opened {
@@ -479,9 +478,8 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// Starts a step. Whether it has ended already, in a turn of its own.
     #[inline(always)]
-    fn start(&mut self, step: usize, start: Start<'_, 'x>) -> bool {
+    fn start(&mut self, step: usize, start: Start<'_, 'x>) {
         self.note_start(step);
         let body = &self.plan.steps[step].body;
         // A single call is by far the most frequent, and needs no more than this.
@@ -495,15 +493,14 @@ impl<'x> Schedule<'x> {
             _ => None,
         };
         let Some(action) = single else {
-            self.start_flow(step, start);
-            return false;
+            return self.start_flow(step, start);
         };
-        let span = if self.watched {
-            Some(self.watch_attempt(step, 0))
+        if self.watched {
+            let span = self.watch_attempt(step, 0);
+            self.start_single(step, action, Some(span), start);
         } else {
-            None
-        };
-        self.start_single(step, action, span, start)
+            self.start_single(step, action, None, start);
+        }
     }
 
     /// Starts what is more than a single call.
@@ -524,7 +521,7 @@ impl<'x> Schedule<'x> {
         self.settle(step);
     }
 
-    /// Starts a single call, in a span if somebody watches. Whether it has ended already, in a turn of its own.
+    /// Starts a single call, in a span if somebody watches.
     #[inline(always)]
     fn start_single(
         &mut self,
@@ -532,10 +529,9 @@ impl<'x> Schedule<'x> {
         action: &'x Action,
         span: Option<Span>,
         start: Start<'_, 'x>,
-    ) -> bool {
+    ) {
         if let Some(error) = self.charge(action, true) {
-            self.ended_at_once(step, Err(error), span.as_ref());
-            return false;
+            return self.ended_at_once(step, Err(error), span.as_ref());
         }
         let given = self.give(step, true);
         let stop = || self.interrupts.look(&self.clock);
@@ -559,13 +555,10 @@ impl<'x> Schedule<'x> {
         self.count_json(step);
         match started {
             Ok(Started::Running(future)) => {
-                let more = span.and_then(|span| CallState::of(span, None, None));
-                if more.is_none() && self.is_polled_next() {
-                    return self.poll_at_once(step, future, bytes);
-                }
                 self.calls += 1;
                 self.has_permit = false;
                 self.held.add(bytes);
+                let more = span.and_then(|span| CallState::of(span, None, None));
                 self.running.push((step, 0), Some(future), more, bytes);
             }
             Ok(Started::InContext(future, context)) => {
@@ -591,37 +584,6 @@ impl<'x> Schedule<'x> {
             }
             Err(payload) => self.ended_at_once(step, Err(panicked(payload)), span.as_ref()),
         }
-        false
-    }
-
-    /// Whether a call that is started now would be the next that is polled, before anything else is looked at.
-    #[inline(always)]
-    fn is_polled_next(&self) -> bool {
-        self.ready.is_empty()
-            && self.running.is_calm()
-            && !self.is_shared
-            && self.ending.is_none()
-            && !self.has_waits_to_start()
-            && self.interrupts.happened().is_none()
-    }
-
-    /// Polls a call that is the next anyway. Most that have ended then were never put anywhere. Whether it has ended.
-    #[inline(always)]
-    fn poll_at_once(&mut self, step: usize, future: StepFuture<'x>, bytes: usize) -> bool {
-        let mut future = Some(future);
-        let mut result = None;
-        self.running.poll_new(&mut future, &mut result);
-        let has_ended = result.is_some();
-        if let Some(result) = &mut result {
-            self.single_ended(step, result, None);
-        } else {
-            self.calls += 1;
-            self.held.add(bytes);
-            self.running.keep_new(step, future, bytes);
-        }
-        // All of it was taken.
-        std::mem::forget(result);
-        has_ended
     }
 
     /// The error of a step, without the values that it found if one of them may be secret.
