@@ -269,3 +269,33 @@ impl Names {
         self.few[..self.count].contains(&&**name) || more.is_some_and(|more| more.contains(name))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Made, Names, Nothing};
+
+    /// More than have a place of their own, and many with the same mark.
+    const NAMES: [&str; 14] = [
+        "a", "b", "", "abc", "adc", "aec", "ä", "name", "nose", "none", "from", "to", "subject",
+        "text",
+    ];
+
+    #[test]
+    fn a_name_is_there_once_of_whatever_kind() {
+        for repeated in 0..NAMES.len() {
+            let mut names = Names::default();
+            assert!(Nothing::is_empty(&names));
+            for (place, name) in NAMES.into_iter().enumerate() {
+                let is_new = match place % 3 {
+                    0 => Nothing::insert(&mut names, name.to_owned().into(), Nothing).is_ok(),
+                    _ => Nothing::insert_field(&mut names, name, Nothing),
+                };
+                assert!(is_new, "{name}");
+                assert!(!Nothing::is_empty(&names));
+                let seen = NAMES[repeated.min(place)];
+                assert!(!Nothing::insert_field(&mut names, seen, Nothing), "{seen}");
+                assert!(Nothing::insert(&mut names, seen.into(), Nothing).is_err());
+            }
+        }
+    }
+}
