@@ -156,8 +156,8 @@ impl<'x> Schedule<'x> {
     }
 
     /// A step that is a single call has ended. This and what follows is done for each step of each run, right where calls are polled:
-    /// as functions of their own, they would save registers more than they work. The output is moved once, to its place: each move of what was
-    /// written just before waits for that.
+    /// as functions of their own, they would save registers more than they work. The output is moved once, to its place: a move has to wait
+    /// where bytes were written just before in other pieces.
     #[inline(always)]
     pub(super) fn single_ended(
         &mut self,
