@@ -132,12 +132,12 @@ mod tests {
             })
         };
         let asked = || state.lock().unwrap().0;
-        let ring = || state.lock().unwrap().1.clone().wake();
+        let ring = || state.lock().unwrap().1.wake_by_ref();
         let mut deadline = Deadline::new(Duration::from_secs(1), Box::pin(wait));
 
         let runs = [Arc::<Woken>::default(), Arc::default()];
         let wakers = runs.clone().map(Waker::from);
-        let [first, second] = wakers.each_ref().map(|waker| Context::from_waker(waker));
+        let [first, second] = wakers.each_ref().map(Context::from_waker);
         for _ in 0..3 {
             assert!(!deadline.is_over(&first));
         }
