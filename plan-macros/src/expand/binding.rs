@@ -3,6 +3,7 @@
 use super::computed::starts_at;
 use super::local;
 use super::reference::path;
+use super::tokens::located;
 use super::value::Builder;
 use crate::ast::Computed;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
@@ -155,7 +156,12 @@ impl Builder<'_> {
             // Null would say that the pattern does not match.
             let collect = match bound {
                 [] => quote!(__plan::encode(&true)),
-                bound => quote!(__plan::encode(&(#(&#bound,)*))),
+                bound => {
+                    // Where a name is bound, rustc says that JSON cannot hold its value; all at one place, so that it says it once.
+                    let at = bound[0].span();
+                    let values = bound.iter().map(|name| located(name.clone(), at));
+                    quote_spanned!(at=> __plan::encode(&(#(__plan::bound_value(&#values),)*)))
+                }
             };
             let (scope, all) = (local("scope", 0), local("all", 0));
             let (look, locals, refs, values) = self.reads(computed, &sources, &scope);

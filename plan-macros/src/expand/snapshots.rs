@@ -568,7 +568,7 @@ fn a_nested_literal_and_an_order() {
                             label: __plan::TakesSome::some(
                                 __plan::inner(
                                     __plan::Takes::fit(
-                                        __plan::FitsInto::present(
+                                        __plan::FitsIntoSome::present(
                                             (&(*__plan::Reachable::field(first.plan_kind())).label)
                                                 .plan_value(),
                                         ),

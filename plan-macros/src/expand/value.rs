@@ -187,7 +187,7 @@ impl<'a> Builder<'a> {
                 from.parens(Tokens::default(), at)
             }
             Value::Some(some, paren, value) => {
-                let check = self.inner(|builder| builder.value(value));
+                let check = self.arriving("FitsIntoSome", |builder| builder.value(value));
                 let (start, end) = (some.span(), paren.span.close());
                 let inner = path(&["inner"], start, end).parens(check, end);
                 path(&["TakesSome", "some"], start, end).parens(inner, end)
@@ -247,7 +247,7 @@ impl<'a> Builder<'a> {
         self.inner(|builder| values.iter().map(|value| builder.value(value)).collect())
     }
 
-    /// Goes on to what is in a list, a tuple or `Some`.
+    /// Goes on to what is in a list or a tuple.
     fn inner<T>(&mut self, within: impl FnOnce(&mut Self) -> T) -> T {
         self.arriving("FitsInto", within)
     }

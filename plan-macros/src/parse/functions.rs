@@ -14,7 +14,7 @@ pub(crate) const READ: &[&str] = &["with", "deserialize_with"];
 /// Those that read or write an input.
 pub(crate) const READ_OR_WRITE: &[&str] = &["with", "deserialize_with", "serialize_with"];
 
-/// Reports such functions, at the attribute of each. `what` is an argument or an input.
+/// Reports such functions, at the attribute of each, and says whether there are none. `what` is an argument or an input.
 pub(crate) fn refuse(
     attrs: &[Attribute],
     what: &str,
@@ -22,9 +22,10 @@ pub(crate) fn refuse(
     ty: &Type,
     functions: &[&str],
     report: &mut Report,
-) {
+) -> bool {
+    let before = report.len();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
-        // What else is wrong with it is for serde's own derives to say.
+        // Other mistakes in it are for the derives of serde to report.
         let _ = attr.parse_nested_meta(|meta| {
             let value = value(&meta)?;
             let name_of = meta.path.get_ident().map(Ident::to_string).unwrap_or_default();
@@ -35,16 +36,19 @@ pub(crate) fn refuse(
                     }
                     _ => "with = …".to_owned(),
                 };
+                let shown = tidy(&ty.to_token_stream());
+                let mut new = name.to_upper_camel_case();
+                if shown.contains(&new) {
+                    new.push_str("Json");
+                }
                 report.error(&meta.path, format_args!(
-                    "with `{name_of}`, the JSON of the {what} `{name}` is not that of its type `{}`: rustc would accept values that fail in the run\nhelp: write a type that has this JSON: `#[derive(Serialize, Deserialize, Shape)] struct {}(#[serde({function})] {});`",
-                    tidy(&ty.to_token_stream()),
-                    name.to_upper_camel_case(),
-                    tidy(&ty.to_token_stream()),
+                    "with `{name_of}`, the JSON of the {what} `{name}` is not that of its type `{shown}`: rustc would accept values that fail in the run\nhelp: write a type that has this JSON: `#[derive(Serialize, Deserialize, Shape)] struct {new}(#[serde({function})] {shown});`",
                 ));
             }
             Ok(())
         });
     }
+    report.len() == before
 }
 
 /// What is after the name of an option.
@@ -56,17 +60,4 @@ fn value(meta: &ParseNestedMeta<'_>) -> syn::Result<Option<Expr>> {
         meta.input.parse::<proc_macro2::Group>()?;
     }
     Ok(None)
-}
-
-/// Whether an attribute has one of these functions.
-pub(crate) fn has(attr: &Attribute, functions: &[&str]) -> bool {
-    let mut found = false;
-    if attr.path().is_ident("serde") {
-        let _ = attr.parse_nested_meta(|meta| {
-            value(&meta)?;
-            found |= functions.iter().any(|name| meta.path.is_ident(name));
-            Ok(())
-        });
-    }
-    found
 }

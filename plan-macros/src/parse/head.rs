@@ -239,8 +239,9 @@ fn inputs(
                     .attrs
                     .retain(|attr| is_not_of_step(attr, "an input", report));
                 let (name, refused) = (text_of(&input.name), functions::READ_OR_WRITE);
-                functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report);
-                input.attrs.retain(|attr| !functions::has(attr, refused));
+                if !functions::refuse(&input.attrs, "input", &name, &input.ty, refused, report) {
+                    input.attrs.retain(|attr| !attr.path().is_ident("serde"));
+                }
                 if types::is_owned(&input.ty, report) {
                     inputs.push(input);
                 } else {

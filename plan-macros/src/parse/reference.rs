@@ -3,6 +3,7 @@
 use crate::ast::{Hop, Reference, Value};
 use crate::report::Report;
 use jsonptr::Pointer;
+use syn::Member;
 
 /// Checks the JSON Pointers in a reference.
 pub(super) fn checked(reference: Reference, report: &mut Report) -> Value {
@@ -20,6 +21,16 @@ pub(super) fn checked(reference: Reference, report: &mut Report) -> Value {
     } else {
         Value::Broken
     }
+}
+
+/// Whether it ends with the name of a method that an `Option` or a `Result` has, which hardly any field has.
+pub(super) fn is_method_without_call(reference: &Reference) -> bool {
+    let Some(Hop::Field(_, Member::Named(name))) = reference.hops.last() else {
+        return false;
+    };
+    ["is_some", "is_none", "is_ok", "is_err"]
+        .iter()
+        .any(|method| name == method)
 }
 
 fn pointer_error(value: &str, error: &jsonptr::ParseError) -> String {

@@ -45,7 +45,14 @@ pub(super) fn read(item: ValueTokens, end: Span, next: &str, report: &mut Report
             literal::unnamed(path, paren, values, tokens, report)
         }
         ValueKind::Macro(call) => known_macro(call, report),
-        ValueKind::Reference(reference, _) => reference::checked(reference, report),
+        ValueKind::Reference(reference, tokens) => {
+            let method = reference::is_method_without_call(&reference).then(|| syn::parse2(tokens));
+            match method {
+                // Of code, rustc says that it is a method and not a field, unless it is a field after all.
+                Some(Ok(expr)) => classify(expr),
+                _ => reference::checked(reference, report),
+            }
+        }
         ValueKind::Expr(expr, _) => classify(expr),
         ValueKind::Broken(tokens, error) => {
             broken(tokens, error, end, report);

@@ -32,7 +32,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     } = shape(input, &krate, false, &mut report).unwrap_or_else(|| Shaped {
         shape: quote!(#krate::check::TypeShape::Opaque),
         lossless: TokenStream::new(),
-        parts: parts::derive_opaque(input, &quote!(#krate::check)),
+        parts: parts::derive_opaque(input, &krate),
     });
     let errors = report.into_compile_errors();
 

@@ -6,13 +6,60 @@ use quote::{ToTokens, quote};
 use serde_derive_internals::ast::{Container, Field};
 use std::collections::BTreeMap;
 use syn::visit::{self, Visit};
-use syn::{DeriveInput, Generics, Lit, Path, Type, TypePath, WherePredicate, parse_quote};
+use syn::{
+    DeriveInput, Generics, Lit, Path, Type, TypePath, Visibility, WherePredicate, parse_quote,
+};
 
 /// The implementations for a type. If it is generic, these are the parameters that are in its JSON, and the types that follow from them: `T` and `T::Item`.
 pub(super) fn derive(input: &DeriveInput, output: &Container<'_>, krate: &Path) -> TokenStream {
+    let known = quote!(#krate::check::KnownType::Shape(<Self as #krate::Shape>::SHAPE));
+    implementations(input, &parts(&input.generics, output), &known, krate)
+}
+
+/// The same for a type whose JSON is that of other types, with `#[serde(into)]`, `from` or `try_from`.
+pub(super) fn derive_opaque(input: &DeriveInput, krate: &Path) -> TokenStream {
+    let check = &quote!(#krate::check);
+    let mut known = TokenStream::new();
+    if super::input_fields(input).any(|field| secret::is_marked(&field.attrs)) {
+        known.extend(quote!(#check::KnownType::Secret,));
+    }
+    for attr in &input.attrs {
+        if attr.path().is_ident("serde") {
+            // What is wrong with it is for serde's own derives to say.
+            let _ = attr.parse_nested_meta(|meta| {
+                let names = ["into", "from", "try_from"];
+                let is_other = names.iter().any(|name| meta.path.is_ident(name));
+                let value: Option<Lit> = match meta.value() {
+                    Ok(value) => Some(value.parse()?),
+                    Err(_) => None,
+                };
+                if let (true, Some(Lit::Str(text))) = (is_other, value)
+                    && let Ok(ty) = text.parse::<Type>()
+                    && let Some(inside) = secret::inside(&ty, &input.generics, check)
+                {
+                    known.extend(quote!(#check::KnownType::Asked(#inside),));
+                }
+                Ok(())
+            });
+        }
+    }
+    if known.is_empty() {
+        known = quote!(#check::KnownType::Members(&[]));
+    }
+    let params = input.generics.type_params().map(|param| &param.ident);
+    let parts: Vec<Type> = params.map(|param| parse_quote!(#param)).collect();
+    implementations(input, &parts, &known, krate)
+}
+
+/// The implementations for a type of which this is known.
+fn implementations(
+    input: &DeriveInput,
+    parts: &[Type],
+    known: &TokenStream,
+    krate: &Path,
+) -> TokenStream {
     let check = &quote!(#krate::check);
     let ident = &input.ident;
-    let parts = parts(&input.generics, output);
     let mut bounded = input.generics.clone();
     if !parts.is_empty() {
         let bounds = parts
@@ -20,9 +67,7 @@ pub(super) fn derive(input: &DeriveInput, output: &Container<'_>, krate: &Path) 
             .map(|part| -> WherePredicate { parse_quote!(#part: #check::Searchable) });
         bounded.make_where_clause().predicates.extend(bounds);
     }
-    let alone = quote! {
-        #check::TypeTree::new::<Self>(&[#check::KnownType::Shape(<Self as #krate::Shape>::SHAPE)])
-    };
+    let alone = quote!(#check::TypeTree::new::<Self>(&[#known]));
     let with =
         (!parts.is_empty()).then(|| quote!(.with(&[#(&<#parts as #check::Searchable>::TREE),*])));
     let (impl_generics, type_generics, bounds) = bounded.split_for_impl();
@@ -36,54 +81,18 @@ pub(super) fn derive(input: &DeriveInput, output: &Container<'_>, krate: &Path) 
     if parts.is_empty() {
         return searchable;
     }
-    let described = described(input, &parts, &alone, check);
-    quote!(#searchable #described)
-}
-
-/// The same for a type whose JSON is that of other types, with `#[serde(into)]`, `from` or `try_from`.
-pub(super) fn derive_opaque(input: &DeriveInput, check: &TokenStream) -> TokenStream {
-    let mut others = Vec::new();
-    for attr in &input.attrs {
-        if attr.path().is_ident("serde") {
-            // What is wrong with it is for serde's own derives to say.
-            let _ = attr.parse_nested_meta(|meta| {
-                let names = ["into", "from", "try_from"];
-                let is_other = names.iter().any(|name| meta.path.is_ident(name));
-                let value: Option<Lit> = match meta.value() {
-                    Ok(value) => Some(value.parse()?),
-                    Err(_) => None,
-                };
-                if let (true, Some(Lit::Str(text))) = (is_other, value) {
-                    others.extend(text.parse::<Type>());
-                }
-                Ok(())
-            });
-        }
-    }
-    let is_marked = super::input_fields(input).any(|it| secret::is_marked(&it.attrs));
-    let secret = is_marked.then(|| quote!(#check::KnownType::Secret,));
-    let alone = quote! {
-        #check::TypeTree::new::<Self>(&[
-            #secret #(#check::KnownType::Is(0, ::core::any::type_name::<#others>)),*
-        ])
-    };
-    described(input, &others, &alone, check)
-}
-
-/// The implementation of `HasParts`.
-fn described(
-    input: &DeriveInput,
-    parts: &[Type],
-    alone: &TokenStream,
-    check: &TokenStream,
-) -> TokenStream {
-    let ident = &input.ident;
-    let list = parts.iter().rfold(
+    // The trait of `T::Item` may be private, and rustc does not let it be in what a public type says. What such a type is, is not known then.
+    let is_private = matches!(input.vis, Visibility::Inherited);
+    let is_parameter = |part: &Type| matches!(part, Type::Path(path) if path.qself.is_none() && path.path.segments.len() == 1);
+    let parts = parts.iter().filter(|part| is_private || is_parameter(part));
+    let list = parts.rfold(
         quote!(__Rest),
         |rest, part| quote!(#check::Cons<#part, #rest>),
     );
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     quote! {
+        #searchable
+
         #[automatically_derived]
         #[allow(deprecated)]
         impl #impl_generics #check::HasParts for #ident #type_generics #where_clause {

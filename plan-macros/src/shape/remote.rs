@@ -133,7 +133,7 @@ pub(super) fn report_serde(
         .iter()
         .filter(|attr| attr.path().is_ident("serde"))
     {
-        // What else is wrong with it was reported.
+        // Other mistakes in it were reported.
         let _ = attr.parse_nested_meta(|meta| {
             if meta.path.is_ident("remote") {
                 report.error(

@@ -269,13 +269,13 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
     input.attrs = rest;
     let mut attrs: Vec<Attribute> = attrs;
     attrs.extend(input.attrs.iter().filter(|attr| is_cfg(attr)).cloned());
-    if let Some(ident) = &ident {
-        let (name, refused) = (text_of(ident), functions::READ);
-        functions::refuse(&attrs, "argument", &name, &input.ty, refused, report);
-        // Nothing else is said of it.
-        attrs.retain(|attr| !functions::has(attr, refused));
-    }
-    let good = is_no_context(input, report)
+    let name = ident.as_ref().map(text_of).unwrap_or_default();
+    let refused = functions::READ;
+    let is_as_its_type = functions::refuse(&attrs, "argument", &name, &input.ty, refused, report);
+    // rustc has nothing more to say about it.
+    attrs.retain(|attr| is_as_its_type || !attr.path().is_ident("serde"));
+    let good = is_as_its_type
+        && is_no_context(input, report)
         && is_owned(&input.ty, report)
         && no_impl_trait(&input.ty, report);
     Some(Argument {

@@ -108,11 +108,11 @@ impl<K, T, N, To: Allows<K, T, N>> Holds<K, T, N> for To {
     type Given = To::Given;
 }
 
-/// The same in a list, a tuple or `Some`, of which the compiler knows what it takes only later: what a value is must not depend on that.
+/// The same in a list or a tuple, of which the compiler knows what it takes only later: what a value is must not depend on that.
 #[diagnostic::on_unimplemented(
     message = "expected `{To}`, found `Option<{T}>`",
     label = "this may be absent; if it is there, it is `{T}`",
-    note = "there are four ways to fix this: in `Some(…)`, leave the `Some` out; call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
+    note = "there are three ways to fix this: call the tool only if it is there: `if let Some(x) = reference {{ … }}`; if its step may be skipped, give the `if` an `else`, and if its step is `#[optional]`, give it a `#[fallback(…)]` instead; or compute a default, such as `reference.clone().unwrap_or_default()`"
 )]
 pub trait FitsInto<T, To, N>: Sized {
     /// As `Allows::Kind`.
@@ -123,6 +123,49 @@ pub trait FitsInto<T, To, N>: Sized {
     fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
         unreachable()
     }
+}
+
+/// The same in a `Some`, which takes a value that is always there: `Some(None)` is null in JSON, as `None` is.
+#[diagnostic::on_unimplemented(
+    message = "expected a value that is always there, found `Option<{T}>`: `Some(None)` is null in JSON, as `None` is",
+    label = "this may be absent; if it is there, it is `{T}`",
+    note = "leave the `Some` out: the whole is `None` then if this is absent; for an `Option<Option<{T}>>`, compute it: `reference.clone().map(Some)`"
+)]
+pub trait FitsIntoSome<T, To, N>: Sized {
+    /// As `Allows::Kind`.
+    type Kind;
+    /// As `Allows::Given`.
+    type Given;
+    /// The value on its way.
+    fn present(_: Passed<Self, T>) -> PassedTo<Self::Kind, Self::Given, To> {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, To> FitsIntoSome<T, To, ()> for AlwaysPresent {
+    type Kind = Self;
+    type Given = T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<To> FitsIntoSome<Unknown, To, Unknown> for MaybeAbsent {
+    type Kind = Self;
+    type Given = Unknown;
+}
+
+#[diagnostic::do_not_recommend]
+impl<To> FitsIntoSome<Unclear, To, Unclear> for MaybeAbsent {
+    type Kind = Self;
+    type Given = Unclear;
+}
+
+impl<K: IsUntyped, To> FitsIntoSome<Value, To, ()> for K
+where
+    Value: CanBe<To>,
+{
+    type Kind = K;
+    type Given = <Value as CanBe<To>>::Given;
 }
 
 macro_rules! arrivals {

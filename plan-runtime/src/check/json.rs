@@ -67,6 +67,23 @@ pub const fn json_or_application<T: for<'a> JsonOrApplication<'a>>() -> bool {
     true
 }
 
+/// A type whose values a pattern binds.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` must implement `Serialize`",
+    label = "this is passed as JSON",
+    note = "add `#[derive(serde::Serialize, serde::Deserialize, plan_runtime::Shape)]` to the declaration of your type, or bind only what the step needs: the elements of `list.iter().map(|element| element.field.clone())`"
+)]
+pub trait BoundValue: Serialize {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> BoundValue for T {}
+
+/// A value that a pattern binds.
+#[must_use]
+pub fn bound_value<T: BoundValue + ?Sized>(value: &T) -> impl Serialize + '_ {
+    value
+}
+
 /// A type of which nothing is known where the constant does not compile.
 pub trait Checked<const CHECKED: bool> {
     /// The type itself.

@@ -18,9 +18,9 @@ mod segment;
 
 pub use application::{CalledDirectlyOn, CalledOn, Calls, First, HasTool, Kind, KnownOn, NoKind};
 pub use argument::{
-    Allows, AlwaysPresent, CanBe, FitsInto, Holds, IsUntyped, MaybeAbsent, ShownInText, Takes,
-    TakesList, TakesLiteral, TakesNegative, TakesNone, TakesOutcome, TakesSome, TakesStruct,
-    TakesText, UntypedJson, any, inner, show, shown, untyped,
+    Allows, AlwaysPresent, CanBe, FitsInto, FitsIntoSome, Holds, IsUntyped, MaybeAbsent,
+    ShownInText, Takes, TakesList, TakesLiteral, TakesNegative, TakesNone, TakesOutcome, TakesSome,
+    TakesStruct, TakesText, UntypedJson, any, inner, show, shown, untyped,
 };
 pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;
@@ -42,8 +42,8 @@ pub use flow::{
     bound_or_failed, element, known, own, part,
 };
 pub use json::{
-    Checked, Json, JsonOrApplication, Outcome, ToolStruct, json, json_or_application, outcome,
-    tool_struct,
+    BoundValue, Checked, Json, JsonOrApplication, Outcome, ToolStruct, bound_value, json,
+    json_or_application, outcome, tool_struct,
 };
 pub use literal::{
     ComputedValue, IsValue, Literal, MayDereference, MayTake, Slot, ValueOf, arguments, literal,

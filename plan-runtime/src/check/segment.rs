@@ -370,7 +370,7 @@ const fn place(
         TypeShape::Opaque => &[],
     };
     match find(fields, ident) {
-        // Of an argument of a tool, it is said where the tool is.
+        // For an argument of a tool, the message is where the tool is.
         Some(field) if field.opaque && field.opaque_argument && !is_tool => fail(&[
             "`",
             ident,

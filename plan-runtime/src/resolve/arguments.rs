@@ -33,6 +33,7 @@ impl Given {
     }
 
     /// Takes out the value of this source.
+    #[inline]
     fn take(&mut self, source: Source) -> Option<StoredValue> {
         let (_, value) = match self {
             Self::One(one) => one.take_if(|(of, _)| *of == source)?,
@@ -157,6 +158,7 @@ impl<'s> Arguments<'s> {
         })
     }
 
+    #[inline]
     fn argument<T>(
         &self,
         name: &str,

@@ -140,6 +140,7 @@ pub(crate) fn receive<T: serde::Serialize + DeserializeOwned>(
 }
 
 /// Whether a type is one that serde_json alone knows: a number of any precision, or raw JSON. It says so by the name.
+#[inline]
 fn is_of_serde_json(name: &str) -> bool {
     name.starts_with("$serde_json::private::")
 }

@@ -55,7 +55,7 @@ pub type CloneFn<T> = fn(&T) -> T;
 pub struct HandOver<T> {
     clone: Option<CloneFn<T>>,
     may_be_null: bool,
-    hold: fn(T, Self, Option<Value>, Keep) -> Content,
+    hold: fn(T, Self, Made, Keep) -> StoredValue,
 }
 
 impl<T> Clone for HandOver<T> {
@@ -72,19 +72,21 @@ impl<T: Serialize + Send + Sync + 'static> HandOver<T> {
         Self {
             clone,
             may_be_null,
-            hold: |value, how, json, keep| {
+            hold: |value, how, made, keep| {
                 let held = Held {
                     value: Some(value),
                     clone: how.clone,
                     may_be_null: how.may_be_null,
-                    json: OnceLock::new(),
+                    json: made.json.map_or_else(OnceLock::new, OnceLock::from),
                 };
-                if let Some(json) = json {
-                    let _ = held.json.set(Box::new(MadeJson::counted(json)));
-                }
-                match keep {
+                let content = match keep {
                     Keep::Single => Content::Single(Box::new(held)),
                     Keep::Json | Keep::Both | Keep::Whole => Content::Whole(Arc::new(held)),
+                };
+                StoredValue {
+                    content,
+                    read: RustValue::default(),
+                    bytes: Cell::new(made.bytes),
                 }
             },
         }
@@ -115,6 +117,12 @@ struct Held<T> {
     may_be_null: bool,
     /// Boxed, since nearly none is ever made.
     json: OnceLock<Box<MadeJson>>,
+}
+
+/// What was made of a value when it was looked through, and what the value counts.
+struct Made {
+    json: Option<Box<MadeJson>>,
+    bytes: usize,
 }
 
 /// The JSON of a value that is handed over.
@@ -245,6 +253,7 @@ impl StoredValue {
     }
 
     /// Holds a value, as JSON or as a Rust value, as far as a meter goes.
+    #[inline]
     pub(crate) fn kept<T: Serialize>(
         value: T,
         keep: Keep,
@@ -256,29 +265,22 @@ impl StoredValue {
             Keep::Json => None,
             Keep::Both | Keep::Whole | Keep::Single => hand_over(),
         };
-        let content = match hand_over {
-            Some(how) => {
-                let json = if keep == Keep::Both {
-                    Some(encode_within(&value, Some(meter))?)
-                } else {
-                    check_within(&value, Some(meter))?;
-                    None
-                };
-                (how.hold)(value, how, json, keep)
-            }
-            None => {
-                let json = encode_within(&value, Some(meter));
-                if std::mem::needs_drop::<T>() {
-                    drop_quietly(value);
-                }
-                Content::Json(json?)
-            }
-        };
-        Ok(Self {
-            content,
-            read: RustValue::default(),
-            bytes: Cell::new(meter.spent() - before),
-        })
+        if let Some(how) = hand_over {
+            let json = if keep == Keep::Both {
+                let json = encode_within(&value, Some(meter))?;
+                Some(Box::new(MadeJson::counted(json)))
+            } else {
+                check_within(&value, Some(meter))?;
+                None
+            };
+            let bytes = meter.spent() - before;
+            return Ok((how.hold)(value, how, Made { json, bytes }, keep));
+        }
+        let json = encode_within(&value, Some(meter));
+        if std::mem::needs_drop::<T>() {
+            drop_quietly(value);
+        }
+        Ok(Self::weighed(json?, meter.spent() - before))
     }
 
     /// Holds an input, as JSON or as a Rust value.
@@ -424,6 +426,7 @@ impl StoredValue {
     }
 
     /// Puts the Rust value into the slot, if one of this type is handed over that nobody else has, or that can be cloned; gives itself back otherwise.
+    #[inline]
     pub(super) fn take_to<T: 'static>(self, slot: &mut Option<T>) -> Option<Self> {
         let content = match self.content {
             Content::Single(mut single) => {

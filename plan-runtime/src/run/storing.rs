@@ -1,7 +1,6 @@
 //! The future of a call, whose output is stored when it ends.
 
 use super::StepError;
-use super::start::StepResult;
 use crate::plan::Keep;
 use crate::resolve::{MemoryBudget, Meter, StoredValue};
 use crate::{Result, Tool};
@@ -36,9 +35,9 @@ impl<T, F> Storing<T, F> {
 }
 
 impl<T: Tool, F: Future<Output = Result<T::Output>>> Future for Storing<T, F> {
-    type Output = StepResult;
+    type Output = Result<StoredValue, StepError>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<StepResult> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let Some(call) = this.call.as_mut().as_pin_mut() else {
             return Poll::Pending;

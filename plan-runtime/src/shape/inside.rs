@@ -54,6 +54,8 @@ pub enum Known {
     Map(Name, Name),
     /// These are its members.
     Members(&'static [(&'static str, Name)]),
+    /// It is another type, which its crate was asked about.
+    Asked(fn() -> Inside),
     /// All of it is secret.
     Secret,
     /// It says nothing of itself.
@@ -167,6 +169,7 @@ impl Known {
             (Self::Members(a), Self::Members(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && same(a.1, b.1))
             }
+            (Self::Asked(a), Self::Asked(b)) => a().root == b().root,
             (Self::Silent, Self::Silent) | (Self::Secret, Self::Secret) => true,
             _ => false,
         }

@@ -3,6 +3,24 @@
 //! `#[derive(Shape)]` reads the serde attributes of a type; [`plan!`](crate::plan!) uses the result at compile
 //! time to turn `inbox.data[0].thread_id` into `/data/0/threadId`.
 
+/// Has a macro of this name write the code for each tuple: with the name of each element's type, and its index.
+macro_rules! each_tuple {
+    ($tuple:ident) => {
+        $tuple!(A 0);
+        $tuple!(A 0 B 1);
+        $tuple!(A 0 B 1 C 2);
+        $tuple!(A 0 B 1 C 2 D 3);
+        $tuple!(A 0 B 1 C 2 D 3 E 4);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10);
+        $tuple!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11);
+    };
+}
+
 pub(crate) mod inside;
 mod parts;
 pub(crate) mod probe;
@@ -45,7 +63,8 @@ use serde_json::Value;
 ///
 /// # Secrets
 /// `#[shape(secret)]` marks a field whose value nobody is to see: a password, a token. Reports, errors and events say `(secret)` in its place, and
-/// in the place of all that reads it in a plan. [`Plans that you do not trust`](crate::guide) tells more.
+/// in the place of all that reads it in a plan. They find it wherever the type is, also in the parameters of other types: `Vec<Session>`, `Page<Option<Session>>`.
+/// [`Plans that you do not trust`](crate::guide) tells more.
 ///
 /// ```
 /// use plan_runtime::{Result, Shape, plan, tool};
@@ -86,7 +105,7 @@ use serde_json::Value;
 ///
 /// # Other types
 /// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
-/// [opaque](TypeShape::Opaque). Where this crate is reached only through another, say `#[shape(crate = path)]`.
+/// [opaque](TypeShape::Opaque), and its secrets are those of the other type. Where this crate is reached only through another, say `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this refers to a field of `{Self}`",

@@ -13,14 +13,17 @@ pub(crate) fn secrets_inside(inside: Inside, known: Types, output: bool) -> Secr
     Search::new(known, output).inside(inside).bounded()
 }
 
+/// How often a type is looked at whose JSON is that of another. If it is inside of itself, there is a struct in between, which ends the search, or it has no JSON.
+const TIMES: usize = 8;
+
 struct Search {
     output: bool,
     /// What is known of types so far, and the crate that asks about the one that is looked at.
     types: Types,
     /// The types around, by the places of their fields: what to say of one that is met again, and whether one was.
     open: Vec<(*const Field, Secrets, bool)>,
-    /// The types around whose parameters are looked at.
-    silent: Vec<&'static str>,
+    /// The types around of which the parameters are looked at, or the types that their JSON is of.
+    names: Vec<&'static str>,
 }
 
 impl Search {
@@ -29,7 +32,7 @@ impl Search {
             output,
             types: known,
             open: Vec::new(),
-            silent: Vec::new(),
+            names: Vec::new(),
         }
     }
 
@@ -74,19 +77,32 @@ impl Search {
                     }
                     all
                 }
+                Known::Asked(ask) => self.within(name, TIMES, |it| it.inside(ask())),
                 Known::Secret => Secrets::whole(),
-                Known::Silent => self.parameters(name),
+                Known::Silent => self.within(name, 1, |it| it.parameters(name)),
             });
         }
         found
     }
 
-    /// A type that says nothing of itself: if anything is secret of the types in its name, or may be, all of it is.
-    fn parameters(&mut self, name: &'static str) -> Secrets {
-        if self.silent.contains(&name) {
+    /// What is found at a type of this name; nothing if it is already looked at this number of times.
+    fn within(
+        &mut self,
+        name: &'static str,
+        most: usize,
+        find: impl FnOnce(&mut Self) -> Secrets,
+    ) -> Secrets {
+        if self.names.iter().filter(|it| **it == name).count() == most {
             return Secrets::NONE;
         }
-        self.silent.push(name);
+        self.names.push(name);
+        let found = find(self);
+        self.names.pop();
+        found
+    }
+
+    /// A type that says nothing of itself: if anything is secret of the types in its name, or may be, all of it is.
+    fn parameters(&mut self, name: &'static str) -> Secrets {
         let mut paths = paths(name);
         let owner = paths.next().map_or("", crate_of);
         let is_secret = paths.any(|path| {
@@ -104,7 +120,6 @@ impl Search {
             }
             all.into_iter().any(|it| !self.named(it).is_empty())
         });
-        self.silent.pop();
         if is_secret {
             Secrets::whole()
         } else {

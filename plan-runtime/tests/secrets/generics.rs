@@ -211,6 +211,68 @@ impl From<Converted> for Card {
     }
 }
 
+/// The JSON of the type contains the type.
+#[derive(Clone, Serialize, Deserialize, Shape)]
+#[serde(from = "Link", into = "Link")]
+struct Chain(Vec<String>);
+
+#[derive(Clone, Serialize, Deserialize, Shape)]
+struct Link {
+    name: String,
+    #[shape(secret)]
+    number: String,
+    next: Option<Box<Chain>>,
+}
+
+impl From<Link> for Chain {
+    fn from(link: Link) -> Self {
+        let rest = link.next.into_iter().flat_map(|next| next.0);
+        Self([link.number].into_iter().chain(rest).collect())
+    }
+}
+
+impl From<Chain> for Link {
+    fn from(mut chain: Chain) -> Self {
+        let number = chain.0.remove(0);
+        let next = (!chain.0.is_empty()).then(|| Box::new(chain));
+        Self {
+            name: "sarah".into(),
+            number,
+            next,
+        }
+    }
+}
+
+/// The JSON of the type is that of another for each parameter.
+#[derive(Clone, Serialize, Deserialize, Shape)]
+#[serde(from = "Page<T>", into = "Page<T>")]
+#[serde(bound = "T: Clone + Serialize + DeserializeOwned")]
+struct Paged<T>(Vec<T>);
+
+impl<T> From<Page<T>> for Paged<T> {
+    fn from(page: Page<T>) -> Self {
+        Self(page.items)
+    }
+}
+
+impl<T> From<Paged<T>> for Page<T> {
+    fn from(paged: Paged<T>) -> Self {
+        Self {
+            items: paged.0,
+            next: None,
+        }
+    }
+}
+
+/// Public, with a bound that is not.
+#[derive(Serialize, Deserialize, Shape)]
+#[allow(private_bounds)]
+#[serde(bound = "M::Row: Serialize + DeserializeOwned, T: Serialize + DeserializeOwned")]
+pub(crate) struct PublicRows<M: Model, T> {
+    row: M::Row,
+    other: T,
+}
+
 /// What it marks is somewhere in the JSON of another type.
 #[derive(Clone, Serialize, Deserialize, Shape)]
 #[serde(from = "String", into = "String")]
@@ -277,6 +339,9 @@ make! {
     {M: Model<Row: Make>} Qualified<M> = Qualified { rows: vec![Some(Make::make())] };
     {M: Model<Row: Make>} Aliased<M> = Aliased { rows: vec![Make::make()] };
     {} ByNumber<1> = ByNumber { row: Make::make() };
+    {} Chain = Chain(vec![MARKER.into(); 4]);
+    {T: Make} Paged<T> = Paged(vec![T::make()]);
+    {M: Model<Row: Make>, T: Make} PublicRows<M, T> = PublicRows { row: Make::make(), other: T::make() };
     {} Converted = Converted { text: MARKER.into() };
     {} MarkedConverted = MarkedConverted { text: MARKER.into() };
     {} Value = Value { text: MARKER.into() };
@@ -419,6 +484,14 @@ fn other_forms_of_types_with_a_secret() {
         Vec<Value>,
         Converted,
         Vec<Converted>,
+        Chain,
+        Option<(Chain, Url)>,
+        Paged<Card>,
+        Vec<Paged<Option<Page<Card>>>>,
+        Paged<(Url, Card)>,
+        PublicRows<Cards, u8>,
+        PublicRows<Plains, Card>,
+        PublicRows<Cards, Url>,
         MarkedConverted,
         Page<MarkedConverted>,
         Default2,
@@ -455,6 +528,9 @@ fn other_forms_of_types_without_a_secret() {
     let all = tools![
         Rows<Plains>,
         Qualified<Plains>,
+        PublicRows<Plains, u8>,
+        Paged<Plain>,
+        Paged<(Url, Plain)>,
         Bounded<Vec<Plain>>,
         PhantomData<Card>,
         BTreeMap<Url, u8>,
@@ -486,6 +562,11 @@ fn exactly_the_secrets_are_found() {
         Bounded<Vec<Card>>,
         HashMap<Password, u8>,
         Converted,
+        Chain,
+        Paged<Card>,
+        PublicRows<Cards, u8>,
+        // A type of another crate is among its parameters, and the other one is not known then.
+        PublicRows<Cards, Url>,
     ];
     let pointers: Vec<_> = all
         .iter()
@@ -509,6 +590,10 @@ fn exactly_the_secrets_are_found() {
         "/value/*/number",
         "",
         "/number",
+        "/next /number",
+        "/items/*/number",
+        "/row/number",
+        "/row",
     ];
     assert_eq!(pointers, expected);
     assert!(all[8].output.pointers() == [""] && all[15].output.pointers() == [""]);

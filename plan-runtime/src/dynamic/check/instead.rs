@@ -24,13 +24,18 @@ impl Outputs<'_, '_> {
             // A long one would not be read.
             return (short(&text) == *text).then(|| quote(&text));
         }
+        self.object(reference, &reference.path)
+    }
+
+    /// A reference to the same source with this path, as the object that it is where no string refers to anything.
+    fn object(&self, reference: &Reference, path: &[Segment]) -> Option<String> {
         let name = self.plan.name_of(reference.source);
         let to = match reference.source {
             Source::Step(index) => ReferenceTarget::Step(index, name?),
             Source::Input(_) => ReferenceTarget::Input(name?),
             Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
-        (self.dialect.rules().form)(to, reference.path.as_slice())
+        (self.dialect.rules().form)(to, path)
     }
 
     /// The same, or a letter for it.
@@ -45,13 +50,7 @@ impl Outputs<'_, '_> {
         if style.is_string() {
             return Some(quote(&style.write(path)));
         }
-        let name = self.plan.name_of(reference.source)?;
-        let to = match reference.source {
-            Source::Step(index) => ReferenceTarget::Step(index, name),
-            Source::Input(_) => ReferenceTarget::Input(name),
-            Source::Local(_) => return None,
-        };
-        (self.dialect.rules().form)(to, path)
+        self.object(reference, path)
     }
 
     /// A name for a variable that nothing has yet, as far as the arguments and the plan around them tell.
@@ -69,8 +68,8 @@ impl Outputs<'_, '_> {
             });
             in_text
                 || self.is_bound(name)
-                || self.plan.steps.iter().any(|step| step.id == name)
-                || self.plan.inputs.iter().any(|input| input.name == name)
+                || self.plan.step(name).is_some()
+                || self.plan.input(name).is_some()
         };
         let names = ["x", "found", "there", "given"];
         let free = names.into_iter().find(|name| !is_used(name));

@@ -195,8 +195,8 @@ impl<'a, 'c> Outputs<'a, 'c> {
         let mut places = at.map(|at| self.spans.templates.parts(at));
         for (index, item) in items.iter().enumerate() {
             let at = places.as_mut().and_then(Iterator::next);
-
-            let literal = literal(item, &mut LARGEST_ELEMENT.clone());
+            let mut room = LARGEST_ELEMENT;
+            let literal = literal(item, &mut room);
             match literal.filter(|_| index < MOST_ELEMENTS) {
                 Some(value) => element.replaced.push(Replacement {
                     value,

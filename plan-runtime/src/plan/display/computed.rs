@@ -2,6 +2,7 @@
 
 use crate::plan::{Comparison, Question};
 use crate::print::{is_value, split_outside, word};
+use std::cmp::Reverse;
 
 /// Whether a [`Test`](crate::plan::Test), which is data, may be written like this expression: values with operators between them. What
 /// is in brackets counts, too, since a test may be.
@@ -13,22 +14,10 @@ pub(super) fn may_be_test(mut text: &str) -> bool {
     {
         text = inner;
     }
-    let signs: Vec<&str> = ["&&", "||"]
-        .into_iter()
-        // The longer of two is to be found first.
-        .chain(
-            Comparison::ALL
-                .map(Comparison::sign)
-                .into_iter()
-                .filter(|sign| sign.len() == 2),
-        )
-        .chain(
-            Comparison::ALL
-                .map(Comparison::sign)
-                .into_iter()
-                .filter(|sign| sign.len() == 1),
-        )
-        .collect();
+    let mut signs = vec!["&&", "||"];
+    signs.extend(Comparison::ALL.map(Comparison::sign));
+    // `<=` is found before `<`.
+    signs.sort_by_key(|sign| Reverse(sign.len()));
     let operands = split_outside(text, &signs);
     let is_test = |operand: &str| bare(operand) != operand;
     match &operands[..] {

@@ -15,8 +15,8 @@ use std::collections::HashSet;
 use std::fmt::{Display, Formatter, Result, Write};
 
 /// Names that are not words are in quotes, and so is Rust that could be taken for more than a type, a pattern or a value
-/// (`code("…")`, `computed("…")`). Rust that reads like a test that is data is in braces: `{ list.len() }`. A line break or another character that is not seen is an escape (`\u{202e}`). So each line is what
-/// it seems to be, and plans that differ in what they do print differently, unless they differ in [secrets](crate::Shape#secrets).
+/// (`code("…")`, `computed("…")`). Rust that reads like a [`Test`], which is data, is in braces: `{ list.len() }`. A line break or another
+/// character that is not seen is an escape (`\u{202e}`). So each line is what it seems to be, and plans that differ in what they do print differently, unless they differ in [secrets](crate::Shape#secrets).
 impl Display for Plan {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if let Some(hidden) = self.without_secrets() {

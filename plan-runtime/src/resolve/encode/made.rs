@@ -140,7 +140,7 @@ pub(super) struct Names {
     count: usize,
     /// A bit for each name that is there, so that most names are compared with none.
     marks: u64,
-    more: BTreeSet<Name>,
+    more: Option<BTreeSet<Name>>,
 }
 
 const FEW: usize = 8;
@@ -233,7 +233,7 @@ impl Made for Nothing {
                 members.count += 1;
             }
             name => {
-                members.more.insert(name);
+                members.more.get_or_insert_default().insert(name);
             }
         }
         Ok(())
@@ -252,6 +252,7 @@ impl Made for Nothing {
         true
     }
 
+    #[inline(always)]
     fn object(_: Names) -> Self {
         Self
     }
@@ -264,6 +265,37 @@ impl Made for Nothing {
 impl Names {
     #[inline(never)]
     fn contains(&self, name: &Name) -> bool {
-        self.few[..self.count].contains(&&**name) || self.more.contains(name)
+        let more = self.more.as_ref();
+        self.few[..self.count].contains(&&**name) || more.is_some_and(|more| more.contains(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Made, Names, Nothing};
+
+    /// More than have a place of their own, and many with the same mark.
+    const NAMES: [&str; 14] = [
+        "a", "b", "", "abc", "adc", "aec", "ä", "name", "nose", "none", "from", "to", "subject",
+        "text",
+    ];
+
+    #[test]
+    fn a_name_is_there_once_of_whatever_kind() {
+        for repeated in 0..NAMES.len() {
+            let mut names = Names::default();
+            assert!(Nothing::is_empty(&names));
+            for (place, name) in NAMES.into_iter().enumerate() {
+                let is_new = match place % 3 {
+                    0 => Nothing::insert(&mut names, name.to_owned().into(), Nothing).is_ok(),
+                    _ => Nothing::insert_field(&mut names, name, Nothing),
+                };
+                assert!(is_new, "{name}");
+                assert!(!Nothing::is_empty(&names));
+                let seen = NAMES[repeated.min(place)];
+                assert!(!Nothing::insert_field(&mut names, seen, Nothing), "{seen}");
+                assert!(Nothing::insert(&mut names, seen.into(), Nothing).is_err());
+            }
+        }
     }
 }

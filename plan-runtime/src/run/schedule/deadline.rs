@@ -95,3 +95,70 @@ impl Wake for Alarm {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Deadline;
+    use std::future::poll_fn;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Poll, Wake, Waker};
+    use std::time::Duration;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn the_wait_is_asked_when_it_was_woken_and_in_each_turn() {
+        // How often the wait was asked, who is to be woken, and whether it is over.
+        let state = Arc::new(Mutex::new((0, Waker::noop().clone(), false)));
+        let wait = {
+            let state = Arc::clone(&state);
+            poll_fn(move |cx| {
+                let mut state = state.lock().unwrap();
+                state.0 += 1;
+                state.1 = cx.waker().clone();
+                if state.2 {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
+            })
+        };
+        let asked = || state.lock().unwrap().0;
+        let ring = || state.lock().unwrap().1.wake_by_ref();
+        let mut deadline = Deadline::new(Duration::from_secs(1), Box::pin(wait));
+
+        let runs = [Arc::<Woken>::default(), Arc::default()];
+        let wakers = runs.clone().map(Waker::from);
+        let [first, second] = wakers.each_ref().map(Context::from_waker);
+        for _ in 0..3 {
+            assert!(!deadline.is_over(&first));
+        }
+        assert_eq!(asked(), 1);
+
+        // Woken: the run is, too, once.
+        ring();
+        ring();
+        assert_eq!(runs[0].0.load(Ordering::Relaxed), 1);
+        assert!(!deadline.is_over(&first) && !deadline.is_over(&first));
+        assert_eq!(asked(), 2);
+
+        // A turn, in which another task polls the run.
+        deadline.ask_again();
+        assert!(!deadline.is_over(&second) && !deadline.is_over(&second));
+        assert_eq!(asked(), 3);
+
+        state.lock().unwrap().2 = true;
+        assert!(!deadline.is_over(&second));
+        ring();
+        assert_eq!(runs.map(|run| run.0.load(Ordering::Relaxed)), [1, 1]);
+        assert!(deadline.is_over(&second));
+    }
+}

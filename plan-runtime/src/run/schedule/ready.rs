@@ -52,11 +52,6 @@ impl Ready {
         }
     }
 
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.first.is_none() && self.has_no_rest()
-    }
-
     fn has_no_rest(&self) -> bool {
         self.levels.last().is_none_or(|top| top[0] == 0)
     }

@@ -253,7 +253,7 @@ fn poll_block<'x>(
 
 /// Polls a tool's future, and drops it if that is its end. The result has a place of the caller's, so that it is not moved on and on.
 #[inline(always)]
-pub(super) fn poll_future(
+fn poll_future(
     future: &mut Option<StepFuture<'_>>,
     cx: &mut Context<'_>,
     result: &mut Option<StepResult>,

@@ -8,7 +8,7 @@ use super::super::nesting::may_start;
 use super::super::start::{StepFuture, StepResult};
 use super::Start;
 use super::block_run::BlockRun;
-use super::task::{CallState, Task, poll_future};
+use super::task::{CallState, Task};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +19,8 @@ use std::task::{Context, Poll, Wake, Waker};
 pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
     free: Vec<usize>,
+    /// The slot to poll before all others: where steps come one after the other, there is never another.
+    next: Option<usize>,
     /// The slots to poll. One whose task is gone, or has been polled already, is polled to no harm.
     queue: VecDeque<usize>,
     woken: Arc<WokenTasks>,
@@ -74,39 +76,20 @@ impl<'x> Tasks<'x> {
         task.future = future;
         task.more = more;
         task.bytes = bytes;
-        self.queue.push_back(slot);
+        if self.next.is_none() && self.queue.is_empty() {
+            self.next = Some(slot);
+        } else {
+            self.queue.push_back(slot);
+        }
     }
 
-    /// Whether no task is to be polled now.
+    /// Takes out the slot to poll now.
     #[inline(always)]
-    pub(super) fn is_calm(&self) -> bool {
-        self.queue.is_empty()
-    }
-
-    /// Polls a call that is not among the tasks. What it wakes is the slot that [`keep_new`](Self::keep_new) gives it.
-    #[inline(always)]
-    pub(super) fn poll_new(
-        &mut self,
-        future: &mut Option<StepFuture<'x>>,
-        result: &mut Option<StepResult>,
-    ) {
-        let slot = match self.free.last() {
-            Some(slot) => *slot,
-            None => {
-                let slot = self.grow();
-                self.free.push(slot);
-                slot
-            }
-        };
-        let TaskSlot { alarm, waker, .. } = &self.slots[slot];
-        alarm.rung.store(false, Ordering::Release);
-        poll_future(future, &mut Context::from_waker(waker), result);
-    }
-
-    /// Adds a call that was polled already, and has not ended.
-    pub(super) fn keep_new(&mut self, step: usize, future: Option<StepFuture<'x>>, bytes: usize) {
-        self.push((step, 0), future, None, bytes);
-        self.queue.pop_back();
+    fn take_next(&mut self) -> Option<usize> {
+        match self.next.take() {
+            None => self.queue.pop_front(),
+            next => next,
+        }
     }
 
     #[cold]
@@ -135,7 +118,7 @@ impl<'x> Tasks<'x> {
         start: Start<'_, 'x>,
     ) -> Poll<Option<Happened<'x>>> {
         loop {
-            while let Some(slot) = self.queue.pop_front() {
+            while let Some(slot) = self.take_next() {
                 if self.poll_slot(slot, result, start) {
                     let Task {
                         step,
@@ -209,8 +192,11 @@ impl<'x> Tasks<'x> {
 
     /// Adds a block, which is polled before all others: the call for which there is a permit now may be in it.
     pub(super) fn push_block(&mut self, place: (usize, usize), state: Box<CallState<'x>>) {
+        if let Some(next) = self.next.take() {
+            self.queue.push_front(next);
+        }
         self.push(place, None, Some(state), 0);
-        self.queue.rotate_right(1);
+        self.next = self.next.or_else(|| self.queue.pop_back());
     }
 
     /// Hands over the blocks that run, each with its step and its job. They are polled again.

@@ -1,6 +1,7 @@
 //! Where a run takes the time from.
 
 mod manual;
+mod waits;
 
 pub use manual::ManualTimer;
 
@@ -8,6 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use waits::WaitUntil;
 
 /// A wait, on its way: what [`Timer::sleep`] gives.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -51,7 +53,7 @@ impl<T: Timer + ?Sized> Timer for Arc<T> {
     }
 }
 
-/// The system's time. One thread of the crate `futures-timer`, which is started when the first run has to wait, serves all runs.
+/// The system's time. One thread, which is started when the first run has to wait, serves all runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadTimer;
 
@@ -61,6 +63,6 @@ impl Timer for ThreadTimer {
     }
 
     fn sleep(&self, duration: Duration) -> Sleep {
-        Box::pin(futures_timer::Delay::new(duration))
+        Box::pin(WaitUntil::after(duration))
     }
 }

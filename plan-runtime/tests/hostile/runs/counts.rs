@@ -2,8 +2,8 @@
 
 use super::{plan, step};
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::run::{Limits, ManualTimer, RunError, Status, StepError};
-use plan_runtime::{Error, Plan};
+use plan_runtime::run::{CallContext, Limits, ManualTimer, RunError, Status, StepError};
+use plan_runtime::{Error, Plan, plan, tool};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -298,6 +298,48 @@ proptest! {
         if let Some(elements) = listed.checked_sub(1) {
             let (text, _) = error(&plan, Some(exact.elements(elements)));
             prop_assert!(text.contains(&format!("more than {elements} element")), "{}", text);
+        }
+    }
+}
+
+/// Counts.
+#[tool]
+async fn tick(after: u64) -> plan_runtime::Result<u64> {
+    Ok(after + 1)
+}
+
+plan! {
+    Twice(after: u64) -> u64 {
+        step a = Tick { after };
+        step b = Tick { after: a };
+        b
+    }
+}
+
+/// Runs a plan as a part of the run around it.
+#[tool]
+async fn tick_twice(#[context] context: CallContext, after: u64) -> plan_runtime::Result<u64> {
+    Ok(Twice { after }.run(&()).inside(&context).await?)
+}
+
+#[test]
+fn calls_count_before_a_plan_inside_and_after_it() {
+    let run = |limits| {
+        let made = plan! {
+            step a = Tick { after: 0 };
+            step b = Tick { after: a };
+            step c = TickTwice { after: b };
+            step d = Tick { after: c };
+            d
+        };
+        smol::block_on(made.run(&()).limits(limits)).map_err(|error| error.to_string())
+    };
+    for limit in [Limits::calls, Limits::attempts] {
+        assert_eq!(run(limit(Limits::DEFAULT, 6)), Ok(5));
+        for (most, step) in [(0, "a"), (1, "b"), (2, "c"), (3, "a"), (4, "b"), (5, "d")] {
+            let text = run(limit(Limits::DEFAULT, most)).unwrap_err();
+            let found = text.contains(&format!("has made {most} "));
+            assert!(found && text.contains(step), "{most}: {text}");
         }
     }
 }

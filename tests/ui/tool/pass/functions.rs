@@ -42,7 +42,7 @@ fn room(number: u64) -> Room {
     Room { number, name: " a ".into() }
 }
 
-/// What writes an argument says nothing of what it is read from.
+/// What writes an argument does not say how it is read.
 #[tool]
 async fn count(number: Number, #[serde(serialize_with = "as_text::serialize")] more: u64) -> Result<u64> {
     Ok(number.0 + more)

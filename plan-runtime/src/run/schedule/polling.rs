@@ -1,0 +1,162 @@
+//! What a run does when it is polled: it starts what is ready, and goes on with what has happened.
+
+use super::super::nesting::may_start;
+use super::super::on_failure::OnFailure;
+use super::super::start::StepResult;
+use super::step_state::StepState;
+use super::tasks::Happened;
+use super::{Schedule, Start};
+use crate::error::{Interrupt, StepError};
+use std::task::{Context, Poll};
+
+impl<'x> Schedule<'x> {
+    /// Is ready once no step runs and none is to start.
+    pub(in crate::run) fn poll(&mut self, cx: &mut Context<'_>, start: Start<'_, 'x>) -> Poll<()> {
+        self.look_who_watches();
+        self.turn.polled();
+        self.interrupts.polled();
+        if self.is_shared {
+            self.allowance.wake(cx.waker());
+        }
+        loop {
+            self.look_at_limits();
+            self.look_at_journal(cx);
+            if self.interrupts.poll(cx, &self.clock) {
+                self.note_interrupt();
+                if self.begin_grace() || self.wind_down() {
+                    continue;
+                }
+                self.cancel();
+                break;
+            }
+            self.start_waits(start);
+            // A block has its turn before more is started, since a call in it comes first.
+            let mut has_opened = false;
+            let mut is_waiting = false;
+            while self.calls < self.run.options.concurrency {
+                let Some(step) = self.next_ready() else { break };
+                if !may_start() {
+                    self.ready.insert(step);
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                if self.is_shared && !self.may_call(cx, step) {
+                    self.ready.insert(step);
+                    is_waiting = true;
+                    break;
+                }
+                match self.steps.states[step] {
+                    StepState::Waiting => self.start(step, start),
+                    _ => self.advance(step, start),
+                }
+                has_opened = std::mem::take(&mut self.has_opened);
+                if has_opened {
+                    break;
+                }
+            }
+            if self.is_shared && !is_waiting {
+                self.give_back();
+            }
+            if self.interrupts.happened().is_some()
+                || self.has_waits_to_start()
+                || self.has_no_journal()
+            {
+                continue;
+            }
+            if self.open == 0 && !is_waiting {
+                break;
+            }
+            let mut result = None;
+            match self.running.poll_next(cx, &mut result, start) {
+                Poll::Ready(Some(happened)) => {
+                    self.happened(happened, &mut result);
+                    // All of it was taken.
+                    std::mem::forget(result);
+                }
+                Poll::Ready(None) if !is_waiting => break,
+                Poll::Pending if has_opened => {}
+                Poll::Ready(None) | Poll::Pending if self.goes_on_replaying() => {}
+                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
+            }
+        }
+        self.give_back();
+        // Waits may be left, for a step that has failed by now.
+        self.abandon_all();
+        if self.is_before_ending() {
+            return Poll::Ready(());
+        }
+        let is_undo = self.ending.as_ref().is_some_and(|it| it.is_undo());
+        self.close_ending();
+        self.ended = Some(self.clock.now());
+        if !is_undo {
+            self.watch_plan_end();
+        }
+        Poll::Ready(())
+    }
+
+    /// Ends the run before its time, when it is polled next.
+    pub(in crate::run) fn interrupt(&self, interrupt: Interrupt) {
+        self.interrupts.happen(interrupt);
+    }
+
+    fn next_ready(&mut self) -> Option<usize> {
+        if self.is_stopping() || self.interrupts.happened().is_some() {
+            return None;
+        }
+        let next = self.ready.pop();
+        if next.is_none() && self.ending.is_some() {
+            return self.next_of_ending();
+        }
+        next
+    }
+
+    /// Whether nothing more is started.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.ending.is_none()
+            && (self.winding.is_some()
+                || self.run.options.on_failure != OnFailure::Continue && !self.failed.is_empty())
+    }
+
+    #[inline(always)]
+    pub(super) fn happened(&mut self, happened: Happened<'x>, result: &mut Option<StepResult>) {
+        let Happened {
+            step,
+            job,
+            mut more,
+            bytes,
+        } = happened;
+        self.held.remove(bytes);
+        if let Some(more) = &mut more
+            && let Some(block) = more.block.take()
+        {
+            let result = result.take().unwrap_or(Err(StepError::Unknown));
+            return self.block_ended(step, job, *block, result, &more.span);
+        }
+        if self.run.durable.is_some()
+            && let Some(result) = result.take_if(|_| self.is_to_record(step, job))
+        {
+            return self.record_call((step, job), result, more);
+        }
+        let span = more.as_deref().map(|more| &more.span);
+        match result {
+            Some(result) => {
+                self.calls -= 1;
+                if self.is_shared {
+                    self.call_ended(more.as_deref());
+                }
+                match self.steps.more_of(step) {
+                    Some(_) => {
+                        let result = std::mem::replace(result, Err(StepError::Unknown));
+                        self.called(step, job, result, span);
+                    }
+                    None => self.single_ended(step, result, span),
+                }
+            }
+            None if more.as_deref().is_some_and(|more| more.receives) => {
+                self.received(step, job, span);
+            }
+            None if more.is_some_and(|more| more.asks) => self.answered(step, job),
+            None => self.waited(step, job),
+        }
+    }
+}

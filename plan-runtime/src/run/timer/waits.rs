@@ -1,0 +1,245 @@
+//! The waits of all runs, which one thread ends.
+//!
+//! A wait that is over before its time, as that for the deadline of nearly each run is, must cost little: the thread is not woken for it. It is woken only
+//! for a wait that ends before the time at which the thread looks anyway, be that for a wait that is gone by then.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A wait until a time. It is `None` for one that is too late to be told.
+pub(super) struct WaitUntil {
+    time: Option<Instant>,
+    /// Its number among the waits, once it is one of them.
+    number: Option<u64>,
+}
+
+/// Of a wait: when it is over, and a number, since others may be over at the same time.
+type Key = (Instant, u64);
+
+struct Waits {
+    state: Mutex<State>,
+    /// There is a wait before the time at which the thread looks.
+    is_earlier: Condvar,
+}
+
+struct State {
+    /// Who is woken when.
+    wakers: BTreeMap<Key, Waker>,
+    count: u64,
+    thread: ThreadState,
+}
+
+enum ThreadState {
+    NotStarted,
+    /// It is about to look.
+    Awake,
+    /// It sleeps until this time, or for ever.
+    Asleep(Option<Instant>),
+}
+
+static WAITS: Waits = Waits {
+    state: Mutex::new(State {
+        wakers: BTreeMap::new(),
+        count: 0,
+        thread: ThreadState::NotStarted,
+    }),
+    is_earlier: Condvar::new(),
+};
+
+impl WaitUntil {
+    /// A wait of this length, from now on.
+    pub(super) fn after(duration: Duration) -> Self {
+        Self {
+            time: Instant::now().checked_add(duration),
+            number: None,
+        }
+    }
+}
+
+impl Future for WaitUntil {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(time) = self.time else {
+            return Poll::Pending;
+        };
+        if Instant::now() >= time {
+            return Poll::Ready(());
+        }
+        let waker = cx.waker().clone();
+        self.number = Some(WAITS.add(time, self.number, waker));
+        Poll::Pending
+    }
+}
+
+impl Drop for WaitUntil {
+    fn drop(&mut self) {
+        if let (Some(time), Some(number)) = (self.time, self.number) {
+            let waker = WAITS.lock().wakers.remove(&(time, number));
+            // Not while the waits are locked: what it drops may wait, too.
+            drop(waker);
+        }
+    }
+}
+
+impl Waits {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // What panics while it is locked is nothing that changes it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has this woken at a time, in the place of what the wait of this number woke before. Returns the number of the wait.
+    fn add(&'static self, time: Instant, number: Option<u64>, waker: Waker) -> u64 {
+        let mut state = self.lock();
+        match state.thread {
+            ThreadState::NotStarted => {
+                let thread = thread::Builder::new().name("plan-timer".into());
+                let thread = thread.spawn(|| self.run());
+                thread.expect("a thread can be started that ends waits");
+                state.thread = ThreadState::Awake;
+            }
+            ThreadState::Asleep(until) if until.is_none_or(|until| time < until) => {
+                state.thread = ThreadState::Awake;
+                self.is_earlier.notify_one();
+            }
+            ThreadState::Asleep(_) | ThreadState::Awake => {}
+        }
+        let number = number.unwrap_or_else(|| {
+            state.count += 1;
+            state.count
+        });
+        let before = state.wakers.insert((time, number), waker);
+        drop(state);
+        drop(before);
+        number
+    }
+
+    /// What the thread does.
+    fn run(&self) {
+        let mut state = self.lock();
+        loop {
+            let now = Instant::now();
+            let next = state.wakers.first_key_value().map(|((time, _), _)| *time);
+            match next {
+                Some(time) if time <= now => {
+                    let due = state.wakers.pop_first();
+                    // What is woken may be anybody's code, and may wait again.
+                    drop(state);
+                    if let Some((_, waker)) = due {
+                        let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+                    }
+                    state = self.lock();
+                }
+                next => {
+                    state.thread = ThreadState::Asleep(next);
+                    let is_asleep =
+                        |state: &mut State| matches!(state.thread, ThreadState::Asleep(_));
+                    state = match next {
+                        Some(time) => {
+                            let left = time.saturating_duration_since(now);
+                            let waited = self.is_earlier.wait_timeout_while(state, left, is_asleep);
+                            waited.unwrap_or_else(PoisonError::into_inner).0
+                        }
+                        None => {
+                            let waited = self.is_earlier.wait_while(state, is_asleep);
+                            waited.unwrap_or_else(PoisonError::into_inner)
+                        }
+                    };
+                    state.thread = ThreadState::Awake;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WAITS, WaitUntil};
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::sync::mpsc::{Sender, channel};
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Poll, Wake, Waker};
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    /// Says that it was woken, by its name.
+    struct Told(&'static str, Mutex<Sender<&'static str>>);
+
+    impl Wake for Told {
+        fn wake(self: Arc<Self>) {
+            self.1.lock().unwrap().send(self.0).unwrap();
+            assert!(self.0 != "panics", "a waker may panic");
+        }
+    }
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn poll(wait: &mut WaitUntil, waker: &Waker) -> bool {
+        Pin::new(wait).poll(&mut Context::from_waker(waker)) == Poll::Ready(())
+    }
+
+    #[test]
+    fn waits_end_in_their_order_whatever_the_wakers_do() {
+        let (tell, told) = channel();
+        let waker = |name| Waker::from(Arc::new(Told(name, Mutex::new(tell.clone()))));
+        let start = Instant::now();
+        let waits = [("late", 60), ("panics", 20), ("early", 5), ("gone", 10)];
+        let mut waits = waits.map(|(name, time)| (name, WaitUntil::after(ms(time))));
+        for (name, wait) in &mut waits {
+            // The last who asks is woken.
+            assert!(!poll(wait, &waker("nobody")));
+            assert!(!poll(wait, &waker(name)));
+        }
+        let mut for_ever = WaitUntil::after(Duration::MAX);
+        assert!(!poll(&mut for_ever, &waker("nobody")));
+        let [mut late, _panics, _early, (_, gone)] = waits;
+        drop(gone);
+        let names: Vec<&str> = (0..3).map(|_| told.recv().unwrap()).collect();
+        assert_eq!(names, ["early", "panics", "late"]);
+        assert!(start.elapsed() >= ms(60));
+        assert!(poll(&mut late.1, &waker("late")));
+        assert!(poll(&mut WaitUntil::after(ms(0)), &waker("now")));
+    }
+
+    #[test]
+    fn what_is_dropped_leaves_nothing() {
+        let kept = Arc::new(Told("kept", Mutex::new(channel().0)));
+        let mut waits: Vec<WaitUntil> = (0..100).map(|_| WaitUntil::after(ms(3_600_000))).collect();
+        for wait in &mut waits {
+            assert!(!poll(wait, &Waker::from(Arc::clone(&kept))));
+        }
+        assert_eq!(Arc::strong_count(&kept), 101);
+        assert!(WAITS.lock().wakers.len() >= 100);
+        drop(waits);
+        assert_eq!(Arc::strong_count(&kept), 1);
+    }
+
+    #[test]
+    fn many_threads_wait() {
+        let threads = (0..8_u64).map(|thread| {
+            thread::spawn(move || {
+                for turn in 0..20 {
+                    let (start, time) = (Instant::now(), ms(thread * turn % 7));
+                    let long = WaitUntil::after(ms(60_000));
+                    smol::block_on(async {
+                        let waits = smol::future::or(long, WaitUntil::after(time));
+                        waits.await;
+                    });
+                    let took = start.elapsed();
+                    assert!(took >= time && took < ms(30_000), "{took:?} for {time:?}");
+                }
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().for_each(|it| it.join().unwrap());
+    }
+}
