@@ -62,7 +62,7 @@ impl Call<World> for Work {
         let key = key(&context);
         world.say(&format!("start {key} {}", context.idempotency_key()));
         smol::future::yield_now().await;
-        if world.log.is_some() && self.n % 16 == 0 {
+        if world.log.is_some() && self.n.is_multiple_of(16) {
             smol::Timer::after(Duration::from_millis(1)).await;
         }
         world.say(&format!("end {key}"));

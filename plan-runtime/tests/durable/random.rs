@@ -124,8 +124,8 @@ impl<'p> Call<World<'p>> for Act {
         .await;
         let key = running.1.clone();
         let hash = hash(world.seed ^ 1, &key);
-        if hash % world.fails == 0 {
-            return Err(if hash % 3 == 0 {
+        if hash.is_multiple_of(world.fails) {
+            return Err(if hash.is_multiple_of(3) {
                 Error::permanent("gone")
             } else {
                 Error::msg("busy")
