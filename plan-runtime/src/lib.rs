@@ -139,7 +139,7 @@ mod plans;
 mod print;
 pub mod resolve;
 pub mod run;
-#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+#[cfg(feature = "sqlite")]
 mod serve;
 pub mod shape;
 #[cfg(feature = "macros")]

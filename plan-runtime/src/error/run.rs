@@ -539,7 +539,7 @@ impl RunError {
     }
 
     /// Whether the run has not started.
-    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
+    #[cfg(feature = "sqlite")]
     pub(crate) fn is_of_start(&self) -> bool {
         match &self.0.cause {
             Cause::Inputs(_)

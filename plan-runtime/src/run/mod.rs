@@ -47,7 +47,7 @@ mod throttle;
 mod timer;
 pub(crate) mod tool;
 mod trace;
-#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+#[cfg(feature = "sqlite")]
 mod view;
 
 pub use crate::error::{Failure, RunError, StepError};
@@ -96,7 +96,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+#[cfg(feature = "sqlite")]
 pub(crate) use view::{Following, View};
 
 /// A run of a plan on an application: a future of the plan's output.

@@ -42,7 +42,7 @@ pub(crate) enum Starter<'a, App: ?Sized> {
     Found(Box<dyn Starts<App> + 'a>),
     /// The code of a plan that is called, as it would be by a step.
     #[cfg_attr(
-        not(all(feature = "dynamic", feature = "sqlite")),
+        not(feature = "sqlite"),
         expect(dead_code, reason = "whoever serves runs has it")
     )]
     Called(Box<StartAction<'a>>),

@@ -16,7 +16,7 @@ mod key;
 mod record;
 
 pub(super) use begin::{Begun, Target, begin, submit};
-#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+#[cfg(feature = "sqlite")]
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
 pub(super) use record::{Recorded, decode, encode};
@@ -154,12 +154,12 @@ impl Durable {
     }
 
     /// The last message that was taken.
-    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
+    #[cfg(feature = "sqlite")]
     pub(super) fn seen(&self) -> u64 {
         self.state().seen
     }
 
-    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
+    #[cfg(feature = "sqlite")]
     pub(super) fn claim(&self) -> &Claim {
         &self.claim
     }
@@ -392,7 +392,7 @@ impl Durable {
     }
 
     /// Whether nothing is to be done before something comes from outside, or before this much time has passed.
-    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
+    #[cfg(feature = "sqlite")]
     pub(super) fn rests(&self) -> Option<Option<Duration>> {
         let state = self.state();
         let rests = state.is_live

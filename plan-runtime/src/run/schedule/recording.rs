@@ -11,7 +11,7 @@ use super::super::trace::Span;
 use super::body_state::{AttemptRecord, OutputSlot, WaitOutcome, Work};
 use super::task::CallState;
 use super::{Schedule, Start};
-#[cfg(all(feature = "dynamic", feature = "sqlite"))]
+#[cfg(feature = "sqlite")]
 use crate::error::{Cause, RunError};
 use crate::error::{Interrupt, StepError};
 use crate::journal::{JournalError, Message};
@@ -206,7 +206,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// Why the run's journal cannot be used, if it cannot.
-    #[cfg(all(feature = "dynamic", feature = "sqlite"))]
+    #[cfg(feature = "sqlite")]
     pub(in crate::run) fn journal_failure(&self) -> Option<RunError> {
         let error = self.run.durable.as_ref()?.failure()?;
         let cause = Cause::Interrupted(Interrupt::Journal(error));
