@@ -40,7 +40,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let parts = (1..=12).collect();
     let bytes = CopyFile { parts }.run(&()).durable(&db, "copy-1").await?;
     println!("copied {bytes} bytes");
-    // The next one starts anew.
+    // The next one starts again.
     db.delete(Duration::ZERO)?;
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! A tool that waits.
 
 use crate::run::CallContext;
-use crate::{Error, Result, ResultExt, tool};
+use crate::{Error, Result, ResultExt};
+use plan_macros::tool;
 
 /// Waits for a time, such as `90s`, `5m` or `3d`: a tool of every application, which gives nothing.
 ///
@@ -38,7 +39,7 @@ use crate::{Error, Result, ResultExt, tool};
 pub async fn sleep(#[context] context: CallContext, time: String) -> Result<()> {
     let duration = humantime::parse_duration(&time).map_err(|error| {
         Error::msg(format!(
-            "`{time}` is no time, such as `90s` or `3d`: {error}"
+            "`{time}` is not a time, such as `90s` or `3d`: {error}"
         ))
     });
     context.sleep(duration.permanent()?).await;

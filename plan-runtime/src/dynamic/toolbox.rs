@@ -583,7 +583,7 @@ impl<App: ?Sized> Toolbox<App> {
                     let run = Run::of_called(called, app).throttle(&self.throttle);
                     Ok(Resumed::Plan(Box::new(run)))
                 }
-                _ => Err("the tool of this name is no plan".to_owned()),
+                _ => Err("the tool of this name is not a plan".to_owned()),
             },
             RecordedPlan::Document(plan) => Ok(Resumed::Document(plan, inputs)),
         }
@@ -709,7 +709,7 @@ fn called<T: Call<App> + 'static, App: ?Sized>(
     app: &App,
 ) -> std::result::Result<CalledPlan<'_>, String> {
     let tool: T = serde_json::from_value(inputs).map_err(|error| error.to_string())?;
-    let is_none = |_| "the tool of this name is no plan".to_owned();
+    let is_none = |_| "the tool of this name is not a plan".to_owned();
     tool.plan_on(app).map_err(is_none)
 }
 

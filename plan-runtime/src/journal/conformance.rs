@@ -225,7 +225,11 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let rule = "a run can be looked at while somebody has it";
         same(good(journal.look(&id), rule), Some(info("first")), rule);
         let unknown = good(journal.look(&self.id()), rule);
-        same(unknown, None, "nothing is seen of a run that there is not");
+        same(
+            unknown,
+            None,
+            "nothing is seen of a run that does not exist",
+        );
         journal.release(&claimed.claim);
 
         let second = self.claim_released(&journal, &id);

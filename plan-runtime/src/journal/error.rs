@@ -33,7 +33,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// An error of what keeps the records.
+    /// An error of the storage.
     pub fn storage(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::Storage(error.into())
     }

@@ -180,7 +180,7 @@ impl Journal for Memory {
                 }
                 Ok(has_new)
             });
-            // Whoever has lost the run is told when it asks for the messages.
+            // Whoever has lost the run finds out when it asks for the messages.
             if has_new.unwrap_or(true) {
                 Poll::Ready(())
             } else {

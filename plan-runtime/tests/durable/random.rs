@@ -26,7 +26,7 @@ use std::sync::Mutex;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// A tool that ends when it is told to.
+/// A tool that ends when the test says.
 #[derive(Serialize, Deserialize)]
 struct Act {}
 
@@ -55,7 +55,7 @@ tool!(Called, "called");
 struct World<'p> {
     plans: &'p [Executable<'p>],
     seed: u64,
-    /// One call in so many fails.
+    /// One call in this many fails.
     fails: u64,
     state: Mutex<State>,
 }
@@ -373,7 +373,7 @@ impl Case<'_> {
             .durable(journal, id)
     }
 
-    /// Runs it to its end; where it crashes, it begins again. After so many polls, flushes and ends of calls each time.
+    /// Runs it to its end; where it crashes, it begins again. After that number of polls, flushes and ends of calls each time.
     fn play(&self, journal: &Rough, crashes: &mut dyn FnMut() -> usize) -> (Told, usize) {
         let mut count = 0;
         loop {
@@ -414,7 +414,7 @@ impl Case<'_> {
 
     fn came(&self, result: Told, journal: &Rough) -> Came {
         let effects = journal.keys().into_iter();
-        // Notes of what was decided may be there or not.
+        // Notes of decisions may be there or not.
         let effects = effects.filter(|key| !key.contains(['!', '?']));
         Came {
             result,

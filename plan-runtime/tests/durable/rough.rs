@@ -1,4 +1,4 @@
-//! A journal that writes when the test says, loses what it has not written in a crash, fails when it is told to, and whose clock can be set.
+//! A journal that writes when the test says, loses what it has not written in a crash, fails when the test wants it, and whose clock can be set.
 
 use plan_runtime::journal::{
     Claim, Claimed, End, Found, Journal, JournalError, Memory, Message, RunInfo, Written,
@@ -80,7 +80,7 @@ impl Rough {
         self.state().age = Some(Age::Future(by));
     }
 
-    /// The keys of what is durable.
+    /// The keys of the durable records.
     pub(crate) fn keys(&self) -> BTreeSet<String> {
         self.state().keys.clone()
     }
@@ -105,7 +105,7 @@ impl Rough {
         }
     }
 
-    /// Writes the first of what is queued. Whether there was something.
+    /// Writes the first queued record. Returns whether there was one.
     pub(crate) fn flush(&self) -> bool {
         let Some(Queued { claim, what, slot }) = self.state().queue.pop_front() else {
             return false;

@@ -57,7 +57,7 @@ impl Call<World> for Act {
     }
 }
 
-/// Gives up what `n` stands for.
+/// Undoes the call of this `n`.
 #[derive(Serialize, Deserialize, Shape, Tool)]
 #[tool(output = u64)]
 pub(crate) struct Undo {
@@ -85,12 +85,12 @@ impl World {
         self.state().keys.clone()
     }
 
-    /// Says how the call with a path goes in each attempt of what is around it, the last one from then on.
+    /// Says how the call with a path goes in each attempt of the block or plan around it, the last one from then on.
     pub(crate) fn on_scope(&self, path: &str, goes: &[Goes]) {
         self.state().in_scope.insert(path.to_owned(), goes.to_vec());
     }
 
-    /// The call with a path hangs in this attempt of what is around it.
+    /// The call with a path hangs in this attempt of the block or plan around it.
     pub(crate) fn hang_at(&self, path: &str, attempt: u32) {
         self.state().hangs = (path.to_owned(), attempt);
     }

@@ -56,7 +56,7 @@ struct Inner {
 }
 
 /// An error may name itself as its cause.
-const MOST_CAUSES: usize = 50;
+pub(crate) const MOST_CAUSES: usize = 50;
 
 /// What was found instead of the expected value.
 enum FoundValue {

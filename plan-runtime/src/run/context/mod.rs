@@ -83,7 +83,7 @@ pub(super) struct CallPlace {
     /// Which of the actions of the step it is.
     pub(super) action: usize,
     pub(super) attempt: u32,
-    /// Of a durable run, when the call began, counted from when the run did: while it replays, that of what is replayed.
+    /// Of a durable run, when the call began, counted from when the run did: while it replays, the recorded time.
     pub(super) began: Option<Duration>,
     /// When the run, the step, or one around it is over at the latest.
     pub(super) deadline: Option<Instant>,
@@ -145,13 +145,13 @@ impl CallContext {
     /// A text that says which call it is, for a service that makes a call with the same key only once: the [id of the run](Self::run_id), and the path of the call.
     ///
     /// It is the same for each attempt of the call, before a crash and after it, and where a plan or a block around it is tried again. Every other call has another.
-    /// Only once the call was undone, a further attempt of what is around it has a new key, since the old one names what does not exist any more.
+    /// Only once the call was undone, a further attempt of the block or plan around it has a new key, since the old one names an effect that does not exist any more.
     ///
     /// ```
     /// use plan_runtime::run::CallContext;
     /// use plan_runtime::{Result, plan, tool};
     ///
-    /// /// Pays once, however often it is tried.
+    /// /// Pays once, even if it is tried several times.
     /// #[tool]
     /// async fn pay(#[context] context: CallContext, cents: u64) -> Result<String> {
     ///     Ok(format!("{cents} cents, as {}", context.idempotency_key()))

@@ -50,7 +50,7 @@ pub(super) struct Durable {
 
 struct State {
     is_live: bool,
-    /// While it replays, the time of what was replayed last.
+    /// While it replays, the time of the record that was replayed last.
     time: Duration,
     /// How much later it is than the clock says, which was set back.
     ahead: Duration,
@@ -175,7 +175,7 @@ impl Durable {
         hasher.finish()
     }
 
-    /// The time since the run began; while it replays, that of what is replayed.
+    /// The time since the run began; while it replays, the recorded time.
     pub(super) fn now(&self) -> Duration {
         let by_clock = self.by_clock();
         let state = self.state();
@@ -230,7 +230,7 @@ impl Durable {
 
     /// Sleeps for this time, from when the run is live.
     pub(super) fn sleep_live(self: &Arc<Self>, duration: Duration) -> Sleep {
-        // No time at all is over at once.
+        // No time at all is over immediately.
         if duration.is_zero() {
             return self.timer.sleep(duration);
         }
@@ -407,7 +407,7 @@ impl Durable {
         rests.then(|| next.map(|next| next.saturating_sub(self.time())))
     }
 
-    /// Whether there is a record of an attempt with this key, or of what is inside it. `Err` means that the run is over.
+    /// Whether there is a record of an attempt with this key, or of anything inside it. `Err` means that the run is over.
     pub(super) fn has_begun(&self, key: &str) -> Result<bool, ()> {
         let next = self.journal.next_key(&self.claim, key);
         let next = next.map_err(|error| self.fail(error))?;

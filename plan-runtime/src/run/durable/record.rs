@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::{LeftWork, StepError};
 use crate::failure::Failure;
-use crate::resolve::ResolveError;
+use crate::resolve::{MOST_CAUSES, ResolveError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -28,7 +28,7 @@ struct Body<'b> {
     value: Cow<'b, Value>,
 }
 
-/// How an attempt failed. Of an error's type nothing remains, but of what it says and means all does.
+/// How an attempt failed. The type of an error is not kept; all that it says and means is.
 #[derive(Serialize, Deserialize)]
 struct Failed {
     kind: Kind,
@@ -65,9 +65,6 @@ enum Kind {
     NoSignals,
     Unknown,
 }
-
-/// At most this many causes of an error are kept, since an error may be its own cause.
-const MOST_CAUSES: usize = 50;
 
 /// The body of a record.
 pub(in crate::run) fn encode(

@@ -31,7 +31,7 @@ impl Clock {
         self.run.durable.as_ref()
     }
 
-    /// The time since the run's start. While it replays, that of what is replayed.
+    /// The time since the run's start. While it replays, the recorded time.
     pub(super) fn now(&self) -> Duration {
         if let Some(durable) = self.durable() {
             return durable.now().saturating_sub(self.began);

@@ -293,7 +293,7 @@ impl Schedule<'_> {
             && let Some(ending) = &mut self.ending
         {
             ending.undone.push(undone);
-            // Another attempt does it anew.
+            // Another attempt does it again.
             let outer = self.outer.as_ref();
             let prefix = outer.map_or_else(String::new, CallContext::lasting_inside);
             self.run.undo(&prefix, &self.plan.steps[undone].id);

@@ -142,7 +142,7 @@ pub(super) struct Schedule<'x> {
     prefix: String,
     /// What is sent to it from outside, through its journal.
     messages: Option<Box<recording::Messages>>,
-    /// The record of what has ended the run before its time, if it is written.
+    /// The key of the record of an interrupt, if there is one.
     interrupt_record: Option<&'static str>,
     /// Whether each of its calls is more than a single call: it is recorded, or captured.
     is_followed: bool,

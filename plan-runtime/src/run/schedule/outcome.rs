@@ -29,7 +29,7 @@ impl<'x> Schedule<'x> {
         durable.filter(|_| self.outer.is_none() && !is_stopped)
     }
 
-    /// Why the output is none of the type that the run returns.
+    /// Why the output does not have the type that the run returns.
     pub(in crate::run) fn unfit_output(&self, error: &serde_json::Error) -> RunError {
         self.error(self.bad_output(error))
     }

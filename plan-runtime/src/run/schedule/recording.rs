@@ -26,7 +26,7 @@ use std::sync::{Arc, PoisonError};
 use std::task::Context;
 use std::time::Duration;
 
-/// The key of what has ended a run before its time.
+/// The key of the record of an interrupt, which ends a run before its time.
 const INTERRUPT: &str = "!interrupt";
 
 /// The key of the end of the time for what comes then.
@@ -79,7 +79,7 @@ impl Messages {
                 match message {
                     Message::Cancel => is_cancelled = true,
                     Message::Signal { path, body } => {
-                        // What is no JSON was written by somebody else.
+                        // Only somebody else writes what is not JSON.
                         if let Ok(value) = serde_json::from_str::<Value>(&body)
                             && is_early(self.signals.send(&path, &value))
                         {
@@ -104,7 +104,7 @@ fn is_early(sent: Result<(), SignalError>) -> bool {
 pub(super) struct Decision {
     pub(super) step: usize,
     pub(super) slot: OutputSlot,
-    /// The number of the first action behind it.
+    /// The number of the first action after it.
     number: usize,
     what: What,
     /// Which condition of the branch it is.
@@ -509,7 +509,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The key of what is decided about all elements of a job's step that make the same call.
+    /// The key of a decision about all elements of a job's step that make the same call.
     fn key_of_answers(&self, step: usize, job: usize) -> String {
         let number = self
             .steps
@@ -750,7 +750,7 @@ impl<'x> Schedule<'x> {
         Some(decided)
     }
 
-    /// The error of what is not decided, since the journal cannot be used. It is seen nowhere: that ends the run.
+    /// The error of a decision that is not made, since the journal cannot be used. It is seen nowhere: that ends the run.
     #[cold]
     pub(super) fn stopped(&self) -> StepError {
         if let Some(error) = self
@@ -792,12 +792,12 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The key of what is decided at the end of a plan or a block.
+    /// The key of a decision at the end of a plan or a block.
     pub(super) fn key_of_end(&self, what: &str) -> String {
         format!("{}?{what}", self.prefix)
     }
 
-    /// The key of what is decided at a place of a step.
+    /// The key of a decision at a place of a step.
     pub(super) fn key_of_decision(&self, step: usize, element: &[usize], what: &str) -> String {
         format!("{}?{what}", self.key(step, element))
     }

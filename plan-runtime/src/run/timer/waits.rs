@@ -94,7 +94,7 @@ impl Waits {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has this woken at a time, in the place of what the wait of this number woke before. Returns the number of the wait.
+    /// Has this woken at a time, in the place of the waker that the wait of this number had before. Returns the number of the wait.
     fn add(&'static self, time: Instant, number: Option<u64>, waker: Waker) -> u64 {
         let mut state = self.lock();
         match state.thread {
