@@ -23,7 +23,7 @@ async fn main() -> Result<()> {
         cents: 4_900,
     };
     // Any process may do that. None of the tools is called here.
-    order.run(&Shop).submit(&db, &id)?;
+    order.submit(&db, &id).await?;
     println!("submitted {id}");
 
     if std::env::args().nth(1).as_deref() == Some("serve") {

@@ -103,10 +103,11 @@ pub(crate) fn outside(
     let (name, vis) = (unplaced(head.name.to_token_stream()), &head.vis);
     let unit: Type = syn::parse_quote!(());
     let ty = unplaced(head.output.as_ref().unwrap_or(&unit).to_token_stream());
-    let (plan_doc, run_doc) = docs_of(head);
+    let [plan_doc, run_doc, submit_doc] = docs_of(head);
     // An editor leads from them to the plan, but not back, and refuses to rename them.
     let at = Span::call_site().located_at(before(head.name.span()));
-    let (plan_name, run_name) = (Ident::new("PLAN", at), Ident::new("run", at));
+    let [plan_name, run_name, submit_name] =
+        ["PLAN", "run", "submit"].map(|name| Ident::new(name, at));
     quote! {
         #ide
         #errors
@@ -116,6 +117,10 @@ pub(crate) fn outside(
             #vis const #plan_name: &'static #krate::plan::LazyPlan;
             #[doc = #run_doc]
             #vis fn #run_name<A: ?Sized>(self, app: &A) -> #krate::Run<'_, A, #ty> {
+                #check::editor::any()
+            }
+            #[doc = #submit_doc]
+            #vis fn #submit_name<'j, J: #check::Journal>(self, journal: &'j J, id: impl ::core::convert::Into<#check::String>) -> #check::Submission<'j> {
                 #check::editor::any()
             }
         }
@@ -131,12 +136,13 @@ pub(crate) fn outside(
     }
 }
 
-fn docs_of(head: &Header) -> (String, String) {
+fn docs_of(head: &Header) -> [String; 3] {
     let name = &head.name;
-    (
+    [
         format!("The plan of [`{name}`] as data."),
         format!("Runs [`{name}`] on an application that has its tools."),
-    )
+        format!("Records [`{name}`] in a journal under an id, for a process that serves it."),
+    ]
 }
 
 /// The struct of the item form; `around` wraps the names of the inputs.
@@ -335,10 +341,12 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         0 => quote!(::core::result::Result::Ok(__plan::Vec::new())),
         _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
     };
-    let (plan_doc, run_doc) = docs_of(head);
-    // rustc shows the names, and where `run` is defined.
-    let app = Ident::new("app", Span::mixed_site().located_at(name.span()));
-    let run = Ident::new("run", name.span());
+    let [plan_doc, run_doc, submit_doc] = docs_of(head);
+    // rustc shows the names, and where `run` and `submit` are defined.
+    let argument = |text| Ident::new(text, Span::mixed_site().located_at(name.span()));
+    let (app, journal, id) = (argument("app"), argument("journal"), argument("id"));
+    let method = |text| Ident::new(text, name.span());
+    let (run, submit) = (method("run"), method("submit"));
     let call = quote! {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
             __plan::called(self.run(__app))
@@ -384,6 +392,12 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
             {
                 let __inputs = #inputs;
                 __plan::run_on::<Self, __App, _>(&__PLAN, __inputs, #app)
+            }
+
+            #[doc = #submit_doc]
+            #[allow(dead_code)]
+            #vis fn #submit<'__j, __J: __plan::Journal>(self, #journal: &'__j __J, #id: impl ::core::convert::Into<__plan::String>) -> __plan::Submission<'__j> {
+                __plan::submit(&__PLAN, &self, #journal, #id.into())
             }
         }
         impl __plan::Tool for #name {

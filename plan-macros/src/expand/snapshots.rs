@@ -258,6 +258,15 @@ fn a_reference() {
                         ))();
                         __plan::run_on::<Self, __App, _>(&__PLAN, __inputs, app)
                     }
+                    ///Records [`LatestThread`] in a journal under an id, for a process that serves it.
+                    #[allow(dead_code)]
+                    pub fn submit<'__j, __J: __plan::Journal>(
+                        self,
+                        journal: &'__j __J,
+                        id: impl ::core::convert::Into<__plan::String>,
+                    ) -> __plan::Submission<'__j> {
+                        __plan::submit(&__PLAN, &self, journal, id.into())
+                    }
                 }
                 impl __plan::Tool for LatestThread {
                     type Output = String;

@@ -43,6 +43,7 @@ mod shared;
 pub(crate) mod signals;
 pub(crate) mod start;
 mod storing;
+mod submission;
 mod throttle;
 mod timer;
 pub(crate) mod tool;
@@ -64,6 +65,9 @@ pub use report::{
     ToolMetadata, ToolResult, Totals,
 };
 pub use signals::{SignalError, Signals};
+pub use submission::Submission;
+#[doc(hidden)]
+pub use submission::submit;
 pub use throttle::Throttle;
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 #[doc(hidden)]
@@ -458,10 +462,11 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal::Sqlite::serve) the journal runs it.
     ///
-    /// Its plan and its inputs are durable once this returns. It waits for that on the thread, some milliseconds. What was set on the run, such as a
-    /// [deadline](Self::deadline), is not kept: whoever runs it says that.
+    /// It is for plans without a name and for those that come as JSON. A plan with a name has a `submit` of its own, which needs no application:
+    /// `Order { cents: 500 }.submit(&db, "order-17").await?`.
     ///
-    /// Where the journal has a run of this id, with the same plan and the same inputs, nothing changes.
+    /// What was set on the run, such as a [deadline](Self::deadline), is not kept: whoever runs it says that. Where the journal has a run of this id, with the same
+    /// plan and the same inputs, nothing changes.
     ///
     /// ```
     /// use plan_runtime::journal::{Journal, Memory};
@@ -472,7 +477,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// }
     ///
     /// let journal = Memory::new();
-    /// Greet { name: "Ada".into() }.run(&()).submit(&journal, "greet-17")?;
+    /// smol::block_on(Greet { name: "Ada".into() }.submit(&journal, "greet-17"))?;
+    /// // The same run again.
+    /// smol::block_on(Greet { name: "Ada".into() }.run(&()).submit(&journal, "greet-17"))?;
     /// assert_eq!(journal.look("greet-17").unwrap().unwrap().plan, "greet");
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
@@ -480,13 +487,16 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// # Errors
     ///
     /// What keeps a [durable](Self::durable) run from starting: another plan or other inputs under this id, secrets, a journal that cannot be written.
-    pub fn submit<J: Journal>(self, journal: &J, id: &str) -> Result<(), RunError> {
+    ///
+    /// # Panics
+    ///
+    /// If the run has been polled.
+    pub fn submit<J: Journal>(self, journal: &'a J, id: impl Into<String>) -> Submission<'a> {
         let Stage::New(executable, inputs, options) = self.stage else {
             panic!("a run was submitted after it had started")
         };
-        let submitted = recordable(&executable, inputs, &options)
-            .and_then(|inputs| durable::submit(journal, id, executable.plan, &inputs));
-        submitted.map_err(|cause| RunError::new(executable.plan, cause, Vec::new()))
+        let is_secret = options.secrecy.is_some();
+        Submission::new(&executable, inputs, is_secret, journal, id.into())
     }
 
     /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random.
@@ -722,7 +732,7 @@ fn begin(
     let Some(target) = options.target.take().filter(|_| options.outer.is_none()) else {
         return Ok(Start::Runs(inputs));
     };
-    let inputs = recordable(executable, inputs, options)?;
+    let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
     let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
     let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
     Ok(match begun {
@@ -743,13 +753,13 @@ fn begin(
 fn recordable(
     executable: &Executable<'_>,
     inputs: Result<Vec<StoredValue>, Cause>,
-    options: &Options<'_>,
+    is_secret: bool,
 ) -> Result<Vec<Value>, Cause> {
     let graph = executable
         .graph
         .as_ref()
         .map_err(|error| Cause::Plan(Arc::clone(error)))?;
-    if graph.secrecy.is_some() || options.secrecy.is_some() {
+    if graph.secrecy.is_some() || is_secret {
         return Err(Cause::Unfit(vec![
             "it has secrets, which the journal would keep in plain text".to_owned(),
         ]));

@@ -60,7 +60,7 @@ impl Sqlite {
     /// # std::fs::create_dir_all(&folder)?;
     /// # let path = folder.join("runs.db");
     /// let db = Sqlite::open(path)?;
-    /// Greet { greeting: "Hello".into() }.run(&()).submit(&db, "greet-17")?;
+    /// smol::block_on(Greet { greeting: "Hello".into() }.submit(&db, "greet-17"))?;
     ///
     /// let toolbox = Toolbox::<()>::new().with::<Greet>();
     /// // Any process may send it.

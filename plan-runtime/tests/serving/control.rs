@@ -76,7 +76,7 @@ fn toolbox() -> Toolbox<Shop> {
 fn buy(db: &Sqlite, shop: &Shop, id: &str) {
     let item = "lamp".to_owned();
     let run = Buy { item, cents: 5 }.run(shop);
-    run.submit(db, id).unwrap();
+    smol::block_on(run.submit(db, id)).unwrap();
 }
 
 fn statuses(report: &Report) -> Vec<(&str, &str)> {
@@ -175,7 +175,7 @@ fn a_value_leads_into_inner_plans() {
     .unwrap();
     let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
     let db = folder.open();
-    toolbox.run(&plan, (), &shop).submit(&db, "a").unwrap();
+    smol::block_on(toolbox.run(&plan, (), &shop).submit(&db, "a")).unwrap();
     assert!(db.signal(&toolbox, "a", "bought.sure", "yes").is_err());
     assert!(db.signal(&toolbox, "a", "bought.paid", true).is_err());
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
@@ -273,7 +273,7 @@ fn the_last_attempt_of_a_block_goes_on() {
     let (folder, shop) = (Folder::new(), Shop::default());
     let toolbox = Toolbox::new().with::<Nested>();
     let db = folder.open();
-    Nested { cents: 3 }.run(&shop).submit(&db, "a").unwrap();
+    smol::block_on(Nested { cents: 3 }.submit(&db, "a")).unwrap();
     shop.is_closed.store(true, Ordering::Relaxed);
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     let attempt = |n: &str| {

@@ -74,27 +74,21 @@ fn plans() -> Toolbox<Shop> {
 #[test]
 fn a_run_is_submitted_once() {
     let (journal, shop) = (Memory::new(), Shop::default());
-    Order { cents: 5 }.run(&shop).submit(&journal, "a").unwrap();
-    Order { cents: 5 }.run(&shop).submit(&journal, "a").unwrap();
-    let error = Order { cents: 6 }
-        .run(&shop)
-        .submit(&journal, "a")
-        .unwrap_err();
+    smol::block_on(Order { cents: 5 }.submit(&journal, "a")).unwrap();
+    smol::block_on(Order { cents: 5 }.submit(&journal, "a")).unwrap();
+    let error = smol::block_on(Order { cents: 6 }.submit(&journal, "a")).unwrap_err();
     assert_eq!(
         error.to_string(),
         "plan `order` cannot start: run `a` was begun with other inputs: `cents` was the number 5, and is the number 6; give this run another id"
     );
-    let error = Later { cents: 5 }
-        .run(&shop)
-        .submit(&journal, "a")
-        .unwrap_err();
+    let error = smol::block_on(Later { cents: 5 }.submit(&journal, "a")).unwrap_err();
     assert_eq!(
         error.to_string(),
         "plan `later` cannot start: run `a` was begun with another plan `order`; give this run another id"
     );
     let claim = journal.claim("a").unwrap().claim;
-    Order { cents: 5 }.run(&shop).submit(&journal, "a").unwrap();
-    assert!(Order { cents: 6 }.run(&shop).submit(&journal, "a").is_err());
+    smol::block_on(Order { cents: 5 }.submit(&journal, "a")).unwrap();
+    assert!(smol::block_on(Order { cents: 6 }.submit(&journal, "a")).is_err());
     journal.release(&claim);
     assert!(shop.take().is_empty());
     let parcel = smol::block_on(Order { cents: 5 }.run(&shop).durable(&journal, "a"));
@@ -105,7 +99,7 @@ fn a_run_is_submitted_once() {
 fn plans_with_code_and_plans_in_json_are_run() {
     let (folder, shop) = (Folder::new(), Shop::default());
     let db = folder.open();
-    Order { cents: 5 }.run(&shop).submit(&db, "typed").unwrap();
+    smol::block_on(Order { cents: 5 }.submit(&db, "typed")).unwrap();
     let plan: Plan = serde_json::from_value(json!({
         "name": "sell",
         "inputs": [{"name": "cents", "type": "u64"}],
@@ -118,12 +112,12 @@ fn plans_with_code_and_plans_in_json_are_run() {
     .unwrap();
     let tools = tools();
     let run = tools.run(&plan, json!({"cents": 7}), &shop);
-    run.submit(&db, "json").unwrap();
+    smol::block_on(run.submit(&db, "json")).unwrap();
     // Of a name of a tool, but another plan.
     let mut other = plan.clone();
     other.name = "order".into();
     let run = tools.run(&other, json!({"cents": 9}), &shop);
-    run.submit(&db, "other").unwrap();
+    smol::block_on(run.submit(&db, "other")).unwrap();
 
     let both = tools.with::<Order>();
     serve(&db, &both, &shop, || {
@@ -148,7 +142,7 @@ fn plans_with_code_and_plans_in_json_are_run() {
 fn a_run_that_waits_has_no_owner_and_goes_on() {
     let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
     let db = folder.open();
-    Ask { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    smol::block_on(Ask { cents: 5 }.submit(&db, "a")).unwrap();
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
     assert_eq!(shop.take(), ["charge 5"]);
     // A server without anything to do leaves it alone.
@@ -170,7 +164,7 @@ fn a_run_that_waits_has_no_owner_and_goes_on() {
 fn a_value_wakes_a_run_that_is_served() {
     let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
     let (db, other) = (folder.open(), folder.open());
-    Ask { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    smol::block_on(Ask { cents: 5 }.submit(&db, "a")).unwrap();
     let mut sent = None;
     serve(&db, &toolbox, &shop, || {
         if sent.is_none() && rests(&db, "a") {
@@ -188,7 +182,7 @@ fn a_run_sleeps_over_restarts() {
     let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
     let db = folder.open();
     let begin = Instant::now();
-    Later { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    smol::block_on(Later { cents: 5 }.submit(&db, "a")).unwrap();
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
     drop(db);
     let db = folder.open();
@@ -202,8 +196,8 @@ fn a_run_sleeps_over_restarts() {
 fn what_cannot_be_begun_stays_with_its_reason() {
     let (folder, shop) = (Folder::new(), Shop::default());
     let db = folder.open();
-    Later { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
-    Order { cents: 5 }.run(&shop).submit(&db, "b").unwrap();
+    smol::block_on(Later { cents: 5 }.submit(&db, "a")).unwrap();
+    smol::block_on(Order { cents: 5 }.submit(&db, "b")).unwrap();
     let toolbox = Toolbox::new().with::<Order>();
     serve(&db, &toolbox, &shop, || {
         has_ended(&db, "b") && summary(&db, "a").refusal.is_some()
@@ -229,7 +223,7 @@ fn what_cannot_be_begun_stays_with_its_reason() {
 fn a_panic_is_the_reason_of_its_run_alone() {
     let (folder, shop) = (Folder::new(), Shop::default());
     let db = folder.open();
-    Order { cents: 5 }.run(&shop).submit(&db, "a").unwrap();
+    smol::block_on(Order { cents: 5 }.submit(&db, "a")).unwrap();
     let toolbox = plans();
     let is_refused = || summary(&db, "a").refusal.is_some();
     let serving = db
@@ -260,7 +254,7 @@ fn so_many_are_loaded() {
     let (folder, shop) = (Folder::new(), Shop::default());
     let db = folder.open();
     for n in 0..10 {
-        Working {}.run(&shop).submit(&db, &format!("{n}")).unwrap();
+        smol::block_on(Working {}.submit(&db, n.to_string())).unwrap();
     }
     let toolbox = Toolbox::new().with::<Working>();
     let mut most = 0;
@@ -280,10 +274,7 @@ fn two_servers_share_the_runs() {
     let (folder, shop) = (Folder::new(), Shop::default());
     let (db, other) = (folder.open(), folder.open());
     for n in 0..20 {
-        Order { cents: n }
-            .run(&shop)
-            .submit(&db, &format!("{n}"))
-            .unwrap();
+        smol::block_on(Order { cents: n }.submit(&db, n.to_string())).unwrap();
     }
     let toolbox = plans();
     let running = RunFilter::new().state(RunState::Running);
@@ -304,7 +295,7 @@ fn two_servers_share_the_runs() {
 fn a_dropped_server_gives_its_runs_up() {
     let (folder, shop) = (Folder::new(), Shop::default());
     let db = folder.open();
-    Working {}.run(&shop).submit(&db, "a").unwrap();
+    smol::block_on(Working {}.submit(&db, "a")).unwrap();
     let toolbox = Toolbox::new().with::<Working>();
     serve(&db, &toolbox, &shop, || summary(&db, "a").is_owned);
     // The write of the release is queued.
