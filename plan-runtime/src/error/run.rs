@@ -635,10 +635,15 @@ impl fmt::Display for ErrorText<'_> {
                 f.write_str("took longer than the call that it is part of may take")?;
             }
             Cause::Interrupted(Interrupt::Limit(place)) => write!(f, "was ended: {place}")?,
-            Cause::Interrupted(Interrupt::Journal(error)) => write!(
-                f,
-                "stopped: {error}; begun again, it goes on from what is recorded"
-            )?,
+            Cause::Interrupted(Interrupt::Journal(error)) => {
+                let advice = match **error {
+                    JournalError::Changed { .. } => {
+                        "finish it with the plans that it was begun with"
+                    }
+                    _ => "begun again, it goes on from what is recorded",
+                };
+                write!(f, "stopped: {error}; {advice}")?;
+            }
             Cause::Interrupted(Interrupt::Nested { plans, blocks: 0 }) => write!(
                 f,
                 "is nested too deeply: {plans} plans are already inside each other, which is the most; end the recursion earlier, or write a loop in a tool"

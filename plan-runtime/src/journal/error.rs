@@ -28,6 +28,13 @@ pub enum JournalError {
         /// The path of the step.
         path: String,
     },
+    /// What has run of a plan that a step calls was changed since.
+    Changed {
+        /// The name of the plan.
+        plan: String,
+        /// What has run, and how it was changed.
+        change: String,
+    },
     /// What is kept could not be read or written: a full disk, a damaged file.
     Storage(Box<dyn StdError + Send + Sync>),
 }
@@ -55,6 +62,12 @@ impl fmt::Display for JournalError {
             Self::Second { path } => {
                 write!(f, "step `{}` has its value already", Cut(Line(path), MOST))
             }
+            Self::Changed { plan, change } => write!(
+                f,
+                "plan `{}`, which it calls, was changed: {}",
+                MessageName(plan),
+                Line(change)
+            ),
             Self::Storage(error) => {
                 write!(f, "the journal cannot be used: {}", Cut(Line(error), MOST))
             }
@@ -66,9 +79,11 @@ impl StdError for JournalError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::Storage(error) => Some(&**error),
-            Self::Owned { .. } | Self::Lost { .. } | Self::Unknown { .. } | Self::Second { .. } => {
-                None
-            }
+            Self::Owned { .. }
+            | Self::Lost { .. }
+            | Self::Unknown { .. }
+            | Self::Second { .. }
+            | Self::Changed { .. } => None,
         }
     }
 }

@@ -289,7 +289,7 @@ fn plans_inside_a_call_go_on() {
             .map(String::as_str)
             .collect::<Vec<_>>()
             .join(" "),
-        "nested@1 nested@1#1.?value nested@1#1.first@1 nested@1#1.second@1 nested@1#2.?value nested@1#2.first@1 nested@1#2.second@1 nested@1.?value nested@1.first@1 nested@1.second@1"
+        "nested@1 nested@1#1.!plan.0 nested@1#1.?value nested@1#1.first@1 nested@1#1.second@1 nested@1#2.!plan.0 nested@1#2.?value nested@1#2.first@1 nested@1#2.second@1 nested@1.!plan.0 nested@1.?value nested@1.first@1 nested@1.second@1"
     );
 }
 

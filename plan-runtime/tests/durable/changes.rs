@@ -2,7 +2,9 @@
 
 use super::rough::Rough;
 use super::support::{Driven, Goes, World};
+use plan_runtime::Run;
 use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::JournalError;
 use plan_runtime::plan::Plan;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -192,4 +194,133 @@ fn each_edit_goes_on_or_is_refused() {
             }
         }
     }
+}
+
+/// Three versions of a plan that another one calls.
+mod versions {
+    macro_rules! version {
+        ($name:ident, $one:literal, $two:literal) => {
+            pub(crate) mod $name {
+                use crate::support::Act;
+                plan_runtime::plan! {
+                    pub(crate) Inner(n: u64) -> u64 {
+                        step one = Act { n };
+                        #[after(one)]
+                        step two = Act { n: $one };
+                        #[after(two)]
+                        step three = Act { n: $two };
+                        three
+                    }
+                }
+            }
+        };
+    }
+    version!(old, 2, 3);
+    version!(second_changed, 8, 3);
+    version!(third_changed, 2, 8);
+}
+
+fn begin<'a>(
+    toolbox: &'a Toolbox<World>,
+    plan: &'a Plan,
+    world: &'a World,
+    journal: &Rough,
+) -> Run<'a, World, Value> {
+    toolbox.run(plan, (), world).durable(journal, "r")
+}
+
+#[test]
+fn a_plan_that_is_called_is_compared_with_what_has_run_of_it() {
+    const INNER: [&str; 6] = [
+        "each[0].one",
+        "each[0].two",
+        "each[0].three",
+        "each[1].one",
+        "each[1].two",
+        "each[1].three",
+    ];
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "outer",
+        "steps": [{
+            "id": "each",
+            "for": {"pattern": "x", "list": [1, 2], "body": {"tool": {"name": "inner"}, "arguments": {"object": {"n": {"reference": {"local": 0, "pointer": ""}}}}}},
+            "policy": {"concurrency": 1},
+        }],
+        "output": {"value": {"reference": {"step": "each", "pointer": ""}}},
+    }))
+    .unwrap();
+    let old = Toolbox::new().with::<versions::old::Inner>();
+    let second = Toolbox::new().with::<versions::second_changed::Inner>();
+    let third = Toolbox::new().with::<versions::third_changed::Inner>();
+    for (place, at) in INNER.iter().enumerate() {
+        for (new, changed) in [
+            (&old, None),
+            (&second, Some((1, 2))),
+            (&third, Some((2, 3))),
+        ] {
+            let (world, journal) = (World::new(), Rough::new());
+            let run = |toolbox| begin(toolbox, &plan, &world, &journal);
+            world.on(at, &[Goes::Hangs]);
+            let mut first = Driven::new(run(&old));
+            assert!(first.settle().is_pending());
+            drop(first);
+            assert_eq!(world.called(), INNER[..=place].join(" "));
+            world.all_well();
+            let result = Driven::new(run(new)).ended();
+            let called = world.called();
+            // As in a block, what has run in any of the calls must be the same.
+            if let Some((changed, before)) = changed.filter(|(changed, _)| *changed < place) {
+                let error = result.unwrap_err();
+                assert!(matches!(
+                    error.journal(),
+                    Some(JournalError::Changed { .. })
+                ));
+                let step = INNER[changed];
+                assert_eq!(
+                    error.to_string(),
+                    format!(
+                        "plan `outer` stopped: plan `inner`, which it calls, was changed: step `{step}` has run, and was changed: its `arguments` was {{\"object\":{{\"n\":{before}}}}}, and is {{\"object\":{{\"n\":8}}}}; finish it with the plans that it was begun with"
+                    )
+                );
+                assert_eq!(called, "");
+                // With the old one it goes on.
+                assert!(Driven::new(run(&old)).ended().is_ok());
+                assert_eq!(world.called(), INNER[place..].join(" "));
+            } else {
+                assert!(result.is_ok(), "{at}: {result:?}");
+                assert_eq!(called, INNER[place..].join(" "), "{at}");
+            }
+        }
+    }
+}
+
+/// Steps that ran in the new version are compared with that.
+#[test]
+fn a_plan_that_is_called_may_change_more_than_once() {
+    let plan: Plan = serde_json::from_value(json!({
+        "name": "outer",
+        "steps": [{"id": "a", "tool": {"name": "inner"}, "arguments": {"object": {"n": 1}}}],
+        "output": {"value": {"reference": {"step": "a", "pointer": ""}}},
+    }))
+    .unwrap();
+    let old = Toolbox::new().with::<versions::old::Inner>();
+    let new = Toolbox::new().with::<versions::second_changed::Inner>();
+    let (world, journal) = (World::new(), Rough::new());
+    let run = |toolbox| begin(toolbox, &plan, &world, &journal);
+    let crash = |toolbox, at: &str| {
+        world.all_well();
+        world.on(at, &[Goes::Hangs]);
+        let mut driven = Driven::new(run(toolbox));
+        assert!(driven.settle().is_pending());
+        drop(driven);
+        world.called()
+    };
+    assert_eq!(crash(&old, "a.two"), "a.one a.two");
+    assert_eq!(crash(&new, "a.three"), "a.two a.three");
+    world.all_well();
+    // The old plan has another second step than the one that has run.
+    assert!(Driven::new(run(&old)).ended().is_err());
+    assert_eq!(world.called(), "");
+    assert!(Driven::new(run(&new)).ended().is_ok());
+    assert_eq!(world.called(), "a.three");
 }

@@ -186,7 +186,7 @@ fn compare(
     };
     let (old, new) = (read(&known.document)?, read(&info.document)?);
     let next_key = |from: &str| journal.next_key(claim, from).map_err(journaled);
-    let refusals = changes::of_plans(&old, &new, &next_key)?;
+    let refusals = changes::of_plans(&old, &new, "", &next_key)?;
     if refusals.is_empty() {
         return Ok(false);
     }

@@ -72,10 +72,11 @@ const LEAVES: [&str; 4] = ["arguments", "condition", "list", "policy"];
 /// What has run, and was changed since. `next_key` gives the first key of a record that is not before a text.
 ///
 /// Steps without records may be changed, added and removed; so may those of a block, of which each run is looked at. What a block gives may be changed as long as a call
-/// that it mentions has no record, since then it was not made yet. The steps of plans that are called are not seen here.
+/// that it mentions has no record, since then it was not made yet. The plans that steps call are compared where they are called, with their own prefixes.
 pub(super) fn of_plans<E>(
     old: &Value,
     new: &Value,
+    prefix: &str,
     next_key: &impl Fn(&str) -> Result<Option<String>, E>,
 ) -> Result<Vec<String>, E> {
     let mut comparison = Comparison {
@@ -83,7 +84,7 @@ pub(super) fn of_plans<E>(
         found: Vec::new(),
         named: BTreeSet::new(),
     };
-    comparison.compare_steps(old, new, "", "")?;
+    comparison.compare_steps(old, new, prefix, "")?;
     Ok(comparison.found)
 }
 

@@ -8,11 +8,13 @@
 //! | `begin.rs` | claims a run, and compares it with what was begun |
 //! | `changes.rs` | what differs between two versions of a plan |
 //! | `key.rs` | the names of records |
+//! | `plans.rs` | the plans that its calls run |
 //! | `record.rs` | what a record says |
 
 mod begin;
 mod changes;
 mod key;
+mod plans;
 mod record;
 
 pub(super) use begin::{Begun, Target, begin, submit};
@@ -23,6 +25,7 @@ pub(super) use record::{Recorded, decode, encode};
 
 use super::timer::{Sleep, Timer};
 use crate::journal::{Claim, End, Found, Journal, JournalError, Message, Written};
+use plans::Plans;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::{Future, poll_fn};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -45,6 +48,7 @@ pub(super) struct Durable {
     before: Duration,
     /// Whether only its records are looked at.
     is_viewed: bool,
+    plans: Mutex<Plans>,
     state: Mutex<State>,
 }
 
@@ -101,6 +105,7 @@ impl Durable {
             timer,
             before,
             is_viewed: false,
+            plans: Mutex::default(),
             state: Mutex::new(State {
                 is_live,
                 time: Duration::ZERO,

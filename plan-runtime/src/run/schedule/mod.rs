@@ -239,6 +239,7 @@ impl<'x> Schedule<'x> {
             block: None,
         };
         let mut schedule = Self::begin(plan, graph, inputs, around, options);
+        schedule.record_plan();
         if let Err(error) = schedule.allowance.enter(depth)
             && let Some(limit) = error.exceeded()
         {

@@ -176,6 +176,13 @@ pub(super) fn prefix(run: &SharedRun, outer: Option<&CallContext>, is_step: bool
 }
 
 impl<'x> Schedule<'x> {
+    /// Records which plan a call runs, or compares it with the one that it has run.
+    pub(super) fn record_plan(&self) {
+        if let (Some(durable), Some(_)) = (&self.run.durable, &self.outer) {
+            durable.enter(&self.prefix, self.plan);
+        }
+    }
+
     /// Ends the run if its journal cannot be used. The outermost plan has notes written.
     #[inline]
     pub(super) fn look_at_journal(&mut self, cx: &mut Context<'_>) {
