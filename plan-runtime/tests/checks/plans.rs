@@ -313,3 +313,49 @@ fn amounts_that_inputs_give() {
         }
     }
 }
+
+/// What a step that waits gives is known as well as an input of the same type.
+#[test]
+fn a_value_from_outside_is_of_its_type() {
+    let read = |body: String| read(&body).to_string();
+    let call = |reference: &str| {
+        format!(
+            r#"{{"id": "call", "tool": {{"name": "search"}}, "arguments": {{"object": {{"query": "x", "limit": {reference}}}}}}}"#
+        )
+    };
+    let mut wrong = 0;
+    for ty in [
+        "u64",
+        "String",
+        "bool",
+        "Option<u64>",
+        "Vec<u64>",
+        "Vec<String>",
+        "Option<Vec<bool>>",
+        "Mail",
+        "",
+    ] {
+        for pointer in ["", "/0", "/name", "/0/name"] {
+            let of_input =
+                format!(r#"{{"reference": {{"input": "given", "pointer": "{pointer}"}}}}"#);
+            let of_step = of_input.replace("input", "step");
+            let input = read(format!(
+                r#"{{"name": "p", "inputs": [{{"name": "given", "type": "{ty}"}}], "steps": [{}], "output": {{"value": {{"reference": {{"step": "call", "pointer": ""}}}}}}}}"#,
+                call(&of_input)
+            ));
+            let step = read(format!(
+                r#"{{"name": "p", "steps": [{{"id": "given", "await": "{ty}"}}, {}], "output": {{"value": {{"reference": {{"step": "call", "pointer": ""}}}}}}}}"#,
+                call(&of_step)
+            ));
+            let first = |said: &str| said.lines().next().unwrap_or_default().to_owned();
+            let of_both = |said: &str| {
+                let said = first(said).replace("the input `given`", "given");
+                said.replace("the output of step `given`", "given")
+                    .replace("the output may", "it may")
+            };
+            assert_eq!(of_both(&input), of_both(&step), "{ty} {pointer}");
+            wrong += usize::from(!input.is_empty());
+        }
+    }
+    assert!(wrong > 20, "{wrong}");
+}

@@ -307,7 +307,7 @@ impl<'a> Outputs<'a, '_> {
                 let Given { ty, replaced, .. } = given;
                 Given::typed(Type::list(ty)).with_elements(replaced)
             }
-            Body::Await(_) => Given::any(),
+            Body::Await(wait) => Given::typed(input::stated(&wait.type_name)),
             Body::If(branches) => {
                 let mut all = Given::typed(Type::none());
                 for branch in branches {
