@@ -9,6 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 /// The timer of a run, and when the run started.
 pub(super) struct Clock {
     run: Arc<SharedRun>,
+    /// Whether it has a journal. It is asked often, so it has a place of its own.
+    pub(super) is_durable: bool,
     pub(super) started_at: SystemTime,
     start: Instant,
     /// Of a durable run, when it started, counted from when the outermost began.
@@ -23,6 +25,7 @@ impl Clock {
             started_at: SystemTime::now(),
             start: run.options.timer.now(),
             began,
+            is_durable: durable.is_some(),
             run,
         }
     }
@@ -79,7 +82,7 @@ impl Clock {
 
     /// Whether no time passes, since the run replays.
     pub(super) fn stands(&self) -> bool {
-        self.durable().is_some_and(|durable| !durable.is_live())
+        self.is_durable && self.durable().is_some_and(|durable| !durable.is_live())
     }
 
     /// A sleep of this time, from now on; of a run that nobody runs meanwhile, too.

@@ -95,6 +95,20 @@ impl<'x> Interrupts<'x> {
         if let Some(cancel) = self.cancel.get_mut() {
             cancel.waker.clone_from(cx.waker());
         }
+        // To ask whether the wait is over takes less time than to ask what time it is.
+        if !self.is_interrupted(clock)
+            && let Some(deadline) = &mut self.deadline
+            && deadline.is_over(cx)
+        {
+            let limit = deadline.limit;
+            self.happen(Interrupt::Deadline(limit));
+        }
+        self.happened.get().is_some()
+    }
+
+    /// What had ended the run before a crash does so again, when its turn comes.
+    #[cold]
+    pub(super) fn poll_replay(&mut self, cx: &Context<'_>) {
         if let Some((replay, interrupt)) = &mut self.replay
             && Pin::new(replay)
                 .poll(&mut Context::from_waker(cx.waker()))
@@ -105,15 +119,6 @@ impl<'x> Interrupts<'x> {
             self.is_replayed = true;
             self.happen(interrupt);
         }
-        // To ask whether the wait is over takes less time than to ask what time it is.
-        if !self.is_interrupted(clock)
-            && let Some(deadline) = &mut self.deadline
-            && deadline.is_over(cx)
-        {
-            let limit = deadline.limit;
-            self.happen(Interrupt::Deadline(limit));
-        }
-        self.happened.get().is_some()
     }
 
     /// Whether the run is over, while a value is made.
@@ -133,8 +138,11 @@ impl<'x> Interrupts<'x> {
     #[inline]
     fn is_interrupted(&self, clock: &Clock) -> bool {
         // Before all is replayed that had happened, nothing new happens.
-        if self.happened.get().is_some() || clock.stands() {
-            return self.happened.get().is_some();
+        if self.happened.get().is_some() {
+            return true;
+        }
+        if clock.stands() {
+            return false;
         }
         // What cancels may itself be what makes the value.
         if let Ok(mut cancel) = self.cancel.try_borrow_mut()

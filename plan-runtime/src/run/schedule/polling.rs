@@ -4,6 +4,7 @@ use super::super::nesting::may_start;
 use super::super::on_failure::OnFailure;
 use super::super::start::StepResult;
 use super::step_state::StepState;
+use super::task::CallState;
 use super::tasks::Happened;
 use super::{Schedule, Start};
 use crate::error::{Interrupt, StepError};
@@ -20,7 +21,10 @@ impl<'x> Schedule<'x> {
         }
         loop {
             self.look_at_limits();
-            self.look_at_journal(cx);
+            if self.clock.is_durable {
+                self.look_at_journal(cx);
+                self.interrupts.poll_replay(cx);
+            }
             if self.interrupts.poll(cx, &self.clock) {
                 self.note_interrupt();
                 if self.begin_grace() || self.wind_down() {
@@ -59,7 +63,7 @@ impl<'x> Schedule<'x> {
             }
             if self.interrupts.happened().is_some()
                 || self.has_waits_to_start()
-                || self.has_no_journal()
+                || self.clock.is_durable && self.has_no_journal()
             {
                 continue;
             }
@@ -75,7 +79,8 @@ impl<'x> Schedule<'x> {
                 }
                 Poll::Ready(None) if !is_waiting => break,
                 Poll::Pending if has_opened => {}
-                Poll::Ready(None) | Poll::Pending if self.goes_on_replaying() => {}
+                Poll::Ready(None) | Poll::Pending
+                    if self.clock.is_durable && self.goes_on_replaying() => {}
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
         }
@@ -132,31 +137,44 @@ impl<'x> Schedule<'x> {
             let result = result.take().unwrap_or(Err(StepError::Unknown));
             return self.block_ended(step, job, *block, result, &more.span);
         }
-        if self.run.durable.is_some()
-            && let Some(result) = result.take_if(|_| self.is_to_record(step, job))
-        {
-            return self.record_call((step, job), result, more);
-        }
-        let span = more.as_deref().map(|more| &more.span);
         match result {
+            Some(result) if self.steps.more_of(step).is_some() => {
+                let result = std::mem::replace(result, Err(StepError::Unknown));
+                self.flow_call_ended((step, job), result, more);
+            }
             Some(result) => {
-                self.calls -= 1;
-                if self.is_shared {
-                    self.call_ended(more.as_deref());
-                }
-                match self.steps.more_of(step) {
-                    Some(_) => {
-                        let result = std::mem::replace(result, Err(StepError::Unknown));
-                        self.called(step, job, result, span);
-                    }
-                    None => self.single_ended(step, result, span),
-                }
+                self.count_end(more.as_deref());
+                self.single_ended(step, result, more.as_deref().map(|more| &more.span));
             }
             None if more.as_deref().is_some_and(|more| more.receives) => {
-                self.received(step, job, span);
+                self.received(step, job, more.as_deref().map(|more| &more.span));
             }
             None if more.is_some_and(|more| more.asks) => self.answered(step, job),
             None => self.waited(step, job),
+        }
+    }
+
+    /// A call has ended of a step that is more than a single call, which all steps are that are recorded.
+    #[inline(never)]
+    fn flow_call_ended(
+        &mut self,
+        (step, job): (usize, usize),
+        result: StepResult,
+        more: Option<Box<CallState<'x>>>,
+    ) {
+        if self.is_to_record(step, job) {
+            return self.record_call((step, job), result, more);
+        }
+        self.count_end(more.as_deref());
+        self.called(step, job, result, more.as_deref().map(|more| &more.span));
+    }
+
+    /// A call runs no more.
+    #[inline(always)]
+    fn count_end(&mut self, more: Option<&CallState<'x>>) {
+        self.calls -= 1;
+        if self.is_shared {
+            self.call_ended(more);
         }
     }
 }

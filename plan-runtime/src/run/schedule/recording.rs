@@ -183,23 +183,16 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// Ends the run if its journal cannot be used. The outermost plan has notes written.
-    #[inline]
-    pub(super) fn look_at_journal(&mut self, cx: &mut Context<'_>) {
-        if self.run.durable.is_some() {
-            self.look_at_its_journal(cx);
-        }
-    }
-
     /// Whether its journal cannot be used, which is still to end the run.
-    #[inline]
+    #[cold]
     pub(super) fn has_no_journal(&self) -> bool {
         let durable = self.run.durable.as_ref();
         durable.is_some_and(|durable| durable.failure().is_some())
     }
 
+    /// Ends the run if its journal cannot be used. The outermost plan has notes written.
     #[cold]
-    fn look_at_its_journal(&mut self, cx: &mut Context<'_>) {
+    pub(super) fn look_at_journal(&mut self, cx: &mut Context<'_>) {
         let Some(durable) = self.run.durable.clone() else {
             return;
         };
@@ -246,6 +239,7 @@ impl<'x> Schedule<'x> {
 
     /// Whether the outermost plan, which has nothing to do, is to replay what is recorded next, or to make the calls that it held back; or whether it
     /// has something to do by now, since it was handed a permit.
+    #[cold]
     pub(super) fn goes_on_replaying(&self) -> bool {
         match &self.run.durable {
             Some(_) if self.applicant.has_come() => true,
