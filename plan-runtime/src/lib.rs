@@ -142,7 +142,6 @@ pub mod run;
 #[cfg(feature = "sqlite")]
 mod serve;
 pub mod shape;
-#[cfg(feature = "macros")]
 mod sleep;
 
 pub use crate::error::{Error, Result, ResultExt};
@@ -151,7 +150,6 @@ pub use crate::plan::Plan;
 pub use crate::run::tool::{Call, Tool};
 pub use crate::run::{Report, Run, RunError};
 pub use crate::shape::Shape;
-#[cfg(feature = "macros")]
 pub use crate::sleep::Sleep;
 
 /// Implements [`Tool`](trait@Tool), the contract of a tool, for the struct of its arguments. Implement [`Call`](trait@Call) for each

@@ -1,8 +1,10 @@
 //! A tool that waits.
 
 use crate::run::CallContext;
-use crate::{Error, Result, ResultExt};
-use plan_macros::tool;
+use crate::shape::{Field, FieldPlace, TypeShape};
+use crate::{Call, Error, Result, ResultExt, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use std::future::Future;
 
 /// Waits for a time, such as `90s`, `5m` or `3d`: a tool of every application, which gives nothing.
 ///
@@ -34,14 +36,42 @@ use plan_macros::tool;
 /// assert_eq!(timer.elapsed(), Duration::from_secs(3 * 24 * 60 * 60));
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
-#[tool(read_only)]
-#[allow(unreachable_pub, reason = "the tool is as visible as the function")]
-pub async fn sleep(#[context] context: CallContext, time: String) -> Result<()> {
-    let duration = humantime::parse_duration(&time).map_err(|error| {
-        Error::msg(format!(
-            "`{time}` is not a time, such as `90s` or `3d`: {error}"
-        ))
-    });
-    context.sleep(duration.permanent()?).await;
-    Ok(())
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sleep {
+    /// How long.
+    pub time: String,
+}
+
+// Where a type lacks one of these traits, this tool, which is not the user's, would only bury the message. So they are not derived.
+#[diagnostic::do_not_recommend]
+impl Shape for Sleep {
+    const SHAPE: TypeShape = TypeShape::Struct(&[Field::new("time", FieldPlace::Key("time"))]);
+}
+
+#[diagnostic::do_not_recommend]
+impl Tool for Sleep {
+    type Output = ();
+    const NAME: &'static str = "sleep";
+    const DESCRIPTION: &'static str = "Waits for a time, such as `90s`, `5m` or `3d`.";
+    const READ_ONLY: bool = true;
+}
+
+#[diagnostic::do_not_recommend]
+impl<App: ?Sized> Call<App> for Sleep {
+    fn call(self, app: &App) -> impl Future<Output = Result<()>> + Send {
+        self.call_in(app, CallContext::default())
+    }
+
+    fn call_in(self, _app: &App, context: CallContext) -> impl Future<Output = Result<()>> + Send {
+        async move {
+            let time = self.time;
+            let duration = humantime::parse_duration(&time).map_err(|error| {
+                Error::msg(format!(
+                    "`{time}` is not a time, such as `90s` or `3d`: {error}"
+                ))
+            });
+            context.sleep(duration.permanent()?).await;
+            Ok(())
+        }
+    }
 }

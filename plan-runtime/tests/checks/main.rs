@@ -144,6 +144,10 @@ fn action(steps: &str) -> String {
     format!("[\n{steps}\n]")
 }
 
+fn plan_json(steps: &str) -> String {
+    format!("{{\"name\": \"p\", \"inputs\": [], \"output\": {{}}, \"steps\": [\n{steps}\n]}}")
+}
+
 fn read(text: &str) -> Findings {
     match Reader::new().tools(&tools()).read(text) {
         Ok(document) => document.warnings().clone(),

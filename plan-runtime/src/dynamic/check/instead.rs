@@ -184,6 +184,28 @@ impl ValueCheck<'_> {
         ways.join(", or ")
     }
 
+    /// How the same reference ends where null is before this part of it, where the dialect has such references.
+    pub(super) fn ending(
+        &self,
+        item: &CheckedValue<'_>,
+        reference: &Reference,
+        at: usize,
+    ) -> Option<String> {
+        let CheckedValue::Template(_, _, known) = item else {
+            return None;
+        };
+        if known.style(reference).is_string() {
+            return None;
+        }
+        let Some(before) = at.checked_sub(1) else {
+            return Some("let null end the reference, with `\"optional\": true` in it".to_owned());
+        };
+        let mut path = reference.path.clone();
+        path.get_mut(before)?.optional = true;
+        let ending = known.object(reference, &path)?;
+        Some(format!("let null end the reference: `{ending}`"))
+    }
+
     /// Another field of the same object that is always there.
     fn other_field(
         &self,

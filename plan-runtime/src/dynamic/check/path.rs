@@ -16,6 +16,8 @@ pub(super) struct Given<'a> {
     pub(super) ty: Type<'a>,
     /// Why it may be null, or there may be nothing.
     pub(super) absent: Option<String>,
+    /// Before which part of the reference a run fails where something is null, and why it may be.
+    pub(super) breaks: Option<(usize, String)>,
     /// What the plan has for what is missing or has ended.
     pub(super) replaced: Vec<Replacement>,
     /// What is looked for in vain, where the reference can do without it.
@@ -31,6 +33,7 @@ impl<'a> Given<'a> {
         Self {
             ty,
             absent: None,
+            breaks: None,
             replaced: Vec::new(),
             lost: None,
         }
@@ -168,6 +171,8 @@ impl<'a> Way<'a, '_> {
             end.may |= may_be_null;
             end.why = end.why.take().or(null);
         } else {
+            let breaks = self.found.breaks.take();
+            self.found.breaks = breaks.or(null.clone().map(|why| (at, why)));
             self.fails = self.fails.take().or(null);
         }
         self.work.spend(self.found.ty.forms().len())?;

@@ -45,12 +45,13 @@ impl ValueCheck<'_> {
                 return Ok(Some(note));
             }
         }
+        if !required || takes.types().overlaps(Types::NULL) {
+            let breaks = given.breaks.as_ref();
+            return Ok(breaks.map(|(at, why)| self.breaks(item, reference, takes, *at, why)));
+        }
         let Some(absent) = &given.absent else {
             return Ok(None);
         };
-        if !required || takes.types().overlaps(Types::NULL) {
-            return Ok(None);
-        }
         let (subject, written) = (subject(&place), short(&reference.text()));
         let but =
             |verb: &str| format!("{subject} is required, but `{written}` {verb} to nothing: ");
@@ -64,6 +65,27 @@ impl ValueCheck<'_> {
         let note = Note::error(Code::MaybeAbsent, item.place(), absent).after(&but("may lead"));
         let may_end = reference.path.iter().any(stops);
         Ok(Some(note.help(help).warn_if(may_end)))
+    }
+
+    /// A reference that fails where something on its way is null, though what takes it could do without it.
+    fn breaks(
+        &self,
+        item: &CheckedValue<'_>,
+        reference: &Reference,
+        takes: &Type<'_>,
+        at: usize,
+        why: &str,
+    ) -> Note {
+        let place = self.place.borrow();
+        let (subject, written) = (subject(&place), short(&reference.text()));
+        let message = format!(
+            "{subject} need not be there, but `{written}` fails where it leads through nothing: {why}"
+        );
+        let mut help = self.instead_of_absent(item, reference, takes);
+        if let Some(ending) = self.ending(item, reference, at) {
+            help = format!("{ending}, or {help}");
+        }
+        Note::error(Code::MaybeAbsent, item.place(), message).help(help)
     }
 
     /// How a value of the plan does not fit that replaces what a reference leads to.

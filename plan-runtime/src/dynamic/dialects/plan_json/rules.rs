@@ -99,11 +99,16 @@ fn form(to: ReferenceTarget<'_>, path: &[Segment]) -> String {
 
 /// The path, as a member of a reference.
 fn way(path: &[Segment]) -> String {
-    if !path.iter().any(Segment::is_each) {
+    if !path.iter().any(|part| part.is_each() || part.optional) {
         let pointer = jsonptr::PointerBuf::from_tokens(path.iter().filter_map(Segment::token));
         return member(reference::POINTER, &quote(pointer.as_str()));
     }
     let parts = path.iter().map(|part| match part.token() {
+        Some(token) if part.optional => format!(
+            "{{{}, {}}}",
+            member(segment::TOKEN, &quote(&token.decoded())),
+            member(segment::OPTIONAL, "true")
+        ),
         Some(token) => quote(&token.decoded()),
         None => format!("{{{}}}", member(segment::EACH, &quote(element::ELEMENT))),
     });
