@@ -62,16 +62,18 @@ impl<App: ?Sized> Call<App> for Sleep {
         self.call_in(app, CallContext::default())
     }
 
-    fn call_in(self, _app: &App, context: CallContext) -> impl Future<Output = Result<()>> + Send {
-        async move {
-            let time = self.time;
-            let duration = humantime::parse_duration(&time).map_err(|error| {
-                Error::msg(format!(
-                    "`{time}` is not a time, such as `90s` or `3d`: {error}"
-                ))
-            });
-            context.sleep(duration.permanent()?).await;
-            Ok(())
-        }
+    // Not async itself: an application need not be `Sync`.
+    fn call_in(self, _: &App, context: CallContext) -> impl Future<Output = Result<()>> + Send {
+        wait(self.time, context)
     }
+}
+
+async fn wait(time: String, context: CallContext) -> Result<()> {
+    let duration = humantime::parse_duration(&time).map_err(|error| {
+        Error::msg(format!(
+            "`{time}` is not a time, such as `90s` or `3d`: {error}"
+        ))
+    });
+    context.sleep(duration.permanent()?).await;
+    Ok(())
 }
