@@ -55,8 +55,17 @@ async fn make() -> Result<Mail> {
 /// Makes a value.
 #[tool]
 async fn make_changing() -> Result<Changing> {
-    let Mail { from, subject, text } = Mail::new();
-    Ok(Changing { from, subject, text, _note: () })
+    let Mail {
+        from,
+        subject,
+        text,
+    } = Mail::new();
+    Ok(Changing {
+        from,
+        subject,
+        text,
+        _note: (),
+    })
 }
 
 /// A plan of steps each of which passes on what the one before gave.
@@ -70,7 +79,8 @@ pub fn chain(steps: usize) -> Plan {
             }
         };
         let tool = if step == 0 { "make" } else { "pass" };
-        plan.steps.push(Step::new(format!("s{step}"), Action::call(tool, args)));
+        plan.steps
+            .push(Step::new(format!("s{step}"), Action::call(tool, args)));
     }
     plan.output.value = Reference::new(Source::Step(steps - 1)).into();
     plan

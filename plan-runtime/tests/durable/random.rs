@@ -428,6 +428,7 @@ pub(crate) fn cases() -> u64 {
     given.and_then(|it| it.parse().ok()).unwrap_or(300)
 }
 
+#[cfg(feature = "sqlite")]
 fn most_steps() -> usize {
     let given = std::env::var("DURABLE_STEPS").ok();
     given.and_then(|it| it.parse().ok()).unwrap_or(14)

@@ -1,6 +1,7 @@
 //! The tables of a database, and its versions.
 
 use super::failure::{Cause, PATIENCE};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use std::path::Path;
 
@@ -61,6 +62,8 @@ pub(super) fn connect(path: &Path, creates: bool) -> Result<Connection, Cause> {
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, creates);
     let database = Connection::open_with_flags(path, flags)?;
     database.busy_timeout(PATIENCE)?;
+    // Without it, a statement is compiled again each time that another value is bound, in case the statistics of the table, of which it has none, ask for another plan.
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A damaged or hostile file is found out earlier, and its schema runs nothing.
     database.execute_batch("PRAGMA cell_size_check = ON; PRAGMA trusted_schema = OFF;")?;
     Ok(database)

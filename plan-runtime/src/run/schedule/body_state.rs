@@ -150,6 +150,34 @@ pub(super) struct Job<'x> {
     pub(super) record: AttemptRecord,
 }
 
+impl<'x> Job<'x> {
+    /// A job that has not started.
+    pub(super) const fn new(
+        work: Work<'x>,
+        number: usize,
+        place: OutputSlot,
+        frame: Option<usize>,
+    ) -> Self {
+        Self {
+            work,
+            number,
+            place,
+            frame,
+            attempts: 0,
+            started: Duration::ZERO,
+            tried: Duration::ZERO,
+            log: None,
+            is_counted: false,
+            question: None,
+            waits_for: WaitsFor::Nothing,
+            turn: None,
+            waits: None,
+            is_next: false,
+            record: AttemptRecord::None,
+        }
+    }
+}
+
 /// What becomes of the record of an attempt.
 #[derive(Default)]
 pub(super) enum AttemptRecord {
@@ -244,30 +272,8 @@ pub(super) const CALL: usize = size_of::<Job<'_>>() + 128;
 pub(super) const LIST: (usize, usize) = (size_of::<ForState<'_>>(), size_of::<Value>());
 
 impl<'x> BodyState<'x> {
-    pub(super) fn push_job(
-        &mut self,
-        work: Work<'x>,
-        number: usize,
-        place: OutputSlot,
-        frame: Option<usize>,
-    ) -> usize {
-        self.jobs.push(Job {
-            work,
-            number,
-            place,
-            frame,
-            attempts: 0,
-            started: Duration::ZERO,
-            tried: Duration::ZERO,
-            log: None,
-            is_counted: false,
-            question: None,
-            waits_for: WaitsFor::Nothing,
-            turn: None,
-            waits: None,
-            is_next: false,
-            record: AttemptRecord::None,
-        });
+    pub(super) fn push_job(&mut self, job: Job<'x>) -> usize {
+        self.jobs.push(job);
         self.jobs.len() - 1
     }
 

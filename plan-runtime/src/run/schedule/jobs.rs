@@ -7,7 +7,9 @@ use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
-use super::body_state::{AttemptRecord, BodyState, CALL, Failed, LIST, OutputSlot, Work, note};
+use super::body_state::{
+    AttemptRecord, BodyState, CALL, Failed, Job, LIST, OutputSlot, Work, note,
+};
 use super::recording::{AS_IT_IS, Decision, What, has_code};
 use super::task::CallState;
 use super::{Schedule, Start};
@@ -138,7 +140,9 @@ impl<'x> Schedule<'x> {
             return self.fail(step, place, frame, error, 0);
         }
         self.hold(step, CALL);
-        let job = self.flow(step).push_job(work, number, place, frame);
+        let job = self
+            .flow(step)
+            .push_job(Job::new(work, number, place, frame));
         self.attempt(step, job, start);
     }
 

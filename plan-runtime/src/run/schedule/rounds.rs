@@ -1,7 +1,7 @@
 //! Loops: one round after the other.
 
 use super::super::StepError;
-use super::body_state::{OutputSlot, Rounds, Work};
+use super::body_state::{Job, OutputSlot, Rounds, Work};
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::plan::Loop;
@@ -24,18 +24,20 @@ impl<'x> Schedule<'x> {
             started,
             ..Rounds::default()
         });
-        if let Some(job) = self.add_round(step, repeat, number, 0) {
+        if let Some(job) = self.add_round(step, repeat, number, 0, None) {
             self.attempt(step, job, start);
         }
     }
 
-    /// The job of a round, unless there may be no more of them.
+    /// The job of a round, unless there may be no more of them. It takes the place of the job of the round before, which has ended: a loop may have millions of
+    /// rounds.
     fn add_round(
         &mut self,
         step: usize,
         repeat: &'x Loop,
         number: usize,
         round: usize,
+        before: Option<usize>,
     ) -> Option<usize> {
         let place = OutputSlot::round(round);
         // A round may make no call, and still takes time.
@@ -45,9 +47,15 @@ impl<'x> Schedule<'x> {
         }
         let flow = self.flow(step);
         let started = flow.rounds.as_ref().map_or(Duration::ZERO, |it| it.started);
-        let job = flow.push_job(Work::Round(repeat), number, place, None);
-        flow.jobs[job].started = started;
-        Some(job)
+        let mut job = Job::new(Work::Round(repeat), number, place, None);
+        job.started = started;
+        match before {
+            Some(before) => {
+                flow.jobs[before] = job;
+                Some(before)
+            }
+            None => Some(flow.push_job(job)),
+        }
     }
 
     /// A round has ended, with its value and whether there is another.
@@ -109,7 +117,7 @@ impl<'x> Schedule<'x> {
             self.flow(step).cut = true;
             return;
         }
-        let Some(next) = self.add_round(step, repeat, number, round) else {
+        let Some(next) = self.add_round(step, repeat, number, round, Some(job)) else {
             return;
         };
         self.flow(step).jobs[next].is_next = true;

@@ -3,7 +3,7 @@
 use super::super::catch::panicked;
 use super::super::start::{Request, Started, StepResult};
 use super::super::trace::Span;
-use super::body_state::{BodyState, Failed, OutputSlot, Work};
+use super::body_state::{BodyState, Failed, Job, OutputSlot, Work};
 use super::step_state::StepState;
 use super::task::CallState;
 use super::{Schedule, Start};
@@ -120,7 +120,7 @@ impl<'x> Schedule<'x> {
                 // It may be undone, as only what is more than a single call.
                 let mut flow = Box::<BodyState<'_>>::default();
                 let work = Work::Action(action);
-                let job = flow.push_job(work, number, OutputSlot::WHOLE, None);
+                let job = flow.push_job(Job::new(work, number, OutputSlot::WHOLE, None));
                 flow.jobs[job].attempts = 1;
                 self.steps.more(step).flow = Some(flow);
                 let span = span.unwrap_or_else(Span::none);

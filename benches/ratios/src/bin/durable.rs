@@ -1,0 +1,347 @@
+//! `durable`: what a journal costs a run, as tables. `durable elements|rounds <count> <file> stop` runs a plan and ends the process before its last call, and
+//! without `stop` it continues that run and says what it took.
+
+use plan_ratios::cases::running::block_on;
+use plan_ratios::table::{Target, number, row, target, times, title};
+use plan_runtime::journal::{Memory, Sqlite, SqliteOptions};
+use plan_runtime::{Result, plan, tool};
+use rusqlite::{Connection, params};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+use std::{env, fs};
+
+struct App {
+    stops: bool,
+}
+
+#[tool]
+async fn next(_: &App, n: u64) -> Result<u64> {
+    Ok(n + 1)
+}
+
+#[tool]
+async fn last(app: &App, n: u64) -> Result<u64> {
+    if app.stops {
+        std::process::exit(0);
+    }
+    Ok(n)
+}
+
+fn numbers(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+plan! {
+    Elements(count: u64) -> u64 {
+        step each = for n in numbers(count) { Next { n } };
+        step end = Last { n: each.len() as u64 };
+        end
+    }
+}
+
+plan! {
+    Rounds(count: u64) -> u64 {
+        #[at_most(10000000)]
+        step rounds = loop |last| {
+            step one = Next { n: last.unwrap_or(0) };
+            one
+        } while one < count;
+        step end = Last { n: rounds };
+        end
+    }
+}
+
+/// How many calls may run at the same time, and how many calls are made.
+const COSTS: [(usize, u64); 4] = [(1, 200), (8, 400), (64, 1280), (200, 2000)];
+const TURNS: usize = 15;
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [plan, count, file, ref stops @ ..] => {
+            one_run(plan, count.parse().unwrap(), file, !stops.is_empty());
+        }
+        _ => {
+            let folder = env::temp_dir().join(format!("plan-durable-{}", std::process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            costs(&folder);
+            resumes(&folder);
+            fs::remove_dir_all(&folder).unwrap();
+        }
+    }
+}
+
+/// One run in this process.
+fn one_run(plan: &str, count: u64, file: &str, stops: bool) {
+    if file == "-" || file == "mem" {
+        let app = App { stops: false };
+        let before = peak();
+        let start = Instant::now();
+        let memory = Memory::new();
+        let output = match (plan, file) {
+            ("elements", "-") => block_on(Elements { count }.run(&app)),
+            ("elements", _) => block_on(Elements { count }.run(&app).durable(&memory, "run")),
+            (_, "-") => block_on(Rounds { count }.run(&app)),
+            _ => block_on(Rounds { count }.run(&app).durable(&memory, "run")),
+        };
+        assert_eq!(output.unwrap(), count);
+        println!("first {} ns/round {} KiB", start.elapsed().as_nanos() as f64 / count as f64, peak().saturating_sub(before));
+        let start = Instant::now();
+        if file == "mem" {
+        }
+        let _ = start;
+        return;
+    }
+    // A record is not waited for so long, since the file is only made here.
+    let db = SqliteOptions::new().normal().open(file).unwrap();
+    let app = App { stops };
+    let before = peak();
+    let start = Instant::now();
+    let output = match plan {
+        "elements" => block_on(Elements { count }.run(&app).durable(&db, "run")),
+        _ => block_on(Rounds { count }.run(&app).durable(&db, "run")),
+    };
+    assert_eq!(output.unwrap(), count);
+    println!("{}", start.elapsed().as_nanos() as f64);
+    println!("{}", peak().saturating_sub(before));
+}
+
+/// The most memory that this process has had, in KiB, as Linux says.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let count = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    count.unwrap_or(0)
+}
+
+/// What a call takes with a journal, next to the rows of its records, written by themselves to a database with the same tables.
+struct Cost {
+    ours: Vec<f64>,
+    /// A commit for each row.
+    single: Vec<f64>,
+    /// As many rows in a commit as calls may run at the same time.
+    grouped: Vec<f64>,
+    commits: Vec<f64>,
+}
+
+fn costs(folder: &Path) {
+    let app = App { stops: false };
+    let (file, raw_file) = (folder.join("runs.db"), folder.join("raw.db"));
+    let db = Sqlite::open(&file).unwrap();
+    drop(Sqlite::open(&raw_file).unwrap());
+    let (mut looks, mut raw) = (connect(&file), Raw::new(&raw_file));
+    let mut costs: Vec<Cost> = COSTS.iter().map(|_| Cost::new()).collect();
+    for turn in 0..TURNS {
+        for (cost, (at_once, count)) in costs.iter_mut().zip(COSTS) {
+            empty_log(&mut looks);
+            let id = format!("{at_once}-{turn}");
+            let start = Instant::now();
+            let run = Elements { count }.run(&app).concurrency(at_once);
+            assert_eq!(block_on(run.durable(&db, &*id)).unwrap(), count);
+            let calls = (count + 1) as f64;
+            cost.ours.push(start.elapsed().as_nanos() as f64 / calls);
+            cost.commits.push(commits(&file) as f64 / calls);
+
+            let rows = rows(&looks, &id);
+            for (rows_each, times) in [(1, &mut cost.single), (at_once, &mut cost.grouped)] {
+                empty_log(&mut raw.0);
+                let start = Instant::now();
+                raw.write(&rows, rows_each);
+                times.push(start.elapsed().as_nanos() as f64 / calls);
+            }
+        }
+    }
+    let plain = |journal: Option<&Memory>, id: &str| {
+        let count = 2000;
+        let run = Elements { count }.run(&app);
+        let start = Instant::now();
+        let output = match journal {
+            Some(journal) => block_on(run.durable(journal, id)),
+            None => block_on(run),
+        };
+        assert_eq!(output.unwrap(), count);
+        start.elapsed().as_nanos() as f64 / (count + 1) as f64
+    };
+    let of = |journal: bool| {
+        let found = (0..TURNS).map(|_| plain(journal.then(Memory::new).as_ref(), "run"));
+        median(found.collect())
+    };
+
+    title(
+        "Durable: a call, with all of its records on the disk before its output counts",
+        &[
+            "calls at once",
+            "a call",
+            "a commit for each row alone",
+            "ratio",
+            "at most",
+            "met",
+            "as many rows in a commit",
+            "commits for a call",
+            "at most",
+            "met",
+        ],
+    );
+    for (cost, (at_once, _)) in costs.into_iter().zip(COSTS) {
+        let ratio = median(
+            cost.ours
+                .iter()
+                .zip(&cost.single)
+                .map(|(a, b)| a / b)
+                .collect(),
+        );
+        let commits = median(cost.commits);
+        let most = |known: usize, most: f64| match at_once == known {
+            true => Target::AtMost(most),
+            false => Target::None,
+        };
+        let [ratio_target, ratio_met] = target(ratio, &most(1, 1.3), " ×");
+        let [commits_target, commits_met] = target(commits, &most(64, 0.15), "");
+        row(&[
+            at_once.to_string(),
+            micros(median(cost.ours)),
+            micros(median(cost.single)),
+            times(ratio),
+            ratio_target,
+            ratio_met,
+            micros(median(cost.grouped)),
+            number(commits),
+            commits_target,
+            commits_met,
+        ]);
+    }
+    row(&["64, without a journal".to_owned(), micros(of(false))]);
+    row(&["64, a journal in memory".to_owned(), micros(of(true))]);
+}
+
+impl Cost {
+    fn new() -> Self {
+        Self {
+            ours: Vec::new(),
+            single: Vec::new(),
+            grouped: Vec::new(),
+            commits: Vec::new(),
+        }
+    }
+}
+
+fn micros(ns: f64) -> String {
+    format!("{} µs", number(ns / 1e3))
+}
+
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers[numbers.len() / 2]
+}
+
+fn connect(file: &Path) -> Connection {
+    let database = Connection::open(file).unwrap();
+    let _: String = database
+        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+        .unwrap();
+    let settings =
+        "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;";
+    database.execute_batch(settings).unwrap();
+    database
+}
+
+/// Writes the log into the database, so that all begin with an empty one.
+fn empty_log(database: &mut Connection) {
+    let busy: i64 = database
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(busy, 0);
+}
+
+/// How many commits are in the log of a database. Each ends with a frame that says how large the database is then
+/// (https://www.sqlite.org/fileformat2.html#the_write_ahead_log).
+fn commits(file: &Path) -> usize {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    let log = fs::read(log).unwrap();
+    let word = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
+    let page = word(8) as usize;
+    let (mut at, mut commits) = (32, 0);
+    while at + 24 + page <= log.len() && [word(at + 8), word(at + 12)] == [word(16), word(20)] {
+        commits += usize::from(word(at + 4) != 0);
+        at += 24 + page;
+    }
+    assert_eq!(at, log.len(), "the log was begun again");
+    commits
+}
+
+fn rows(database: &Connection, id: &str) -> Vec<(String, String)> {
+    let sql =
+        "SELECT key, body FROM records JOIN runs ON run = number WHERE id = ?1 ORDER BY position";
+    let mut statement = database.prepare(sql).unwrap();
+    let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.unwrap().map(|row| row.unwrap()).collect()
+}
+
+/// Writes rows without anything around it.
+struct Raw(Connection, i64);
+
+impl Raw {
+    fn new(file: &Path) -> Self {
+        Self(connect(file), 0)
+    }
+
+    fn write(&mut self, rows: &[(String, String)], together: usize) {
+        self.1 += 1;
+        let run = self.1;
+        for (place, rows) in rows.chunks(together).enumerate() {
+            let change = self.0.transaction().unwrap();
+            for (index, (key, body)) in rows.iter().enumerate() {
+                let own = (place * together + index) as i64;
+                let sql = "INSERT INTO records(position, run, key, body) VALUES (?1, ?2, ?3, ?4)";
+                let mut insert = change.prepare_cached(sql).unwrap();
+                insert
+                    .execute(params![run << 32 | own, run, key, body])
+                    .unwrap();
+            }
+            change.commit().unwrap();
+        }
+    }
+}
+
+/// Runs that a process has left before their last call, and another process continues.
+fn resumes(folder: &Path) {
+    title(
+        "Durable: a run that another process continues, a record",
+        &[
+            "records",
+            "a list: time",
+            "memory",
+            "a loop: time",
+            "memory",
+        ],
+    );
+    for count in [1_000_u64, 10_000, 100_000, 1_000_000] {
+        let mut cells = vec![count.to_string()];
+        for plan in ["elements", "rounds"] {
+            let file = folder.join(format!("{plan}-{count}.db"));
+            child(plan, count, &file, &["stop"]);
+            let numbers = child(plan, count, &file, &[]);
+            let database = Connection::open(&file).unwrap();
+            let sql = "SELECT count(*) FROM records";
+            let records: u32 = database.query_row(sql, [], |row| row.get(0)).unwrap();
+            cells.push(micros(numbers[0] / f64::from(records)));
+            cells.push(format!("{} MiB", number(numbers[1] / 1024.0)));
+        }
+        row(&cells);
+    }
+}
+
+fn child(plan: &str, count: u64, file: &PathBuf, more: &[&str]) -> Vec<f64> {
+    let output = Command::new(env::current_exe().unwrap())
+        .args([plan, &count.to_string()])
+        .arg(file)
+        .args(more)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let wrong = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{wrong}");
+    said.lines().map(|line| line.parse().unwrap()).collect()
+}
