@@ -323,3 +323,21 @@ fn limits_do_not_touch_what_is_below_them() {
     let result = ended(tools().run(&plan, (), &()), value(3 * (1 << 11) - 1));
     assert!(result.is_err());
 }
+
+/// What a round leaves behind is no more than the next one takes.
+#[test]
+fn a_loop_keeps_nothing_of_its_rounds() {
+    let memory = |rounds: u32| {
+        let call = json!({"id": "x", "tool": {"name": "echo"}, "arguments": {"object": {"n": 1}}});
+        let plan = plan(json!([{
+            "id": "many",
+            "loop": {"steps": [call], "value": step("x"), "while": true},
+            "policy": {"at_most": rounds},
+        }]));
+        let (result, memory) = measured(&plan, Limits::DEFAULT);
+        assert!(result.unwrap_err().to_string().contains(&rounds.to_string()));
+        memory
+    };
+    let (few, many) = (memory(10), memory(10_000));
+    assert!(many < few + few / 2, "{few} bytes became {many}");
+}
