@@ -26,6 +26,7 @@ mod answer;
 mod catch;
 mod context;
 pub(crate) mod durable;
+mod hash;
 mod limits;
 mod mock;
 mod names;

@@ -289,8 +289,70 @@ fn plans_inside_a_call_go_on() {
             .map(String::as_str)
             .collect::<Vec<_>>()
             .join(" "),
-        "nested@1 nested@1#1.!plan.0 nested@1#1.?value nested@1#1.first@1 nested@1#1.second@1 nested@1#2.!plan.0 nested@1#2.?value nested@1#2.first@1 nested@1#2.second@1 nested@1.!plan.0 nested@1.?value nested@1.first@1 nested@1.second@1"
+        "nested@1 nested@1#two-07f8c207b4ba5a34.1.!plan.0 nested@1#two-07f8c207b4ba5a34.1.?value nested@1#two-07f8c207b4ba5a34.1.first@1 nested@1#two-07f8c207b4ba5a34.1.second@1 nested@1#two-07fc2807b4bd3d5d.1.!plan.0 nested@1#two-07fc2807b4bd3d5d.1.?value nested@1#two-07fc2807b4bd3d5d.1.first@1 nested@1#two-07fc2807b4bd3d5d.1.second@1 nested@1#two-0802f407b4c303af.1.!plan.0 nested@1#two-0802f407b4c303af.1.?value nested@1#two-0802f407b4c303af.1.first@1 nested@1#two-0802f407b4c303af.1.second@1"
     );
+}
+
+plan! {
+    Deeper(n: u64) -> u64 {
+        step two = Two { n };
+        two
+    }
+}
+
+/// Runs two plans inside its call, the one with the greater number first in its second life.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = [u64; 2])]
+struct Both {}
+
+impl Call<World> for Both {
+    async fn call(self, _: &World) -> Result<[u64; 2]> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<[u64; 2]> {
+        let one = Deeper { n: 1 }.run(world).inside(&context);
+        let other = Deeper { n: 50 }.run(world).inside(&context);
+        let (one, other) = if world.lives() == 0 {
+            smol::future::zip(one, other).await
+        } else {
+            let (other, one) = smol::future::zip(other, one).await;
+            (one, other)
+        };
+        Ok([one?, other?])
+    }
+}
+
+plan! {
+    InAnyOrder() -> [u64; 2] {
+        step both = Both {};
+        both
+    }
+}
+
+#[test]
+fn plans_inside_a_call_are_known_by_their_inputs() {
+    let (world, journal) = (World::new(), Rough::new());
+    let expected = finish(InAnyOrder {}.run(&world)).unwrap();
+    assert_ne!(expected[0], expected[1]);
+    world.called();
+    let run = || InAnyOrder {}.run(&world).durable(&journal, "r");
+    world.on("both.two.second", &[Goes::Hangs]);
+    crash(run());
+    assert_eq!(
+        world.called(),
+        "both.two.first both.two.second both.two.first both.two.second"
+    );
+    world.all_well();
+    world.begin_again();
+    assert_eq!(finish(run()).unwrap(), expected);
+    assert_eq!(world.called(), "both.two.second both.two.second");
+    // Each of the four calls has a key of its own, which is the same in its second life.
+    let mut keys: Vec<(String, String)> = world.keys().split_off(4);
+    assert_eq!(keys.len(), 6, "{keys:?}");
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 4, "{keys:?}");
 }
 
 /// Runs a plan that fails, and cannot be undone.

@@ -196,3 +196,79 @@ fn a_full_disk_stops_a_run_that_goes_on_when_there_is_room() {
     assert!((2001..=2004).contains(&calls), "{calls}");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// A page of the file has something else in it: the run comes to its end as ever, or its journal cannot be used.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_damaged_file_never_changes_an_output() {
+    use plan_runtime::journal::Sqlite;
+    plan! {
+        Sum() -> u64 {
+            step each = for n in (0..150u64).collect::<Vec<_>>() { Act { n } };
+            step inside = { step one = Act { n: each[3] }; one };
+            #[optional]
+            step tried = Act { n: inside };
+            #[fallback(0)]
+            step last = Act { n: 7 };
+            each.iter().sum::<u64>() + tried.unwrap_or(1000) + last
+        }
+    }
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join(format!("damaged-{:x}", fastrand::u64(..)));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (world, whole) = (World::new(), folder.join("whole.db"));
+    let expected = finish(Sum {}.run(&world)).unwrap();
+    world.on("last", &[Goes::Hangs]);
+    let db = Sqlite::open(&whole).unwrap();
+    let mut run = Box::pin(Sum {}.run(&world).durable(&db, "r"));
+    world.called();
+    let mut called = String::new();
+    // The thread of the journal wakes it.
+    smol::block_on(smol::future::or(
+        async {
+            let _ = (&mut run).await;
+        },
+        async {
+            while !called.ends_with("last") {
+                smol::Timer::after(std::time::Duration::from_millis(1)).await;
+                called += &world.called();
+            }
+        },
+    ));
+    drop(run);
+    drop(db);
+    world.all_well();
+
+    let bytes = std::fs::read(&whole).unwrap();
+    let (mut ended, mut refused) = (0, 0);
+    for page in 0..bytes.len() / 4096 {
+        for damage in ["noise", "nothing", "another page"] {
+            let mut bytes = bytes.clone();
+            let other = fastrand::usize(..bytes.len() / 4096) * 4096;
+            let other = bytes[other..other + 4096].to_vec();
+            let page = &mut bytes[page * 4096..(page + 1) * 4096];
+            match damage {
+                "noise" => page.fill_with(|| fastrand::u8(..)),
+                "nothing" => page.fill(0),
+                _ => page.copy_from_slice(&other),
+            }
+            let path = folder.join(format!("{}.db", fastrand::u64(..)));
+            std::fs::write(&path, bytes).unwrap();
+            match Sqlite::open(&path) {
+                Err(_) => refused += 1,
+                Ok(db) => match smol::block_on(Sum {}.run(&world).durable(&db, "r")) {
+                    Ok(output) => {
+                        assert_eq!(output, expected);
+                        ended += 1;
+                    }
+                    Err(error) => {
+                        assert!(error.journal().is_some(), "{error}");
+                        refused += 1;
+                    }
+                },
+            }
+        }
+    }
+    assert!(ended > 0 && refused > 0, "{ended} and {refused}");
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -37,6 +37,7 @@ struct State {
     wakers: Vec<Waker>,
     in_scope: BTreeMap<String, Vec<Goes>>,
     hangs: (String, u32),
+    lives: u32,
 }
 
 /// Gives `n` back.
@@ -78,6 +79,15 @@ impl Call<World> for Undo {
 impl World {
     pub(crate) fn new() -> Self {
         Self::default()
+    }
+
+    /// How often the process has begun again.
+    pub(crate) fn lives(&self) -> u32 {
+        self.state().lives
+    }
+
+    pub(crate) fn begin_again(&self) {
+        self.state().lives += 1;
     }
 
     /// The path and the key of each call.

@@ -10,6 +10,7 @@ pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
 
 use super::durable::of_element;
+use super::hash::StableHasher;
 use super::shared::SharedRun;
 use super::signals::Signals;
 use super::throttle::Turn;
@@ -17,10 +18,11 @@ use super::timer::{ThreadTimer, Timer};
 use crate::error::Elements;
 use crate::print::MessageName;
 use crate::shape::Secrets;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -77,6 +79,8 @@ pub(super) struct CallPlace {
     pub(super) at: Vec<usize>,
     /// The call of the plan that the step is of.
     pub(super) outer: Option<CallContext>,
+    /// The name of the plan that the step is of, if a tool runs it inside its call.
+    pub(super) beside: Option<Arc<str>>,
     pub(super) plan: String,
     pub(super) step: String,
     pub(super) element: Vec<usize>,
@@ -100,8 +104,8 @@ pub(super) struct CallPlace {
     pub(super) dropped: Mutex<Dropped>,
     /// The call's turn among those to the same tools.
     pub(super) turn: Mutex<Option<Turn>>,
-    /// How many plans have begun inside it that are not the step.
-    pub(super) plans_inside: AtomicUsize,
+    /// How many plans have begun inside it that are not the step, by what they are.
+    pub(super) plans_inside: Mutex<BTreeMap<String, usize>>,
 }
 
 /// Whether a call was dropped, or who is to be told when it is.
@@ -145,6 +149,7 @@ impl CallContext {
     /// A text that says which call it is, for a service that makes a call with the same key only once: the [id of the run](Self::run_id), and the path of the call.
     ///
     /// It is the same for each attempt of the call, before a crash and after it, and where a plan or a block around it is tried again. Every other call has another.
+    /// A plan that a tool runs with [`Run::inside`](crate::Run::inside) is known by its name and its inputs, so that it does not matter in which order a tool runs plans.
     /// Only once the call was undone, a further attempt of the block or plan around it has a new key, since the old one names an effect that does not exist any more.
     ///
     /// ```
@@ -177,7 +182,8 @@ impl CallContext {
             return String::new();
         };
         let outer = place.outer.as_ref();
-        let prefix = outer.map_or_else(String::new, Self::lasting_inside);
+        let beside = place.beside.as_deref();
+        let prefix = outer.map_or_else(String::new, |outer| outer.lasting_inside(beside));
         let mut path = place.run.lasting(prefix, &place.step);
         if place.action > 0 {
             path += &format!("/{}", place.action);
@@ -185,9 +191,9 @@ impl CallContext {
         path + &Elements(&place.element).to_string()
     }
 
-    /// What the paths of steps begin with in a plan that runs inside the call.
-    pub(super) fn lasting_inside(&self) -> String {
-        self.lasting_path() + "."
+    /// What the paths of steps begin with in a plan that runs inside the call: as the step that it is, or beside it under this name.
+    pub(super) fn lasting_inside(&self, beside: Option<&str>) -> String {
+        format!("{}{}.", self.lasting_path(), beside.unwrap_or_default())
     }
 
     /// The call of the plan that the step is part of, if that plan runs as a step of another.
@@ -281,21 +287,20 @@ impl CallContext {
         path + &place.step + &Elements(&place.element).to_string()
     }
 
-    /// What the keys of records begin with in a plan that runs inside the call: as the step that it is, or beside it.
-    pub(super) fn key_inside(&self, is_step: bool) -> String {
+    /// What the keys of records begin with in a plan that runs inside the call: as the step that it is, or beside it under this name.
+    pub(super) fn key_inside(&self, beside: Option<&str>) -> String {
+        format!("{}{}.", self.key(), beside.unwrap_or_default())
+    }
+
+    /// The name of the next of the plans with this name that the tool runs inside the call.
+    pub(super) fn beside(&self, name: String) -> Arc<str> {
         let Some(place) = &self.0 else {
-            return String::new();
+            return name.into();
         };
-        let beside = if is_step {
-            0
-        } else {
-            place.plans_inside.fetch_add(1, Ordering::Relaxed)
-        };
-        let mut key = self.key();
-        if beside > 0 {
-            key += &format!("#{beside}");
-        }
-        key + "."
+        let mut plans = locked(&place.plans_inside);
+        let count = plans.entry(name.clone()).or_insert(0_usize);
+        *count += 1;
+        format!("{name}.{count}").into()
     }
 
     /// The key of the call's record.
@@ -303,10 +308,8 @@ impl CallContext {
         let Some(place) = &self.0 else {
             return String::new();
         };
-        let mut prefix = place.outer.as_ref().map_or_else(String::new, Self::key);
-        if !prefix.is_empty() {
-            prefix.push('.');
-        }
+        let outer = place.outer.as_ref();
+        let prefix = outer.map_or_else(String::new, |it| it.key_inside(place.beside.as_deref()));
         let key = of_element(&prefix, &place.step, &place.element);
         format!("{key}@{}", place.attempt)
     }
@@ -353,7 +356,7 @@ impl CallContext {
 
     /// A number that only this call of the run has.
     pub(super) fn hash(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = StableHasher::new();
         let mut at = Some(self);
         while let Some(place) = at.and_then(|context| context.0.as_ref()) {
             (&place.step, &place.element, place.attempt).hash(&mut hasher);

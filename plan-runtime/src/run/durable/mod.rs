@@ -23,12 +23,13 @@ pub(crate) use key::Segment;
 pub(super) use key::of_element;
 pub(super) use record::{Recorded, decode, encode};
 
+use super::hash::StableHasher;
 use super::timer::{Sleep, Timer};
 use crate::journal::{Claim, End, Found, Journal, JournalError, Message, Written};
 use plans::Plans;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::{Future, poll_fn};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -175,7 +176,7 @@ impl Durable {
 
     /// The seed of all that is random in it.
     pub(super) fn seed(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = StableHasher::new();
         self.claim.id.hash(&mut hasher);
         hasher.finish()
     }

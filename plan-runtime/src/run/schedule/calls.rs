@@ -9,7 +9,7 @@ use super::task::CallState;
 use super::{INSIDE, Schedule};
 use crate::error::StepError;
 use crate::shape::Secrets;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::task::Context;
 use std::time::{Duration, Instant};
@@ -48,6 +48,7 @@ impl<'x> Schedule<'x> {
             depth: self.depth,
             at: self.place(step, job),
             outer: self.outer.clone(),
+            beside: self.beside.clone(),
             plan: self.name.to_owned(),
             step: self.plan.steps[step].id.clone(),
             element,
@@ -68,7 +69,7 @@ impl<'x> Schedule<'x> {
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
             turn: Mutex::default(),
-            plans_inside: AtomicUsize::new(0),
+            plans_inside: Mutex::default(),
         })
     }
 

@@ -294,8 +294,8 @@ impl Schedule<'_> {
         {
             ending.undone.push(undone);
             // Another attempt does it again.
-            let outer = self.outer.as_ref();
-            let prefix = outer.map_or_else(String::new, CallContext::lasting_inside);
+            let (outer, beside) = (self.outer.as_ref(), self.beside.as_deref());
+            let prefix = outer.map_or_else(String::new, |outer| outer.lasting_inside(beside));
             self.run.undo(&prefix, &self.plan.steps[undone].id);
         }
     }

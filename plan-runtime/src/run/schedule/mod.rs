@@ -140,6 +140,8 @@ pub(super) struct Schedule<'x> {
     turn: Turn,
     /// What the keys of its records begin with.
     prefix: String,
+    /// Its name, if a tool runs it inside its call.
+    beside: Option<Arc<str>>,
     /// What is sent to it from outside, through its journal.
     messages: Option<Box<recording::Messages>>,
     /// The key of the record of an interrupt, if there is one.
@@ -281,6 +283,13 @@ impl<'x> Schedule<'x> {
         let handing = (hands_over && !options.capture_outputs && run.durable.is_none())
             .then(|| graph.handing(plan, block))
             .flatten();
+        let is_step = block.is_some() || is_inner;
+        let beside = outer.as_ref().filter(|_| !is_step);
+        let beside = beside.map(|outer| recording::beside(outer, plan, &inputs));
+        let prefix = match &outer {
+            Some(outer) if run.durable.is_some() => outer.key_inside(beside.as_deref()),
+            _ => String::new(),
+        };
         let clock = Clock::start(Arc::clone(&run));
         let seed = run.options.seed.or_else(|| {
             // The same after a crash.
@@ -345,7 +354,8 @@ impl<'x> Schedule<'x> {
             throttles: allowance.throttles(),
             asking: 0,
             deferred: Vec::new(),
-            prefix: recording::prefix(&run, outer.as_ref(), block.is_some() || is_inner),
+            prefix,
+            beside,
             messages: None,
             interrupt_record: None,
             is_followed: options.capture || run.durable.is_some(),

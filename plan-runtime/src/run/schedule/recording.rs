@@ -2,6 +2,7 @@
 
 use super::super::context::{CallContext, Decision as Decided};
 use super::super::durable::{self, Durable, Recorded, Replay};
+use super::super::hash::StableHasher;
 use super::super::report::Attempt;
 use super::super::shared::SharedRun;
 use super::super::signals::{Sent, SignalError, Signals};
@@ -15,13 +16,14 @@ use super::{Schedule, Start};
 use crate::error::{Cause, RunError};
 use crate::error::{Interrupt, StepError};
 use crate::journal::{JournalError, Message};
-use crate::plan::{Action, Template};
+use crate::plan::{Action, Plan, Template};
 use crate::resolve::{StoredValue, bytes_of, resolve};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
 use std::future::Future;
+use std::hash::Hasher;
 use std::sync::{Arc, PoisonError};
 use std::task::Context;
 use std::time::Duration;
@@ -167,12 +169,19 @@ fn interrupt_of(run: &SharedRun, is_inside: bool, key: &str) -> Option<(Replay, 
     Some((replay, interrupt))
 }
 
-/// What the keys of the records of a plan begin with: the key of the call around it.
-pub(super) fn prefix(run: &SharedRun, outer: Option<&CallContext>, is_step: bool) -> String {
-    match (&run.durable, outer) {
-        (Some(_), Some(outer)) => outer.key_inside(is_step),
-        _ => String::new(),
+/// The name of a plan that a tool runs inside its call. It may run plans in any order, and in another one when it is called again, so that they are known by their names
+/// and inputs. Of those that have the same, it does not matter which is which.
+pub(super) fn beside(outer: &CallContext, plan: &Plan, inputs: &[StoredValue]) -> Arc<str> {
+    let mut hasher = StableHasher::new();
+    for input in inputs {
+        // What is no JSON fails where it is used.
+        if let Ok(json) = input.as_json() {
+            let _ = serde_json::to_writer(&mut hasher, json);
+        }
+        hasher.write_u8(0);
     }
+    let name = durable::Segment(&plan.name);
+    outer.beside(format!("#{name}-{:016x}", hasher.finish()))
 }
 
 impl<'x> Schedule<'x> {

@@ -335,7 +335,12 @@ fn a_loop_keeps_nothing_of_its_rounds() {
             "policy": {"at_most": rounds},
         }]));
         let (result, memory) = measured(&plan, Limits::DEFAULT);
-        assert!(result.unwrap_err().to_string().contains(&rounds.to_string()));
+        assert!(
+            result
+                .unwrap_err()
+                .to_string()
+                .contains(&rounds.to_string())
+        );
         memory
     };
     let (few, many) = (memory(10), memory(10_000));
