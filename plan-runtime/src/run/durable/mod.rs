@@ -18,7 +18,6 @@ mod plans;
 mod record;
 
 pub(super) use begin::{Begun, Target, begin, submit};
-#[cfg(feature = "sqlite")]
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
 pub(super) use record::{Recorded, decode, encode};
