@@ -1,4 +1,4 @@
-//! A plan is data before it runs: it is shown, someone says yes or no, and only then it does something. What is dangerous is asked for again, call by
+//! A plan is data before it runs: it is shown, someone says yes or no, and only then does it do anything. What is dangerous is asked for again, call by
 //! call, with the arguments that it will have.
 
 use plan_runtime::plan::Plan;

@@ -1,7 +1,7 @@
 //! A run that survives that its process is killed: `cargo run --features durable --example durable`.
 //!
-//! Kill it while it runs (Ctrl+C, `kill -9`, the task manager), and start it again: it goes on where it was. The step that ran then is called again, with the same
-//! key; no other is.
+//! Kill it while it runs (Ctrl+C, `kill -9`, the task manager), and start it again: it goes on where it was. The calls that ran then are made again, with the
+//! same keys; no others are.
 
 use plan_runtime::journal::Sqlite;
 use plan_runtime::run::CallContext;

@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let count = db.delete(Duration::from_secs(86_400) * days)?;
             println!("deleted {count} that ended more than {days} days ago");
         }
-        _ => println!("{USAGE}"),
+        _ => return Err(USAGE.into()),
     }
     Ok(())
 }

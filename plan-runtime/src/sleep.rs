@@ -6,7 +6,7 @@ use crate::{Call, Error, Result, ResultExt, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use std::future::Future;
 
-/// Waits for a time, such as `90s`, `5m` or `3d`: a tool of every application, which gives nothing.
+/// Waits for a duration, such as `90s`, `5m` or `3d`: a tool of every application, without an output.
 ///
 /// The time is written as [`humantime`](https://docs.rs/humantime) reads it. In a run that is [durable](crate::Run::durable), it goes on while nobody runs it.
 ///

@@ -607,6 +607,10 @@ impl<App: ?Sized> Toolbox<App> {
         match own {
             // Only a program can have said that. It has changed since.
             Some(own) if has_code => Ok(RecordedPlan::Tool(own)),
+            None if has_code => Err(format!(
+                "the toolbox has no plan `{}`, which contains Rust code; add it with `with`",
+                MessageName(&run.plan)
+            )),
             _ => Ok(RecordedPlan::Document(Box::new(
                 self.contracts.mark_secrets(plan),
             ))),

@@ -640,6 +640,9 @@ impl fmt::Display for ErrorText<'_> {
                     JournalError::Changed { .. } => {
                         "finish it with the plans that it was begun with"
                     }
+                    JournalError::Misfit { .. } => {
+                        "go on with a plan that has the types of then, or give a new run another id"
+                    }
                     _ => "begun again, it goes on from what is recorded",
                 };
                 write!(f, "stopped: {error}; {advice}")?;

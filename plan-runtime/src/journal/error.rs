@@ -13,7 +13,7 @@ pub enum JournalError {
         /// Who has it, as far as the journal knows.
         owner: String,
     },
-    /// Somebody else has taken the run over, so that nothing more of it can be recorded here.
+    /// Another owner has taken over the run; this one can record nothing more.
     Lost {
         /// The id of the run.
         id: String,
@@ -34,6 +34,13 @@ pub enum JournalError {
         plan: String,
         /// What has run, and how it was changed.
         change: String,
+    },
+    /// What is kept is of another type than the plan has now.
+    Misfit {
+        /// What does not fit: the output of a step, say.
+        what: String,
+        /// Why.
+        why: String,
     },
     /// What is kept could not be read or written: a full disk, a damaged file.
     Storage(Box<dyn StdError + Send + Sync>),
@@ -60,13 +67,19 @@ impl fmt::Display for JournalError {
             ),
             Self::Unknown { id } => write!(f, "there is no run `{}`", MessageName(id)),
             Self::Second { path } => {
-                write!(f, "step `{}` has its value already", Cut(Line(path), MOST))
+                write!(f, "step `{}` already has a value", Cut(Line(path), MOST))
             }
             Self::Changed { plan, change } => write!(
                 f,
-                "plan `{}`, which it calls, was changed: {}",
+                "the run calls plan `{}`, which was changed: {}",
                 MessageName(plan),
                 Line(change)
+            ),
+            Self::Misfit { what, why } => write!(
+                f,
+                "{} does not fit the plan any more: {}",
+                Line(what),
+                Cut(Line(why), MOST)
             ),
             Self::Storage(error) => {
                 write!(f, "the journal cannot be used: {}", Cut(Line(error), MOST))
@@ -83,7 +96,8 @@ impl StdError for JournalError {
             | Self::Lost { .. }
             | Self::Unknown { .. }
             | Self::Second { .. }
-            | Self::Changed { .. } => None,
+            | Self::Changed { .. }
+            | Self::Misfit { .. } => None,
         }
     }
 }

@@ -135,11 +135,11 @@ impl Journal for Memory {
     }
 
     fn release(&self, claim: &Claim) {
+        // Nothing if somebody else has it.
         let released = self.with(claim, |kept| {
             kept.is_owned = false;
-            Ok(())
+            Ok(std::mem::take(&mut kept.watching))
         });
-        // Somebody else has it.
         drop(released);
     }
 
@@ -175,7 +175,8 @@ impl Journal for Memory {
         Box::pin(poll_fn(move |cx| {
             let has_new = memory.with(&claim, |kept| {
                 let has_new = kept.messages.iter().any(|(number, _)| *number > after);
-                if !has_new {
+                let is_known = kept.watching.iter().any(|it| it.will_wake(cx.waker()));
+                if !has_new && !is_known {
                     kept.watching.push(cx.waker().clone());
                 }
                 Ok(has_new)

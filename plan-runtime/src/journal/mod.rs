@@ -31,13 +31,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// A write on its way. It is ready once it will survive a crash of the machine.
+/// A write on its way. It is ready once the record is as durable as the journal makes it.
 pub type Written = Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send>>;
 
 /// Where the records of runs are kept.
 ///
-/// All methods may be called from any thread. Those that are not async are called while a run is polled, and should take no longer than a read of a local
-/// file takes. A journal over a network reads the records of a run ahead in [`claim`](Self::claim), in as many pages as it likes: a run that continues asks for
+/// All methods may be called from any thread. `find`, `next_key` and `messages` are called again and again while a run is polled, and should take no longer than a read of a local
+/// file takes. `claim`, `describe` and `send` are called a few times in a run, and may wait for a write. A journal over a network reads the records of a run ahead in [`claim`](Self::claim), in as many pages as it likes: a run that continues asks for
 /// them about in the order in which they were written.
 ///
 /// # Rules
@@ -47,9 +47,11 @@ pub type Written = Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send>
 ///   [`JournalError::Lost`], and leave no trace.
 /// - *Once.* A key is written once. A second write of the same key is an error, and changes nothing.
 ///
-/// [`conformance`] tests all of them.
+/// - *Failure.* After a write with a claim could not be stored, all later writes with it fail, so that no record is missing in the middle.
+///
+/// [`conformance`] tests what can be tested without ending a process.
 pub trait Journal: Send + Sync {
-    /// Makes the caller the owner of a run, which need not exist yet. Who asks is known to the journal: it belongs to one process.
+    /// Makes the caller the owner of a run, which may be new. A journal value belongs to one process, and is the owner.
     ///
     /// # Errors
     ///
@@ -65,7 +67,7 @@ pub trait Journal: Send + Sync {
     /// The record with this key.
     fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError>;
 
-    /// The first key that is not before `from`, in the order of bytes.
+    /// The first key that is equal to or greater than `from`, in the order of bytes.
     fn next_key(&self, claim: &Claim, from: &str) -> Result<Option<String>, JournalError>;
 
     /// Writes a record. It is queued when this returns, and durable when the future is ready; that future may be dropped.
@@ -96,7 +98,7 @@ pub trait Journal: Send + Sync {
 pub struct Claim {
     /// The id of the run.
     pub id: Arc<str>,
-    /// Which claim of this run it is, counted from 1. With a greater one, this one is not valid any more.
+    /// Greater for each later claim of the run. With a greater one, this one is not valid any more.
     pub epoch: u64,
 }
 

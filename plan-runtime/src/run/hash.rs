@@ -1,15 +1,47 @@
-//! A hash that every build has the same of.
+//! A hash whose value is the same in every build.
 
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::hash::Hasher;
-use std::io;
 
 /// FNV-1a with 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>). That of the standard library may change with the compiler, and a run that goes on under a newer
 /// program draws the same random numbers.
+///
+/// What implements `Hash` is not written to it: that may write other bytes elsewhere.
 pub(super) struct StableHasher(u64);
 
 impl StableHasher {
     pub(super) const fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Writes a text, so that its end is known.
+    pub(super) fn text(&mut self, text: &str) {
+        self.write(text.as_bytes());
+        self.write(&[0xff]);
+    }
+
+    /// Writes a value of JSON, whatever the order of its members.
+    pub(super) fn json(&mut self, value: &Value) {
+        match value {
+            Value::Array(elements) => {
+                self.text("[");
+                elements.iter().for_each(|element| self.json(element));
+                self.text("]");
+            }
+            Value::Object(members) => {
+                // Its own order depends on a feature of `serde_json`.
+                let members: BTreeMap<&String, &Value> = members.iter().collect();
+                self.text("{");
+                for (name, value) in members {
+                    self.text(name);
+                    self.json(value);
+                }
+                self.text("}");
+            }
+            // Quoted, so that no text is a bracket.
+            scalar => self.text(&scalar.to_string()),
+        }
     }
 }
 
@@ -25,17 +57,6 @@ impl Hasher for StableHasher {
     }
 }
 
-impl io::Write for StableHasher {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Hasher::write(self, bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,7 +65,7 @@ mod tests {
     fn published_values() {
         let of = |text: &str| {
             let mut hasher = StableHasher::new();
-            Hasher::write(&mut hasher, text.as_bytes());
+            hasher.write(text.as_bytes());
             hasher.finish()
         };
         assert_eq!(of(""), 0xcbf2_9ce4_8422_2325);

@@ -455,10 +455,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// keep in plain text. It stops where the journal fails; [`RunError::journal`] says so.
     pub fn durable<J: Journal + Clone + 'static>(self, journal: &J, id: impl Into<String>) -> Self {
         let (journal, id) = (Arc::new(journal.clone()), id.into());
-        self.configure(|options| {
-            options.id = Some(id.clone());
-            options.target = Some(Target::new(journal, id));
-        })
+        self.configure(|options| options.target = Some(Target::new(journal, id)))
     }
 
     /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal::Sqlite::serve) the journal runs it.
@@ -500,7 +497,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         Submission::new(&executable, inputs, is_secret, journal, id.into())
     }
 
-    /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random.
+    /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random. A [durable](Self::durable) run has the id that its journal knows it by.
     pub fn id(self, id: impl Into<String>) -> Self {
         self.configure(|options| options.id = Some(id.into()))
     }
@@ -508,6 +505,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Makes the run a part of the one that made a call: it has that run's bound on calls, what becomes of other steps
     /// [on failure](Self::on_failure), observers, timer, seed and id, and its paths start with that of the call. What was set on this run of those has no
     /// effect. [Limits](Self::limits), a [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::only) and a deadline of its own hold besides those of the call.
+    /// It is recorded with that run, and cannot be [durable](Self::durable) by itself.
     ///
     /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose. Once such a plan has succeeded, it is not
     /// undone: if the call is dropped while it runs, its undo steps do not run.
@@ -729,10 +727,16 @@ fn begin(
     inputs: Result<Vec<StoredValue>, Cause>,
     options: &mut Options<'_>,
 ) -> Result<Start, Cause> {
-    // A plan inside another is recorded with it.
-    let Some(target) = options.target.take().filter(|_| options.outer.is_none()) else {
+    let Some(target) = options.target.take() else {
         return Ok(Start::Runs(inputs));
     };
+    if options.outer.is_some() {
+        return Err(Cause::Unfit(vec![
+            "a run inside a call is recorded with the run around it; make that one durable, and this one not".to_owned(),
+        ]));
+    }
+    // It is what the keys of its calls begin with.
+    options.id = Some(target.id.clone());
     let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
     let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
     let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;

@@ -13,13 +13,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A run that is submitted to a journal once this is awaited: what a plan's `submit` gives, and [`Run::submit`](super::Run::submit).
+/// A run that is recorded once this is awaited: what `submit` of a plan and [`Run::submit`](super::Run::submit) return.
 ///
-/// The plan and its inputs are durable once it is ready. It waits for that on the thread, some milliseconds.
+/// The plan and its inputs are durable once it is ready. It blocks the thread until then, some milliseconds.
 #[must_use = "nothing is submitted unless this is awaited"]
 pub struct Submission<'a> {
     plan: &'a Plan,
-    inputs: Result<Vec<Value>, Cause>,
+    /// Nothing once it has ended.
+    inputs: Option<Result<Vec<Value>, Cause>>,
     journal: &'a dyn Journal,
     id: String,
 }
@@ -35,7 +36,7 @@ impl<'a> Submission<'a> {
     ) -> Self {
         Self {
             plan: executable.plan,
-            inputs: recordable(executable, inputs, is_secret),
+            inputs: Some(recordable(executable, inputs, is_secret)),
             journal,
             id,
         }
@@ -47,7 +48,8 @@ impl Future for Submission<'_> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let inputs = std::mem::replace(&mut this.inputs, Ok(Vec::new()));
+        let inputs = this.inputs.take();
+        let inputs = inputs.expect("a submission was polled after it had ended");
         let submitted =
             inputs.and_then(|inputs| durable::submit(this.journal, &this.id, this.plan, &inputs));
         Poll::Ready(submitted.map_err(|cause| RunError::new(this.plan, cause, Vec::new())))

@@ -30,6 +30,21 @@ impl Sqlite {
         Ok(view.report)
     }
 
+    /// The output of a run that has succeeded, as JSON. `None` if it has not ended or has failed: [`runs`](Self::runs) tells which, and
+    /// [`report`](Self::report) why.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the file cannot be read.
+    pub fn output(&self, id: &str) -> Result<Option<Value>, JournalError> {
+        let viewer = self.viewer(id, HashSet::new())?;
+        let viewer = viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
+        let Some(end) = viewer.end.filter(|end| !end.failed) else {
+            return Ok(None);
+        };
+        serde_json::from_str(&end.body).map_err(JournalError::storage)
+    }
+
     /// What is seen of a run without these records.
     pub(super) fn view<App: ?Sized + Sync>(
         &self,
@@ -38,13 +53,13 @@ impl Sqlite {
         id: &str,
         hidden: HashSet<String>,
     ) -> Result<View, RunError> {
-        let failed = |cause| RunError::new(&Plan::new(id), cause, Vec::new());
-        let journaled = |error| failed(Cause::Journal(Arc::new(error)));
+        let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
+        let journaled = |error| failed(id, Cause::Journal(Arc::new(error)));
         let viewer = self.viewer(id, hidden).map_err(journaled)?;
         let viewer =
             viewer.ok_or_else(|| journaled(JournalError::Unknown { id: id.to_owned() }))?;
         let resumed = toolbox.resumed(&viewer.info, app);
-        let resumed = resumed.map_err(|why| failed(Cause::Unfit(vec![why])))?;
+        let resumed = resumed.map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why])))?;
         let journal = Arc::new(viewer);
         match resumed {
             Resumed::Plan(run) => run.view(journal, id),

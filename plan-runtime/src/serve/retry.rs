@@ -2,9 +2,10 @@
 
 use crate::Plan;
 use crate::dynamic::{RecordedPlan, Toolbox};
-use crate::journal::{Claim, Journal, JournalError, Sqlite};
+use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
 use crate::plan::{Body, BodyPart, Catch, Optional, Role, Step};
-use crate::run::durable::{Segment, UNDONE};
+use crate::print::MessageName;
+use crate::run::durable::{ENTERED, PLANS, Segment, UNDONE};
 use crate::run::{Cause, RunError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -26,45 +27,58 @@ impl Sqlite {
         app: &App,
         id: &str,
     ) -> Result<(), RunError> {
-        let failed = |cause| RunError::new(&Plan::new(id), cause, Vec::new());
+        let viewer = self.viewer(id, HashSet::new());
+        let viewer = viewer
+            .and_then(|viewer| viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() }));
+        let unknown =
+            |error| RunError::new(&Plan::new(id), Cause::Journal(Arc::new(error)), Vec::new());
+        let viewer = viewer.map_err(unknown)?;
+        let failed = |cause| RunError::new(&Plan::new(&viewer.info.plan), cause, Vec::new());
         let journaled = |error| failed(Cause::Journal(Arc::new(error)));
-        let unfit = |why: &str| failed(Cause::Unfit(vec![why.to_owned()]));
-        let viewer = self.viewer(id, HashSet::new()).map_err(journaled)?;
-        if viewer.is_none() {
-            return Err(journaled(JournalError::Unknown { id: id.to_owned() }));
-        }
-        let claimed = self.claim(id).map_err(journaled)?;
-        let retried = || {
-            let (Some(info), Some(end)) = (&claimed.run, &claimed.end) else {
-                return Err(unfit("it has not ended"));
-            };
-            if !end.failed {
-                return Err(unfit("it has not failed"));
-            }
-            let before = self.view(toolbox, app, id, HashSet::new())?.undone;
-            let recorded = toolbox.recorded(info).map_err(|why| unfit(&why))?;
-            let plan = match &recorded {
-                RecordedPlan::Tool(plan) => plan,
-                RecordedPlan::Document(plan) => &**plan,
-            };
-            let mut records = Records::default();
-            for record in self.records(id).map_err(journaled)? {
-                let (key, found) = record.map_err(journaled)?;
-                records.add(key, &found.body);
-            }
-            records.plan("", plan);
-            let gone = records.gone;
-            let after = self.view(toolbox, app, id, gone.iter().cloned().collect())?;
-            let undone = self
-                .undone(&claimed.claim, before, &after.undone)
-                .map_err(journaled)?;
-            let undone = undone.map(|body| (UNDONE.to_owned(), body));
-            self.retry(&claimed.claim, gone.into_iter().collect(), undone)
-                .map_err(journaled)
+        let unfit = |why: &str| {
+            failed(Cause::Unfit(vec![format!(
+                "run `{}` {why}",
+                MessageName(id)
+            )]))
         };
-        let result = retried();
-        self.release(&claimed.claim);
-        result
+        let failed_end = |end: Option<&End>| match end {
+            None => Err(unfit("has not ended")),
+            Some(end) if !end.failed => {
+                Err(unfit("has not failed, so there is nothing to do again"))
+            }
+            Some(_) => Ok(()),
+        };
+        // A claim would have it begun before its time.
+        failed_end(viewer.end.as_ref())?;
+        let claimed = self.claim(id).map_err(journaled)?;
+        let _released = Released(self, &claimed.claim);
+        failed_end(claimed.end.as_ref())?;
+        let Some(info) = &claimed.run else {
+            return Err(unfit("has not ended"));
+        };
+        let before = self.view(toolbox, app, id, HashSet::new())?.undone;
+        let recorded = toolbox
+            .recorded(info)
+            .map_err(|why| failed(Cause::Unfit(vec![why])))?;
+        let plan = match &recorded {
+            RecordedPlan::Tool(plan) => plan,
+            RecordedPlan::Document(plan) => &**plan,
+        };
+        let mut records = Records::default();
+        for record in self.records(id).map_err(journaled)? {
+            let (key, found) = record.map_err(journaled)?;
+            records.add(key, &found.body);
+        }
+        records.read_plans().map_err(journaled)?;
+        records.plan("", plan);
+        let gone = records.gone;
+        let after = self.view(toolbox, app, id, gone.iter().cloned().collect())?;
+        let undone = self
+            .undone(&claimed.claim, before, &after.undone)
+            .map_err(journaled)?;
+        let undone = undone.map(|body| (UNDONE.to_owned(), body));
+        self.retry(&claimed.claim, gone.into_iter().collect(), undone)
+            .map_err(journaled)
     }
 
     /// The counts of undone steps to record: of those whose undoing is not recorded any more once the run is retried.
@@ -94,9 +108,24 @@ impl Sqlite {
     }
 }
 
+/// A claim that is given up, whatever happens.
+struct Released<'a>(&'a Sqlite, &'a Claim);
+
+impl Drop for Released<'_> {
+    fn drop(&mut self) {
+        self.0.release(self.1);
+    }
+}
+
 /// The records of a run, and which of them go.
 #[derive(Default)]
 struct Records {
+    /// The recorded documents of the plans that calls have run.
+    documents: BTreeMap<String, String>,
+    /// Which of them a plan was at last, by the prefix of its keys.
+    entered: BTreeMap<String, String>,
+    /// These plans.
+    plans: BTreeMap<String, Arc<Plan>>,
     /// Whether the attempt has failed.
     all: BTreeMap<String, bool>,
     gone: BTreeSet<String>,
@@ -109,9 +138,45 @@ impl Records {
             self.gone.insert(key);
             return;
         }
+        if let Some(number) = key.strip_prefix(PLANS) {
+            self.documents.insert(number.to_owned(), body.to_owned());
+            return;
+        }
+        // Those of one plan come in the order in which they were written: the last one counts.
+        if let Some((prefix, version)) = key.rsplit_once(ENTERED)
+            && version.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            self.entered.insert(prefix.to_owned(), body.to_owned());
+            return;
+        }
         let body = serde_json::from_str::<Value>(body).unwrap_or_default();
         let is_failure = body.get("at").is_some() && body.get("error").is_some();
         self.all.insert(key, is_failure);
+    }
+
+    /// Reads the plans that calls have run.
+    fn read_plans(&mut self) -> Result<(), JournalError> {
+        for (prefix, number) in &self.entered {
+            let document = self.documents.get(number);
+            let document = document.ok_or_else(|| JournalError::storage("a plan is missing"))?;
+            let plan = serde_json::from_str(document).map_err(JournalError::storage)?;
+            self.plans.insert(prefix.clone(), Arc::new(plan));
+        }
+        Ok(())
+    }
+
+    /// The plans that a tool has run inside this attempt of its call, and the prefixes of their keys, without those inside them.
+    fn beside(&self, attempt: &str) -> Vec<(String, Arc<Plan>)> {
+        let start = format!("{attempt}#");
+        let all = self.plans.range(start.clone()..);
+        let mut found: Vec<(String, Arc<Plan>)> = Vec::new();
+        for (prefix, plan) in all.take_while(|(prefix, _)| prefix.starts_with(&start)) {
+            let is_inside = |(outer, _): &(String, _)| prefix.starts_with(outer.as_str());
+            if !found.last().is_some_and(is_inside) {
+                found.push((prefix.clone(), Arc::clone(plan)));
+            }
+        }
+        found
     }
 
     /// The records of a step of the plan with this prefix, each with what its key has after the name of the step.
@@ -121,7 +186,7 @@ impl Records {
         let all = all.take_while(|(key, _)| key.starts_with(&start));
         let of_step = all.filter_map(|(key, failed)| {
             let rest = &key[start.len()..];
-            let is_its = rest.starts_with(['@', '[', '?', '/']);
+            let is_its = rest.starts_with(['@', '[', '?']);
             is_its.then(|| (key.clone(), rest.to_owned(), *failed))
         });
         of_step.collect()
@@ -217,6 +282,15 @@ impl Records {
             );
             for plan in &inner {
                 self.plan(&format!("{attempt}."), plan);
+            }
+            let mut recorded = self.beside(&attempt);
+            // What a plan calls that is read from a record has no plan in it.
+            let called = format!("{attempt}.");
+            if let Some(plan) = self.plans.get(&called).filter(|_| inner.is_empty()) {
+                recorded.push((called, Arc::clone(plan)));
+            }
+            for (prefix, plan) in recorded {
+                self.plan(&prefix, &plan);
             }
         }
     }

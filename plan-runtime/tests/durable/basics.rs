@@ -289,7 +289,7 @@ fn plans_inside_a_call_go_on() {
             .map(String::as_str)
             .collect::<Vec<_>>()
             .join(" "),
-        "nested@1 nested@1#two-07f8c207b4ba5a34.1.!plan.0 nested@1#two-07f8c207b4ba5a34.1.?value nested@1#two-07f8c207b4ba5a34.1.first@1 nested@1#two-07f8c207b4ba5a34.1.second@1 nested@1#two-07fc2807b4bd3d5d.1.!plan.0 nested@1#two-07fc2807b4bd3d5d.1.?value nested@1#two-07fc2807b4bd3d5d.1.first@1 nested@1#two-07fc2807b4bd3d5d.1.second@1 nested@1#two-0802f407b4c303af.1.!plan.0 nested@1#two-0802f407b4c303af.1.?value nested@1#two-0802f407b4c303af.1.first@1 nested@1#two-0802f407b4c303af.1.second@1"
+        "nested@1 nested@1#two-16516ff8681feb11.1.!plan.0 nested@1#two-16516ff8681feb11.1.?value nested@1#two-16516ff8681feb11.1.first@1 nested@1#two-16516ff8681feb11.1.second@1 nested@1#two-41076fed1ee830d0.1.!plan.0 nested@1#two-41076fed1ee830d0.1.?value nested@1#two-41076fed1ee830d0.1.first@1 nested@1#two-41076fed1ee830d0.1.second@1 nested@1#two-c2b7700efc1e87cb.1.!plan.0 nested@1#two-c2b7700efc1e87cb.1.?value nested@1#two-c2b7700efc1e87cb.1.first@1 nested@1#two-c2b7700efc1e87cb.1.second@1"
     );
 }
 
@@ -684,5 +684,81 @@ fn numbers_survive() {
         world.all_well();
         assert_eq!(finish(run()).unwrap().to_bits(), x.to_bits());
         assert_eq!(finish(run()).unwrap().to_bits(), x.to_bits());
+    }
+}
+
+/// Runs a plan with a journal of its own inside its call.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct OwnJournal {}
+
+impl Call<World> for OwnJournal {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        let run = Two { n: 1 }.run(world).inside(&context);
+        Ok(run.durable(&Memory::new(), "own").await?)
+    }
+}
+
+plan! {
+    WithOwnJournal() -> u64 {
+        step own = OwnJournal {};
+        own
+    }
+}
+
+#[test]
+fn a_run_inside_a_call_has_no_journal_of_its_own() {
+    let error = finish(WithOwnJournal {}.run(&World::new())).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `with_own_journal` failed: step `own` (own_journal): plan `two` cannot start: a run inside a call is recorded with the run around it; make that one \
+         durable, and this one not"
+    );
+}
+
+#[test]
+fn the_id_in_the_journal_is_that_of_the_run() {
+    for first in [true, false] {
+        let (world, journal) = (World::new(), Memory::new());
+        let run = Two { n: 1 }.run(&world);
+        let run = if first {
+            run.id("other").durable(&journal, "r")
+        } else {
+            run.durable(&journal, "r").id("other")
+        };
+        finish(run).unwrap();
+        let keys: Vec<String> = world.keys().into_iter().map(|(_, key)| key).collect();
+        assert_eq!(keys, ["r/first", "r/second"]);
+    }
+}
+
+plan! {
+    AsksOnce() -> u64 {
+        step number: u64 = await;
+        number
+    }
+}
+
+#[test]
+fn a_value_that_does_not_fit_stops_the_run() {
+    let (world, journal) = (World::new(), Memory::new());
+    let run = || AsksOnce {}.run(&world).durable(&journal, "r");
+    crash(run());
+    let text = Message::Signal {
+        path: "number".into(),
+        body: "\"seven\"".into(),
+    };
+    journal.send("r", &text).unwrap();
+    for _ in 0..2 {
+        let error = finish(run()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "plan `asks_once` stopped: the value that was sent to step `number` does not fit the plan any more: invalid type: string \"seven\", expected u64; go on with a plan \
+             that has the types of then, or give a new run another id"
+        );
     }
 }

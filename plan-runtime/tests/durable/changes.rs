@@ -279,7 +279,7 @@ fn a_plan_that_is_called_is_compared_with_what_has_run_of_it() {
                 assert_eq!(
                     error.to_string(),
                     format!(
-                        "plan `outer` stopped: plan `inner`, which it calls, was changed: step `{step}` has run, and was changed: its `arguments` was {{\"object\":{{\"n\":{before}}}}}, and is {{\"object\":{{\"n\":8}}}}; finish it with the plans that it was begun with"
+                        "plan `outer` stopped: the run calls plan `inner`, which was changed: step `{step}` has run, and was changed: its `arguments` was {{\"object\":{{\"n\":{before}}}}}, and is {{\"object\":{{\"n\":8}}}}; finish it with the plans that it was begun with"
                     )
                 );
                 assert_eq!(called, "");

@@ -213,7 +213,7 @@ fn a_cancelled_run_undoes_and_can_go_on() {
     let error = db.retry_failed(&toolbox, &shop, "a").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "plan `a` cannot start: it has not failed"
+        "plan `buy` cannot start: run `a` has not failed, so there is nothing to do again"
     );
 }
 
@@ -295,4 +295,102 @@ fn the_last_attempt_of_a_block_goes_on() {
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "3");
     assert_eq!(shop.take(), attempt("~3")[..2]);
+}
+
+plan! {
+    Once(cents: u64) -> u64 {
+        step paid = Pay { cents };
+        paid
+    }
+}
+
+plan! {
+    Deep(item: String, cents: u64) -> u64 {
+        step held = Reserve { item };
+        #[after(held)]
+        step once = Once { cents };
+        once
+    }
+}
+
+/// Runs a plan inside its call.
+#[tool]
+async fn choose(shop: &Shop, #[context] context: CallContext, cents: u64) -> Result<u64> {
+    let item = "pen".to_owned();
+    Ok(Deep { item, cents }.run(shop).inside(&context).await?)
+}
+
+plan! {
+    Chosen(cents: u64) -> u64 {
+        step chosen = Choose { cents };
+        chosen
+    }
+}
+
+#[test]
+fn failed_attempts_inside_a_call_are_made_again() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let toolbox = Toolbox::new().with::<Chosen>();
+    let db = folder.open();
+    smol::block_on(Chosen { cents: 3 }.submit(&db, "a")).unwrap();
+    shop.is_closed.store(true, Ordering::Relaxed);
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    let first = shop.take();
+    assert!(first[0].ends_with(".held") && first[1].ends_with(".once.paid"));
+    for _ in 0..2 {
+        db.retry_failed(&toolbox, &shop, "a").unwrap();
+        serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+        assert_eq!(summary(&db, "a").state, RunState::Failed);
+        // What has succeeded inside the call is not done again.
+        assert_eq!(shop.take(), first[1..]);
+    }
+    shop.is_closed.store(false, Ordering::Relaxed);
+    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "3");
+    assert_eq!(shop.take(), first[1..]);
+}
+
+#[test]
+fn a_run_that_waits_is_left_as_it_is() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let db = folder.open();
+    buy(&db, &shop, "a");
+    serve(&db, &toolbox, &shop, || rests(&db, "a"));
+    let error = db.retry_failed(&toolbox, &shop, "a").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `buy` cannot start: run `a` has not ended"
+    );
+    assert!(rests(&db, "a"));
+}
+
+plan! {
+    InABlock(cents: u64) -> u64 {
+        step order = { step sure: bool = await; #[after(sure)] step paid = Pay { cents }; paid };
+        order
+    }
+}
+
+#[test]
+fn a_misspelt_path_is_refused() {
+    let (folder, toolbox) = (Folder::new(), Toolbox::<Shop>::new().with::<InABlock>());
+    let db = folder.open();
+    smol::block_on(InABlock { cents: 3 }.submit(&db, "a")).unwrap();
+    let error = db.signal(&toolbox, "a", "order.suer", true).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no step of the run waits for a value at `order.suer` (`order.sure` is similar)"
+    );
+    for path in ["order.", "order", "other.sure", "order[0].sure"] {
+        assert!(db.signal(&toolbox, "a", path, true).is_err(), "{path}");
+    }
+    // The tool may run a plan that waits for one.
+    db.signal(&toolbox, "a", "order.paid.sure", true).unwrap();
+    assert_eq!(db.output("a").unwrap(), None);
+    db.signal(&toolbox, "a", "order.sure", true).unwrap();
+    let shop = Shop::default();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(db.output("a").unwrap(), Some(json!(3)));
+    assert!(db.output("b").is_err());
 }

@@ -58,8 +58,8 @@ use writer::{Done, Held, Job, Queued};
 /// # Writes
 ///
 /// Each `Sqlite` has a thread that writes. It commits together what was queued while it wrote what came before, so that many calls that end about the same time share one
-/// wait for the disk. The clones of a `Sqlite` share the thread; a process should open a database once. With [`open`](Self::open), a record survives that the machine
-/// loses power, as far as the disk keeps what it says that it has kept; [`SqliteOptions::normal`] gives up some of that for speed.
+/// wait for the disk. The clones of a `Sqlite` share the thread; a process should open a database once. With [`open`](Self::open), a record survives a
+/// power failure, provided that the disk keeps what it acknowledges; [`SqliteOptions::normal`] gives up some of that for speed.
 ///
 /// If something of a run cannot be written, say because the disk is full, then nothing more of it is written until the run is claimed again: there is never a record missing
 /// in the middle.
@@ -342,7 +342,10 @@ impl Sqlite {
         let last = inner.last_message;
         let thread = thread::Builder::new().name("plan-watcher".to_owned());
         let started = thread.spawn(move || watching.run(|| schema::connect(&path, false), last));
-        // Without a thread, messages of this process wake still.
+        // Without a thread, messages of this process wake still, and the next who waits tries to start one.
+        if started.is_err() {
+            inner.watching.has_no_thread();
+        }
         *lock(&inner.watcher) = started.ok();
     }
 }

@@ -46,7 +46,7 @@ impl SqliteOptions {
         self
     }
 
-    /// How large the file may become. A write that would make it larger fails, as it does on a full disk. The log beside the file comes on top of it.
+    /// Limits the size of the file, in bytes, rounded down to whole pages. A write that would make it larger fails, as it does on a full disk. The write-ahead log beside the file is not included.
     ///
     /// A file that is larger already stays as large.
     pub fn max_bytes(mut self, max_bytes: u64) -> Self {

@@ -70,7 +70,8 @@ impl Owners {
                 continue;
             }
             let file = File::options().write(true).open(entry.path());
-            if file.is_ok_and(|file| file.try_lock().is_ok()) {
+            // Not an exclusive lock: whoever asks at this moment would take the owner for alive.
+            if file.is_ok_and(|file| file.try_lock_shared().is_ok()) {
                 // Nothing depends on its removal.
                 let _ = fs::remove_file(entry.path());
             }

@@ -13,33 +13,34 @@ use std::time::{Duration, SystemTime};
 impl Sqlite {
     /// At most this many runs that nobody has and that have something to do, and whether there may be more.
     pub(crate) fn due(&self, most: usize) -> Result<(Vec<String>, bool), JournalError> {
-        let sql = "SELECT id, owner FROM (
-                SELECT number, id, owner, plan FROM runs WHERE ended IS NULL AND rests IS NULL
-                UNION ALL SELECT number, id, owner, plan FROM runs WHERE ended IS NULL AND rests <= ?1
-            ) WHERE plan IS NOT NULL ORDER BY number";
+        // Two statements, since SQLite would read and sort all runs for one: first those whose pause is over.
+        const PAUSED: &str = "SELECT id, owner FROM runs WHERE ended IS NULL AND rests <= ?1 AND plan IS NOT NULL ORDER BY rests, number";
+        const READY: &str = "SELECT id, owner FROM runs WHERE ended IS NULL AND rests IS NULL AND plan IS NOT NULL AND ?1 ORDER BY number";
         let mut due = Vec::new();
         let mut is_all = true;
         let mut alive: HashMap<String, bool> = HashMap::new();
         self.read(|database| {
-            let mut statement = database.prepare_cached(sql)?;
-            let mut rows = statement.query([time::now()])?;
-            while let Some(row) = rows.next()? {
-                let (id, owner): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-                let is_owned = owner.is_some_and(|owner| {
-                    if owner == self.0.owner {
-                        return lock(&self.0.claims).contains_key(&*id);
+            for sql in [PAUSED, READY] {
+                let mut statement = database.prepare_cached(sql)?;
+                let mut rows = statement.query([time::now()])?;
+                while let Some(row) = rows.next()? {
+                    let (id, owner): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+                    let is_owned = owner.is_some_and(|owner| {
+                        if owner == self.0.owner {
+                            return lock(&self.0.claims).contains_key(&*id);
+                        }
+                        let is_alive = |name: &String| self.is_alive(name);
+                        *alive.entry(owner).or_insert_with_key(is_alive)
+                    });
+                    if is_owned {
+                        continue;
                     }
-                    let is_alive = |name: &String| self.is_alive(name);
-                    *alive.entry(owner).or_insert_with_key(is_alive)
-                });
-                if is_owned {
-                    continue;
+                    if due.len() == most {
+                        is_all = false;
+                        return Ok(());
+                    }
+                    due.push(id);
                 }
-                if due.len() == most {
-                    is_all = false;
-                    break;
-                }
-                due.push(id);
             }
             Ok(())
         })?;

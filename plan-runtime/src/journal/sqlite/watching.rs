@@ -93,6 +93,10 @@ impl Watching {
         !std::mem::replace(&mut self.state().has_thread, true)
     }
 
+    pub(super) fn has_no_thread(&self) {
+        self.state().has_thread = false;
+    }
+
     pub(super) fn close(&self) {
         self.state().is_closed = true;
         self.changed.notify_all();
@@ -151,7 +155,7 @@ fn sent(
     if version.replace(now) == Some(now) {
         return Ok(Vec::new());
     }
-    let sql = "SELECT run, max(number) FROM messages WHERE number > ?1 GROUP BY run";
+    let sql = "SELECT run, number FROM messages WHERE number > ?1";
     let mut statement = database.prepare_cached(sql)?;
     let rows = statement.query_map([last], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()

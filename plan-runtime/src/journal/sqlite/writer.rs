@@ -364,10 +364,11 @@ impl Write<'_> {
             .optional()?;
         let Some((run, epoch, owner, mut began, failed, plan)) = row else {
             let began = time::now();
-            self.sql("INSERT INTO runs(id, epoch, owner, began) VALUES(?1, 1, ?2, ?3)")?
+            self.sql("INSERT INTO runs(id, epoch, owner, began) VALUES(?1, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'runs'), 0) + 1, ?2, ?3)")?
                 .execute(params![&**id, self.owner, began])?;
             let run = self.change.last_insert_rowid();
-            return Ok(self.claimed(id, run, 1, began, None, None));
+            // A claim of a run that was removed must not be valid for this one.
+            return Ok(self.claimed(id, run, run, began, None, None));
         };
         if let Some(owner) = self.owner(run, owner) {
             let id = id.to_string();
@@ -477,7 +478,7 @@ impl Write<'_> {
     fn end(&self, held: &Held, end: &End) -> Result<Done, Refused> {
         let changed = self
             .sql(
-                "UPDATE runs SET ended = ?4, failed = ?5 WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
+                "UPDATE runs SET ended = coalesce(ended, ?4), failed = ?5 WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
             )?
             .execute(params![held.run, held.epoch, self.owner, time::now(), end.failed])?;
         if changed == 0 {

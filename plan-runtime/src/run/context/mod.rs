@@ -21,7 +21,7 @@ use crate::shape::Secrets;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
@@ -149,7 +149,8 @@ impl CallContext {
     /// A text that says which call it is, for a service that makes a call with the same key only once: the [id of the run](Self::run_id), and the path of the call.
     ///
     /// It is the same for each attempt of the call, before a crash and after it, and where a plan or a block around it is tried again. Every other call has another.
-    /// A plan that a tool runs with [`Run::inside`](crate::Run::inside) is known by its name and its inputs, so that it does not matter in which order a tool runs plans.
+    /// A plan that a tool runs with [`Run::inside`](crate::Run::inside) is known by its name and its inputs, so the order of such plans does not matter. Plans with
+    /// the same name and the same inputs are told apart by their order.
     /// Only once the call was undone, a further attempt of the block or plan around it has a new key, since the old one names an effect that does not exist any more.
     ///
     /// ```
@@ -359,7 +360,12 @@ impl CallContext {
         let mut hasher = StableHasher::new();
         let mut at = Some(self);
         while let Some(place) = at.and_then(|context| context.0.as_ref()) {
-            (&place.step, &place.element, place.attempt).hash(&mut hasher);
+            hasher.text(&place.step);
+            hasher.text(place.beside.as_deref().unwrap_or_default());
+            for index in &place.element {
+                hasher.write(&(*index as u64).to_le_bytes());
+            }
+            hasher.write(&place.attempt.to_le_bytes());
             at = place.outer.as_ref();
         }
         hasher.finish()

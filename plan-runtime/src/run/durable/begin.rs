@@ -9,13 +9,14 @@ use crate::print::MessageName;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock, Weak};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 /// The journal of a run, and the run's id in it.
 pub(in crate::run) struct Target {
     pub(in crate::run) journal: Arc<dyn Journal>,
     pub(in crate::run) id: String,
-    /// Where whoever began it finds it.
+    /// Is set to the run once it has begun, for the caller.
     pub(in crate::run) begun: Option<Arc<OnceLock<Weak<Durable>>>>,
     /// Whether only its records are looked at: no call is made.
     pub(in crate::run) is_viewed: bool,
@@ -86,7 +87,11 @@ pub(in crate::run) fn begin(
     Ok(Begun::Runs(durable))
 }
 
-/// Has a run begun later, by whoever finds it in the journal. If it is there already, nothing changes.
+/// How often somebody who has claimed a run, and is about to describe it, is waited for.
+const MOST_TRIES: u32 = 400;
+const BETWEEN_TRIES: Duration = Duration::from_millis(5);
+
+/// Records a run without running it. If it exists already, nothing changes.
 pub(in crate::run) fn submit(
     journal: &dyn Journal,
     id: &str,
@@ -111,17 +116,18 @@ pub(in crate::run) fn submit(
     if is_known()? {
         return Ok(());
     }
-    let claim = match journal.claim(id) {
-        Ok(claimed) => claimed.claim,
-        // Somebody else has been quicker.
-        Err(error @ JournalError::Owned { .. }) => {
-            return if is_known()? {
-                Ok(())
-            } else {
-                Err(journaled(error))
-            };
+    let mut tries = 0;
+    let claim = loop {
+        match journal.claim(id) {
+            Ok(claimed) => break claimed.claim,
+            // Somebody else has been quicker, and may not have described it yet.
+            Err(JournalError::Owned { .. }) if is_known()? => return Ok(()),
+            Err(JournalError::Owned { .. }) if tries < MOST_TRIES => {
+                tries += 1;
+                thread::sleep(BETWEEN_TRIES);
+            }
+            Err(error) => return Err(journaled(error)),
         }
-        Err(error) => return Err(journaled(error)),
     };
     let described = match is_known() {
         Ok(false) => journal.describe(&claim, &info).map_err(journaled),

@@ -54,7 +54,7 @@ fn first_difference(old: &Value, new: &Value, pointer: &mut String) -> Option<(S
     }
 }
 
-/// Members of a step that do not decide what its records mean.
+/// Members of a step that may change after it has run.
 const FREE: [&str; 3] = ["intent", "policy", "after"];
 
 /// Members of a policy that do.

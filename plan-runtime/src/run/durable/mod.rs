@@ -20,15 +20,17 @@ mod record;
 pub(super) use begin::{Begun, Target, begin, submit};
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
+#[cfg(feature = "sqlite")]
+pub(crate) use plans::{ENTERED, PLANS};
 pub(super) use record::{Recorded, decode, encode};
 
 use super::hash::StableHasher;
 use super::timer::{Sleep, Timer};
 use crate::journal::{Claim, End, Found, Journal, JournalError, Message, Written};
 use plans::Plans;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::future::{Future, poll_fn};
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -79,7 +81,7 @@ struct State {
     /// How many calls run, but for those that only sleep.
     busy: usize,
     /// The times until which something sleeps, by number.
-    alarms: BTreeMap<u64, Duration>,
+    alarms: BTreeSet<(Duration, u64)>,
     /// How many of these there were.
     alarm: u64,
     /// Why the journal cannot be used any more.
@@ -121,7 +123,7 @@ impl Durable {
                 durable: 0,
                 writing: 0,
                 busy: 0,
-                alarms: BTreeMap::new(),
+                alarms: BTreeSet::new(),
                 alarm: 0,
                 failure: None,
                 root: None,
@@ -176,7 +178,7 @@ impl Durable {
     /// The seed of all that is random in it.
     pub(super) fn seed(&self) -> u64 {
         let mut hasher = StableHasher::new();
-        self.claim.id.hash(&mut hasher);
+        hasher.write(self.claim.id.as_bytes());
         hasher.finish()
     }
 
@@ -342,7 +344,7 @@ impl Durable {
         }
     }
 
-    /// Nothing can happen but what is recorded, or comes from outside: the next record has its turn, or the run is live. `false` if neither.
+    /// Called when nothing can happen without a record or a message. Gives the next record its turn, or makes the run live. `false` if neither is possible.
     pub(super) fn go_on(&self) -> bool {
         let by_clock = self.by_clock();
         let mut state = self.state();
@@ -407,7 +409,7 @@ impl Durable {
             && state.replays.is_empty()
             && state.waits.is_empty()
             && state.failure.is_none();
-        let next = state.alarms.values().min().copied();
+        let next = state.alarms.first().map(|(time, _)| *time);
         drop(state);
         rests.then(|| next.map(|next| next.saturating_sub(self.time())))
     }
@@ -472,7 +474,7 @@ impl State {
 impl Drop for Durable {
     fn drop(&mut self) {
         let (journal, claim) = (&self.journal, &self.claim);
-        // What a journal panics about while it is given back is lost.
+        // If the journal panics, nobody can be told.
         let _ = super::catch::catch(|| journal.release(claim));
     }
 }
@@ -503,16 +505,16 @@ impl Drop for Resting<'_> {
 }
 
 /// A time until which something sleeps.
-struct Alarm(Arc<Durable>, u64);
+struct Alarm(Arc<Durable>, (Duration, u64));
 
 impl Alarm {
     fn set(durable: &Arc<Durable>, time: Duration) -> Self {
         let mut state = durable.state();
         state.alarm += 1;
-        let number = state.alarm;
-        state.alarms.insert(number, time);
+        let alarm = (time, state.alarm);
+        state.alarms.insert(alarm);
         drop(state);
-        Self(Arc::clone(durable), number)
+        Self(Arc::clone(durable), alarm)
     }
 }
 

@@ -6,6 +6,12 @@ use crate::plan::Plan;
 use serde_json::Value;
 use std::sync::{MutexGuard, PoisonError};
 
+/// What the key of the document of a plan begins with.
+pub(crate) const PLANS: &str = "!plans.";
+
+/// What the key of a record that says which plan a call runs has after the prefix of that plan.
+pub(crate) const ENTERED: &str = "!plan.";
+
 /// The documents of plans that were called, each once: `!plans.0`, `!plans.1` and so on.
 #[derive(Default)]
 pub(super) struct Plans {
@@ -17,7 +23,7 @@ pub(super) struct Plans {
 
 /// The key of the plan that a call with this prefix runs. Its record is the number of a document. Where the plan was changed before a crash, there is one for each version.
 fn key(prefix: &str, version: usize) -> String {
-    format!("{prefix}!plan.{version}")
+    format!("{prefix}{ENTERED}{version}")
 }
 
 impl Durable {
@@ -70,7 +76,7 @@ impl Durable {
         let known = plans.documents.iter().position(|it| *it == document);
         let number = known.unwrap_or(plans.documents.len());
         if known.is_none() {
-            self.note(format!("!plans.{number}"), document.clone());
+            self.note(format!("{PLANS}{number}"), document.clone());
             plans.documents.push(document);
         }
         self.note(key(prefix, version), number.to_string());
@@ -81,7 +87,7 @@ impl Durable {
     fn read_plans(&self) -> Result<MutexGuard<'_, Plans>, ()> {
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         while !plans.is_read {
-            match self.find(&format!("!plans.{}", plans.documents.len()))? {
+            match self.find(&format!("{PLANS}{}", plans.documents.len()))? {
                 Some(found) => plans.documents.push(found.body),
                 None => plans.is_read = true,
             }

@@ -38,9 +38,9 @@ struct Failed {
     permanent: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     code: Option<String>,
-    /// In milliseconds: after how long to try again, or how long it took.
+    /// In milliseconds: after how long to try again, or the limit that was exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    time: Option<u64>,
+    time: Option<f64>,
     /// Whether something is left that a plan inside the call did not undo.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     left: bool,
@@ -101,8 +101,13 @@ pub(in crate::run) fn decode(body: &str) -> Result<Recorded, serde_json::Error> 
     })
 }
 
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// The same back. A number that is no time is none.
+fn of_millis(time: f64) -> Duration {
+    Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
 }
 
 impl Failed {
@@ -160,7 +165,7 @@ impl Failed {
             left,
             failure,
         } = self;
-        let time = Duration::from_millis(time.unwrap_or_default());
+        let time = of_millis(time.unwrap_or_default());
         let text = texts.first().cloned().unwrap_or_default();
         let plain = |text| std::sync::Arc::new(ResolveError::new(text));
         match (kind, failure) {

@@ -14,7 +14,7 @@ use super::task::CallState;
 use super::{Schedule, Start};
 #[cfg(feature = "sqlite")]
 use crate::error::{Cause, RunError};
-use crate::error::{Interrupt, StepError};
+use crate::error::{Elements, Interrupt, StepError};
 use crate::journal::{JournalError, Message};
 use crate::plan::{Action, Plan, Template};
 use crate::resolve::{StoredValue, bytes_of, resolve};
@@ -69,7 +69,7 @@ impl Messages {
         // What was sent before the step waited is tried again.
         let signals = &self.signals;
         self.early
-            .retain(|(path, value)| is_early(signals.send(path, value)));
+            .retain(|(path, value)| is_early(durable, path, signals.send(path, value)));
         while self.watch.as_mut().poll(cx).is_ready() {
             let messages = match durable.messages(self.last) {
                 Ok(messages) => messages,
@@ -83,7 +83,7 @@ impl Messages {
                     Message::Signal { path, body } => {
                         // Only somebody else writes what is not JSON.
                         if let Ok(value) = serde_json::from_str::<Value>(&body)
-                            && is_early(self.signals.send(&path, &value))
+                            && is_early(durable, &path, self.signals.send(&path, &value))
                         {
                             self.early.push((path, value));
                         }
@@ -96,9 +96,21 @@ impl Messages {
     }
 }
 
-/// Whether a value was sent to a step that does not wait for one yet.
-fn is_early(sent: Result<(), SignalError>) -> bool {
-    matches!(sent, Err(SignalError::Unknown { .. }))
+/// Whether a value was sent to a step that does not wait for one yet. One that the step cannot take stops the run: it would wait forever.
+fn is_early(durable: &Durable, path: &str, sent: Result<(), SignalError>) -> bool {
+    let why = match sent {
+        Err(SignalError::Unknown { .. }) => return true,
+        Ok(()) | Err(SignalError::Second { .. } | SignalError::Ended | SignalError::Journal(_)) => {
+            return false;
+        }
+        Err(SignalError::Type { message, .. }) => message,
+        Err(error @ SignalError::Value { .. }) => error.to_string(),
+    };
+    durable.fail(JournalError::Misfit {
+        what: format!("the value that was sent to step `{path}`"),
+        why,
+    });
+    false
 }
 
 /// Something that a step decides.
@@ -169,16 +181,16 @@ fn interrupt_of(run: &SharedRun, is_inside: bool, key: &str) -> Option<(Replay, 
     Some((replay, interrupt))
 }
 
-/// The name of a plan that a tool runs inside its call. It may run plans in any order, and in another one when it is called again, so that they are known by their names
-/// and inputs. Of those that have the same, it does not matter which is which.
+/// The name of a plan that a tool runs inside its call. A tool may run plans in any order, and in another one when it is called again, so that they are known by their
+/// names and inputs. Those that have the same are told apart by their order.
 pub(super) fn beside(outer: &CallContext, plan: &Plan, inputs: &[StoredValue]) -> Arc<str> {
     let mut hasher = StableHasher::new();
     for input in inputs {
-        // What is no JSON fails where it is used.
+        // What JSON cannot hold fails where it is used.
         if let Ok(json) = input.as_json() {
-            let _ = serde_json::to_writer(&mut hasher, json);
+            hasher.json(json);
         }
-        hasher.write_u8(0);
+        hasher.text(",");
     }
     let name = durable::Segment(&plan.name);
     outer.beside(format!("#{name}-{:016x}", hasher.finish()))
@@ -311,6 +323,22 @@ impl<'x> Schedule<'x> {
         self.run.durable.is_some() && self.takes_record(step, job, start)
     }
 
+    /// Why a recorded output is not of the type that the action has now.
+    fn misfit(
+        &self,
+        (action, number): (&'x Action, usize),
+        recorded: &Recorded,
+        start: Start<'_, 'x>,
+    ) -> Option<String> {
+        let value = recorded.result.as_ref().ok()?;
+        let scope = self.scope();
+        match start(number, Request::new(&scope, action).recorded(value)) {
+            Started::Ended(Err(StepError::Output(error))) => Some(error.to_string()),
+            Started::Ended(Err(error)) => Some(error.to_string()),
+            _ => None,
+        }
+    }
+
     #[cold]
     fn takes_record(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
         let Some(durable) = self.run.durable.clone() else {
@@ -334,26 +362,31 @@ impl<'x> Schedule<'x> {
             // The run is over.
             Err(()) => return true,
         };
-        let recorded = durable::decode(&found.body).map_err(|error| error.to_string());
-        let recorded = recorded.and_then(|recorded| {
-            if let Ok(value) = &recorded.result {
-                let scope = self.scope();
-                let request = Request::new(&scope, action).recorded(value);
-                if let Started::Ended(Err(error)) = start(number, request) {
-                    return Err(error.to_string());
+        let recorded = match durable::decode(&found.body) {
+            Err(error) => Err(JournalError::storage(format!(
+                "the record `{key}`: {error}"
+            ))),
+            Ok(recorded) => match self.misfit((action, number), &recorded, start) {
+                None => Ok(recorded),
+                Some(why) => {
+                    let place = self.flow(step).jobs[job].place;
+                    let element = self.flow(step).elements(place);
+                    let outer = self.outer.as_ref();
+                    let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
+                    let (id, elements) = (&self.plan.steps[step].id, Elements(&element));
+                    let what = format!("the recorded output of step `{prefix}{id}{elements}`");
+                    Err(JournalError::Misfit { what, why })
                 }
-            }
-            Ok(recorded)
-        });
+            },
+        };
         let Recorded {
             started,
             ended,
             result,
         } = match recorded {
             Ok(recorded) => recorded,
-            Err(why) => {
-                let error = format!("the record `{key}` does not fit its step any more: {why}");
-                durable.fail(JournalError::storage(error));
+            Err(error) => {
+                durable.fail(error);
                 return true;
             }
         };

@@ -62,18 +62,49 @@ pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await
     if let Some(wait) = find(plan, path) {
         return Ok(Some(wait));
     }
-    let calls = |step: &Step| {
-        let rest = path.strip_prefix(&*step.id).and_then(elements);
-        let tools = step.actions();
-        let mut tools = tools.iter().filter_map(|action| action.tool.as_ref());
-        rest.is_some_and(|(_, rest)| rest.starts_with('.'))
-            && tools.any(|tool| inner(tool.plan).is_none())
-    };
-    if steps(plan).any(calls) {
+    if leads_into_tool(plan, path, 0) {
         return Ok(None);
     }
     let names = awaited(plan);
     Err(plan_graph::similar(path, names.iter().map(String::as_str)).map(str::to_owned))
+}
+
+/// Whether a path leads into the call of a tool that is not a plan.
+#[cfg(feature = "sqlite")]
+fn leads_into_tool(plan: &Plan, path: &str, depth: usize) -> bool {
+    depth <= DEEPEST
+        && steps(plan).any(|step| {
+            let rest = path.strip_prefix(&*step.id).and_then(elements);
+            rest.is_some_and(|(element, rest)| {
+                let rest = rest.strip_prefix('.').filter(|rest| !rest.is_empty());
+                rest.is_some_and(|rest| {
+                    body_leads_into_tool(&step.body, element.len(), rest, depth)
+                })
+            })
+        })
+}
+
+/// The same of a body around which there are as many lists as the path names elements of.
+#[cfg(feature = "sqlite")]
+fn body_leads_into_tool(body: &Body, elements: usize, path: &str, depth: usize) -> bool {
+    match body {
+        Body::Action(action) if elements == 0 => {
+            let tool = action.tool.as_ref();
+            tool.is_some_and(|tool| match inner(tool.plan) {
+                Some(plan) => leads_into_tool(plan, path, depth + 1),
+                None => true,
+            })
+        }
+        Body::Block(block) if elements == 0 => leads_into_tool(&block.plan, path, depth + 1),
+        Body::Loop(repeat) if elements == 1 => leads_into_tool(&repeat.round.plan, path, depth + 1),
+        Body::If(branches) => branches
+            .iter()
+            .any(|branch| body_leads_into_tool(&branch.body, elements, path, depth)),
+        Body::For(each) => elements
+            .checked_sub(1)
+            .is_some_and(|elements| body_leads_into_tool(&each.body, elements, path, depth)),
+        Body::Action(_) | Body::Block(_) | Body::Loop(_) | Body::Await(_) => false,
+    }
 }
 
 /// The steps of the work: nothing can be sent to those that undo others, or always run.
