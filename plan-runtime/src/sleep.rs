@@ -74,6 +74,6 @@ async fn wait(time: String, context: CallContext) -> Result<()> {
             "`{time}` is not a time, such as `90s` or `3d`: {error}"
         ))
     });
-    context.sleep(duration.permanent()?).await;
+    context.rest(duration.permanent()?).await;
     Ok(())
 }

@@ -42,7 +42,7 @@ pub type Written = Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send>
 ///
 /// # Rules
 ///
-/// - *Order.* What [`record`](Self::record) was called with before is durable before. A crash loses the last writes, never one in the middle.
+/// - *Order.* What [`record`](Self::record) was called with before is durable before, and ready before. A crash loses the last writes, never one in the middle.
 /// - *One owner.* A run has at most one [`Claim`] that is valid. While its owner lives, others are refused. Once another has it, all writes with the old claim fail with
 ///   [`JournalError::Lost`], and leave no trace.
 /// - *Once.* A key is written once. A second write of the same key is an error, and changes nothing.

@@ -765,14 +765,18 @@ fn recordable(
         .as_ref()
         .map_err(|error| Cause::Plan(Arc::clone(error)))?;
     if graph.secrecy.is_some() || is_secret {
-        return Err(Cause::Unfit(vec![
-            "it has secrets, which the journal would keep in plain text".to_owned(),
-        ]));
+        return Err(secrets_in_journal());
     }
     // A run that goes on reads them as JSON, too.
     let inputs = inputs?.into_iter().map(StoredValue::into_json);
     let inputs = inputs.collect::<Result<Vec<Value>, _>>();
     inputs.map_err(Cause::Inputs)
+}
+
+fn secrets_in_journal() -> Cause {
+    Cause::Unfit(vec![
+        "it has secrets, which the journal would keep in plain text".to_owned(),
+    ])
 }
 
 /// How a run has ended, as it is recorded, and as it is returned.

@@ -89,7 +89,8 @@ impl SharedRun {
     pub(super) fn undo(&self, prefix: &str, step: &str) {
         let path = of_element(prefix, step, &[]);
         let mut undone = self.undone.lock().unwrap_or_else(PoisonError::into_inner);
-        *undone.entry(path).or_default() += 1;
+        let times: &mut u32 = undone.entry(path).or_default();
+        *times = times.saturating_add(1);
     }
 
     /// Whether anyone is to be told.

@@ -9,6 +9,7 @@ use crate::run::durable::{ENTERED, PLANS, Segment, UNDONE};
 use crate::run::{Cause, RunError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Deref;
 use std::sync::Arc;
 
 impl Sqlite {
@@ -150,7 +151,9 @@ impl Records {
             return;
         }
         let body = serde_json::from_str::<Value>(body).unwrap_or_default();
-        let is_failure = body.get("at").is_some() && body.get("error").is_some();
+        let has_failed = body.get("at").is_some() && body.get("error").is_some();
+        // A gate has refused it.
+        let is_failure = has_failed || key.contains('?') && body.get("refuse").is_some();
         self.all.insert(key, is_failure);
     }
 
@@ -212,14 +215,19 @@ impl Records {
                 redone[undone] = true;
             }
         }
+        // What a block or a plan gives is another one, if something in it was undone.
+        let mut changes = redone.clone();
+        for (place, step) in plan.steps.iter().enumerate() {
+            changes[place] |= step.role == Role::Work && self.has_undone_inside(prefix, step);
+        }
         // Whatever needs something that is done again is done again, too.
-        let mut changes = true;
-        while changes {
-            changes = false;
+        let mut goes_on = true;
+        while goes_on {
+            goes_on = false;
             for (place, step) in plan.steps.iter().enumerate() {
-                if !redone[place] && step.needs().iter().any(|need| redone[*need]) {
-                    redone[place] = true;
-                    changes = true;
+                if !redone[place] && step.needs().iter().any(|need| changes[*need]) {
+                    (redone[place], changes[place]) = (true, true);
+                    goes_on = true;
                 }
             }
         }
@@ -248,24 +256,19 @@ impl Records {
         if makes_up {
             return;
         }
-        let inner = inner_plans(&step.body);
-        // The attempts of each element, and the plans in them.
+        // The attempts of each element.
         let mut attempts: HashMap<String, Vec<(String, bool)>> = HashMap::new();
-        let mut last: HashMap<String, u32> = HashMap::new();
         for (key, rest, failed) in self.of_step(prefix, step) {
             let Some((element, rest)) = rest.split_once('@') else {
+                // A list, a condition, or a gate.
+                if failed {
+                    self.gone.insert(key);
+                }
                 continue;
             };
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let (number, rest) = rest.split_at(digits);
-            if rest.is_empty() {
-                attempts
-                    .entry(element.to_owned())
-                    .or_default()
-                    .push((key, failed));
-            } else if let Ok(number) = number.parse::<u32>() {
-                let last = last.entry(element.to_owned()).or_default();
-                *last = number.max(*last);
+            if rest.bytes().all(|byte| byte.is_ascii_digit()) {
+                let attempts = attempts.entry(element.to_owned()).or_default();
+                attempts.push((key, failed));
             }
         }
         for (_, attempts) in attempts {
@@ -273,25 +276,85 @@ impl Records {
                 self.gone.extend(attempts.into_iter().map(|(key, _)| key));
             }
         }
-        for (element, number) in last {
-            let attempt = format!("{prefix}{}{element}@{number}", Segment(&step.id));
-            self.gone.extend(
-                self.all
-                    .contains_key(&format!("{attempt}!late"))
-                    .then(|| format!("{attempt}!late")),
-            );
-            for plan in &inner {
-                self.plan(&format!("{attempt}."), plan);
+        for attempt in self.last_attempts(prefix, step) {
+            let late = format!("{attempt}!late");
+            if self.all.contains_key(&late) {
+                self.gone.insert(late);
             }
-            let mut recorded = self.beside(&attempt);
-            // What a plan calls that is read from a record has no plan in it.
+        }
+        for (prefix, plan) in self.inside(prefix, step) {
+            self.plan(&prefix, &plan);
+        }
+    }
+
+    /// The key of the last attempt of each element of a step in which something has run.
+    fn last_attempts(&self, prefix: &str, step: &Step) -> Vec<String> {
+        let mut last: BTreeMap<String, u32> = BTreeMap::new();
+        for (_, rest, _) in self.of_step(prefix, step) {
+            let Some((element, rest)) = rest.split_once('@') else {
+                continue;
+            };
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (number, rest) = rest.split_at(digits);
+            if let Ok(number) = number.parse::<u32>()
+                && !rest.is_empty()
+            {
+                let last = last.entry(element.to_owned()).or_default();
+                *last = number.max(*last);
+            }
+        }
+        let key = |(element, number)| format!("{prefix}{}{element}@{number}", Segment(&step.id));
+        last.into_iter().map(key).collect()
+    }
+
+    /// The plans that have run in the last attempts of a step, with the prefixes of their keys.
+    fn inside<'p>(&self, prefix: &str, step: &'p Step) -> Vec<(String, InnerPlan<'p>)> {
+        let inner = inner_plans(&step.body);
+        let mut found = Vec::new();
+        for attempt in self.last_attempts(prefix, step) {
             let called = format!("{attempt}.");
+            for plan in &inner {
+                found.push((called.clone(), InnerPlan::Known(plan)));
+            }
+            // What a plan calls that is read from a record has no plan in it.
             if let Some(plan) = self.plans.get(&called).filter(|_| inner.is_empty()) {
-                recorded.push((called, Arc::clone(plan)));
+                found.push((called, InnerPlan::Recorded(Arc::clone(plan))));
             }
-            for (prefix, plan) in recorded {
-                self.plan(&prefix, &plan);
-            }
+            let beside = self.beside(&attempt).into_iter();
+            found.extend(beside.map(|(prefix, plan)| (prefix, InnerPlan::Recorded(plan))));
+        }
+        found
+    }
+
+    /// Whether something was undone in a block or a plan that has run in a step.
+    fn has_undone_inside(&self, prefix: &str, step: &Step) -> bool {
+        let mut inside = self.inside(prefix, step).into_iter();
+        inside.any(|(prefix, plan)| {
+            plan.steps.iter().any(|step| match step.role {
+                Role::Undo(_) => self
+                    .of_step(&prefix, step)
+                    .iter()
+                    .any(|(.., failed)| !failed),
+                Role::Work => self.has_undone_inside(&prefix, step),
+                Role::Always => false,
+            })
+        })
+    }
+}
+
+/// A plan that has run inside a call or a block.
+enum InnerPlan<'p> {
+    Known(&'p Plan),
+    Recorded(Arc<Plan>),
+}
+
+impl Deref for InnerPlan<'_> {
+    type Target = Plan;
+
+    fn deref(&self) -> &Plan {
+        match self {
+            Self::Known(plan) => plan,
+            Self::Recorded(plan) => plan,
         }
     }
 }

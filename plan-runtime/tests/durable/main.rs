@@ -4,6 +4,7 @@ mod basics;
 mod cells;
 mod changes;
 mod faults;
+mod found;
 mod keys;
 #[cfg(feature = "sqlite")]
 mod kill;

@@ -32,6 +32,10 @@ struct State {
     operations: usize,
     /// The operation that fails, and all after it.
     fails_at: Option<usize>,
+    /// Whether those after it do not.
+    fails_once: bool,
+    /// Whether a write has failed since the run was claimed.
+    is_broken: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -96,11 +100,19 @@ impl Rough {
         state.fails_at = operation;
     }
 
+    /// Only this operation fails.
+    pub(crate) fn fail_once_at(&self, operation: usize) {
+        self.fail_at(Some(operation));
+        self.state().fails_once = true;
+    }
+
     fn operate(&self) -> Result<(), JournalError> {
         let mut state = self.state();
         state.operations += 1;
         match state.fails_at {
-            Some(at) if state.operations >= at => Err(JournalError::storage("the disk is full")),
+            Some(at) if state.operations == at || !state.fails_once && state.operations > at => {
+                Err(JournalError::storage("the disk is full"))
+            }
             _ => Ok(()),
         }
     }
@@ -136,8 +148,11 @@ impl Rough {
     }
 
     fn written(&self, claim: &Claim, what: What) -> Written {
-        if let Err(error) = self.operate() {
-            return Box::pin(ready(Err(error)));
+        let operated = self.operate();
+        self.state().is_broken |= operated.is_err();
+        if self.state().is_broken {
+            let error = JournalError::storage("an earlier write has failed");
+            return Box::pin(ready(operated.and(Err(error))));
         }
         let slot = Slot::default();
         let queued = Queued {
@@ -168,6 +183,7 @@ impl Rough {
 impl Journal for Rough {
     fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
         self.operate()?;
+        self.state().is_broken = false;
         let claimed = self.0.memory.claim(id)?;
         let Claimed {
             claim, run, end, ..

@@ -93,6 +93,8 @@ pub(super) struct CallPlace {
     pub(super) deadline: Option<Instant>,
     /// Whether what is called is a plan, whose calls count in its place.
     pub(super) is_plan: bool,
+    /// Whether it is a plan, and code makes its arguments in a durable run.
+    pub(super) computes: bool,
     /// Whether it is made once the work has ended, of its plan or of one around it.
     pub(super) is_last: bool,
     /// If it is a plan, what is secret of its arguments.
@@ -211,15 +213,22 @@ impl CallContext {
     /// Sleeps for a time, by the run's [timer](super::Run::timer). In a run that is [durable](crate::Run::durable), the time goes on while nobody runs it: a call that is
     /// made again after a crash sleeps for what is left.
     ///
-    /// [`Sleep`](crate::Sleep) is a tool that does this.
+    /// [`Sleep`](crate::Sleep) is a tool that does this, and nothing else: only with it, a run that is [served](crate::guide::durable#a-process-that-serves-runs) holds no memory meanwhile.
     pub async fn sleep(&self, time: Duration) {
         let Some(place) = &self.0 else {
             return ThreadTimer.sleep(time).await;
         };
         match (&place.run.durable, place.began) {
-            (Some(durable), Some(began)) => durable.rest_until(began.saturating_add(time)).await,
+            (Some(durable), Some(began)) => durable.sleep_until(began.saturating_add(time)).await,
             _ => place.run.options.timer.sleep(time).await,
         }
+    }
+
+    /// The same in a call that does nothing else meanwhile, so that a run which only waits may be given up until then.
+    pub(crate) async fn rest(&self, time: Duration) {
+        let durable = self.0.as_ref().and_then(|place| place.run.durable.as_ref());
+        let _resting = durable.map(|durable| durable.rest());
+        self.sleep(time).await;
     }
 
     /// Whether the call was dropped before it had ended: its time is over, its run was cancelled, or another step has failed.
@@ -313,6 +322,11 @@ impl CallContext {
         let prefix = outer.map_or_else(String::new, |it| it.key_inside(place.beside.as_deref()));
         let key = of_element(&prefix, &place.step, &place.element);
         format!("{key}@{}", place.attempt)
+    }
+
+    /// Whether code makes the inputs of the plan that is called, which may make others after a crash.
+    pub(super) fn computes(&self) -> bool {
+        self.0.as_ref().is_some_and(|place| place.computes)
     }
 
     /// Whether it is made once the work has ended, of its plan or of one around it.

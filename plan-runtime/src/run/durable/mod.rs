@@ -29,7 +29,7 @@ use super::timer::{Sleep, Timer};
 use crate::journal::{Claim, End, Found, Journal, JournalError, Message, Written};
 use plans::Plans;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::hash::Hasher;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -268,6 +268,9 @@ impl Durable {
 
     /// The record with this key. `Err` means that the run is over.
     pub(super) fn find(&self, key: &str) -> Result<Option<Found>, ()> {
+        if self.failure().is_some() {
+            return Err(());
+        }
         self.journal
             .find(&self.claim, key)
             .map_err(|error| self.fail(error))
@@ -290,6 +293,10 @@ impl Durable {
 
     /// Writes how an attempt ended. If that fails, it is never ready, and the run is over.
     pub(super) fn write(self: &Arc<Self>, key: String, body: String) -> Sleep {
+        // What follows from a failure of the journal has not happened.
+        if self.failure().is_some() {
+            return Box::pin(pending());
+        }
         let mut write = Writing {
             written: self.journal.record(&self.claim, key, body),
             durable: Arc::clone(self),
@@ -300,6 +307,9 @@ impl Durable {
 
     /// Writes what was decided. It is durable before any call is made because of it.
     pub(super) fn note(&self, key: String, body: String) {
+        if self.failure().is_some() {
+            return;
+        }
         let note = self.journal.record(&self.claim, key, body);
         let mut state = self.state();
         state.notes.push_back(note);
@@ -392,10 +402,9 @@ impl Durable {
         Busy(Arc::clone(self))
     }
 
-    /// Sleeps until this time of the run, in a call that does nothing else meanwhile.
-    pub(super) async fn rest_until(self: &Arc<Self>, time: Duration) {
-        let _resting = Resting::begin(self);
-        self.sleep_until(time).await;
+    /// A call does nothing but sleep, until this is dropped.
+    pub(super) fn rest(&self) -> Resting<'_> {
+        Resting::begin(self)
     }
 
     /// Whether nothing is to be done before something comes from outside, or before this much time has passed.
@@ -489,7 +498,7 @@ impl Drop for Busy {
 }
 
 /// A call that sleeps.
-struct Resting<'d>(&'d Durable);
+pub(super) struct Resting<'d>(&'d Durable);
 
 impl<'d> Resting<'d> {
     fn begin(durable: &'d Durable) -> Self {

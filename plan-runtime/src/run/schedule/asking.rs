@@ -48,15 +48,13 @@ impl<'x> Schedule<'x> {
             match self.recorded_answer(step, job) {
                 // The run is over.
                 Err(()) => return true,
-                Ok(Some(Answer::Allow)) => {}
-                Ok(Some(Answer::AllowStep)) => {
+                Ok(Some((Answer::Allow, _))) => {}
+                Ok(Some((Answer::AllowStep, _))) => {
                     let number = self.flow(step).jobs[job].number;
                     self.flow(step).allowed.push(number);
                 }
-                Ok(Some(Answer::Refuse(reason))) => {
-                    let at = &self.flow(step).jobs[job];
-                    let (place, frame) = (at.place, at.frame);
-                    self.fail(step, place, frame, StepError::Refused(reason.into()), 0);
+                Ok(Some((Answer::Refuse(reason), number))) => {
+                    self.refuse_in_turn(step, job, reason, number);
                     return true;
                 }
                 Ok(None) if self.ask(step, job, action, start) => return true,
@@ -67,6 +65,17 @@ impl<'x> Schedule<'x> {
             self.queue(step, job, &tool.name);
         }
         needs_turn
+    }
+
+    /// A job was refused before a crash: it fails when that has its turn, since others had ended before.
+    fn refuse_in_turn(&mut self, step: usize, job: usize, reason: String, number: u64) {
+        let replaying = self.run.durable.as_ref().filter(|it| !it.is_live());
+        let Some(turn) = replaying.map(|it| it.replay(number, Duration::ZERO)) else {
+            let at = &self.flow(step).jobs[job];
+            let (place, frame) = (at.place, at.frame);
+            return self.fail(step, place, frame, StepError::Refused(reason.into()), 0);
+        };
+        self.wait_asking(step, job, WaitsFor::Refusal(reason), Box::pin(turn));
     }
 
     /// Waits for the turn of a call among those to the same tools.
@@ -82,8 +91,12 @@ impl<'x> Schedule<'x> {
     }
 
     fn wait_for(&mut self, step: usize, job: usize, what: WaitsFor, wait: Sleep) {
-        self.asking += 1;
         let wait = self.held_back(wait);
+        self.wait_asking(step, job, what, wait);
+    }
+
+    fn wait_asking(&mut self, step: usize, job: usize, what: WaitsFor, wait: Sleep) {
+        self.asking += 1;
         let flow = self.flow(step);
         flow.active += 1;
         flow.jobs[job].waits_for = what;
@@ -166,6 +179,7 @@ impl<'x> Schedule<'x> {
                 Some(Decision::Allow)
             }
             WaitsFor::Gates => at.question.as_ref().and_then(|it| it.take_answer()),
+            WaitsFor::Refusal(reason) => Some(Decision::Refuse(reason)),
         };
         flow.active -= 1;
         if is_gate {
@@ -211,7 +225,7 @@ impl<'x> Schedule<'x> {
             match job.waits_for {
                 WaitsFor::Nothing => false,
                 WaitsFor::Gates => number.is_none_or(|number| job.number == number),
-                WaitsFor::Turn(_) => number.is_none(),
+                WaitsFor::Turn(_) | WaitsFor::Refusal(_) => number.is_none(),
             }
         };
         let asked: Vec<usize> = (0..flow.jobs.len()).filter(fits).collect();

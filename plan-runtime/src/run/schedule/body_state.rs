@@ -194,6 +194,8 @@ pub(super) enum AttemptRecord {
 pub(super) enum WaitsFor {
     Nothing,
     Gates,
+    /// The turn of what gates had decided before a crash: why it was refused.
+    Refusal(String),
     /// Its turn, which comes here.
     Turn(Arc<Mutex<Option<Turn>>>),
 }

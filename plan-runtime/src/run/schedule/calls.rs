@@ -5,6 +5,7 @@ use super::super::start::StepFuture;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use super::body_state::BodyState;
+use super::recording::has_code;
 use super::task::CallState;
 use super::{INSIDE, Schedule};
 use crate::error::StepError;
@@ -57,6 +58,7 @@ impl<'x> Schedule<'x> {
             attempt,
             deadline,
             is_plan: calls_plan.is_some(),
+            computes: calls_plan.is_some() && self.computes_inputs(step),
             is_last: self.ending.is_some() || self.outer.as_ref().is_some_and(CallContext::is_last),
             secrets: match (calls_plan, &self.secrecy) {
                 (Some(action), Some(secrecy)) => secrecy.arguments(action).clone(),
@@ -71,6 +73,12 @@ impl<'x> Schedule<'x> {
             turn: Mutex::default(),
             plans_inside: Mutex::default(),
         })
+    }
+
+    /// Whether code makes an argument of a step's calls, in a durable run.
+    fn computes_inputs(&self, step: usize) -> bool {
+        let actions = || self.plan.steps[step].actions();
+        self.run.durable.is_some() && actions().iter().any(|action| has_code(&action.args))
     }
 
     /// Which of the actions of a step a job is.

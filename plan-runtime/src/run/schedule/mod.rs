@@ -51,6 +51,7 @@ use serde_json::Value;
 use state::StepStates;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 use step_state::StepState;
 use tasks::Tasks;
@@ -144,6 +145,8 @@ pub(super) struct Schedule<'x> {
     beside: Option<Arc<str>>,
     /// What is sent to it from outside, through its journal.
     messages: Option<Box<recording::Messages>>,
+    /// How many of its calls have ended whose records are being written.
+    in_writing: Arc<AtomicUsize>,
     /// The key of the record of an interrupt, if there is one.
     interrupt_record: Option<&'static str>,
     /// Whether each of its calls is more than a single call: it is recorded, or captured.
@@ -229,7 +232,16 @@ impl<'x> Schedule<'x> {
         };
         let run = outer.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        if outer.is_some() && run.durable.is_some() && secrecy.is_some() {
+            return Err(super::secrets_in_journal());
+        }
         waiting::may_start(plan, &graph, &run, outer.as_ref(), allowance.limits())?;
+        let inputs = match &outer {
+            Some(outer) if is_inner && outer.computes() => {
+                recording::recorded_inputs(&run, outer, inputs)
+            }
+            _ => inputs,
+        };
         let around = Around {
             run,
             allowance,
@@ -285,7 +297,9 @@ impl<'x> Schedule<'x> {
             .flatten();
         let is_step = block.is_some() || is_inner;
         let beside = outer.as_ref().filter(|_| !is_step);
-        let beside = beside.map(|outer| recording::beside(outer, plan, &inputs));
+        // What is secret must not be guessed from a key, which other services see.
+        let known = if secrecy.is_some() { &[] } else { &*inputs };
+        let beside = beside.map(|outer| recording::beside(outer, plan, known));
         let prefix = match &outer {
             Some(outer) if run.durable.is_some() => outer.key_inside(beside.as_deref()),
             _ => String::new(),
@@ -357,6 +371,7 @@ impl<'x> Schedule<'x> {
             prefix,
             beside,
             messages: None,
+            in_writing: Arc::default(),
             interrupt_record: None,
             is_followed: options.capture || run.durable.is_some(),
             allowance,

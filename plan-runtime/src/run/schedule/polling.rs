@@ -26,6 +26,20 @@ impl<'x> Schedule<'x> {
                 self.interrupts.poll_replay(cx);
             }
             if self.interrupts.poll(cx, &self.clock) {
+                // A call that has ended is done, and to be undone: its record comes before that of the interrupt.
+                if self.clock.is_durable && self.is_writing() {
+                    let mut result = None;
+                    match self.running.poll_next(cx, &mut result, start) {
+                        Poll::Ready(Some(happened)) => {
+                            self.happened(happened, &mut result);
+                            // All of it was taken.
+                            std::mem::forget(result);
+                            continue;
+                        }
+                        Poll::Pending => return Poll::Pending,
+                        Poll::Ready(None) => {}
+                    }
+                }
                 self.note_interrupt();
                 if self.begin_grace() || self.wind_down() {
                     continue;

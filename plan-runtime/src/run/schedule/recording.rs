@@ -22,11 +22,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
+use std::fmt::Display;
 use std::future::Future;
 use std::hash::Hasher;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::Context;
 use std::time::Duration;
+
+/// What the key of the inputs of a plan that is called ends with, if code has made them.
+const INPUTS: &str = "!inputs";
 
 /// The key of the record of an interrupt, which ends a run before its time.
 const INTERRUPT: &str = "!interrupt";
@@ -196,6 +201,45 @@ pub(super) fn beside(outer: &CallContext, plan: &Plan, inputs: &[StoredValue]) -
     outer.beside(format!("#{name}-{:016x}", hasher.finish()))
 }
 
+/// The inputs of a plan that a step calls, as they were before a crash.
+pub(super) fn recorded_inputs(
+    run: &SharedRun,
+    outer: &CallContext,
+    inputs: Vec<StoredValue>,
+) -> Vec<StoredValue> {
+    let Some(durable) = &run.durable else {
+        return inputs;
+    };
+    let key = outer.key_inside(None) + INPUTS;
+    let failed = |error: &dyn Display| {
+        durable.fail(JournalError::storage(format!(
+            "the record `{key}`: {error}"
+        )));
+    };
+    match durable.find(&key) {
+        // The run is over.
+        Err(()) => {}
+        Ok(Some(found)) => match serde_json::from_str::<Vec<Value>>(&found.body) {
+            Ok(recorded) if recorded.len() == inputs.len() => {
+                return recorded.into_iter().map(StoredValue::json).collect();
+            }
+            Ok(recorded) => failed(&format!("it has {} inputs", recorded.len())),
+            Err(error) => failed(&error),
+        },
+        Ok(None) => {
+            let values: Result<Vec<&Value>, _> = inputs.iter().map(StoredValue::as_json).collect();
+            // What JSON cannot hold fails where it is used.
+            if let Ok(values) = values {
+                match serde_json::to_string(&values) {
+                    Ok(body) => durable.note(key, body),
+                    Err(error) => failed(&error),
+                }
+            }
+        }
+    }
+    inputs
+}
+
 impl<'x> Schedule<'x> {
     /// Records which plan a call runs, or compares it with the one that it has run.
     pub(super) fn record_plan(&self) {
@@ -209,6 +253,12 @@ impl<'x> Schedule<'x> {
     pub(super) fn has_no_journal(&self) -> bool {
         let durable = self.run.durable.as_ref();
         durable.is_some_and(|durable| durable.failure().is_some())
+    }
+
+    /// Whether a call has ended whose record is being written, which will be.
+    #[cold]
+    pub(super) fn is_writing(&self) -> bool {
+        self.in_writing.load(Ordering::Relaxed) > 0 && !self.has_no_journal()
     }
 
     /// Ends the run if its journal cannot be used. The outermost plan has notes written.
@@ -513,7 +563,11 @@ impl<'x> Schedule<'x> {
 
     /// What the gates decided about a job before a crash, if they did. `Err` means that the run is over.
     #[cold]
-    pub(super) fn recorded_answer(&self, step: usize, job: usize) -> Result<Option<Answer>, ()> {
+    pub(super) fn recorded_answer(
+        &self,
+        step: usize,
+        job: usize,
+    ) -> Result<Option<(Answer, u64)>, ()> {
         let Some(durable) = &self.run.durable else {
             return Ok(None);
         };
@@ -524,8 +578,8 @@ impl<'x> Schedule<'x> {
             key = self.key_of_answer(step, job);
             found = durable.find(&key)?;
         }
-        let answer = found.map(|found| serde_json::from_str(&found.body));
-        answer.transpose().map_err(|error| {
+        let answer = found.map(|found| Ok((serde_json::from_str(&found.body)?, found.number)));
+        answer.transpose().map_err(|error: serde_json::Error| {
             durable.fail(JournalError::storage(format!(
                 "the record `{key}`: {error}"
             )));
@@ -653,7 +707,8 @@ impl<'x> Schedule<'x> {
     ) {
         let at = &mut self.flow(step).jobs[job];
         if matches!(at.record, AttemptRecord::Due(_)) {
-            if action.tool.is_none() {
+            // The code in an argument may do otherwise after a crash.
+            if action.tool.is_none() || has_code(&action.args) {
                 self.flow(step).active += 1;
                 return self.called(step, job, result, Some(span));
             }
@@ -679,10 +734,14 @@ impl<'x> Schedule<'x> {
         more: Option<Box<CallState<'x>>>,
     ) {
         let future: StepFuture<'x> = match self.record(step, job, &result) {
-            Some(write) => Box::pin(async move {
-                write.await;
-                result
-            }),
+            Some(write) => {
+                let writing = InWriting::new(&self.in_writing);
+                Box::pin(async move {
+                    write.await;
+                    drop(writing);
+                    result
+                })
+            }
             None => Box::pin(std::future::ready(result)),
         };
         let more = more.map(CallState::writing);
@@ -856,6 +915,22 @@ async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) ->
     durable.live().await;
     let _busy = durable.run();
     future.await
+}
+
+/// A call that has ended, whose record is being written.
+struct InWriting(Arc<AtomicUsize>);
+
+impl InWriting {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for InWriting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Whether Rust code is in a template.
