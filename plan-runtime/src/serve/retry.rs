@@ -135,7 +135,11 @@ struct Records {
 impl Records {
     fn add(&mut self, key: String, body: &str) {
         // What has ended the run before its time goes.
-        if key == "!interrupt" || key == "!grace" {
+        let is_end = |end: &str| {
+            key.strip_suffix(end)
+                .is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        };
+        if is_end("!interrupt") || is_end("!grace") {
             self.gone.insert(key);
             return;
         }

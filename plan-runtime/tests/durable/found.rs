@@ -24,7 +24,7 @@ plan! {
     }
 }
 
-/// Refuses to pay, once it is told to.
+/// Refuses to pay, but not before the test wants it.
 #[derive(Clone, Default)]
 struct Late(Arc<Mutex<(bool, Option<Waker>)>>);
 
@@ -305,4 +305,71 @@ fn a_call_may_sleep_twice_at_the_same_time() {
     let run = Sleeps {}.run(&world).timer(world.timer.clone());
     let run = world.timer.skip_waits(run.durable(&journal, "r"));
     assert_eq!(smol::block_on(run).unwrap(), 3);
+}
+
+plan! {
+    Slow() -> u64 {
+        step held = Act { n: 1 };
+        #[undo(held)]
+        step released = Undo { n: held };
+        #[after(held)]
+        step slow = Act { n: 5 };
+        slow
+    }
+}
+
+plan! {
+    Quick() -> u64 {
+        step quick = Act { n: 9 };
+        quick
+    }
+}
+
+/// Tries one plan for ten seconds, and then another.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct Tries {}
+
+impl Call<World> for Tries {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        let slow = Slow {}.run(world).deadline(secs(10)).inside(&context);
+        if let Ok(value) = slow.await {
+            return Ok(value);
+        }
+        Ok(Quick {}.run(world).inside(&context).await? * 10)
+    }
+}
+
+plan! {
+    TriesTop() -> u64 {
+        step x = Tries {};
+        x
+    }
+}
+
+/// What a plan inside a call was ended by stays, as for the run itself.
+#[test]
+fn a_deadline_inside_a_call_stays_over() {
+    for age in [None, Some(secs(12)), Some(secs(3600))] {
+        let (world, journal) = (World::new(), Rough::new());
+        world.on("x.slow", &[Goes::Hangs]);
+        world.on("x.quick", &[Goes::Hangs]);
+        let run = || TriesTop {}.run(&world).timer(world.timer.clone());
+        let mut driven = Driven::new(run().durable(&journal, "r"));
+        driven.pending();
+        world.timer.advance(secs(11));
+        driven.pending();
+        assert_eq!(world.called(), "x.held x.slow x.released x.quick");
+        drop(driven);
+        world.all_well();
+        if let Some(age) = age {
+            journal.set_age(age);
+        }
+        assert_eq!(finish(run().durable(&journal, "r")).unwrap(), 90);
+        assert_eq!(world.called(), "x.quick");
+    }
 }

@@ -1,13 +1,14 @@
 //! Reports, signals, cancellations, new attempts.
 
-use crate::support::{Folder, has_ended, output, rests, serve, summary};
+use crate::support::{Folder, has_ended, output, rests, serve, summary, until};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunState, Sqlite};
-use plan_runtime::run::{CallContext, Report, SignalError};
+use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Report, SignalError};
 use plan_runtime::{Error, Plan, Result, plan, tool};
 use serde_json::json;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// What was called, and whether something fails.
 #[derive(Default)]
@@ -393,4 +394,152 @@ fn a_misspelt_path_is_refused() {
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(db.output("a").unwrap(), Some(json!(3)));
     assert!(db.output("b").is_err());
+}
+
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+fn is_open() -> Result<bool, String> {
+    match OPEN.load(Ordering::Relaxed) {
+        true => Ok(true),
+        false => Err("not yet".to_owned()),
+    }
+}
+
+fn items() -> Result<Vec<u64>, String> {
+    is_open().map(|_| vec![1, 2])
+}
+
+plan! {
+    FailedList() -> u64 {
+        step paid = for cents in items()? { Pay { cents } };
+        paid.iter().sum::<u64>()
+    }
+}
+
+plan! {
+    FailedIf() -> u64 {
+        step paid = if is_open()? { Pay { cents: 1 } } else { Pay { cents: 2 } };
+        paid
+    }
+}
+
+plan! {
+    Gated() -> u64 {
+        step paid = Pay { cents: 4 };
+        paid
+    }
+}
+
+/// Allows what is asked for once the shop is open.
+struct WhenOpen;
+
+impl Gate for WhenOpen {
+    async fn ask(&self, _: GatedCall) -> Decision {
+        match OPEN.load(Ordering::Relaxed) {
+            true => Decision::Allow,
+            false => Decision::Refuse("closed".into()),
+        }
+    }
+}
+
+#[test]
+fn decisions_that_failed_are_made_again() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let toolbox = Toolbox::new()
+        .with::<FailedList>()
+        .with::<FailedIf>()
+        .with::<Gated>();
+    let db = folder.open();
+    smol::block_on(FailedList {}.submit(&db, "list")).unwrap();
+    smol::block_on(FailedIf {}.submit(&db, "if")).unwrap();
+    smol::block_on(Gated {}.submit(&db, "gate")).unwrap();
+    let all = ["list", "if", "gate"];
+    let serve_all = || {
+        let serve = db
+            .serve(&toolbox, &shop)
+            .configure(|run| run.gate(WhenOpen));
+        let ended = until(|| all.iter().all(|id| has_ended(&db, id)));
+        smol::block_on(serve.cancel_on(ended)).unwrap();
+    };
+    serve_all();
+    for id in all {
+        assert_eq!(summary(&db, id).state, RunState::Failed, "{id}");
+        db.retry_failed(&toolbox, &shop, id).unwrap();
+    }
+    OPEN.store(true, Ordering::Relaxed);
+    serve_all();
+    for (id, output) in [("list", 3), ("if", 1), ("gate", 4)] {
+        assert_eq!(db.output(id).unwrap(), Some(json!(output)), "{id}");
+    }
+}
+
+static STAMPS: AtomicU64 = AtomicU64::new(0);
+
+/// Gives another number each time.
+#[tool]
+async fn stamp() -> Result<u64> {
+    Ok(STAMPS.fetch_add(10, Ordering::Relaxed) + 1)
+}
+
+plan! {
+    NeedsBlock() -> [u64; 2] {
+        step block = {
+            step held = Stamp {};
+            #[undo(held)]
+            step released = GiveBack { item: format!("{held}") };
+            held
+        };
+        step reserved = Reserve { item: format!("{block}") };
+        #[after(reserved)]
+        step paid = Pay { cents: 1 };
+        step number: u64 = reserved.parse::<u64>()?;
+        if paid == 1 { [block, number] } else { [0, 0] }
+    }
+}
+
+/// What needs something of a block that was undone is done again, too.
+#[test]
+fn what_needs_an_undone_block_is_done_again() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let toolbox = Toolbox::new().with::<NeedsBlock>();
+    let db = folder.open();
+    smol::block_on(NeedsBlock {}.submit(&db, "a")).unwrap();
+    shop.is_closed.store(true, Ordering::Relaxed);
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    shop.is_closed.store(false, Ordering::Relaxed);
+    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(db.output("a").unwrap(), Some(json!([11, 11])));
+}
+
+/// Does something for half a second, unless that takes longer than a minute.
+#[tool]
+async fn work_with_limit(#[context] context: CallContext) -> Result<u64> {
+    let work = async {
+        smol::Timer::after(Duration::from_millis(500)).await;
+        Ok(1)
+    };
+    let limit = async {
+        context.sleep(Duration::from_secs(60)).await;
+        Err(Error::permanent("too slow"))
+    };
+    smol::future::or(work, limit).await
+}
+
+plan! {
+    Limited() -> u64 {
+        step worked = WorkWithLimit {};
+        worked
+    }
+}
+
+/// Such a call is not given up: it does something while it sleeps.
+#[test]
+fn a_call_that_works_and_sleeps_goes_on() {
+    let folder = Folder::new();
+    let toolbox = Toolbox::<()>::new().with::<Limited>();
+    let db = folder.open();
+    smol::block_on(Limited {}.submit(&db, "a")).unwrap();
+    serve(&db, &toolbox, &(), || has_ended(&db, "a"));
+    assert_eq!(db.output("a").unwrap(), Some(json!(1)));
 }

@@ -6,7 +6,7 @@ use plan_ratios::table::{Target, number, row, target, times, title};
 use plan_runtime::journal::{Memory, Sqlite, SqliteOptions};
 use plan_runtime::{Result, plan, tool};
 use rusqlite::{Connection, params};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
@@ -74,26 +74,7 @@ fn main() {
 
 /// One run in this process.
 fn one_run(plan: &str, count: u64, file: &str, stops: bool) {
-    if file == "-" || file == "mem" {
-        let app = App { stops: false };
-        let before = peak();
-        let start = Instant::now();
-        let memory = Memory::new();
-        let output = match (plan, file) {
-            ("elements", "-") => block_on(Elements { count }.run(&app)),
-            ("elements", _) => block_on(Elements { count }.run(&app).durable(&memory, "run")),
-            (_, "-") => block_on(Rounds { count }.run(&app)),
-            _ => block_on(Rounds { count }.run(&app).durable(&memory, "run")),
-        };
-        assert_eq!(output.unwrap(), count);
-        println!("first {} ns/round {} KiB", start.elapsed().as_nanos() as f64 / count as f64, peak().saturating_sub(before));
-        let start = Instant::now();
-        if file == "mem" {
-        }
-        let _ = start;
-        return;
-    }
-    // A record is not waited for so long, since the file is only made here.
+    // Less is waited for: how the file is made is not measured.
     let db = SqliteOptions::new().normal().open(file).unwrap();
     let app = App { stops };
     let before = peak();
@@ -133,18 +114,18 @@ fn costs(folder: &Path) {
     let (mut looks, mut raw) = (connect(&file), Raw::new(&raw_file));
     let mut costs: Vec<Cost> = COSTS.iter().map(|_| Cost::new()).collect();
     for turn in 0..TURNS {
-        for (cost, (at_once, count)) in costs.iter_mut().zip(COSTS) {
+        for (cost, (concurrent, count)) in costs.iter_mut().zip(COSTS) {
             empty_log(&mut looks);
-            let id = format!("{at_once}-{turn}");
+            let id = format!("{concurrent}-{turn}");
             let start = Instant::now();
-            let run = Elements { count }.run(&app).concurrency(at_once);
+            let run = Elements { count }.run(&app).concurrency(concurrent);
             assert_eq!(block_on(run.durable(&db, &*id)).unwrap(), count);
             let calls = (count + 1) as f64;
             cost.ours.push(start.elapsed().as_nanos() as f64 / calls);
             cost.commits.push(commits(&file) as f64 / calls);
 
             let rows = rows(&looks, &id);
-            for (rows_each, times) in [(1, &mut cost.single), (at_once, &mut cost.grouped)] {
+            for (rows_each, times) in [(1, &mut cost.single), (concurrent, &mut cost.grouped)] {
                 empty_log(&mut raw.0);
                 let start = Instant::now();
                 raw.write(&rows, rows_each);
@@ -171,7 +152,7 @@ fn costs(folder: &Path) {
     title(
         "Durable: a call, with all of its records on the disk before its output counts",
         &[
-            "calls at once",
+            "concurrent calls",
             "a call",
             "a commit for each row alone",
             "ratio",
@@ -183,7 +164,7 @@ fn costs(folder: &Path) {
             "met",
         ],
     );
-    for (cost, (at_once, _)) in costs.into_iter().zip(COSTS) {
+    for (cost, (concurrent, _)) in costs.into_iter().zip(COSTS) {
         let ratio = median(
             cost.ours
                 .iter()
@@ -192,14 +173,17 @@ fn costs(folder: &Path) {
                 .collect(),
         );
         let commits = median(cost.commits);
-        let most = |known: usize, most: f64| match at_once == known {
-            true => Target::AtMost(most),
-            false => Target::None,
+        let most = |known: usize, most: f64| {
+            if concurrent == known {
+                Target::AtMost(most)
+            } else {
+                Target::None
+            }
         };
         let [ratio_target, ratio_met] = target(ratio, &most(1, 1.3), " ×");
         let [commits_target, commits_met] = target(commits, &most(64, 0.15), "");
         row(&[
-            at_once.to_string(),
+            concurrent.to_string(),
             micros(median(cost.ours)),
             micros(median(cost.single)),
             times(ratio),
@@ -333,7 +317,7 @@ fn resumes(folder: &Path) {
     }
 }
 
-fn child(plan: &str, count: u64, file: &PathBuf, more: &[&str]) -> Vec<f64> {
+fn child(plan: &str, count: u64, file: &Path, more: &[&str]) -> Vec<f64> {
     let output = Command::new(env::current_exe().unwrap())
         .args([plan, &count.to_string()])
         .arg(file)

@@ -88,7 +88,7 @@ pub(in crate::run) fn begin(
 }
 
 /// How often somebody who has claimed a run, and is about to describe it, is waited for.
-const MOST_TRIES: u32 = 400;
+const TRIES: u32 = 400;
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// Records a run without running it. If it exists already, nothing changes.
@@ -122,7 +122,7 @@ pub(in crate::run) fn submit(
             Ok(claimed) => break claimed.claim,
             // Somebody else has been quicker, and may not have described it yet.
             Err(JournalError::Owned { .. }) if is_known()? => return Ok(()),
-            Err(JournalError::Owned { .. }) if tries < MOST_TRIES => {
+            Err(JournalError::Owned { .. }) if tries < TRIES => {
                 tries += 1;
                 thread::sleep(BETWEEN_TRIES);
             }

@@ -70,6 +70,8 @@ struct State {
     wait: u64,
     /// The one that is over now.
     over: Option<(Duration, u64)>,
+    /// Who waits until no record of the live run has its turn to come.
+    after_replays: Vec<Waker>,
     /// Who waits until the run is live, and until what was noted is durable.
     held: Vec<Waker>,
     /// The writes that nobody waits for by itself, and how many there were, and how many are durable.
@@ -113,6 +115,7 @@ impl Durable {
                 time: Duration::ZERO,
                 ahead: Duration::ZERO,
                 waits: BTreeMap::new(),
+                after_replays: Vec::new(),
                 wait: 0,
                 over: None,
                 replays: BTreeMap::new(),
@@ -255,11 +258,14 @@ impl Durable {
         let noted = self.state().noted;
         poll_fn(|cx| {
             let mut state = self.state();
-            if state.is_live && state.durable >= noted {
-                return Poll::Ready(());
-            }
-            if !state.held.iter().any(|waker| waker.will_wake(cx.waker())) {
-                state.held.push(cx.waker().clone());
+            let list = match state.is_live && state.durable >= noted {
+                true if state.replays.is_empty() => return Poll::Ready(()),
+                // A plan inside a call, which was made again, replays still.
+                true => &mut state.after_replays,
+                false => &mut state.held,
+            };
+            if !list.iter().any(|waker| waker.will_wake(cx.waker())) {
+                list.push(cx.waker().clone());
             }
             Poll::Pending
         })
@@ -386,7 +392,14 @@ impl Durable {
             waker.wake();
             return true;
         }
-        if state.is_live || self.is_viewed {
+        if state.is_live {
+            let after_replays = std::mem::take(&mut state.after_replays);
+            drop(state);
+            let goes_on = !after_replays.is_empty();
+            after_replays.into_iter().for_each(Waker::wake);
+            return goes_on;
+        }
+        if self.is_viewed {
             return false;
         }
         state.is_live = true;

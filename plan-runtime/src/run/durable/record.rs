@@ -105,7 +105,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// The same back. A number that is no time is none.
+/// The same back. A negative number, or one that is too large, gives no time at all.
 fn of_millis(time: f64) -> Duration {
     Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
 }

@@ -69,12 +69,10 @@ impl<'x> Schedule<'x> {
 
     /// A job was refused before a crash: it fails when that has its turn, since others had ended before.
     fn refuse_in_turn(&mut self, step: usize, job: usize, reason: String, number: u64) {
-        let replaying = self.run.durable.as_ref().filter(|it| !it.is_live());
-        let Some(turn) = replaying.map(|it| it.replay(number, Duration::ZERO)) else {
-            let at = &self.flow(step).jobs[job];
-            let (place, frame) = (at.place, at.frame);
-            return self.fail(step, place, frame, StepError::Refused(reason.into()), 0);
+        let Some(durable) = &self.run.durable else {
+            return;
         };
+        let turn = durable.replay(number, Duration::ZERO);
         self.wait_asking(step, job, WaitsFor::Refusal(reason), Box::pin(turn));
     }
 

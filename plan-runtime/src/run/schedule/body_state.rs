@@ -194,7 +194,7 @@ pub(super) enum AttemptRecord {
 pub(super) enum WaitsFor {
     Nothing,
     Gates,
-    /// The turn of what gates had decided before a crash: why it was refused.
+    /// The turn of a refusal before a crash, with its reason.
     Refusal(String),
     /// Its turn, which comes here.
     Turn(Arc<Mutex<Option<Turn>>>),

@@ -304,6 +304,7 @@ impl<'x> Schedule<'x> {
             Some(outer) if run.durable.is_some() => outer.key_inside(beside.as_deref()),
             _ => String::new(),
         };
+        let own_prefix = (outer.is_none() || beside.is_some()).then_some(&*prefix);
         let clock = Clock::start(Arc::clone(&run));
         let seed = run.options.seed.or_else(|| {
             // The same after a crash.
@@ -355,7 +356,7 @@ impl<'x> Schedule<'x> {
                 options.cancel.take(),
             )
             .of_inner(is_inner)
-            .replaying(recording::interrupt(&run, outer.is_some())),
+            .replaying(recording::interrupt(&run, own_prefix)),
             winding: None,
             ending: None,
             given: None,

@@ -163,13 +163,14 @@ impl Decision {
     }
 }
 
-/// What had ended the run before a crash, if it is the outermost.
-pub(super) fn interrupt(run: &SharedRun, is_inside: bool) -> Option<(Replay, Interrupt)> {
-    interrupt_of(run, is_inside, INTERRUPT)
+/// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
+pub(super) fn interrupt(run: &SharedRun, prefix: Option<&str>) -> Option<(Replay, Interrupt)> {
+    interrupt_of(run, prefix, INTERRUPT)
 }
 
-fn interrupt_of(run: &SharedRun, is_inside: bool, key: &str) -> Option<(Replay, Interrupt)> {
-    let durable = run.durable.as_ref().filter(|_| !is_inside)?;
+fn interrupt_of(run: &SharedRun, prefix: Option<&str>, key: &str) -> Option<(Replay, Interrupt)> {
+    let durable = run.durable.as_ref()?;
+    let key = &format!("{}{key}", prefix?);
     let found = durable.find(key).ok()??;
     let unreadable = |error: serde_json::Error| {
         durable.fail(JournalError::storage(format!(
@@ -331,7 +332,7 @@ impl<'x> Schedule<'x> {
         } else {
             INTERRUPT
         };
-        if self.outer.is_some() || self.interrupt_record == Some(key) {
+        if self.own_prefix().is_none() || self.interrupt_record == Some(key) {
             return;
         }
         // A cancellation has no limit.
@@ -343,16 +344,21 @@ impl<'x> Schedule<'x> {
         let now = durable.now();
         if !self.interrupts.is_replayed() {
             match limit.and_then(|limit| durable::encode((now, now), Ok(&limit))) {
-                Ok(body) => durable.note(key.to_owned(), body),
+                Ok(body) => durable.note(format!("{}{key}", self.prefix), body),
                 Err(error) => durable.fail(JournalError::storage(error)),
             }
         }
         self.interrupt_record = Some(key);
     }
 
+    /// What its keys begin with, if it has a deadline and a cancellation of its own.
+    fn own_prefix(&self) -> Option<&str> {
+        (self.outer.is_none() || self.beside.is_some()).then_some(&*self.prefix)
+    }
+
     /// What had ended the time for undo steps and always steps before a crash.
     pub(super) fn end_of_grace(&self) -> Option<(Replay, Interrupt)> {
-        interrupt_of(&self.run, self.outer.is_some(), GRACE)
+        interrupt_of(&self.run, self.own_prefix(), GRACE)
     }
 
     /// The key of a job's records, without the attempt.

@@ -129,6 +129,9 @@ impl Signals {
     ///
     /// Where a tool runs a plan that the outer plan does not know, its steps are known only once they wait.
     ///
+    /// The value is kept in memory. Of a [durable](crate::Run::durable) run, it is lost if the process ends before the step has taken it: `Sqlite::signal` and
+    /// [`Journal::send`](crate::journal::Journal::send) keep it in the journal.
+    ///
     /// # Errors
     ///
     /// The value is not kept if no step waits for one at this path, if that step has one already, if the value is not of the step's type, if it exceeds a

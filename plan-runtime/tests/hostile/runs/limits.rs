@@ -324,7 +324,7 @@ fn limits_do_not_touch_what_is_below_them() {
     assert!(result.is_err());
 }
 
-/// What a round leaves behind is no more than the next one takes.
+/// A loop of many rounds takes as much memory as one of a few.
 #[test]
 fn a_loop_keeps_nothing_of_its_rounds() {
     let memory = |rounds: u32| {
