@@ -10,6 +10,8 @@ use crate::plan::{
     ToolInfo,
 };
 use crate::print::MessageName;
+#[cfg(feature = "sqlite")]
+use crate::run::durable::read_inputs;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::run::{CalledPlan, Cause, RunError, Throttle, allows};
 use crate::shape::Secrets;
@@ -575,7 +577,8 @@ impl<App: ?Sized> Toolbox<App> {
         run: &RunInfo,
         app: &'a App,
     ) -> std::result::Result<Resumed<'a, App>, String> {
-        let inputs: Value = serde_json::from_str(&run.inputs).map_err(|error| error.to_string())?;
+        let inputs = read_inputs(&run.inputs).map_err(|error| error.to_string())?;
+        let inputs = Value::Object(inputs);
         match self.recorded(run)? {
             RecordedPlan::Tool(_) => match self.get(&run.plan) {
                 Some(Implementation::Typed(_, plan)) => {

@@ -93,6 +93,72 @@ pub trait Journal: Send + Sync {
     fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
+/// A journal behind a pointer, such as an `Arc<dyn Journal>`.
+impl<J: Journal + ?Sized> Journal for Arc<J> {
+    fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
+        (**self).claim(id)
+    }
+
+    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
+        (**self).look(id)
+    }
+
+    fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
+        (**self).describe(claim, run)
+    }
+
+    fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
+        (**self).find(claim, key)
+    }
+
+    fn next_key(&self, claim: &Claim, from: &str) -> Result<Option<String>, JournalError> {
+        (**self).next_key(claim, from)
+    }
+
+    fn record(&self, claim: &Claim, key: String, body: String) -> Written {
+        (**self).record(claim, key, body)
+    }
+
+    fn end(&self, claim: &Claim, end: End) -> Written {
+        (**self).end(claim, end)
+    }
+
+    fn release(&self, claim: &Claim) {
+        (**self).release(claim);
+    }
+
+    fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
+        (**self).send(id, message)
+    }
+
+    fn messages(&self, claim: &Claim, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
+        (**self).messages(claim, after)
+    }
+
+    fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        (**self).watch(claim, after)
+    }
+}
+
+/// A journal that a run can keep. Not for users: each [`Journal`] that is `Clone` is one. One trait, so that rustc says one thing of what is not a journal.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a journal that can be cloned",
+    label = "expected a journal, such as `&db`",
+    note = "open one first: `let db = Sqlite::open(\"runs.db\")?;`, or `Memory::new()` in a test; where a journal is not `Clone`, use an `Arc` of it"
+)]
+pub trait SharedJournal {
+    #[doc(hidden)]
+    fn share(&self) -> Arc<dyn Journal>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<J: Journal + Clone + 'static> SharedJournal for J {
+    fn share(&self) -> Arc<dyn Journal> {
+        Arc::new(self.clone())
+    }
+}
+
 /// The right to run a run, and to write its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {

@@ -78,7 +78,7 @@ pub use tool::OnMock;
 pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
-use crate::journal::{End, Journal, JournalError, Written};
+use crate::journal::{End, Journal, JournalError, SharedJournal, Written};
 use crate::plan::Executable;
 #[cfg(feature = "dynamic")]
 use crate::plan::Secrecy;
@@ -453,8 +453,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// The run does not start if another owner runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets), which a journal would
     /// keep in plain text. It stops where the journal fails; [`RunError::journal`] says so.
-    pub fn durable<J: Journal + Clone + 'static>(self, journal: &J, id: impl Into<String>) -> Self {
-        let (journal, id) = (Arc::new(journal.clone()), id.into());
+    pub fn durable<J: SharedJournal + ?Sized>(self, journal: &J, id: impl Into<String>) -> Self {
+        let (journal, id) = (journal.share(), id.into());
         self.configure(|options| options.target = Some(Target::new(journal, id)))
     }
 

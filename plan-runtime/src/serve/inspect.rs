@@ -164,6 +164,7 @@ fn sent(plan: &Plan, path: &str, value: &impl Serialize) -> Result<Value, Signal
         Some(received) => received,
         None => match misfit(&wait.type_name, &value) {
             None => Ok(value),
+            Some(misfit) if misfit.starts_with("at ") => Err(format!("it, {misfit}")),
             Some(misfit) => Err(format!("it {misfit}")),
         },
     };

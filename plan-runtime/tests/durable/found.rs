@@ -2,10 +2,11 @@
 
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, Undo, World, crash, finish, secs};
-use plan_runtime::journal::Memory;
+use plan_runtime::journal::{Journal, Memory, Message};
 use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, OnFailure};
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
@@ -371,5 +372,45 @@ fn a_deadline_inside_a_call_stays_over() {
         }
         assert_eq!(finish(run().durable(&journal, "r")).unwrap(), 90);
         assert_eq!(world.called(), "x.quick");
+    }
+}
+
+/// Gives the value that it is given.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = Value)]
+struct Echo {
+    value: Value,
+}
+
+impl Call<World> for Echo {
+    async fn call(self, _: &World) -> Result<Value> {
+        Ok(self.value)
+    }
+}
+
+plan! {
+    Echoed(value: Value) -> Value {
+        step echoed = Echo { value };
+        step asked: Value = await;
+        if asked.is_null() { asked } else { echoed }
+    }
+}
+
+/// What a run in memory takes, a journal gives back.
+#[test]
+fn values_are_as_deep_as_in_memory() {
+    for depth in [1, 126, 127] {
+        let (world, journal) = (World::new(), Memory::new());
+        let value = || (1..depth).fold(Value::Array(Vec::new()), |inner, _| vec![inner].into());
+        let run = || Echoed { value: value() }.run(&world).durable(&journal, "r");
+        crash(run());
+        crash(run());
+        let signal = Message::Signal {
+            path: "asked".into(),
+            body: value().to_string(),
+        };
+        journal.send("r", &signal).unwrap();
+        assert_eq!(finish(run()).unwrap(), value(), "{depth}");
+        assert_eq!(finish(run()).unwrap(), value(), "{depth}");
     }
 }

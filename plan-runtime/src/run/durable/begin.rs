@@ -1,6 +1,7 @@
 //! Claims a run, and compares it with what was begun.
 
 use super::super::timer::Timer;
+use super::record::read_inputs;
 use super::{Durable, changes};
 use crate::error::Cause;
 use crate::journal::{Claim, Claimed, Journal, JournalError, RunInfo};
@@ -162,7 +163,7 @@ fn damaged(id: &str, what: &str, error: &serde_json::Error) -> Cause {
 
 fn compare_inputs(id: &str, known: &RunInfo, inputs: &Map<String, Value>) -> Result<(), Cause> {
     let old: Map<String, Value> =
-        serde_json::from_str(&known.inputs).map_err(|error| damaged(id, "inputs", &error))?;
+        read_inputs(&known.inputs).map_err(|error| damaged(id, "inputs", &error))?;
     match changes::of_inputs(&old, inputs) {
         None => Ok(()),
         Some(difference) => Err(refused(format!(

@@ -22,7 +22,9 @@ pub(crate) use key::Segment;
 pub(super) use key::of_element;
 #[cfg(feature = "sqlite")]
 pub(crate) use plans::{ENTERED, PLANS};
-pub(super) use record::{Recorded, decode, encode};
+#[cfg(feature = "sqlite")]
+pub(crate) use record::read_inputs;
+pub(super) use record::{Recorded, decode, encode, read_values};
 
 use super::hash::StableHasher;
 use super::timer::{Sleep, Timer};

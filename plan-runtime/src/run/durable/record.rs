@@ -5,8 +5,9 @@ use crate::error::{LeftWork, StepError};
 use crate::failure::Failure;
 use crate::resolve::{MOST_CAUSES, ResolveError};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::borrow::Cow;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How an attempt ended.
@@ -18,14 +19,23 @@ pub(in crate::run) struct Recorded {
 }
 
 /// The same as JSON. Times are microseconds since the run began.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Body<'b> {
     at: (u64, u64),
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failed>,
     /// Null where it failed.
+    value: &'b Value,
+}
+
+/// The same as it is read. The value is one by itself: inside another one, it could be too deep.
+#[derive(Deserialize)]
+struct ReadBody<'b> {
+    at: (u64, u64),
     #[serde(default)]
-    value: Cow<'b, Value>,
+    error: Option<Failed>,
+    #[serde(borrow, default)]
+    value: Option<&'b RawValue>,
 }
 
 /// How an attempt failed. The type of an error is not kept; all that it says and means is.
@@ -77,25 +87,44 @@ pub(in crate::run) fn encode(
         Ok(value) => Body {
             at,
             error: None,
-            value: Cow::Borrowed(value),
+            value,
         },
         Err(error) => Body {
             at,
             error: Some(Failed::of(error)),
-            value: Cow::Owned(Value::Null),
+            value: &Value::Null,
         },
     })
 }
 
+fn read(value: &RawValue) -> Result<Value, serde_json::Error> {
+    serde_json::from_str(value.get())
+}
+
+/// The inputs of a run, by their names.
+pub(crate) fn read_inputs(text: &str) -> Result<Map<String, Value>, serde_json::Error> {
+    let inputs: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+    let inputs = inputs
+        .into_iter()
+        .map(|(name, input)| Ok((name, read(input)?)));
+    inputs.collect()
+}
+
+/// The same of a plan that is called, in their order.
+pub(in crate::run) fn read_values(text: &str) -> Result<Vec<Value>, serde_json::Error> {
+    let values: Vec<&RawValue> = serde_json::from_str(text)?;
+    values.into_iter().map(read).collect()
+}
+
 /// What a record says.
 pub(in crate::run) fn decode(body: &str) -> Result<Recorded, serde_json::Error> {
-    let body: Body<'_> = serde_json::from_str(body)?;
+    let body: ReadBody<'_> = serde_json::from_str(body)?;
     let (started, ended) = body.at;
     Ok(Recorded {
         started: Duration::from_micros(started),
         ended: Duration::from_micros(ended),
         result: match body.error {
-            None => Ok(body.value.into_owned()),
+            None => Ok(body.value.map_or(Ok(Value::Null), read)?),
             Some(failed) => Err(failed.into_error()),
         },
     })

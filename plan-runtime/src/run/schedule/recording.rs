@@ -220,7 +220,7 @@ pub(super) fn recorded_inputs(
     match durable.find(&key) {
         // The run is over.
         Err(()) => {}
-        Ok(Some(found)) => match serde_json::from_str::<Vec<Value>>(&found.body) {
+        Ok(Some(found)) => match durable::read_values(&found.body) {
             Ok(recorded) if recorded.len() == inputs.len() => {
                 return recorded.into_iter().map(StoredValue::json).collect();
             }
