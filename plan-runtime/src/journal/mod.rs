@@ -93,7 +93,7 @@ pub trait Journal: Send + Sync {
     fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
-/// A journal behind a pointer, such as an `Arc<dyn Journal>`.
+/// A journal that is shared, such as an `Arc<dyn Journal>`.
 impl<J: Journal + ?Sized> Journal for Arc<J> {
     fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
         (**self).claim(id)
@@ -140,7 +140,7 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
     }
 }
 
-/// A journal that a run can keep. Not for users: each [`Journal`] that is `Clone` is one. One trait, so that rustc says one thing of what is not a journal.
+/// A journal that a run can keep. Not for users: each [`Journal`] that is `Clone` is one. It is one trait, so that rustc has one message where a value is not a journal.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a journal that can be cloned",

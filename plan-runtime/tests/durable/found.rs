@@ -396,7 +396,7 @@ plan! {
     }
 }
 
-/// What a run in memory takes, a journal gives back.
+/// Where a run in memory takes a value, a journal returns it.
 #[test]
 fn values_are_as_deep_as_in_memory() {
     for depth in [1, 126, 127] {
