@@ -399,9 +399,10 @@ fn a_misspelt_path_is_refused() {
 static OPEN: AtomicBool = AtomicBool::new(false);
 
 fn is_open() -> Result<bool, String> {
-    match OPEN.load(Ordering::Relaxed) {
-        true => Ok(true),
-        false => Err("not yet".to_owned()),
+    if OPEN.load(Ordering::Relaxed) {
+        Ok(true)
+    } else {
+        Err("not yet".to_owned())
     }
 }
 
@@ -435,9 +436,10 @@ struct WhenOpen;
 
 impl Gate for WhenOpen {
     async fn ask(&self, _: GatedCall) -> Decision {
-        match OPEN.load(Ordering::Relaxed) {
-            true => Decision::Allow,
-            false => Decision::Refuse("closed".into()),
+        if OPEN.load(Ordering::Relaxed) {
+            Decision::Allow
+        } else {
+            Decision::Refuse("closed".into())
         }
     }
 }
