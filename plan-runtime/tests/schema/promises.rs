@@ -113,6 +113,30 @@ fn arguments_in_schema(contract: Contract) -> Value {
 
 /// No name is that of all members that are not listed.
 #[test]
+fn a_large_tool_hides_no_others() {
+    let name = |at: usize| format!("{at}{}", "x".repeat(90));
+    let members: Map<String, Value> = (0..40)
+        .map(|at| {
+            (
+                name(at),
+                json!({"type": "object", "properties": {name(at + 50): {"$ref": "#/$defs/a"}}}),
+            )
+        })
+        .collect();
+    let large = json!({
+        "type": "object",
+        "properties": members,
+        "$defs": {"a": {"type": "object", "properties": (0..40).map(|at| (name(at), json!({"enum": [name(at), name(at + 1)]}))).collect::<Map<_, _>>()}},
+    });
+    let tools = [
+        Contract::new("large").arguments(large),
+        Contract::new("small")
+            .arguments(json!({"type": "object", "properties": {"n": {"type": "integer"}}})),
+    ];
+    assert!(told(&tools.into_iter().collect()).contains("small(n?: integer)"));
+}
+
+#[test]
 fn listed_members_are_not_the_others() {
     for name in ["\0", "", "*"] {
         let listed = json!({

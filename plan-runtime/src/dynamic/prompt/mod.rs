@@ -83,20 +83,18 @@ impl Contracts {
         }
         // All types of all tools are compared with it.
         let work = Work::for_types();
-        let mut rest = self.iter();
         let mut left_out = Vec::new();
-        for contract in rest.by_ref() {
-            let tool = tool(contract, &work);
-            if !fits(&contract.name) || prompt.len() + tool.len() > MOST || work.is_spent() {
-                left_out.push(&*contract.name);
-                if fits(&contract.name) {
-                    break;
+        for contract in self {
+            if fits(&contract.name) && !work.is_spent() {
+                let tool = tool(contract, &work);
+                // One that is large hides no others.
+                if prompt.len() + tool.len() <= MOST && !work.is_spent() {
+                    prompt.push_str(&tool);
+                    continue;
                 }
-                continue;
             }
-            prompt.push_str(&tool);
+            left_out.push(&*contract.name);
         }
-        left_out.extend(rest.map(|contract| &*contract.name));
         prompt.push_str(&others(&left_out));
         prompt.push_str(&dialect.guide());
         prompt

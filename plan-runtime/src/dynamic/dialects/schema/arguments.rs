@@ -173,7 +173,10 @@ impl Builder<'_> {
                 Element::Beyond(_) => false.into(),
             });
         }
+        let has_more = form.first_elements() > FORMS;
+        self.is_cut |= has_more;
         let rest = match form.element(if first > 0 { Some(first) } else { None }) {
+            _ if has_more => named("value"),
             Element::Type(ty) => self.ty(&ty, &secrets.any(), depth + 1),
             Element::Beyond(_) => false.into(),
         };
@@ -243,15 +246,29 @@ fn bounds(form: &Form<'_>) -> Vec<(&'static str, Value)> {
     ];
     let given = all.into_iter();
     let given = given.filter_map(|(name, bound)| Some((name, number(bound?))));
-    given.collect()
+    let steps = form.schemas().iter();
+    let steps = steps.filter_map(|schema| schema.number("multipleOf"));
+    let steps: Vec<Value> = steps.filter(|step| *step > 0.0).map(number).collect();
+    let steps = match &steps[..] {
+        [] => None,
+        [step] => Some(("multipleOf", step.clone())),
+        steps => {
+            let each = steps.iter().map(|step| json!({ "multipleOf": step }));
+            Some(("allOf", each.collect()))
+        }
+    };
+    given.chain(steps).collect()
 }
 
-/// An integer as such.
+/// An integer as such, if JSON readers know it as one.
 fn number(bound: f64) -> Value {
-    if bound.fract() == 0.0 {
+    const ABOVE_ALL: f64 = 18_446_744_073_709_551_616.0; // 2⁶⁴
+    if bound.fract() != 0.0 || bound.abs() > ABOVE_ALL {
+        bound.into()
+    } else if bound < 0.0 {
         (bound as i64).into()
     } else {
-        bound.into()
+        (bound as u64).into()
     }
 }
 

@@ -41,9 +41,11 @@ impl Does {
     }
 }
 
-/// A time as `humantime` writes it.
-pub(super) const DURATION: &str =
-    "^[0-9]{1,5}(?:days?|h|m|s|ms|us|ns)(?: [0-9]{1,5}(?:h|m|s|ms|us|ns))*$";
+/// A time as `humantime` writes it, within the reader's limit of a year.
+pub(super) const DURATION: &str = concat!(
+    "^(?:(?:[0-9]{1,2}|[12][0-9]{2}|3[0-5][0-9])days?|[0-7]?[0-9]{1,3}h|[0-9]{1,5}(?:m|s|ms|us|ns))",
+    "(?: [0-9]{1,2}h)?(?: [0-9]{1,3}m)?(?: [0-9]{1,3}s)?(?: [0-9]{1,3}ms)?(?: [0-9]{1,3}us)?(?: [0-9]{1,3}ns)?$",
+);
 
 impl Builder<'_> {
     /// The policy of a step, under a name of its own.
