@@ -162,7 +162,8 @@ impl Mock {
     ///
     /// A plan is a tool, too. A plan that a step calls is answered as a whole if it has an answer; without one, it runs, and its tools are answered.
     ///
-    /// A panic of the closure, of an `assert_eq!` in it, say, fails the step, and its message is that of the run's error.
+    /// A panic of the closure, of an `assert_eq!` in it, say, fails the step, and its message is that of the run's error. Where the plan absorbs the failure, with a further
+    /// attempt or a fallback, compare [`calls`](Mock::calls) afterwards.
     #[must_use]
     pub fn on<T: 'static, When>(self, answer: impl Answers<T, When>) -> Self {
         if let Some(known) = &self.known {

@@ -35,7 +35,7 @@ const AGAIN: Duration = Duration::from_secs(60);
 const LOADED: usize = 64;
 
 impl Sqlite {
-    /// Runs what was [submitted](Run::submit), and goes on with runs that nobody runs any more, until it is dropped or [cancelled](Serve::cancel_on).
+    /// Runs what was [submitted](Run::submit), and goes on with runs that nobody runs any more, until it is dropped or cancelled, with `cancel_on`.
     ///
     /// A run whose plan is a tool of the toolbox ([`Toolbox::with`]) runs as that one, with the Rust code that is in it. Any other plan runs as it is recorded,
     /// with the tools of the toolbox, as in [`Toolbox::run`]. So does a run that was begun with an earlier version of a tool; only if Rust code is in that, which is not
