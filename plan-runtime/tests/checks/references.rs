@@ -313,7 +313,7 @@ fn an_optional_argument_whose_way_leads_through_null() {
         blueprint,
         r#"{"tool": "read_person", "params": {"id": "p"}, "optional": true},
 {"tool": "send", "params": {"to": "x", "subject": "y", "body": "${step[0].data.id}"}}"#, "\
-error[maybe-absent]: argument `body` need not be there, but `${step[0].data.id}` fails where it leads through nothing: step `step0` is optional: if it fails, its output is null
+error[maybe-absent]: argument `body` need not be there, but `${step[0].data.id}` fails if it leads through null: step `step0` is optional: if it fails, its output is null
   --> 3:64 in step `step1`
    = help: replace `optional` of `step0` with a `fallback` in its `policy`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": \"${step[0].data.id}\", \"then\": {\"tool\": \"send\", \"params\": {\"to\": \"x\", \"subject\": \"y\", \"body\": \"${found.data}\"}}}]`
 ",
@@ -324,7 +324,7 @@ error[maybe-absent]: argument `body` need not be there, but `${step[0].data.id}`
         plan_json,
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}, "policy": {"optional": "whole"}},
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "pointer": "/id"}}}}}"#, "\
-error[maybe-absent]: argument `body` need not be there, but `a.id` fails where it leads through nothing: step `a` is optional: if it fails, its output is null
+error[maybe-absent]: argument `body` need not be there, but `a.id` fails if it leads through null: step `a` is optional: if it fails, its output is null
   --> 3:99 in step `b`
    = help: let null end the reference, with `\"optional\": true` in it, or replace `optional` of `a` with a `fallback` in its `policy`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost
 ",
@@ -335,7 +335,7 @@ error[maybe-absent]: argument `body` need not be there, but `a.id` fails where i
         plan_json,
         r#"{"id": "a", "tool": {"name": "read_person"}, "arguments": {"object": {"id": "p"}}},
 {"id": "b", "tool": {"name": "send"}, "arguments": {"object": {"to": "x", "subject": "y", "body": {"reference": {"step": "a", "pointer": "/manager_of/id"}}}}}"#, "\
-error[maybe-absent]: argument `body` need not be there, but `a.manager_of.id` fails where it leads through nothing: `manager_of` may be null
+error[maybe-absent]: argument `body` need not be there, but `a.manager_of.id` fails if it leads through null: `manager_of` may be null
   --> 3:99 in step `b`
    = help: let null end the reference: `{\"reference\": {\"step\": \"a\", \"path\": [{\"token\": \"manager_of\", \"optional\": true}, \"id\"]}}`, or call the tool only if the value is there: `\"if\": [{\"pattern\": \"Some(found)\", \"value\": {\"reference\": {\"step\": \"a\", \"pointer\": \"/manager_of/id\"}}, \"then\": {\"tool\": {\"name\": \"send\"}, \"arguments\": {\"object\": {\"to\": \"x\", \"subject\": \"y\", \"body\": {\"reference\": {\"local\": 0, \"pointer\": \"\"}}}}}}]`, in which `local` counts all such values from the outermost
 ",

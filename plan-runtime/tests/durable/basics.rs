@@ -14,7 +14,7 @@ fn busy() -> Error {
 }
 
 plan! {
-    Two(n: u64) -> u64 {
+    pub(crate) Two(n: u64) -> u64 {
         step first = Act { n };
         step second = Act { n: first };
         first + second

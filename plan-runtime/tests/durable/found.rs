@@ -1,5 +1,6 @@
 //! What readers of durable runs have found, each with its relatives.
 
+use super::basics::Two;
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, Undo, World, crash, finish, secs};
 use plan_runtime::journal::{Journal, Memory, Message};
@@ -202,16 +203,8 @@ impl Call<World> for Catches {
     }
 
     async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
-        let run = Pair { n: 4 }.run(world).inside(&context);
+        let run = Two { n: 4 }.run(world).inside(&context);
         Ok(run.await.unwrap_or(1000))
-    }
-}
-
-plan! {
-    Pair(n: u64) -> u64 {
-        step first = Act { n };
-        step second = Act { n: first };
-        first + second
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::json_schema::JsonSchema;
 use super::{DIALECTS, tools};
-use plan_runtime::dynamic::{Contract, Contracts, Dialect};
+use plan_runtime::dynamic::{Contract, Contracts, Dialect, Reader};
 use plan_runtime::shape::Secrets;
 use serde_json::{Map, Value, json};
 
@@ -112,6 +112,49 @@ fn arguments_in_schema(contract: Contract) -> Value {
 }
 
 /// No name is that of all members that are not listed.
+/// A time that the schema accepts is within the limit of the reader.
+#[test]
+fn times_are_within_a_year() {
+    let tools: Contracts = [Contract::new("t")].into_iter().collect();
+    let schema = JsonSchema::new(Dialect::ToolPlan.schema(&tools));
+    let plan = |time: &str| {
+        let policy = json!({"timeout": time});
+        json!({"steps": [{"id": "a", "tool": "t", "arguments": {}, "policy": policy}]})
+    };
+    let longest = [
+        "359days 99h 999m 999s 999ms 999us 999ns",
+        "7999h 99h 999m 999s",
+        "99999m 99h 999m",
+        "1day",
+        "500ms",
+    ];
+    for time in longest {
+        let plan = plan(time);
+        assert_eq!(schema.mistake(&plan), None, "{time}");
+        assert!(
+            Reader::new().tools(&tools).read(&plan.to_string()).is_ok(),
+            "{time}"
+        );
+    }
+    for time in ["366days", "9999h", "99999days", "1day 100h"] {
+        assert!(schema.mistake(&plan(time)).is_some(), "{time}");
+    }
+}
+
+#[test]
+fn multiples_are_in_the_schema() {
+    let number = |schema: Value| {
+        let contract = Contract::new("t").arguments(json!({
+            "type": "object", "properties": {"a": schema}, "required": ["a"], "additionalProperties": false,
+        }));
+        arguments_in_schema(contract)["properties"]["a"]["anyOf"][0].take()
+    };
+    let five = json!({"type": "integer", "multipleOf": 5});
+    assert_eq!(number(five.clone())["multipleOf"], 5);
+    let both = number(json!({"allOf": [five, {"multipleOf": 3}]}));
+    assert_eq!(both["allOf"], json!([{"multipleOf": 5}, {"multipleOf": 3}]));
+}
+
 #[test]
 fn a_large_tool_hides_no_others() {
     let name = |at: usize| format!("{at}{}", "x".repeat(90));

@@ -79,7 +79,7 @@ impl ValueCheck<'_> {
         let place = self.place.borrow();
         let (subject, written) = (subject(&place), short(&reference.text()));
         let message = format!(
-            "{subject} need not be there, but `{written}` fails where it leads through nothing: {why}"
+            "{subject} need not be there, but `{written}` fails if it leads through null: {why}"
         );
         let mut help = self.instead_of_absent(item, reference, takes);
         if let Some(ending) = self.ending(item, reference, at) {

@@ -10,39 +10,63 @@ const MOST_PATHS: usize = 100;
 
 /// The step at this path, if it waits for a value. Of a step that calls a plan, the path goes on in that plan.
 pub(super) fn find<'p>(plan: &'p Plan, path: &str) -> Option<&'p Await> {
-    find_in(plan, path, 0)
+    find_in(plan, path, 0, &|end| match end {
+        PathEnd::Wait(wait) => Some(wait),
+        PathEnd::Tool => None,
+    })
 }
 
-fn find_in<'p>(plan: &'p Plan, path: &str, depth: usize) -> Option<&'p Await> {
+/// Where a path through plans ends.
+enum PathEnd<'p> {
+    Wait(&'p Await),
+    /// In the call of a tool that is not a plan, and may run plans of its own.
+    Tool,
+}
+
+/// The first of the ends of a path that is wanted. A name may contain a dot, so that there may be several.
+fn find_in<'p, T>(
+    plan: &'p Plan,
+    path: &str,
+    depth: usize,
+    wanted: &impl Fn(PathEnd<'p>) -> Option<T>,
+) -> Option<T> {
     if depth > DEEPEST {
         return None;
     }
-    // A name may contain a dot, so that several steps may be meant.
     steps(plan).find_map(|step| {
         let rest = path.strip_prefix(&*step.id)?;
         let (element, rest) = elements(rest)?;
         match (rest.strip_prefix('.'), &step.body) {
-            (None, Body::Await(wait)) if rest.is_empty() && element.is_empty() => Some(wait),
-            (Some(rest), body) => find_inside(body, element.len(), rest, depth),
+            (None, Body::Await(wait)) if rest.is_empty() && element.is_empty() => {
+                wanted(PathEnd::Wait(wait))
+            }
+            (Some(rest), body) => find_inside(body, element.len(), rest, depth, wanted),
             _ => None,
         }
     })
 }
 
 /// The same in a body around which there are as many lists as the path names elements of.
-fn find_inside<'p>(body: &'p Body, elements: usize, path: &str, depth: usize) -> Option<&'p Await> {
+fn find_inside<'p, T>(
+    body: &'p Body,
+    elements: usize,
+    path: &str,
+    depth: usize,
+    wanted: &impl Fn(PathEnd<'p>) -> Option<T>,
+) -> Option<T> {
     match body {
-        Body::Action(action) if elements == 0 => {
-            let plan = inner(action.tool.as_ref()?.plan)?;
-            find_in(plan, path, depth + 1)
-        }
-        Body::Block(block) if elements == 0 => find_in(&block.plan, path, depth + 1),
+        Body::Action(action) if elements == 0 => match inner(action.tool.as_ref()?.plan) {
+            Some(plan) => find_in(plan, path, depth + 1, wanted),
+            None if path.is_empty() => None,
+            None => wanted(PathEnd::Tool),
+        },
+        Body::Block(block) if elements == 0 => find_in(&block.plan, path, depth + 1, wanted),
         // Its rounds are counted, too.
-        Body::Loop(repeat) if elements == 1 => find_in(&repeat.round.plan, path, depth + 1),
+        Body::Loop(repeat) if elements == 1 => find_in(&repeat.round.plan, path, depth + 1, wanted),
         Body::If(branches) => branches
             .iter()
-            .find_map(|branch| find_inside(&branch.body, elements, path, depth)),
-        Body::For(each) => find_inside(&each.body, elements.checked_sub(1)?, path, depth),
+            .find_map(|branch| find_inside(&branch.body, elements, path, depth, wanted)),
+        Body::For(each) => find_inside(&each.body, elements.checked_sub(1)?, path, depth, wanted),
         Body::Action(_) | Body::Block(_) | Body::Loop(_) | Body::Await(_) => None,
     }
 }
@@ -62,49 +86,12 @@ pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await
     if let Some(wait) = find(plan, path) {
         return Ok(Some(wait));
     }
-    if leads_into_tool(plan, path, 0) {
+    let into_tool = |end| matches!(end, PathEnd::Tool).then_some(());
+    if find_in(plan, path, 0, &into_tool).is_some() {
         return Ok(None);
     }
     let names = awaited(plan);
     Err(plan_graph::similar(path, names.iter().map(String::as_str)).map(str::to_owned))
-}
-
-/// Whether a path leads into the call of a tool that is not a plan.
-#[cfg(feature = "sqlite")]
-fn leads_into_tool(plan: &Plan, path: &str, depth: usize) -> bool {
-    depth <= DEEPEST
-        && steps(plan).any(|step| {
-            let rest = path.strip_prefix(&*step.id).and_then(elements);
-            rest.is_some_and(|(element, rest)| {
-                let rest = rest.strip_prefix('.').filter(|rest| !rest.is_empty());
-                rest.is_some_and(|rest| {
-                    body_leads_into_tool(&step.body, element.len(), rest, depth)
-                })
-            })
-        })
-}
-
-/// The same of a body around which there are as many lists as the path names elements of.
-#[cfg(feature = "sqlite")]
-fn body_leads_into_tool(body: &Body, elements: usize, path: &str, depth: usize) -> bool {
-    match body {
-        Body::Action(action) if elements == 0 => {
-            let tool = action.tool.as_ref();
-            tool.is_some_and(|tool| match inner(tool.plan) {
-                Some(plan) => leads_into_tool(plan, path, depth + 1),
-                None => true,
-            })
-        }
-        Body::Block(block) if elements == 0 => leads_into_tool(&block.plan, path, depth + 1),
-        Body::Loop(repeat) if elements == 1 => leads_into_tool(&repeat.round.plan, path, depth + 1),
-        Body::If(branches) => branches
-            .iter()
-            .any(|branch| body_leads_into_tool(&branch.body, elements, path, depth)),
-        Body::For(each) => elements
-            .checked_sub(1)
-            .is_some_and(|elements| body_leads_into_tool(&each.body, elements, path, depth)),
-        Body::Action(_) | Body::Block(_) | Body::Loop(_) | Body::Await(_) => false,
-    }
 }
 
 /// The steps of the work: nothing can be sent to those that undo others, or always run.
