@@ -54,6 +54,7 @@ impl Tool for Sleep {
     const NAME: &'static str = "sleep";
     const DESCRIPTION: &'static str = "Waits for a time, such as `90s`, `5m` or `3d`.";
     const READ_ONLY: bool = true;
+    const WAITS: bool = true;
 }
 
 #[diagnostic::do_not_recommend]

@@ -120,7 +120,7 @@ pub(crate) fn outside(
                 #check::editor::any()
             }
             #[doc = #submit_doc]
-            #vis fn #submit_name<'j, J: #check::Journal>(self, journal: &'j J, id: impl ::core::convert::Into<#check::String>) -> #check::Submission<'j> {
+            #vis fn #submit_name<'s, S: #check::Submit>(self, to: &'s S, id: impl ::core::convert::Into<#check::String>) -> S::Submission<'s, #ty> {
                 #check::editor::any()
             }
         }
@@ -141,7 +141,9 @@ fn docs_of(head: &Header) -> [String; 3] {
     [
         format!("The plan of [`{name}`] as data."),
         format!("Runs [`{name}`] on an application that has its tools."),
-        format!("Records [`{name}`] in a journal under an id, for a process that serves it."),
+        format!(
+            "Submits [`{name}`] under an id: to a journal, for a process that serves it, or to the client of an engine."
+        ),
     ]
 }
 
@@ -344,7 +346,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let [plan_doc, run_doc, submit_doc] = docs_of(head);
     // rustc shows the names, and where `run` and `submit` are defined.
     let argument = |text| Ident::new(text, Span::mixed_site().located_at(name.span()));
-    let (app, journal, id) = (argument("app"), argument("journal"), argument("id"));
+    let (app, to, id) = (argument("app"), argument("to"), argument("id"));
     let method = |text| Ident::new(text, name.span());
     let (run, submit) = (method("run"), method("submit"));
     let call = quote! {
@@ -396,8 +398,8 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
 
             #[doc = #submit_doc]
             #[allow(dead_code)]
-            #vis fn #submit<'__j, __J: __plan::Journal>(self, #journal: &'__j __J, #id: impl ::core::convert::Into<__plan::String>) -> __plan::Submission<'__j> {
-                __plan::submit(&__PLAN, &self, #journal, #id.into())
+            #vis fn #submit<'__s, __S: __plan::Submit>(self, #to: &'__s __S, #id: impl ::core::convert::Into<__plan::String>) -> __S::Submission<'__s, <Self as __plan::Tool>::Output> {
+                __plan::submit(&__PLAN, &self, #to, #id.into())
             }
         }
         impl __plan::Tool for #name {

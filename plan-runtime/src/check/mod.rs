@@ -56,10 +56,9 @@ pub use run::{
 };
 pub use segment::{Flattened, written};
 
-pub use crate::journal::Journal;
 pub use crate::plan::{LazyPlan, Source};
 pub use crate::resolve::{Arguments, HandOver, ResolveError, Scope, StoredValue, encode};
-pub use crate::run::{CallContext, CalledPlan, Mock, OnMock, Submission, submit};
+pub use crate::run::{CallContext, CalledPlan, Mock, OnMock, Submit, submit};
 pub use crate::shape::inside::{
     Cons, HasParts, Inside, Known as KnownType, Nil, Of, Searchable, TypeTree, Types,
 };

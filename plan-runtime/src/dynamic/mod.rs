@@ -164,6 +164,8 @@ mod schema;
 mod source;
 mod spans;
 #[cfg(feature = "dynamic")]
+mod submitted;
+#[cfg(feature = "dynamic")]
 mod toolbox;
 #[cfg(feature = "dynamic")]
 mod unsupported;
@@ -180,14 +182,8 @@ pub use reader::{Document, Reader};
 #[cfg(feature = "rust")]
 pub use rust::RustSource;
 #[cfg(feature = "dynamic")]
+pub use submitted::Submitted;
+#[cfg(feature = "dynamic")]
 pub use toolbox::Toolbox;
-#[cfg(feature = "sqlite")]
-pub(crate) use toolbox::{RecordedPlan, Resumed};
-
-/// Why a value is not of a type, as a plan writes it, where something says that type.
-#[cfg(feature = "sqlite")]
-pub(crate) fn misfit(type_name: &str, value: &serde_json::Value) -> Option<String> {
-    check::misfit(type_name, value)
-}
 #[cfg(feature = "dynamic")]
 pub use unsupported::{Unsupported, UnsupportedPart};

@@ -3,15 +3,11 @@
 use super::before_run::{self, NotReady};
 use super::contract::{Contract, Contracts};
 use super::{Dialect, Document, Findings, Reader, check};
-#[cfg(feature = "sqlite")]
-use crate::journal::RunInfo;
 use crate::plan::{
     Action, BodyPart, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
     ToolInfo,
 };
 use crate::print::MessageName;
-#[cfg(feature = "sqlite")]
-use crate::run::durable::read_inputs;
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::run::{CalledPlan, Cause, RunError, Throttle, allows};
 use crate::shape::Secrets;
@@ -80,15 +76,11 @@ type AppFuture<'x> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'x>>;
 
 type AppCall<App> = dyn for<'x> Fn(&'x App, Value) -> AppFuture<'x> + Send + Sync;
 
-enum Implementation<App: ?Sized> {
+pub(super) enum Implementation<App: ?Sized> {
     /// A [`Call`] of a type.
     Typed(
         for<'x> fn(Request<'_>, &'x App) -> Started<'x>,
         /// The plan that it is, with these inputs.
-        #[cfg_attr(
-            not(feature = "sqlite"),
-            expect(dead_code, reason = "whoever serves runs asks")
-        )]
         for<'x> fn(Value, &'x App) -> std::result::Result<CalledPlan<'x>, String>,
     ),
     /// A closure over JSON.
@@ -96,7 +88,12 @@ enum Implementation<App: ?Sized> {
 }
 
 impl<App: ?Sized> Implementation<App> {
-    fn start<'x>(&self, request: Request<'_>, app: &'x App, contracts: &Contracts) -> Started<'x> {
+    pub(super) fn start<'x>(
+        &self,
+        request: Request<'_>,
+        app: &'x App,
+        contracts: &Contracts,
+    ) -> Started<'x> {
         match self {
             // What a type is read from is checked by reading it.
             Self::Typed(start, _) => start(request, app),
@@ -463,14 +460,22 @@ impl<App: ?Sized> Toolbox<App> {
         inputs: impl Serialize,
         app: &'a App,
     ) -> Run<'a, App, Value> {
+        self.begin(plan, inputs, app).throttle(&self.throttle)
+    }
+
+    /// The same, without the toolbox's throttle.
+    pub(super) fn begin<'a>(
+        &'a self,
+        plan: impl Into<Executable<'a>>,
+        inputs: impl Serialize,
+        app: &'a App,
+    ) -> Run<'a, App, Value> {
         let plan = plan.into();
         let (found, not_ready) = FoundTools::new(self, &plan);
         let inputs =
             before_run::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
         let secrecy = self.secrecy(&plan);
-        Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app)
-            .throttle(&self.throttle)
-            .keeping(secrecy)
+        Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app).keeping(secrecy)
     }
 
     /// Calls one tool, as a run of a plan that has no other step.
@@ -570,76 +575,13 @@ impl<App: ?Sized> Toolbox<App> {
         })
     }
 
-    /// What runs a run that a journal has.
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn resumed<'a>(
-        &'a self,
-        run: &RunInfo,
-        app: &'a App,
-    ) -> std::result::Result<Resumed<'a, App>, String> {
-        let inputs = read_inputs(&run.inputs).map_err(|error| error.to_string())?;
-        let inputs = Value::Object(inputs);
-        match self.recorded(run)? {
-            RecordedPlan::Tool(_) => match self.get(&run.plan) {
-                Some(Implementation::Typed(_, plan)) => {
-                    let called = plan(inputs, app)?;
-                    let run = Run::of_called(called, app).throttle(&self.throttle);
-                    Ok(Resumed::Plan(Box::new(run)))
-                }
-                _ => Err("the tool of this name is not a plan".to_owned()),
-            },
-            RecordedPlan::Document(plan) => Ok(Resumed::Document(plan, inputs)),
-        }
+    pub(crate) fn throttle_of_all(&self) -> &Throttle {
+        &self.throttle
     }
 
-    /// The plan of a run that a journal has: a tool of the toolbox that is the same plan, or was, or what is recorded.
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn recorded(&self, run: &RunInfo) -> std::result::Result<RecordedPlan, String> {
-        let contract = self.contracts.get(&run.plan);
-        let own = contract.and_then(|contract| contract.plan.plan());
-        if let Some(own) = own
-            && serde_json::to_string(own).is_ok_and(|own| own == run.document)
-        {
-            return Ok(RecordedPlan::Tool(own));
-        }
-        let plan: Plan = serde_json::from_str(&run.document)
-            .map_err(|error| format!("the recorded plan cannot be read: {error}"))?;
-        let has_code = Executable::new(&plan)
-            .graph
-            .is_ok_and(|graph| graph.lacks_code);
-        match own {
-            // Only a program can have said that. It has changed since.
-            Some(own) if has_code => Ok(RecordedPlan::Tool(own)),
-            None if has_code => Err(format!(
-                "the toolbox has no plan `{}`, which contains Rust code; add it with `with`",
-                MessageName(&run.plan)
-            )),
-            _ => Ok(RecordedPlan::Document(Box::new(
-                self.contracts.mark_secrets(plan),
-            ))),
-        }
-    }
-
-    fn get(&self, name: &str) -> Option<&Implementation<App>> {
+    pub(super) fn get(&self, name: &str) -> Option<&Implementation<App>> {
         self.tools.get(self.contracts.place(name)?)
     }
-}
-
-/// The plan of a run that a journal has.
-#[cfg(feature = "sqlite")]
-pub(crate) enum RecordedPlan {
-    /// It is a tool.
-    Tool(&'static Plan),
-    /// It is run as it is recorded.
-    Document(Box<Plan>),
-}
-
-/// What runs a run that a journal has.
-#[cfg(feature = "sqlite")]
-pub(crate) enum Resumed<'a, App: ?Sized> {
-    Plan(Box<Run<'a, App, Value>>),
-    /// A plan and its inputs, to be run through the toolbox.
-    Document(Box<Plan>, Value),
 }
 
 /// The tools of a plan's actions, looked up once for a run.

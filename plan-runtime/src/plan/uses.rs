@@ -118,6 +118,13 @@ impl Template {
         }
     }
 
+    /// Whether Rust code is in it.
+    pub(crate) fn has_code(&self) -> bool {
+        let mut found = false;
+        self.each(&mut |part| found |= matches!(part, Self::Computed(_)));
+        found
+    }
+
     /// Whether only `plan!` could give this the code that it lacks; what is in it is not looked at.
     #[cfg(feature = "dynamic")]
     pub(crate) fn lacks_code(&self) -> bool {

@@ -19,6 +19,7 @@
 //! | [`Signals`] | values for steps that wait for one |
 //! | [`Throttle`] | how often tools may be called, by all runs together |
 //! | [`Observer`] | is notified of events as they happen |
+//! | [`Engine`] | makes the calls of a run elsewhere |
 //! | [`Timer`] | where waits and time limits take the time from |
 //! | [`Mock`], [`ManualTimer`] | an application and a time for tests |
 
@@ -26,6 +27,7 @@ mod answer;
 mod catch;
 mod context;
 pub(crate) mod durable;
+mod engine;
 mod hash;
 mod limits;
 mod mock;
@@ -54,6 +56,7 @@ mod view;
 
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
+pub use engine::{CallOutcome, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;
 pub use observe::{Observer, StepRef};
@@ -66,9 +69,9 @@ pub use report::{
     ToolMetadata, ToolResult, Totals,
 };
 pub use signals::{SignalError, Signals};
-pub use submission::Submission;
 #[doc(hidden)]
 pub use submission::submit;
+pub use submission::{Submission, Submit};
 pub use throttle::Throttle;
 pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
 #[doc(hidden)]
@@ -78,7 +81,7 @@ pub use tool::OnMock;
 pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
-use crate::journal::{End, Journal, JournalError, SharedJournal, Written};
+use crate::journal::{End, JournalError, SharedJournal, Written};
 use crate::plan::Executable;
 #[cfg(feature = "dynamic")]
 use crate::plan::Secrecy;
@@ -219,6 +222,31 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
                 read: serde_json::from_value,
             },
         }
+    }
+}
+
+#[cfg(feature = "dynamic")]
+impl<'a, App: ?Sized> Run<'a, App, Value> {
+    /// A run of a plan that a step could call, as it is.
+    pub(crate) fn of_called(called: CalledPlan<'a>, app: &'a App) -> Self {
+        let CalledPlan {
+            executable,
+            inputs,
+            own,
+            ..
+        } = called;
+        let mut run = Self::started_by(Starter::Called(own.start), executable, inputs, app);
+        run.output = OutputOf {
+            fits: own.fits,
+            ..run.output
+        };
+        run
+    }
+
+    /// A run that cannot start.
+    pub(crate) fn unfit(plan: Executable<'a>, app: &'a App, cause: Cause) -> Self {
+        let start: StartFn<App> = |_, request, _| request.unknown();
+        Self::started_by(Starter::Plan(start), plan, Err(cause), app)
     }
 }
 
@@ -458,7 +486,21 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.target = Some(Target::new(journal, id)))
     }
 
-    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal::Sqlite::serve) the journal runs it.
+    /// Has an engine make the calls of the run, on whatever machine, and keep what comes of them.
+    ///
+    /// The run takes its time, its [seed](Self::seed) and the values of `await` from the engine, and all values go through JSON. Plans that steps call run here, and so does Rust
+    /// code in plans. Observers are told again what happens again after a crash.
+    ///
+    /// # Errors
+    ///
+    /// The run does not start if it is [durable](Self::durable) or [inside](Self::inside) another, has a [gate](Self::gate) or a [throttle](Self::throttle), which the engine knows nothing of, or has
+    /// [secrets](crate::Shape#secrets), which an engine would keep in plain text.
+    pub fn on_engine(self, engine: impl Engine + 'static) -> Self {
+        self.configure(|options| options.engine = Some(Arc::new(engine)))
+    }
+
+    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal::Sqlite::serve) the journal runs it. Or submits it to
+    /// an engine, with the engine's client.
     ///
     /// It is for plans without a name and for those that come as JSON. A plan with a name has a `submit` of its own, which needs no application:
     /// `Order { cents: 500 }.submit(&db, "order-17").await?`.
@@ -489,12 +531,15 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// # Panics
     ///
     /// If the run has been polled.
-    pub fn submit<J: Journal>(self, journal: &'a J, id: impl Into<String>) -> Submission<'a> {
+    pub fn submit<'s, S: Submit>(self, to: &'s S, id: impl Into<String>) -> S::Submission<'s, O>
+    where
+        O: DeserializeOwned + 'static,
+    {
         let Stage::New(executable, inputs, options) = self.stage else {
             panic!("a run was submitted after it had started")
         };
-        let is_secret = options.secrecy.is_some();
-        Submission::new(&executable, inputs, is_secret, journal, id.into())
+        let run = submission::info_of(&executable, inputs, options.secrecy.is_some());
+        to.submit(run, id.into())
     }
 
     /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random. A [durable](Self::durable) run has the id that its journal knows it by.
@@ -727,6 +772,9 @@ fn begin(
     inputs: Result<Vec<StoredValue>, Cause>,
     options: &mut Options<'_>,
 ) -> Result<Start, Cause> {
+    if let Some(engine) = options.engine.clone() {
+        return begin_on(engine, executable, inputs, options);
+    }
     let Some(target) = options.target.take() else {
         return Ok(Start::Runs(inputs));
     };
@@ -745,13 +793,57 @@ fn begin(
         // A report needs all that has happened.
         Begun::Ended(_, durable) | Begun::Runs(durable) => {
             options.durable = Some(durable);
-            // What is sent through the journal comes there.
-            let graph = executable.graph.as_ref().ok();
-            let plan = graph.map(|graph| graph.shared(executable.plan));
-            options.signals.get_or_init(|| Receiver::new(plan));
+            receive(executable, options);
             Start::Runs(Ok(inputs.into_iter().map(StoredValue::json).collect()))
         }
     })
+}
+
+/// Begins a run whose calls an engine makes.
+fn begin_on(
+    engine: Arc<dyn Engine>,
+    executable: &Executable<'_>,
+    inputs: Result<Vec<StoredValue>, Cause>,
+    options: &mut Options<'_>,
+) -> Result<Start, Cause> {
+    let conflicts = [
+        (
+            options.target.is_some(),
+            "it is durable, and an engine keeps what happens already",
+        ),
+        (
+            options.outer.is_some(),
+            "a run inside a call cannot have an engine: what happens in the call is not known to it",
+        ),
+        (
+            options.gate.is_some(),
+            "it has a gate, whose answers the engine does not keep; ask in a step, with `await`",
+        ),
+        (
+            !options.throttles.is_empty(),
+            "it has a throttle, which knows only the calls of one process; limit its concurrency, or give the workers a throttle",
+        ),
+    ];
+    let conflicts = conflicts.into_iter().filter(|(is_so, _)| *is_so);
+    let conflicts: Vec<String> = conflicts.map(|(_, what)| what.to_owned()).collect();
+    if !conflicts.is_empty() {
+        return Err(Cause::Unfit(conflicts));
+    }
+    let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
+    options.seed = Some(engine.seed());
+    options.timer = Some(engine);
+    receive(executable, options);
+    Ok(Start::Runs(Ok(inputs
+        .into_iter()
+        .map(StoredValue::json)
+        .collect())))
+}
+
+/// Values for its steps come from outside.
+fn receive(executable: &Executable<'_>, options: &Options<'_>) {
+    let graph = executable.graph.as_ref().ok();
+    let plan = graph.map(|graph| graph.shared(executable.plan));
+    options.signals.get_or_init(|| Receiver::new(plan));
 }
 
 /// The inputs of a run as JSON, if they may be recorded.
@@ -775,7 +867,7 @@ fn recordable(
 
 fn secrets_in_journal() -> Cause {
     Cause::Unfit(vec![
-        "it has secrets, which the journal would keep in plain text".to_owned(),
+        "it has secrets, which would be kept in plain text".to_owned(),
     ])
 }
 

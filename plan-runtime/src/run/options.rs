@@ -3,6 +3,7 @@
 use super::context::AnyGate;
 use super::context::CallContext;
 use super::durable::{Durable, Target};
+use super::engine::Engine;
 use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
@@ -55,6 +56,8 @@ pub(super) struct Options<'a> {
     pub(super) target: Option<Target>,
     /// The journal that it has.
     pub(super) durable: Option<Arc<Durable>>,
+    /// What makes its calls, if the process does not.
+    pub(super) engine: Option<Arc<dyn Engine>>,
     /// Where it counts how often steps were undone, if somebody is to see that.
     pub(super) undone: Option<UndoneCounts>,
 }
@@ -84,6 +87,7 @@ impl Default for Options<'_> {
             hands_over: false,
             target: None,
             durable: None,
+            engine: None,
             undone: None,
         }
     }
@@ -101,6 +105,7 @@ impl Options<'_> {
             observers: std::mem::take(&mut self.observers),
             inbox: self.signals.get().map(Receiver::inbox),
             durable: self.durable.take(),
+            engine: self.engine.take(),
             undone: self.undone.take().unwrap_or_default(),
         })
     }

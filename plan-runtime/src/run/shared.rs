@@ -2,6 +2,7 @@
 
 use super::catch::catch;
 use super::durable::{Durable, of_element};
+use super::engine::Engine;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::permits::Permits;
@@ -24,6 +25,7 @@ pub(super) struct SharedOptions {
     /// What is sent to its steps, if somebody can send something.
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) durable: Option<Arc<Durable>>,
+    pub(super) engine: Option<Arc<dyn Engine>>,
     pub(super) undone: UndoneCounts,
 }
 
@@ -37,6 +39,8 @@ pub(super) struct SharedRun {
     pub(super) permits: Permits,
     /// Its journal, if it has one.
     pub(super) durable: Option<Arc<Durable>>,
+    /// What makes its calls, if the process does not.
+    pub(super) engine: Option<Arc<dyn Engine>>,
     /// Which observers have panicked: they are not notified again.
     panicked: Vec<AtomicBool>,
     /// How often steps were undone, by their paths.
@@ -57,6 +61,7 @@ impl SharedRun {
             id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
             permits: Permits::new(options.concurrency),
             durable: options.durable.take(),
+            engine: options.engine.take(),
             panicked: options
                 .observers
                 .iter()
@@ -73,6 +78,11 @@ impl SharedRun {
             let bits = fastrand::u128(..);
             format!("{bits:032x}")
         })
+    }
+
+    /// Whether it goes on after a crash, so that what Rust code decides is kept.
+    pub(super) fn is_kept(&self) -> bool {
+        self.durable.is_some() || self.engine.is_some()
     }
 
     /// The path of a step below this prefix, with how often it was undone.

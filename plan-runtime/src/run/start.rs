@@ -3,6 +3,7 @@
 use super::StepError;
 use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
+use super::engine::{Engine, arguments_on, call_on, decided_on};
 use super::limits::Limits;
 use super::mock::Known;
 use super::storing::Storing;
@@ -42,8 +43,8 @@ pub(crate) enum Starter<'a, App: ?Sized> {
     Found(Box<dyn Starts<App> + 'a>),
     /// The code of a plan that is called, as it would be by a step.
     #[cfg_attr(
-        not(feature = "sqlite"),
-        expect(dead_code, reason = "whoever serves runs has it")
+        not(feature = "dynamic"),
+        expect(dead_code, reason = "whoever runs what was submitted has it")
     )]
     Called(Box<StartAction<'a>>),
 }
@@ -109,6 +110,8 @@ pub struct Request<'s> {
     known: Option<&'s Arc<Known>>,
     /// What a call gave before: nothing is called, but asked whether this is an output.
     recorded: Option<&'s Value>,
+    /// What makes the call, in the place of the process.
+    engine: Option<&'s Arc<dyn Engine>>,
 }
 
 impl<'s> Request<'s> {
@@ -126,7 +129,14 @@ impl<'s> Request<'s> {
             secret: None,
             known: None,
             recorded: None,
+            engine: None,
         }
+    }
+
+    /// The same, whose call an engine makes, if there is one.
+    #[must_use]
+    pub(super) fn on(self, engine: Option<&'s Arc<dyn Engine>>) -> Self {
+        Self { engine, ..self }
     }
 
     /// The same, which leaves the resolved arguments as JSON here.
@@ -328,6 +338,9 @@ impl<'s> Request<'s> {
         if self.asks && T::PLAN.is_some() {
             return Started::Asks(None);
         }
+        if let Some(engine) = self.engine {
+            return self.call_elsewhere::<T, A>(engine, app);
+        }
         let tool: T = match self.arguments() {
             Ok(tool) => tool,
             Err(error) => return Started::Ended(Err(error)),
@@ -344,13 +357,21 @@ impl<'s> Request<'s> {
             }
             Err(tool) => tool,
         };
-        let (keep, room) = (self.keep, self.scope.room());
         if !T::USES_CONTEXT {
+            let (keep, room) = (self.keep, self.scope.room());
             let call = Storing::<T, _>::new(tool.call(app), keep, room);
             return Started::Running(Box::pin(call));
         }
-        let is_plan = T::PLAN.is_some();
-        let context = self.context(is_plan);
+        self.call_in_context(tool, app)
+    }
+
+    fn call_in_context<'x, T, A>(self, tool: T, app: &'x A) -> Started<'x>
+    where
+        T: Call<A> + 'x,
+        A: ?Sized,
+    {
+        let (keep, room) = (self.keep, self.scope.room());
+        let context = self.context(T::PLAN.is_some());
         let running = RunningCall::of(&context);
         let output = tool.call_in(app, context.clone());
         let call = async move {
@@ -360,6 +381,55 @@ impl<'s> Request<'s> {
         };
         let call = Storing::<T, _>::new(call, keep, room);
         Started::InContext(Box::pin(call), context)
+    }
+
+    /// Has an engine call a tool. A plan runs here, and so does what only waits.
+    #[cold]
+    fn call_elsewhere<'x, T, A>(self, engine: &Arc<dyn Engine>, app: &'x A) -> Started<'x>
+    where
+        T: Call<A> + 'x,
+        A: ?Sized,
+    {
+        let context = self.context(T::PLAN.is_some());
+        let made = arguments_on(&**engine, self.action.args.has_code(), &context, || {
+            // That they are of the tool's type is an error of the arguments, wherever the tool runs.
+            self.read::<T>()?
+                .map_or(Err(StepError::Unknown), |(_, arguments)| Ok(arguments))
+        });
+        let arguments = match made {
+            Ok(arguments) => arguments,
+            Err(error) => return Started::Ended(Err(error)),
+        };
+        let tool = match T::deserialize(&arguments) {
+            Ok(tool) => tool,
+            Err(error) => {
+                let error = serde::de::Error::custom(error);
+                return Started::Ended(Err(StepError::arguments(error)));
+            }
+        };
+        let tool = match tool.plan_on(app) {
+            Ok(plan) => return Started::Plan(plan.keeping(self.keep), context),
+            Err(tool) if T::WAITS => return self.call_in_context(tool, app),
+            Err(tool) => tool,
+        };
+        drop_quietly(tool);
+        let fits =
+            |value: &Value| <T::Output as serde::Deserialize>::deserialize(value).map(drop_quietly);
+        self.have_called(engine, (T::NAME, &arguments), &context, fits)
+    }
+
+    /// Has an engine make a call with these arguments.
+    fn have_called<'x>(
+        self,
+        engine: &Arc<dyn Engine>,
+        call: (&str, &Value),
+        context: &CallContext,
+        fits: fn(&Value) -> std::result::Result<(), serde_json::Error>,
+    ) -> Started<'x> {
+        match call_on(&**engine, call, context, fits, self.scope.room()) {
+            Ok(future) => Started::Running(future),
+            Err(error) => Started::Ended(Err(error)),
+        }
     }
 
     /// Calls a tool whose arguments and output are JSON. The arguments are resolved immediately, and `check` returns what is wrong
@@ -377,7 +447,15 @@ impl<'s> Request<'s> {
         if let Some(fits) = self.fits::<Value>() {
             return fits;
         }
-        let arguments = match self.arguments_as_json() {
+        let made = match self.engine {
+            None => self.arguments_as_json(),
+            Some(engine) => {
+                let has_code = self.action.args.has_code();
+                let make = || self.arguments_as_json();
+                arguments_on(&**engine, has_code, &self.context(false), make)
+            }
+        };
+        let arguments = match made {
             Ok(arguments) => arguments,
             Err(error) => return Started::Ended(Err(error)),
         };
@@ -391,6 +469,10 @@ impl<'s> Request<'s> {
         }
         if self.asks {
             return self.question(name, description, is_read_only);
+        }
+        if let Some(engine) = self.engine {
+            let context = self.context(false);
+            return self.have_called(engine, (name, &arguments), &context, |_| Ok(()));
         }
         let room = self.scope.room();
         let output = call(arguments);
@@ -408,6 +490,9 @@ impl<'s> Request<'s> {
         if let Some(fits) = self.fits::<T>() {
             return fits;
         }
+        if let Some(engine) = self.engine.filter(|_| self.action.args.has_code()) {
+            return self.compute_once::<T>(engine);
+        }
         let hold = |value| {
             let meter = self.scope.meter().map(Meter::again);
             let meter = meter.unwrap_or_else(Meter::unlimited);
@@ -419,6 +504,25 @@ impl<'s> Request<'s> {
         };
         let value = value.map_err(StepError::arguments);
         Started::Ended(value.and_then(|value| hold(value).map_err(StepError::output)))
+    }
+
+    /// Computes a value that an engine remembers.
+    #[cold]
+    fn compute_once<'x, T>(self, engine: &Arc<dyn Engine>) -> Started<'x>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let key = self.context(false).key();
+        let meter = self.scope.meter().map(Meter::again);
+        let decided = decided_on(&**engine, key, || {
+            let value: T = resolve(&self.action.args, self.scope).map_err(StepError::arguments)?;
+            encode_within(&value, meter.as_ref()).map_err(StepError::output)
+        });
+        Started::Ended(decided.and_then(|value| {
+            let fits = T::deserialize(&value).map(drop_quietly);
+            fits.map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
+            StoredValue::made(value, self.scope.room()).map_err(StepError::output)
+        }))
     }
 
     /// There is nothing that runs this step.

@@ -1,46 +1,66 @@
-//! A run that is described to a journal, for whoever serves it.
+//! Runs that are described as data, for whoever runs them.
 
 use super::durable;
 use super::recordable;
 use crate::Tool;
 use crate::error::{Cause, RunError};
-use crate::journal::Journal;
+use crate::journal::{Journal, RunInfo};
 use crate::plan::{Executable, LazyPlan, Plan};
 use crate::resolve::{StoredValue, encode};
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A run that is recorded once this is awaited: what `submit` of a plan and [`Run::submit`](super::Run::submit) return.
+/// What runs can be submitted to: a [`Journal`], for whoever serves it, or the client of an engine.
+///
+/// `submit` of a plan and [`Run::submit`](super::Run::submit) take one.
+#[diagnostic::on_unimplemented(
+    message = "runs cannot be submitted to `{Self}`",
+    label = "this is neither a journal nor the client of an engine",
+    note = "submit to a `&Sqlite`, a `&Memory`, or another type that implements `Journal` or `Submit`"
+)]
+pub trait Submit {
+    /// What submits a run with an output of the type `O` once it is awaited.
+    type Submission<'s, O>
+    where
+        Self: 's,
+        O: 's;
+
+    /// Submits a run under this id. What is wrong with the run is told where the submission is awaited.
+    fn submit<'s, O: DeserializeOwned + 'static>(
+        &'s self,
+        run: Result<RunInfo, RunError>,
+        id: String,
+    ) -> Self::Submission<'s, O>;
+}
+
+impl<J: Journal> Submit for J {
+    type Submission<'s, O>
+        = Submission<'s>
+    where
+        J: 's,
+        O: 's;
+
+    fn submit<'s, O>(&'s self, run: Result<RunInfo, RunError>, id: String) -> Submission<'s> {
+        Submission {
+            run: Some(run),
+            journal: self,
+            id,
+        }
+    }
+}
+
+/// A run that is recorded in a [`Journal`] once this is awaited: what `submit` of a plan and [`Run::submit`](super::Run::submit) return.
 ///
 /// The plan and its inputs are durable once it is ready. It blocks the thread until then, some milliseconds.
 #[must_use = "nothing is submitted unless this is awaited"]
 pub struct Submission<'a> {
-    plan: &'a Plan,
     /// Nothing once it has ended.
-    inputs: Option<Result<Vec<Value>, Cause>>,
+    run: Option<Result<RunInfo, RunError>>,
     journal: &'a dyn Journal,
     id: String,
-}
-
-impl<'a> Submission<'a> {
-    /// A run of a plan with these inputs.
-    pub(super) fn new(
-        executable: &Executable<'a>,
-        inputs: Result<Vec<StoredValue>, Cause>,
-        is_secret: bool,
-        journal: &'a dyn Journal,
-        id: String,
-    ) -> Self {
-        Self {
-            plan: executable.plan,
-            inputs: Some(recordable(executable, inputs, is_secret)),
-            journal,
-            id,
-        }
-    }
 }
 
 impl Future for Submission<'_> {
@@ -48,38 +68,51 @@ impl Future for Submission<'_> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let inputs = this.inputs.take();
-        let inputs = inputs.expect("a submission was polled after it had ended");
-        let submitted =
-            inputs.and_then(|inputs| durable::submit(this.journal, &this.id, this.plan, &inputs));
-        Poll::Ready(submitted.map_err(|cause| RunError::new(this.plan, cause, Vec::new())))
+        let run = this.run.take();
+        let run = run.expect("a submission was polled after it had ended");
+        Poll::Ready(run.and_then(|run| {
+            let submitted = durable::submit(this.journal, &this.id, &run);
+            submitted.map_err(|cause| RunError::new(&Plan::new(&*run.plan), cause, Vec::new()))
+        }))
     }
 }
 
 impl fmt::Debug for Submission<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Submission")
-            .field("plan", &self.plan.name)
-            .field("id", &self.id)
-            .finish_non_exhaustive()
+        let mut debug = f.debug_struct("Submission");
+        if let Some(Ok(run)) = &self.run {
+            debug.field("plan", &run.plan);
+        }
+        debug.field("id", &self.id).finish_non_exhaustive()
     }
+}
+
+/// What is submitted of a run of a plan with these inputs.
+pub(super) fn info_of(
+    executable: &Executable<'_>,
+    inputs: Result<Vec<StoredValue>, Cause>,
+    is_secret: bool,
+) -> Result<RunInfo, RunError> {
+    let inputs = recordable(executable, inputs, is_secret);
+    let info = inputs.and_then(|inputs| durable::info(executable.plan, &inputs));
+    info.map_err(|cause| RunError::new(executable.plan, cause, Vec::new()))
 }
 
 /// Submits a run of a plan whose inputs are these. Not for users: `plan!` calls it.
 #[doc(hidden)]
-pub fn submit<'a, T: Tool>(
+pub fn submit<'s, T: Tool, S: Submit>(
     plan: &'static LazyPlan,
     inputs: &T,
-    journal: &'a dyn Journal,
+    to: &'s S,
     id: String,
-) -> Submission<'a> {
+) -> S::Submission<'s, T::Output> {
     let executable = Executable::from(plan);
     let inputs = encode(inputs).map_err(Cause::Inputs).map(|mut inputs| {
         let inputs = executable.plan.inputs.iter().map(|input| {
-            let value = inputs.get_mut(&input.name).map(Value::take);
+            let value = inputs.get_mut(&input.name).map(serde_json::Value::take);
             StoredValue::json(value.unwrap_or_default())
         });
         inputs.collect()
     });
-    Submission::new(&executable, inputs, false, journal, id)
+    to.submit(info_of(&executable, inputs, false), id)
 }

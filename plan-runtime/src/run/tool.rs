@@ -96,6 +96,10 @@ pub trait Tool: Serialize + DeserializeOwned + Shape {
     #[doc(hidden)]
     const ONE_APPLICATION: bool = false;
 
+    /// Whether the tool only waits, so that a run on an engine does that itself. Not for users: [`Sleep`](crate::Sleep) does.
+    #[doc(hidden)]
+    const WAITS: bool = false;
+
     /// Runs the plan that the tool is on a mock. Not for users: `plan!` gives it.
     #[doc(hidden)]
     const ON_MOCK: OnMock<Self> = None;

@@ -2,8 +2,7 @@
 
 use super::durable::{Durable, Target};
 use super::shared::UndoneCounts;
-use super::start::CalledPlan;
-use super::{Cause, OutputOf, Report, Run, RunError, Stage, Starter};
+use super::{Cause, Report, Run, RunError, Stage};
 use crate::journal::{Claim, Journal};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -55,22 +54,6 @@ pub(crate) struct View {
 }
 
 impl<'a, App: ?Sized> Run<'a, App, Value> {
-    /// A run of a plan that a step could call, as it is.
-    pub(crate) fn of_called(called: CalledPlan<'a>, app: &'a App) -> Self {
-        let CalledPlan {
-            executable,
-            inputs,
-            own,
-            ..
-        } = called;
-        let mut run = Self::started_by(Starter::Called(own.start), executable, inputs, app);
-        run.output = OutputOf {
-            fits: own.fits,
-            ..run.output
-        };
-        run
-    }
-
     /// The same as with [`Run::durable`], followed from outside.
     pub(crate) fn followed(self, journal: Arc<dyn Journal>, id: &str, by: &Following) -> Self {
         self.configure(|options| {

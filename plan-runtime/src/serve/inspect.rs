@@ -1,9 +1,8 @@
 //! Reports, signals, and what keeps runs from going on.
 
 use crate::Plan;
-use crate::dynamic::{RecordedPlan, Resumed, Toolbox, misfit};
+use crate::dynamic::Toolbox;
 use crate::journal::{Journal, JournalError, Message, RunFilter, RunState, Sqlite};
-use crate::run::signals::wait_at;
 use crate::run::{Cause, Report, RunError, SignalError, View};
 use serde::Serialize;
 use serde_json::Value;
@@ -58,16 +57,10 @@ impl Sqlite {
         let viewer = self.viewer(id, hidden).map_err(journaled)?;
         let viewer =
             viewer.ok_or_else(|| journaled(JournalError::Unknown { id: id.to_owned() }))?;
-        let resumed = toolbox.resumed(&viewer.info, app);
-        let resumed = resumed.map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why])))?;
-        let journal = Arc::new(viewer);
-        match resumed {
-            Resumed::Plan(run) => run.view(journal, id),
-            Resumed::Document(plan, inputs) => {
-                let run = toolbox.run(&*plan, inputs, app);
-                run.view(journal, id)
-            }
-        }
+        let submitted = toolbox.submitted(&viewer.info);
+        let submitted = submitted
+            .map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why.to_string()])))?;
+        submitted.run(app).view(Arc::new(viewer), id)
     }
 
     /// The runs that have not ended and could not go on with these tools, with the reasons: for a test before a new version is deployed, on a copy of
@@ -119,13 +112,10 @@ impl Sqlite {
         if viewer.end.is_some() {
             return Err(SignalError::Ended);
         }
-        let recorded = toolbox.recorded(&viewer.info);
-        let recorded = recorded.map_err(|why| SignalError::Journal(JournalError::storage(why)))?;
-        let plan = match &recorded {
-            RecordedPlan::Tool(plan) => plan,
-            RecordedPlan::Document(plan) => &**plan,
-        };
-        let value = sent(plan, path, &value)?;
+        let submitted = toolbox.submitted(&viewer.info);
+        let submitted = submitted
+            .map_err(|why| SignalError::Journal(JournalError::storage(why.to_string())))?;
+        let value = submitted.signal(path, value)?;
         let message = Message::Signal {
             path: path.to_owned(),
             body: value.to_string(),
@@ -145,32 +135,4 @@ impl Sqlite {
     pub fn cancel(&self, id: &str) -> Result<(), JournalError> {
         self.send(id, &Message::Cancel)
     }
-}
-
-/// A value for the step at this path, as JSON.
-fn sent(plan: &Plan, path: &str, value: &impl Serialize) -> Result<Value, SignalError> {
-    let wait = wait_at(plan, path).map_err(|similar| SignalError::Unknown {
-        path: path.to_owned(),
-        similar,
-    })?;
-    let value = crate::resolve::encode(value).map_err(|error| SignalError::Value {
-        path: path.to_owned(),
-        error: Arc::new(error),
-    })?;
-    let Some(wait) = wait else {
-        return Ok(value);
-    };
-    let fits = match wait.receive(&value) {
-        Some(received) => received,
-        None => match misfit(&wait.type_name, &value) {
-            None => Ok(value),
-            Some(misfit) if misfit.starts_with("at ") => Err(format!("it, {misfit}")),
-            Some(misfit) => Err(format!("it {misfit}")),
-        },
-    };
-    fits.map_err(|message| SignalError::Type {
-        path: path.to_owned(),
-        type_name: wait.type_name.to_string(),
-        message,
-    })
 }

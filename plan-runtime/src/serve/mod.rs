@@ -9,7 +9,7 @@
 mod inspect;
 mod retry;
 
-use crate::dynamic::{Resumed, Toolbox};
+use crate::dynamic::Toolbox;
 use crate::journal::{JournalError, RunInfo, Sqlite};
 use crate::run::{Following, Run, RunError, Sleep, ThreadTimer, Timer};
 use serde_json::Value;
@@ -342,22 +342,15 @@ async fn run<App: ?Sized + Sync>(
     set: Option<Arc<Set<App>>>,
     following: Following,
 ) -> Option<String> {
-    let resumed = match toolbox.resumed(&info, app) {
-        Ok(resumed) => resumed,
-        Err(reason) => return Some(reason),
+    let submitted = match toolbox.submitted(&info) {
+        Ok(submitted) => submitted,
+        Err(error) => return Some(error.to_string()),
     };
     drop(info);
     let journal = Arc::new(db);
-    let result = match resumed {
-        Resumed::Plan(run) => {
-            let run = configured(*run, set.as_deref());
-            run.followed(journal, &id, &following).await
-        }
-        Resumed::Document(plan, inputs) => {
-            let run = configured(toolbox.run(&*plan, inputs, app), set.as_deref());
-            run.followed(journal, &id, &following).await
-        }
-    };
+    let run = submitted.run(app).throttle(toolbox.throttle_of_all());
+    let run = configured(run, set.as_deref());
+    let result = run.followed(journal, &id, &following).await;
     reason(result)
 }
 

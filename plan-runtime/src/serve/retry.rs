@@ -1,7 +1,7 @@
 //! New attempts for what has failed.
 
 use crate::Plan;
-use crate::dynamic::{RecordedPlan, Toolbox};
+use crate::dynamic::Toolbox;
 use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
 use crate::plan::{Body, BodyPart, Catch, Optional, Role, Step};
 use crate::print::MessageName;
@@ -58,13 +58,10 @@ impl Sqlite {
             return Err(unfit("has not ended"));
         };
         let before = self.view(toolbox, app, id, HashSet::new())?.undone;
-        let recorded = toolbox
-            .recorded(info)
-            .map_err(|why| failed(Cause::Unfit(vec![why])))?;
-        let plan = match &recorded {
-            RecordedPlan::Tool(plan) => plan,
-            RecordedPlan::Document(plan) => &**plan,
-        };
+        let submitted = toolbox
+            .submitted(info)
+            .map_err(|why| failed(Cause::Unfit(vec![why.to_string()])))?;
+        let plan = submitted.plan();
         let mut records = Records::default();
         for record in self.records(id).map_err(journaled)? {
             let (key, found) = record.map_err(journaled)?;

@@ -3,6 +3,7 @@
 mod basics;
 mod cells;
 mod changes;
+mod engine;
 mod faults;
 mod found;
 mod keys;

@@ -52,9 +52,11 @@ macro_rules! tool {
 tool!(Act, "act");
 tool!(Called, "called");
 
-struct World<'p> {
+pub(crate) struct World<'p> {
     plans: &'p [Executable<'p>],
-    seed: u64,
+    pub(crate) seed: u64,
+    /// Whether calls are known by their paths alone, without the attempts of what is around them.
+    by_path: bool,
     /// One call in this many fails.
     fails: u64,
     state: Mutex<State>,
@@ -81,7 +83,7 @@ fn key(context: &CallContext) -> String {
     format!("{outer}{}{element}@{}", context.step(), context.attempt())
 }
 
-fn hash(seed: u64, key: &str) -> u64 {
+pub(crate) fn hash(seed: u64, key: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (seed, key).hash(&mut hasher);
     hasher.finish()
@@ -101,7 +103,11 @@ impl<'p> Call<World<'p>> for Act {
     }
 
     async fn call_in(self, world: &World<'p>, context: CallContext) -> Result<Value> {
-        let key = key(&context);
+        let key = if world.by_path {
+            format!("{context}@{}", context.attempt())
+        } else {
+            key(&context)
+        };
         {
             let mut state = world.state.lock().unwrap();
             state.started.push(key.clone());
@@ -122,16 +128,7 @@ impl<'p> Call<World<'p>> for Act {
             }
         })
         .await;
-        let key = running.1.clone();
-        let hash = hash(world.seed ^ 1, &key);
-        if hash.is_multiple_of(world.fails) {
-            return Err(if hash.is_multiple_of(3) {
-                Error::permanent("gone")
-            } else {
-                Error::msg("busy")
-            });
-        }
-        Ok((hash % 100).into())
+        world.outcome(&running.1)
     }
 }
 
@@ -150,7 +147,7 @@ impl<'p> Call<World<'p>> for Called {
     }
 }
 
-fn start<'x>(_: usize, request: Request<'_>, world: &'x World<'_>) -> Started<'x> {
+pub(crate) fn start<'x>(_: usize, request: Request<'_>, world: &'x World<'_>) -> Started<'x> {
     let tool = request.action().tool.as_ref();
     match tool.map(|tool| &*tool.name) {
         Some("act") => request.call::<Act, World<'_>>(world),
@@ -161,6 +158,19 @@ fn start<'x>(_: usize, request: Request<'_>, world: &'x World<'_>) -> Started<'x
 }
 
 impl World<'_> {
+    /// What the call with this key gives.
+    pub(crate) fn outcome(&self, key: &str) -> Result<Value> {
+        let hash = hash(self.seed ^ 1, key);
+        if hash.is_multiple_of(self.fails) {
+            return Err(if hash.is_multiple_of(3) {
+                Error::permanent("gone")
+            } else {
+                Error::msg("busy")
+            });
+        }
+        Ok((hash % 100).into())
+    }
+
     /// Ends the call whose turn it is. Whether there was one.
     fn end_one(&self) -> bool {
         let waker = {
@@ -184,15 +194,29 @@ fn template(source: Source, written: &str) -> Template {
 }
 
 /// Makes random plans.
-struct Maker<'r> {
+pub(crate) struct Maker<'r> {
     random: &'r mut Rng,
     plans: Vec<Plan>,
     depth: usize,
     number: usize,
 }
 
-impl Maker<'_> {
-    fn plan(&mut self, mut left: usize, shift: usize) -> Plan {
+impl<'r> Maker<'r> {
+    pub(crate) fn new(random: &'r mut Rng) -> Self {
+        Self {
+            random,
+            plans: Vec::new(),
+            depth: 0,
+            number: 0,
+        }
+    }
+
+    /// The plans that are called.
+    pub(crate) fn into_plans(self) -> Vec<Plan> {
+        self.plans
+    }
+
+    pub(crate) fn plan(&mut self, mut left: usize, shift: usize) -> Plan {
         self.depth += 1;
         let mut plan = Plan::new("test");
         let mut works: Vec<usize> = Vec::new();
@@ -338,7 +362,7 @@ struct Came {
     effects: Vec<String>,
 }
 
-fn told(result: std::result::Result<Value, RunError>) -> Told {
+pub(crate) fn told(result: std::result::Result<Value, RunError>) -> Told {
     result.map_err(|error| {
         let undone: Vec<&str> = error.undone().collect();
         let left: Vec<&str> = error.not_undone().collect();
@@ -347,16 +371,51 @@ fn told(result: std::result::Result<Value, RunError>) -> Told {
 }
 
 /// The output of a run, or its error and what was undone.
-type Told = std::result::Result<Value, String>;
+pub(crate) type Told = std::result::Result<Value, String>;
 
-struct Case<'p> {
-    plan: &'p Executable<'p>,
-    world: World<'p>,
-    on_failure: OnFailure,
-    concurrency: usize,
+pub(crate) struct Case<'p> {
+    pub(crate) plan: &'p Executable<'p>,
+    pub(crate) world: World<'p>,
+    pub(crate) on_failure: OnFailure,
+    pub(crate) concurrency: usize,
 }
 
-impl Case<'_> {
+impl<'p> Case<'p> {
+    /// A plan whose calls are known by their paths.
+    pub(crate) fn of_paths(
+        plan: &'p Executable<'p>,
+        plans: &'p [Executable<'p>],
+        seed: u64,
+    ) -> Self {
+        Self {
+            plan,
+            world: World {
+                plans,
+                seed,
+                by_path: true,
+                fails: [5, 20, 1000][seed as usize % 3],
+                state: Mutex::default(),
+            },
+            on_failure: POLICIES[seed as usize / 3 % 3],
+            concurrency: [1, 2, 64][seed as usize / 9 % 3],
+        }
+    }
+
+    /// Runs it in this process, without a journal.
+    pub(crate) fn play_here(&self) -> Told {
+        let inputs = Ok(Vec::<StoredValue>::new());
+        let run = Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
+            .on_failure(self.on_failure)
+            .concurrency(self.concurrency);
+        let mut run = Driven::new(run);
+        loop {
+            if let Poll::Ready(result) = run.settle() {
+                return told(result);
+            }
+            assert!(self.world.end_one(), "the run waits, and nothing wakes it");
+        }
+    }
+
     fn run(&self, journal: &Rough) -> Run<'_, World<'_>, Value> {
         self.run_as(journal, "run")
     }
@@ -443,12 +502,7 @@ fn random_plans_that_crash_come_to_the_same_end() {
         let mut random = Rng::with_seed(seed);
         let size =
             random.usize(4..=std::env::var("DURABLE_SIZE").map_or(14, |it| it.parse().unwrap()));
-        let mut maker = Maker {
-            random: &mut random,
-            plans: Vec::new(),
-            depth: 0,
-            number: 0,
-        };
+        let mut maker = Maker::new(&mut random);
         let plan = maker.plan(size, 0);
         let plans = std::mem::take(&mut maker.plans);
         let called: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
@@ -459,6 +513,7 @@ fn random_plans_that_crash_come_to_the_same_end() {
             world: World {
                 plans: &called,
                 seed,
+                by_path: false,
                 fails: [5, 20, 1000][seed as usize % 3],
                 state: Mutex::default(),
             },
@@ -498,7 +553,7 @@ fn random_plans_that_crash_come_to_the_same_end() {
     assert!(failed as u64 > cases() / 20 && crashed as u64 > cases());
 }
 
-fn plan_text(plan: &Executable<'_>) -> String {
+pub(crate) fn plan_text(plan: &Executable<'_>) -> String {
     let text = serde_json::to_string(plan.plan()).unwrap_or_default();
     text.chars().take(4000).collect()
 }
@@ -521,12 +576,7 @@ fn random_plans_that_crash_with_a_file_come_to_the_same_end() {
     for seed in 0..cases() / 10 {
         let mut random = Rng::with_seed(seed);
         let size = random.usize(4..=most_steps());
-        let mut maker = Maker {
-            random: &mut random,
-            plans: Vec::new(),
-            depth: 0,
-            number: 0,
-        };
+        let mut maker = Maker::new(&mut random);
         let plan = maker.plan(size, 0);
         let plans = std::mem::take(&mut maker.plans);
         let called: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
@@ -536,6 +586,7 @@ fn random_plans_that_crash_with_a_file_come_to_the_same_end() {
             world: World {
                 plans: &called,
                 seed,
+                by_path: false,
                 fails: 10,
                 state: Mutex::default(),
             },

@@ -10,7 +10,12 @@ pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
 
 use super::durable::of_element;
+use super::engine::EngineCall;
 use super::hash::StableHasher;
+#[cfg(feature = "dynamic")]
+use super::limits::Limits;
+#[cfg(feature = "dynamic")]
+use super::options::Options;
 use super::shared::SharedRun;
 use super::signals::Signals;
 use super::throttle::Turn;
@@ -106,6 +111,8 @@ pub(super) struct CallPlace {
     pub(super) dropped: Mutex<Dropped>,
     /// The call's turn among those to the same tools.
     pub(super) turn: Mutex<Option<Turn>>,
+    /// What the run says of the call, if that is on another machine.
+    pub(super) made_by: Option<EngineCall>,
     /// How many plans have begun inside it that are not the step, by what they are.
     pub(super) plans_inside: Mutex<BTreeMap<String, usize>>,
 }
@@ -120,6 +127,45 @@ pub(super) struct Dropped {
 impl CallContext {
     pub(super) fn new(place: CallPlace) -> Self {
         Self(Some(Arc::new(place)))
+    }
+
+    /// The context of a call that a run on another machine makes.
+    #[cfg(feature = "dynamic")]
+    pub(super) fn of_engine(call: EngineCall) -> Self {
+        let options = Options {
+            id: Some(call.run_id().to_owned()),
+            ..Options::default()
+        };
+        let run = { options }.share();
+        let timer = Arc::clone(&run.options.timer);
+        let deadline = call
+            .time_left()
+            .and_then(|left| timer.now().checked_add(left));
+        Self::new(CallPlace {
+            run: Arc::new(run),
+            allowance: Allowance::new(Limits::DEFAULT, None, None, Vec::new(), None, 0),
+            depth: 0,
+            at: Vec::new(),
+            outer: None,
+            beside: None,
+            plan: call.plan().to_owned(),
+            step: call.step().to_owned(),
+            element: call.element().to_vec(),
+            action: 0,
+            attempt: call.attempt(),
+            began: None,
+            deadline,
+            is_plan: false,
+            computes: false,
+            is_last: false,
+            secrets: Secrets::NONE,
+            inside: None,
+            counts: AtomicBool::new(false),
+            dropped: Mutex::default(),
+            turn: Mutex::default(),
+            made_by: Some(call),
+            plans_inside: Mutex::default(),
+        })
     }
 
     /// The id of the run: what [`Run::id`](super::Run::id) set, or 32 random hexadecimal digits. Plans inside the run have the same. It is
@@ -180,10 +226,13 @@ impl CallContext {
     }
 
     /// The path of the call, with how often what is at a part of it was undone.
-    fn lasting_path(&self) -> String {
+    pub(super) fn lasting_path(&self) -> String {
         let Some(place) = &self.0 else {
             return String::new();
         };
+        if let Some(call) = &place.made_by {
+            return call.lasting_path().to_owned();
+        }
         let outer = place.outer.as_ref();
         let beside = place.beside.as_deref();
         let prefix = outer.map_or_else(String::new, |outer| outer.lasting_inside(beside));
@@ -290,6 +339,9 @@ impl CallContext {
         let Some(place) = &self.0 else {
             return String::new();
         };
+        if let Some(call) = &place.made_by {
+            return call.path().to_owned();
+        }
         let mut path = place.outer.as_ref().map_or_else(String::new, Self::path);
         if !path.is_empty() {
             path.push('.');
@@ -314,7 +366,7 @@ impl CallContext {
     }
 
     /// The key of the call's record.
-    fn key(&self) -> String {
+    pub(super) fn key(&self) -> String {
         let Some(place) = &self.0 else {
             return String::new();
         };
@@ -427,6 +479,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl fmt::Display for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(place) = &self.0 else { return Ok(()) };
+        if let Some(call) = &place.made_by {
+            return f.write_str(call.path());
+        }
         if let Some(outer) = &place.outer {
             write!(f, "{outer}.")?;
         }

@@ -48,7 +48,8 @@ pub(in crate::run) fn begin(
     inputs: &[Value],
     timer: Arc<dyn Timer>,
 ) -> Result<Begun, Cause> {
-    let (info, inputs) = info(plan, inputs)?;
+    let info = info(plan, inputs)?;
+    let inputs = inputs_of(plan, inputs);
     let Target {
         journal,
         id,
@@ -93,13 +94,8 @@ const TRIES: u32 = 400;
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// Records a run without running it. If it exists already, nothing changes.
-pub(in crate::run) fn submit(
-    journal: &dyn Journal,
-    id: &str,
-    plan: &Plan,
-    inputs: &[Value],
-) -> Result<(), Cause> {
-    let (info, inputs) = info(plan, inputs)?;
+pub(in crate::run) fn submit(journal: &dyn Journal, id: &str, info: &RunInfo) -> Result<(), Cause> {
+    let inputs = read_inputs(&info.inputs).map_err(|error| refused(error.to_string()))?;
     let is_known = || -> Result<bool, Cause> {
         let Some(known) = journal.look(id).map_err(journaled)? else {
             return Ok(false);
@@ -131,7 +127,7 @@ pub(in crate::run) fn submit(
         }
     };
     let described = match is_known() {
-        Ok(false) => journal.describe(&claim, &info).map_err(journaled),
+        Ok(false) => journal.describe(&claim, info).map_err(journaled),
         known => known.map(drop),
     };
     journal.release(&claim);
@@ -142,16 +138,19 @@ fn journaled(error: JournalError) -> Cause {
     Cause::Journal(Arc::new(error))
 }
 
-/// The description of a run in a journal, and its inputs by their names.
-fn info(plan: &Plan, inputs: &[Value]) -> Result<(RunInfo, Map<String, Value>), Cause> {
-    let names = plan.inputs.iter().map(|input| input.name.clone());
-    let inputs: Map<String, Value> = names.zip(inputs.iter().cloned()).collect();
-    let info = RunInfo {
+/// The description of a run.
+pub(in crate::run) fn info(plan: &Plan, inputs: &[Value]) -> Result<RunInfo, Cause> {
+    Ok(RunInfo {
         plan: plan.name.clone(),
         document: text(plan)?,
-        inputs: text(&inputs)?,
-    };
-    Ok((info, inputs))
+        inputs: text(&inputs_of(plan, inputs))?,
+    })
+}
+
+/// The inputs of a run by their names.
+fn inputs_of(plan: &Plan, inputs: &[Value]) -> Map<String, Value> {
+    let names = plan.inputs.iter().map(|input| input.name.clone());
+    names.zip(inputs.iter().cloned()).collect()
 }
 
 fn damaged(id: &str, what: &str, error: &serde_json::Error) -> Cause {

@@ -17,12 +17,11 @@ mod key;
 mod plans;
 mod record;
 
-pub(super) use begin::{Begun, Target, begin, submit};
+pub(super) use begin::{Begun, Target, begin, info, submit};
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
 #[cfg(feature = "sqlite")]
 pub(crate) use plans::{ENTERED, PLANS};
-#[cfg(feature = "sqlite")]
 pub(crate) use record::read_inputs;
 pub(super) use record::{Recorded, decode, encode, read_values};
 

@@ -13,7 +13,7 @@ use super::block_run::{BlockRun, Starts};
 use super::body_state::{BodyState, Failed, Work, note};
 use super::ending::Ending;
 use super::interrupts::Interrupts;
-use super::recording::{AS_IT_IS, has_code};
+use super::recording::AS_IT_IS;
 use super::task::CallState;
 use super::{Around, Schedule, StepState};
 use crate::error::{BlockPlace, Interrupt, Left};
@@ -335,7 +335,7 @@ impl<'x> Schedule<'x> {
         if let Some(outputs) = self.given.take() {
             self.outputs = outputs;
         }
-        let has_code = self.run.durable.is_some() && has_code(again);
+        let has_code = self.run.is_kept() && again.has_code();
         let decided = self.decided(
             has_code,
             || self.key_of_end("while"),

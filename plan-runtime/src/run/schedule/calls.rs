@@ -5,7 +5,6 @@ use super::super::start::StepFuture;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use super::body_state::BodyState;
-use super::recording::has_code;
 use super::task::CallState;
 use super::{INSIDE, Schedule};
 use crate::error::StepError;
@@ -71,6 +70,7 @@ impl<'x> Schedule<'x> {
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
             turn: Mutex::default(),
+            made_by: None,
             plans_inside: Mutex::default(),
         })
     }
@@ -78,7 +78,7 @@ impl<'x> Schedule<'x> {
     /// Whether code makes an argument of a step's calls, in a durable run.
     fn computes_inputs(&self, step: usize) -> bool {
         let actions = || self.plan.steps[step].actions();
-        self.run.durable.is_some() && actions().iter().any(|action| has_code(&action.args))
+        self.run.durable.is_some() && actions().iter().any(|action| action.args.has_code())
     }
 
     /// Which of the actions of a step a job is.

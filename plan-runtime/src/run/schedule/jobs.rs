@@ -10,7 +10,7 @@ use super::super::trace::Span;
 use super::body_state::{
     AttemptRecord, BodyState, CALL, Failed, Job, LIST, OutputSlot, Work, note,
 };
-use super::recording::{AS_IT_IS, Decision, What, has_code};
+use super::recording::{AS_IT_IS, Decision, What};
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;
@@ -228,7 +228,7 @@ impl<'x> Schedule<'x> {
         read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
     ) -> Result<(T, usize), StepError> {
         let step = at.step;
-        let has_code = self.run.durable.is_some() && has_code(by);
+        let has_code = self.run.is_kept() && by.has_code();
         let bytes = Cell::new(0);
         let key = || {
             let flow = self.steps.flow(step);
@@ -397,7 +397,8 @@ impl<'x> Schedule<'x> {
                 .shown(shown)
                 .handing(given.as_ref(), self.keep(step))
                 .capturing(self.options.capture.then_some(&captured))
-                .within(&context);
+                .within(&context)
+                .on(self.run.engine.as_ref());
             let result = catch(|| span.in_scope(|| start(number, request)));
             (result, meter.spent())
         };
@@ -444,7 +445,8 @@ impl<'x> Schedule<'x> {
             }
             Ok(Started::Ended(result)) => self.computed(step, job, action, result, &span),
             Ok(Started::Asks(_)) => self.tried(step, job, Err(StepError::Unknown), Some(&span)),
-            Err(panic) => self.tried(step, job, Err(panic), Some(&span)),
+            // Of code, it may be otherwise after a crash.
+            Err(panic) => self.computed(step, job, action, Err(panic), &span),
         }
     }
 

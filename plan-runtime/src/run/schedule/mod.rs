@@ -232,7 +232,7 @@ impl<'x> Schedule<'x> {
         };
         let run = outer.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
-        if outer.is_some() && run.durable.is_some() && secrecy.is_some() {
+        if outer.is_some() && run.is_kept() && secrecy.is_some() {
             return Err(super::secrets_in_journal());
         }
         waiting::may_start(plan, &graph, &run, outer.as_ref(), allowance.limits())?;
@@ -292,7 +292,7 @@ impl<'x> Schedule<'x> {
             options.capture_outputs |= inside.capture_outputs;
         }
         // A report needs the JSON of all outputs, and so does a journal.
-        let handing = (hands_over && !options.capture_outputs && run.durable.is_none())
+        let handing = (hands_over && !options.capture_outputs && !run.is_kept())
             .then(|| graph.handing(plan, block))
             .flatten();
         let is_step = block.is_some() || is_inner;
@@ -301,7 +301,7 @@ impl<'x> Schedule<'x> {
         let known = if secrecy.is_some() { &[] } else { &*inputs };
         let beside = beside.map(|outer| recording::beside(outer, plan, known));
         let prefix = match &outer {
-            Some(outer) if run.durable.is_some() => outer.key_inside(beside.as_deref()),
+            Some(outer) if run.is_kept() => outer.key_inside(beside.as_deref()),
             _ => String::new(),
         };
         let own_prefix = (outer.is_none() || beside.is_some()).then_some(&*prefix);
@@ -374,7 +374,7 @@ impl<'x> Schedule<'x> {
             messages: None,
             in_writing: Arc::default(),
             interrupt_record: None,
-            is_followed: options.capture || run.durable.is_some(),
+            is_followed: options.capture || run.is_kept(),
             allowance,
             depth,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),

@@ -5,7 +5,6 @@ use super::super::context::CallContext;
 use super::super::durable::Durable;
 use super::super::report::{Report, Status, StepReport};
 use super::super::start::MadeOutput;
-use super::recording::has_code;
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, Interrupt, RunError, StepError, StepPath};
 use crate::plan::{Plan, Role, Template, number};
@@ -66,7 +65,7 @@ impl<'x> Schedule<'x> {
             Some(interrupt) => Cause::Interrupted(interrupt.clone()),
             None if self.failed.is_empty() => {
                 let output = &self.plan.output.value;
-                if self.run.durable.is_some() && has_code(output) {
+                if self.run.is_kept() && output.has_code() {
                     return self.recorded_outcome(output, make);
                 }
                 let given = self.give_output();

@@ -2,6 +2,7 @@
 
 use super::super::context::{CallContext, Decision as Decided};
 use super::super::durable::{self, Durable, Recorded, Replay};
+use super::super::engine::{self, Engine};
 use super::super::hash::StableHasher;
 use super::super::report::Attempt;
 use super::super::shared::SharedRun;
@@ -16,7 +17,7 @@ use super::{Schedule, Start};
 use crate::error::{Cause, RunError};
 use crate::error::{Elements, Interrupt, StepError};
 use crate::journal::{JournalError, Message};
-use crate::plan::{Action, Plan, Template};
+use crate::plan::{Action, Await, Plan, Template};
 use crate::resolve::{StoredValue, bytes_of, resolve};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -405,7 +406,7 @@ impl<'x> Schedule<'x> {
         let Work::Action(action) = at.work else {
             return false;
         };
-        if action.tool.is_none() && !has_code(&action.args) {
+        if action.tool.is_none() && !action.args.has_code() {
             return false;
         }
         let key = self.key_of_attempt(step, job, attempt);
@@ -633,9 +634,13 @@ impl<'x> Schedule<'x> {
         &self,
         step: usize,
         element: &[usize],
+        awaited: &'x Await,
         outcome: &WaitOutcome,
         wait: impl FnOnce() -> Sleep,
     ) -> Sleep {
+        if let Some(engine) = &self.run.engine {
+            return self.wait_on(&**engine, (step, element), awaited, outcome);
+        }
         let Some(durable) = &self.run.durable else {
             return wait();
         };
@@ -702,6 +707,33 @@ impl<'x> Schedule<'x> {
         })
     }
 
+    /// A wait for a value that an engine receives.
+    #[cold]
+    fn wait_on(
+        &self,
+        engine: &dyn Engine,
+        (step, element): (usize, &[usize]),
+        awaited: &'x Await,
+        outcome: &WaitOutcome,
+    ) -> Sleep {
+        let path = self.path(step, element);
+        let (value, limit) = (engine.receive(&path), self.limit_of_wait(step));
+        let (outcome, awaited) = (Arc::clone(outcome), awaited.clone());
+        Box::pin(async move {
+            let received = engine::before(value, limit).await.and_then(|value| {
+                let value = match awaited.receive(&value) {
+                    None => value,
+                    Some(received) => {
+                        received.map_err(|why| StepError::output(serde::de::Error::custom(why)))?
+                    }
+                };
+                let bytes = bytes_of(&value);
+                Ok(Arc::new(Sent { value, bytes }))
+            });
+            *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(received);
+        })
+    }
+
     /// A value was computed, or a call could not be made.
     pub(super) fn computed(
         &mut self,
@@ -714,7 +746,7 @@ impl<'x> Schedule<'x> {
         let at = &mut self.flow(step).jobs[job];
         if matches!(at.record, AttemptRecord::Due(_)) {
             // The code in an argument may do otherwise after a crash.
-            if action.tool.is_none() || has_code(&action.args) {
+            if action.tool.is_none() || action.args.has_code() {
                 self.flow(step).active += 1;
                 return self.called(step, job, result, Some(span));
             }
@@ -820,24 +852,28 @@ impl<'x> Schedule<'x> {
     where
         T: Serialize + DeserializeOwned,
     {
-        let Some(durable) = self.run.durable.as_ref().filter(|_| has_code) else {
+        let Some(keeper) = self.keeper().filter(|_| has_code) else {
             return Some(decide());
         };
         let key = key();
-        let fail = |error: serde_json::Error| {
-            durable.fail(JournalError::storage(format!(
+        let fail = |error: serde_json::Error| match keeper {
+            Keeper::Journal(durable) => durable.fail(JournalError::storage(format!(
                 "the record `{key}`: {error}"
-            )));
+            ))),
+            Keeper::Engine(_) => {
+                let error = engine::misfit(&key, &error);
+                self.interrupts.happen(Interrupt::Journal(error));
+            }
         };
-        if let Some(found) = durable.find(&key).ok()? {
-            let recorded = durable::decode(&found.body).map_err(fail).ok()?;
+        if let Some(body) = keeper.find(&key).ok()? {
+            let recorded = durable::decode(&body).map_err(fail).ok()?;
             return match recorded.result {
                 Ok(value) => serde_json::from_value(value).map_err(fail).ok().map(Ok),
                 Err(error) => Some(Err(made_of(error))),
             };
         }
         let decided = decide();
-        let now = durable.now();
+        let now = keeper.now();
         let body = match &decided {
             Ok(value) => {
                 let value = serde_json::to_value(value).map_err(fail).ok()?;
@@ -854,8 +890,17 @@ impl<'x> Schedule<'x> {
             },
         };
         let body = body.map_err(fail).ok()?;
-        durable.note(key, body);
+        keeper.keep(key, body);
         Some(decided)
+    }
+
+    /// What keeps the decisions of the run, if anything does.
+    fn keeper(&self) -> Option<Keeper<'_>> {
+        match (&self.run.durable, &self.run.engine) {
+            (Some(durable), _) => Some(Keeper::Journal(durable)),
+            (None, Some(engine)) => Some(Keeper::Engine(&**engine)),
+            (None, None) => None,
+        }
     }
 
     /// The error of a decision that is not made, since the journal cannot be used. It is seen nowhere: that ends the run.
@@ -879,7 +924,7 @@ impl<'x> Schedule<'x> {
         fallback: &Template,
     ) -> Result<(Value, usize), StepError> {
         let bytes = Cell::new(0);
-        let has_code = self.run.durable.is_some() && has_code(fallback);
+        let has_code = self.run.is_kept() && fallback.has_code();
         let key = || self.key_of_decision(step, &[], "fallback");
         let decided = self.decided(
             has_code,
@@ -911,6 +956,38 @@ impl<'x> Schedule<'x> {
     }
 }
 
+/// What keeps the decisions of a run.
+#[derive(Clone, Copy)]
+enum Keeper<'r> {
+    Journal(&'r Durable),
+    Engine(&'r dyn Engine),
+}
+
+impl Keeper<'_> {
+    /// What was decided before. `Err` means that the run is over.
+    fn find(self, key: &str) -> Result<Option<String>, ()> {
+        match self {
+            Self::Journal(durable) => Ok(durable.find(key)?.map(|found| found.body)),
+            Self::Engine(engine) => Ok(engine.recall(key)),
+        }
+    }
+
+    fn keep(self, key: String, body: String) {
+        match self {
+            Self::Journal(durable) => durable.note(key, body),
+            Self::Engine(engine) => engine.remember(key, body),
+        }
+    }
+
+    /// When it is decided. An engine keeps no times of decisions.
+    fn now(self) -> Duration {
+        match self {
+            Self::Journal(durable) => durable.now(),
+            Self::Engine(_) => Duration::ZERO,
+        }
+    }
+}
+
 /// The error of a step that an error is recorded as, if it is, and what is made of that error again.
 type Errors<E> = (fn(&E) -> Option<&StepError>, fn(StepError) -> E);
 
@@ -937,11 +1014,4 @@ impl Drop for InWriting {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Whether Rust code is in a template.
-pub(super) fn has_code(template: &Template) -> bool {
-    let mut found = false;
-    template.each(&mut |part| found |= matches!(part, Template::Computed(_)));
-    found
 }

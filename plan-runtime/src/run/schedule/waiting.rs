@@ -131,7 +131,7 @@ impl<'x> Schedule<'x> {
             *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             return self.end_wait(step, number, Some(&span));
         };
-        let ending = self.recorded_wait(step, &element, &outcome, || {
+        let ending = self.recorded_wait(step, &element, wait, &outcome, || {
             let path = self.path(step, &element);
             let waiting = Waiting::new(inbox, path, wait.clone());
             ending(waiting, self.limit_of_wait(step), Arc::clone(&outcome))
@@ -161,7 +161,7 @@ impl<'x> Schedule<'x> {
     }
 
     /// The first of the time limits of a step, each of which is for the whole wait, and its error.
-    fn limit_of_wait(&self, step: usize) -> Option<(Sleep, StepError)> {
+    pub(super) fn limit_of_wait(&self, step: usize) -> Option<(Sleep, StepError)> {
         let policy = self.policy(step);
         let timeout = policy.timeout.map(|it| (it, StepError::Timeout(it)));
         let deadline = policy.deadline.map(|it| (it, StepError::Deadline(it)));

@@ -16,7 +16,7 @@ use crate::plan::{Graph, Plan};
 use crate::print::{Cut, Line, MOST};
 use crate::resolve::ResolveError;
 use path::awaited;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "dynamic")]
 pub(crate) use path::wait_at;
 use serde::Serialize;
 use std::error::Error as StdError;

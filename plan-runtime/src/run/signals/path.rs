@@ -81,7 +81,7 @@ fn inner(plan: InnerPlan) -> Option<&'static Plan> {
 
 /// The step of a plan that waits for a value at this path. `Ok(None)` where a tool that the path leads into may run a plan of its own; otherwise the error
 /// has a path that is similar.
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "dynamic")]
 pub(crate) fn wait_at<'p>(plan: &'p Plan, path: &str) -> Result<Option<&'p Await>, Option<String>> {
     if let Some(wait) = find(plan, path) {
         return Ok(Some(wait));

@@ -1,0 +1,195 @@
+//! Runs that were submitted as data, and calls for runs that are elsewhere.
+
+use super::toolbox::{Implementation, Toolbox};
+use crate::journal::RunInfo;
+use crate::plan::{Executable, Plan};
+use crate::print::MessageName;
+use crate::resolve::encode;
+use crate::run::durable::read_inputs;
+use crate::run::signals::wait_at;
+use crate::run::{CallOutcome, Cause, EngineCall, Run, SignalError};
+use crate::{Error, Result};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// A run that somebody submitted as data, with the toolbox that runs it: what [`Toolbox::submitted`] gives.
+pub struct Submitted<'a, App: ?Sized> {
+    toolbox: &'a Toolbox<App>,
+    plan: SubmittedPlan,
+    inputs: Value,
+}
+
+enum SubmittedPlan {
+    /// It is a tool.
+    Tool(&'static Plan),
+    /// It is run as it was submitted.
+    Document(Box<Plan>),
+}
+
+impl<App: ?Sized> Toolbox<App> {
+    /// What runs a run that was submitted: a plan of the toolbox with that name, with its Rust code, if it is the same plan or has become another since; otherwise the
+    /// plan as it was submitted, with the tools of the toolbox.
+    ///
+    /// ```
+    /// use plan_runtime::dynamic::Toolbox;
+    /// use plan_runtime::journal::{Journal, Memory};
+    /// use plan_runtime::plan;
+    ///
+    /// plan! {
+    ///     Greet(name: String) -> String { format!("Hello, {name}!") }
+    /// }
+    ///
+    /// let journal = Memory::new();
+    /// smol::block_on(Greet { name: "Ada".into() }.submit(&journal, "greet-17"))?;
+    ///
+    /// let toolbox = Toolbox::<()>::new().with::<Greet>();
+    /// let submitted = toolbox.submitted(&journal.look("greet-17")?.unwrap())?;
+    /// assert_eq!(smol::block_on(submitted.run(&()))?, "Hello, Ada!");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// What was submitted cannot be read, or has Rust code and is no plan of the toolbox.
+    pub fn submitted(&self, run: &RunInfo) -> Result<Submitted<'_, App>> {
+        let inputs = read_inputs(&run.inputs).map_err(|error| {
+            Error::permanent(format!("the inputs of the run cannot be read: {error}"))
+        })?;
+        Ok(Submitted {
+            toolbox: self,
+            plan: self.submitted_plan(run)?,
+            inputs: Value::Object(inputs),
+        })
+    }
+
+    fn submitted_plan(&self, run: &RunInfo) -> Result<SubmittedPlan> {
+        let contract = self.contracts().get(&run.plan);
+        let own = contract.and_then(|contract| contract.plan.plan());
+        if let Some(own) = own
+            && serde_json::to_string(own).is_ok_and(|own| own == run.document)
+        {
+            return Ok(SubmittedPlan::Tool(own));
+        }
+        let plan: Plan = serde_json::from_str(&run.document).map_err(|error| {
+            Error::permanent(format!("the recorded plan cannot be read: {error}"))
+        })?;
+        let has_code = Executable::new(&plan)
+            .graph
+            .is_ok_and(|graph| graph.lacks_code);
+        match own {
+            // Only a program can have said that. It has changed since.
+            Some(own) if has_code => Ok(SubmittedPlan::Tool(own)),
+            None if has_code => Err(Error::permanent(format!(
+                "the toolbox has no plan `{}`, which contains Rust code; add it with `with`",
+                MessageName(&run.plan)
+            ))),
+            _ => Ok(SubmittedPlan::Document(Box::new(
+                self.contracts().mark_secrets(plan),
+            ))),
+        }
+    }
+
+    /// Makes a call for a run that is [on an engine](crate::Run::on_engine), maybe on another machine. It is given up some seconds after nobody waits for its outcome any more.
+    ///
+    /// The tool learns of the run what its [context](crate::run::CallContext) has: the path, the attempt, the key, the time that is left. The [throttle](Self::throttle) of this
+    /// toolbox holds.
+    ///
+    /// It never fails, and never panics: all that goes wrong is in the outcome.
+    pub async fn perform(&self, call: EngineCall, app: &App) -> CallOutcome
+    where
+        App: Sync,
+    {
+        let name = call.tool().to_owned();
+        let Some(tool) = self.get(&name) else {
+            return CallOutcome::failed(Error::permanent(format!(
+                "this worker has no tool `{}`: add it to its toolbox",
+                MessageName(&name)
+            )));
+        };
+        call.perform(self.throttle_of_all(), app, |request| {
+            tool.start(request, app, self.contracts())
+        })
+        .await
+    }
+}
+
+impl<'a, App: ?Sized> Submitted<'a, App> {
+    /// The plan that runs.
+    pub fn plan(&self) -> &Plan {
+        match &self.plan {
+            SubmittedPlan::Tool(plan) => plan,
+            SubmittedPlan::Document(plan) => plan,
+        }
+    }
+
+    /// Runs it on an application. The [throttle](Toolbox::throttle) of the toolbox is not set on the run.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`Toolbox::run`].
+    pub fn run<'r>(&'r self, app: &'r App) -> Run<'r, App, Value>
+    where
+        App: Sync,
+    {
+        let inputs = self.inputs.clone();
+        match &self.plan {
+            SubmittedPlan::Document(plan) => self.toolbox.begin(&**plan, inputs, app),
+            SubmittedPlan::Tool(own) => {
+                let called = match self.toolbox.get(&own.name) {
+                    Some(Implementation::Typed(_, plan)) => plan(inputs, app),
+                    _ => Err("the tool of this name is not a plan".to_owned()),
+                };
+                match called {
+                    Ok(called) => Run::of_called(called, app),
+                    Err(why) => Run::unfit(Executable::new(own), app, Cause::Unfit(vec![why])),
+                }
+            }
+        }
+    }
+
+    /// A value for the step at this path that waits for one, as JSON of the type of the step.
+    ///
+    /// It is checked by the code of the type if the plan is one of the toolbox, otherwise as far as the name of the type says what it is.
+    ///
+    /// # Errors
+    ///
+    /// No step waits for a value at this path, or the value is not of its type.
+    pub fn signal(
+        &self,
+        path: &str,
+        value: impl Serialize,
+    ) -> std::result::Result<Value, SignalError> {
+        let wait = wait_at(self.plan(), path).map_err(|similar| SignalError::Unknown {
+            path: path.to_owned(),
+            similar,
+        })?;
+        let value = encode(&value).map_err(|error| SignalError::Value {
+            path: path.to_owned(),
+            error: Arc::new(error),
+        })?;
+        let Some(wait) = wait else {
+            return Ok(value);
+        };
+        let fits = match wait.receive(&value) {
+            Some(received) => received,
+            None => match super::check::misfit(&wait.type_name, &value) {
+                None => Ok(value),
+                Some(misfit) if misfit.starts_with("at ") => Err(format!("it, {misfit}")),
+                Some(misfit) => Err(format!("it {misfit}")),
+            },
+        };
+        fits.map_err(|message| SignalError::Type {
+            path: path.to_owned(),
+            type_name: wait.type_name.to_string(),
+            message,
+        })
+    }
+}
+
+impl<App: ?Sized> fmt::Debug for Submitted<'_, App> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Submitted(`{}`)", self.plan().name)
+    }
+}

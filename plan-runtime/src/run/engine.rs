@@ -1,0 +1,421 @@
+//! Runs whose calls an engine makes, on this machine or others.
+
+use super::catch::catch;
+use super::context::CallContext;
+use super::durable::{decode, encode};
+use super::start::StepResult;
+#[cfg(feature = "dynamic")]
+use super::start::{Request, Started, StepFuture};
+#[cfg(feature = "dynamic")]
+use super::throttle::{Throttle, Turn};
+#[cfg(feature = "dynamic")]
+use super::timer::ThreadTimer;
+use super::timer::{Sleep, Timer};
+#[cfg(feature = "dynamic")]
+use crate::Run;
+use crate::error::StepError;
+use crate::journal::JournalError;
+#[cfg(feature = "dynamic")]
+use crate::plan::{Action, Plan, Reference, Source};
+#[cfg(feature = "dynamic")]
+use crate::resolve::Scope;
+use crate::resolve::{MemoryBudget, StoredValue};
+use crate::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// What an engine does, on its way.
+pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A durable engine: it makes the calls of a run, on whatever machine, and keeps all that happens outside of the run.
+///
+/// A run [on an engine](super::Run::on_engine) still decides which step is next: conditions, lists, blocks, loops, attempts, time limits, and what is undone. The engine is asked to
+/// make each call, to sleep, and to wait for values from outside. It keeps what came of that, in its order. After a crash, it begins the run anew, and gives
+/// it the same in the same order, so that the run does the same up to where it was.
+///
+/// # Rules
+///
+/// - *Order.* What the run asks for is a function of what it has been given. It is polled until it was not woken any more, then given one thing that has happened (the outcome of a call, a value, the end
+///   of a sleep), and polled again.
+/// - *Time.* [`now`](Timer::now) stands still while the run is polled, and is taken from what has happened. It is not the clock of the machine.
+/// - *Decisions.* What Rust code in a plan has decided (a computed value, a condition, a list, arguments) need not be the same when it runs again. So the run asks with
+///   [`recall`](Self::recall) for what was decided before, and says what it decides with [`remember`](Self::remember). That must be durable before anything is done that the run asks for afterwards.
+///
+/// The tools run wherever the engine has them run, with [`Toolbox::perform`](crate::dynamic::Toolbox::perform).
+///
+/// This one makes all calls in the process, and forgets everything:
+///
+/// ```
+/// use plan_runtime::dynamic::Toolbox;
+/// use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, ThreadTimer, Timer};
+/// use plan_runtime::{Result, plan, tool};
+/// use std::sync::Arc;
+/// use std::time::{Duration, Instant};
+///
+/// /// Doubles a number.
+/// #[tool]
+/// async fn double(number: u64) -> Result<u64> {
+///     Ok(number * 2)
+/// }
+///
+/// struct Here(Arc<Toolbox<()>>);
+///
+/// impl Timer for Here {
+///     fn now(&self) -> Instant {
+///         Instant::now()
+///     }
+///
+///     fn sleep(&self, duration: Duration) -> Sleep {
+///         ThreadTimer.sleep(duration)
+///     }
+/// }
+///
+/// impl Engine for Here {
+///     fn seed(&self) -> u64 {
+///         7
+///     }
+///
+///     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome> {
+///         let toolbox = Arc::clone(&self.0);
+///         Box::pin(async move { toolbox.perform(call, &()).await })
+///     }
+///
+///     fn recall(&self, _key: &str) -> Option<String> {
+///         None
+///     }
+///
+///     fn remember(&self, _key: String, _decision: String) {}
+///
+///     fn receive(&self, _path: &str) -> EngineFuture<serde_json::Value> {
+///         Box::pin(std::future::pending())
+///     }
+/// }
+///
+/// let plan = plan! { step twice = Double { number: 3 }; step again = Double { number: twice }; again };
+/// let engine = Here(Arc::new(Toolbox::new().with::<Double>()));
+/// assert_eq!(smol::block_on(plan.run(&()).on_engine(engine))?, 12);
+/// # Ok::<(), plan_runtime::RunError>(())
+/// ```
+pub trait Engine: Timer {
+    /// The seed of all that is random in the run: the same whenever it is begun.
+    fn seed(&self) -> u64;
+
+    /// Makes an attempt of a call. It begins when this returns; where the future is dropped, nobody waits for the outcome any more.
+    fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome>;
+
+    /// What was [remembered](Self::remember) under a key when the run was here before; `None` if it was not here. It may wait, as for a read of a local file.
+    fn recall(&self, key: &str) -> Option<String>;
+
+    /// Keeps what was decided.
+    fn remember(&self, key: String, decision: String);
+
+    /// The value for the step or element with this path, from outside. It is not checked yet.
+    fn receive(&self, path: &str) -> EngineFuture<Value>;
+}
+
+/// A call that an engine is to make: what a run knows of it, as data.
+///
+/// It is serialized as one JSON object, for whatever carries it to a worker.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineCall {
+    tool: String,
+    /// As text: they may be nested as deep as JSON that is read may be, and stand inside something.
+    arguments: Box<RawValue>,
+    run: String,
+    plan: String,
+    step: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    element: Vec<usize>,
+    path: String,
+    /// The path, with how often what is at a part of it was undone.
+    lasting: String,
+    attempt: u32,
+    /// In milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<u64>,
+}
+
+impl EngineCall {
+    /// The name of the tool.
+    pub fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// The arguments, as JSON.
+    pub fn arguments(&self) -> &str {
+        self.arguments.get()
+    }
+
+    /// The id of the run, as [`CallContext::run_id`].
+    pub fn run_id(&self) -> &str {
+        &self.run
+    }
+
+    /// The path of the call, as a [`CallContext`] prints it.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Which attempt it is, counted from 1.
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// How long anyone waits for the outcome at most. `None` if nothing limits it.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.time.map(Duration::from_millis)
+    }
+
+    /// The key of the call, as [`CallContext::idempotency_key`].
+    pub fn idempotency_key(&self) -> String {
+        format!("{}/{}", self.run, self.lasting)
+    }
+
+    pub(super) fn plan(&self) -> &str {
+        &self.plan
+    }
+
+    pub(super) fn step(&self) -> &str {
+        &self.step
+    }
+
+    pub(super) fn element(&self) -> &[usize] {
+        &self.element
+    }
+
+    pub(super) fn lasting_path(&self) -> &str {
+        &self.lasting
+    }
+
+    /// Makes the call, which this starts.
+    #[cfg(feature = "dynamic")]
+    pub(crate) fn perform<'x, App: ?Sized + Sync>(
+        self,
+        throttle: &Throttle,
+        app: &'x App,
+        start: impl FnOnce(Request<'_>) -> Started<'x>,
+    ) -> Pin<Box<dyn Future<Output = CallOutcome> + Send + 'x>> {
+        let timer = ThreadTimer;
+        let patience = self
+            .time_left()
+            .map(|left| timer.sleep(left.saturating_add(PATIENCE)));
+        let turn = Turn::new(std::slice::from_ref(throttle), &self.tool);
+        let context = CallContext::of_engine(self.clone());
+        let started = catch(|| {
+            let arguments = serde_json::from_str(self.arguments.get())
+                .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
+            let plan = Plan::new("call");
+            let inputs = [StoredValue::json(arguments)];
+            let scope = Scope::new(&plan, &inputs, &[]);
+            let given = Reference::new(Source::Input(0));
+            let action = Action::call(&*self.tool, given);
+            let make = |_| context.clone();
+            Ok(start(Request::new(&scope, &action).within(&make)))
+        });
+        let call = async move {
+            let _turn = turn.come(Arc::new(timer)).await;
+            let output = match started.flatten() {
+                Ok(Started::Ended(result)) => result?,
+                Ok(Started::Running(future) | Started::InContext(future, _)) => {
+                    caught(future).await?
+                }
+                Ok(Started::Plan(plan, context)) => {
+                    let run = Run::of_called(*plan, app).inside(&context);
+                    return run.await.map_err(|error| StepError::tool(error.into()));
+                }
+                Ok(Started::Asks(_)) => return Err(StepError::Unknown),
+                Err(error) => return Err(error),
+            };
+            output.into_json().map_err(StepError::output)
+        };
+        Box::pin(async move {
+            let result = before(
+                Box::pin(call),
+                patience.map(|sleep| (sleep, StepError::Unknown)),
+            );
+            CallOutcome::of(&result.await.flatten())
+        })
+    }
+
+    fn new(
+        tool: &str,
+        arguments: &Value,
+        context: &CallContext,
+        now: std::time::Instant,
+    ) -> Result<Self, StepError> {
+        let arguments = to_raw_value(arguments)
+            .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
+        let time = context.deadline().map(|deadline| {
+            let left = deadline.saturating_duration_since(now);
+            u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
+        });
+        Ok(Self {
+            tool: tool.to_owned(),
+            arguments,
+            run: context.run_id().to_owned(),
+            plan: context.plan().to_owned(),
+            step: context.step().to_owned(),
+            element: context.element().to_vec(),
+            path: context.to_string(),
+            lasting: context.lasting_path(),
+            attempt: context.attempt(),
+            time,
+        })
+    }
+}
+
+impl fmt::Debug for EngineCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "EngineCall(`{}` of {}, attempt {})",
+            self.path, self.tool, self.attempt
+        )
+    }
+}
+
+/// How long a call may go on after nobody waits for it any more. By then, whoever made the call has seen that its time is over.
+#[cfg(feature = "dynamic")]
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A call whose panics are its errors.
+#[cfg(feature = "dynamic")]
+async fn caught(mut call: StepFuture<'_>) -> StepResult {
+    let result = poll_fn(|cx| match catch(|| call.as_mut().poll(cx)) {
+        Ok(polled) => polled,
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await;
+    // What its destructors panic about is lost.
+    let _ = catch(|| drop(call));
+    result
+}
+
+/// What comes, unless the time for that is over before.
+pub(super) async fn before<T>(
+    mut coming: Pin<Box<dyn Future<Output = T> + Send + '_>>,
+    mut limit: Option<(Sleep, StepError)>,
+) -> Result<T, StepError> {
+    poll_fn(|cx| {
+        if let Poll::Ready(value) = coming.as_mut().poll(cx) {
+            return Poll::Ready(Ok(value));
+        }
+        match &mut limit {
+            Some((sleep, error)) => sleep.as_mut().poll(cx).map(|()| Err(error.clone())),
+            None => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// What came of a call that an engine made: an output, or why there is none.
+///
+/// It is serialized as one JSON object. All that an error says and means is kept, its type is not.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallOutcome(Box<RawValue>);
+
+impl CallOutcome {
+    /// The outcome of a call that could not be made, or whose outcome is lost.
+    pub fn failed(error: Error) -> Self {
+        Self::of(&Err(StepError::tool(error)))
+    }
+
+    /// Whether there is an output.
+    pub fn is_ok(&self) -> bool {
+        decode(self.0.get()).is_ok_and(|outcome| outcome.result.is_ok())
+    }
+
+    pub(super) fn of(result: &Result<Value, StepError>) -> Self {
+        let body = encode((Duration::ZERO, Duration::ZERO), result.as_ref());
+        let body = body.and_then(RawValue::from_string);
+        // What JSON cannot hold is an error of the call.
+        body.map_or_else(|error| Self::failed(Error::permanent(error)), Self)
+    }
+}
+
+impl fmt::Debug for CallOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_ok() {
+            "CallOutcome(ok)"
+        } else {
+            "CallOutcome(failed)"
+        })
+    }
+}
+
+/// What is made of a call's arguments, with what Rust code in them has decided.
+pub(super) fn arguments_on(
+    engine: &dyn Engine,
+    has_code: bool,
+    context: &CallContext,
+    make: impl FnOnce() -> Result<Value, StepError>,
+) -> Result<Value, StepError> {
+    if !has_code {
+        return make();
+    }
+    decided_on(engine, context.key() + "?arguments", make)
+}
+
+/// What Rust code has decided, once and for all.
+pub(super) fn decided_on(
+    engine: &dyn Engine,
+    key: String,
+    decide: impl FnOnce() -> Result<Value, StepError>,
+) -> Result<Value, StepError> {
+    if let Some(before) = engine.recall(&key) {
+        let before = decode(&before).map_err(|error| unreadable(&key, &error))?;
+        return before.result;
+    }
+    let decided = catch(decide).flatten();
+    // What ends the run decides nothing.
+    if !decided
+        .as_ref()
+        .is_err_and(|error| error.exceeded().is_some())
+    {
+        let body = encode((Duration::ZERO, Duration::ZERO), decided.as_ref());
+        engine.remember(key.clone(), body.map_err(|error| unreadable(&key, &error))?);
+    }
+    decided
+}
+
+fn unreadable(key: &str, error: &serde_json::Error) -> StepError {
+    let error = format!("what was remembered as `{key}` cannot be read: {error}");
+    StepError::arguments(serde::de::Error::custom(error))
+}
+
+/// A call, made by an engine.
+pub(super) fn call_on<'x>(
+    engine: &dyn Engine,
+    (tool, arguments): (&str, &Value),
+    context: &CallContext,
+    fits: fn(&Value) -> Result<(), serde_json::Error>,
+    room: MemoryBudget,
+) -> Result<EngineFuture<StepResult>, StepError> {
+    let call = EngineCall::new(tool, arguments, context, engine.now())?;
+    let outcome = engine.call(call);
+    Ok(Box::pin(async move {
+        let outcome = decode(outcome.await.0.get());
+        let output = outcome
+            .map_err(|error| StepError::output(serde::de::Error::custom(error)))?
+            .result?;
+        fits(&output).map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
+        StoredValue::made(output, room).map_err(StepError::output)
+    }))
+}
+
+/// The error of a run whose engine remembers something else than the plan can have decided.
+pub(super) fn misfit(key: &str, error: &dyn fmt::Display) -> Arc<JournalError> {
+    Arc::new(JournalError::Misfit {
+        what: format!("what the engine remembers as `{key}`"),
+        why: error.to_string(),
+    })
+}
