@@ -258,14 +258,14 @@ fn a_reference() {
                         ))();
                         __plan::run_on::<Self, __App, _>(&__PLAN, __inputs, app)
                     }
-                    ///Records [`LatestThread`] in a journal under an id, for a process that serves it.
+                    ///Submits [`LatestThread`] under an id: to a journal, for a process that serves it, or to the client of an engine.
                     #[allow(dead_code)]
-                    pub fn submit<'__j, __J: __plan::Journal>(
+                    pub fn submit<'__s, __S: __plan::Submit>(
                         self,
-                        journal: &'__j __J,
+                        to: &'__s __S,
                         id: impl ::core::convert::Into<__plan::String>,
-                    ) -> __plan::Submission<'__j> {
-                        __plan::submit(&__PLAN, &self, journal, id.into())
+                    ) -> __S::Submission<'__s, <Self as __plan::Tool>::Output> {
+                        __plan::submit(&__PLAN, &self, to, id.into())
                     }
                 }
                 impl __plan::Tool for LatestThread {

@@ -4,14 +4,18 @@ use super::random::{Case, Maker, World, cases, hash, start, told};
 use super::support::Driven;
 use fastrand::Rng;
 
-use plan_runtime::Run;
+use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::Executable;
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, Timer};
+use plan_runtime::run::{
+    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Sleep as Wait, Timer,
+};
+use plan_runtime::{Error, Result, Run, RunError, Sleep, plan, tool};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::future::{Future, ready};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -33,7 +37,6 @@ struct State {
     /// What was decided, and in which poll.
     decided: BTreeMap<String, (usize, String)>,
     open: BTreeMap<usize, Open>,
-    calls: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -91,7 +94,6 @@ impl Kept {
             now: Duration::ZERO,
             decided: BTreeMap::new(),
             open: BTreeMap::new(),
-            calls: Vec::new(),
         })))
     }
 
@@ -163,7 +165,7 @@ impl Timer for Kept {
         state.base + state.now
     }
 
-    fn sleep(&self, duration: Duration) -> Sleep {
+    fn sleep(&self, duration: Duration) -> Wait {
         if duration.is_zero() {
             return Box::pin(ready(()));
         }
@@ -319,4 +321,379 @@ fn random_plans_on_an_engine_ask_for_the_same_in_the_same_order_and_end_as_in_on
     }
     println!("{} plans, {crashed} crashes, {failed} failed", cases());
     assert!(failed as u64 > cases() / 20 && crashed > cases());
+}
+
+/// What the tools of these plans call.
+#[derive(Default)]
+struct Desk {
+    /// How many calls there were.
+    calls: AtomicU64,
+}
+
+/// Gives `n` back, with where it was called.
+#[tool]
+async fn note(desk: &Desk, #[context] context: CallContext, n: u64) -> Result<(u64, String)> {
+    desk.calls.fetch_add(1, Ordering::SeqCst);
+    let key = context.idempotency_key();
+    assert_eq!(context.run_id(), "run");
+    assert!(key.starts_with("run/"), "{key}");
+    Ok((n, key))
+}
+
+/// Fails until an attempt.
+#[tool]
+async fn flaky(#[context] context: CallContext, attempts: u32) -> Result<u32> {
+    if context.attempt() < attempts {
+        let error = Error::msg(format!("attempt {}", context.attempt()));
+        return Err(error.with_code("BUSY"));
+    }
+    Ok(context.attempt())
+}
+
+/// Falls over.
+#[tool]
+async fn fall() -> Result<u64> {
+    panic!("it fell over")
+}
+
+/// Does not end.
+#[tool]
+async fn hang() -> Result<u64> {
+    std::future::pending().await
+}
+
+/// What an impure expression gives: another number each time.
+static COUNTER: AtomicU64 = AtomicU64::new(1);
+
+fn count() -> u64 {
+    COUNTER.fetch_add(1, Ordering::SeqCst)
+}
+
+fn unsure() -> u64 {
+    let count = count();
+    assert!(count % 2 == 0, "it is {count}");
+    count
+}
+
+plan! {
+    Inner(from: u64) -> Vec<u64> {
+        step first = Note { n: from };
+        step each = for k in vec![1; (count() % 3 + 1) as usize] { Note { n: k + first.0 } };
+        each.iter().map(|one| one.0).chain([first.0]).collect()
+    }
+}
+
+plan! {
+    Impure() -> (bool, Vec<u64>, u64, Option<u64>, u64) {
+        step stamp: u64 = count();
+        step a = Note { n: stamp };
+        step b = Note { n: count() };
+        step same = if count() % 2 == 0 { Note { n: 0 } } else if stamp == a.0 { Note { n: 1 } } else { Note { n: 2 } };
+        step all = for n in (0..count() % 4).collect::<Vec<_>>() { Note { n } };
+        #[fallback(count())]
+        step fell = Fall {};
+        #[optional]
+        step sure: u64 = unsure();
+        #[optional]
+        step asked = Note { n: unsure() };
+        step inner = Inner { from: count() };
+        #[at_most(9)]
+        step rounds = loop |last| {
+            step seen = Note { n: last.unwrap_or(0) + 1 };
+            step value: u64 = seen.0;
+            value
+        } while count() % 3 != 0;
+        (
+            stamp == a.0 && b.0 > 0 && same.0 < 2 && all.len() < 4 && fell > 0 && asked.as_ref().is_none_or(|it| it.0 % 2 == 0),
+            inner,
+            count(),
+            sure,
+            rounds,
+        )
+    }
+}
+
+fn toolbox() -> Toolbox<Desk> {
+    Toolbox::new()
+        .with::<Note>()
+        .with::<Flaky>()
+        .with::<Fall>()
+        .with::<Hang>()
+}
+
+/// Makes the first of the calls that can be made, or lets time pass.
+fn perform(
+    desk: &Desk,
+    values: &[(&str, Value)],
+    open: &BTreeMap<usize, Open>,
+) -> Option<(usize, Happened)> {
+    let mut sleeps = Vec::new();
+    for (number, open) in open {
+        match &open.what {
+            Asked::Call(call) if call.tool() == "hang" => assert!(call.time_left().is_some()),
+            Asked::Call(call) => {
+                // It goes through JSON, as it would to another machine.
+                let call = serde_json::to_string(call).unwrap();
+                let call = serde_json::from_str(&call).unwrap();
+                let outcome = smol::block_on(toolbox().perform(call, desk));
+                let outcome = serde_json::to_string(&outcome).unwrap();
+                let outcome = serde_json::from_str(&outcome).unwrap();
+                return Some((*number, Happened::Outcome(outcome)));
+            }
+            Asked::Value(path) => {
+                let value = values.iter().find(|(known, _)| known == path);
+                if let Some((_, value)) = value {
+                    return Some((*number, Happened::Value(value.clone())));
+                }
+            }
+            Asked::Sleep(until) => sleeps.push((*until, *number)),
+        }
+    }
+    let (_, number) = sleeps.into_iter().min()?;
+    Some((number, Happened::Over))
+}
+
+/// Runs a plan that crashes once, after each number of polls and events that there is, and gives what came of it each time.
+fn crashed<O: serde::Serialize + serde::de::DeserializeOwned + Send + 'static>(
+    begin: impl for<'d> Fn(&'d Desk) -> Run<'d, Desk, O>,
+    values: &[(&str, Value)],
+) -> Vec<Result<O, RunError>> {
+    let mut came = Vec::new();
+    for crash in 0.. {
+        let (kept, desk) = (Kept::new(), Desk::default());
+        let mut lives = 0;
+        let result = play(
+            &kept,
+            || begin(&desk).id("run").on_engine(kept.clone()),
+            &mut || {
+                lives += 1;
+                if lives == 1 { crash } else { usize::MAX }
+            },
+            &mut |open| perform(&desk, values, open),
+        );
+        // What has happened did not happen again.
+        let state = kept.state();
+        let notes = state.asked.iter().filter(|it| it.contains(" note "));
+        assert_eq!(notes.count() as u64, desk.calls.load(Ordering::SeqCst));
+        came.push(result);
+        if lives == 1 {
+            return came;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn what_rust_code_decides_stays_so() {
+    for _ in 0..20 {
+        for came in crashed(|desk| Impure {}.run(desk), &[]) {
+            assert!(came.unwrap().0);
+        }
+    }
+}
+
+#[test]
+fn code_that_was_remembered_does_not_run_again() {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    plan! {
+        Once() -> u64 {
+            step made: u64 = RUNS.fetch_add(1, Ordering::SeqCst);
+            step noted = Note { n: made };
+            step last = Note { n: noted.0 };
+            last.0
+        }
+    }
+    for (number, came) in crashed(|desk| Once {}.run(desk), &[])
+        .into_iter()
+        .enumerate()
+    {
+        // It is decided in the first poll, so only a crash before that makes no difference.
+        assert_eq!(came.unwrap(), number as u64);
+    }
+}
+
+plan! {
+    Timed(time: String) -> (u32, Option<u32>, Option<u64>, u64, Option<String>) {
+        #[retry(5, backoff = "20ms")]
+        step tried = Flaky { attempts: 3 };
+        #[optional]
+        #[retry(2, backoff = "1ms")]
+        step never = Flaky { attempts: 99 };
+        #[optional]
+        #[timeout("100ms")]
+        step hung = Hang {};
+        step pause = Sleep { time };
+        #[after(pause)]
+        step reply: u64 = await;
+        #[optional]
+        #[timeout("5s")]
+        step unanswered: String = await;
+        (tried, never, hung, reply, unanswered)
+    }
+}
+
+type TimedOutput = (u32, Option<u32>, Option<u64>, u64, Option<String>);
+
+fn timed(time: &str) -> impl for<'d> Fn(&'d Desk) -> Run<'d, Desk, TimedOutput> {
+    move |desk| {
+        Timed {
+            time: time.to_owned(),
+        }
+        .run(desk)
+    }
+}
+
+#[test]
+fn attempts_limits_sleeps_and_values_are_the_engines() {
+    let values = [("reply", Value::from(17))];
+    let run = timed("3d");
+    for came in crashed(run, &values) {
+        assert_eq!(came.unwrap(), (3, None, None, 17, None));
+    }
+    let run = timed("3 fortnights");
+    for came in crashed(run, &values) {
+        let error = came.unwrap_err().to_string();
+        assert!(
+            error.contains("step `pause` (sleep): `3 fortnights`"),
+            "{error}"
+        );
+    }
+    // What is received is of the type of the step.
+    let values = [("reply", Value::from("17"))];
+    let run = timed("1s");
+    for came in crashed(run, &values) {
+        let error = came.unwrap_err().to_string();
+        assert!(
+            error.contains("`reply`") && error.contains("u64"),
+            "{error}"
+        );
+    }
+}
+
+plan! {
+    Saga() -> u64 {
+        step a = Note { n: 1 };
+        #[undo(a)]
+        step ua = Note { n: a.0 + 10 };
+        step trip = { step b = Note { n: 2 }; #[undo(b)] step ub = Note { n: 12 }; b };
+        step called = Inner { from: 3 };
+        #[after(trip, called)]
+        #[retry(2, backoff = "1s")]
+        step c = Fall {};
+        #[undo(c)]
+        step uc = Note { n: 13 };
+        #[always]
+        step told = Note { n: 20 };
+        a.0
+    }
+}
+
+#[test]
+fn a_failure_is_undone_once_and_says_the_same_as_here() {
+    let here = smol::block_on(Saga {}.run(&Desk::default()).id("run")).unwrap_err();
+    for came in crashed(|desk| Saga {}.run(desk), &[]) {
+        let error = came.unwrap_err();
+        assert_eq!(error.to_string(), here.to_string());
+        assert_eq!(
+            error.undone().collect::<Vec<_>>(),
+            here.undone().collect::<Vec<_>>()
+        );
+    }
+}
+
+/// A report without its times.
+fn timeless(report: impl serde::Serialize) -> Value {
+    fn walk(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                let times = [
+                    "started_at",
+                    "started_ms",
+                    "duration_ms",
+                    "critical_path",
+                    "critical_path_ms",
+                ];
+                times.iter().for_each(|name| drop(members.remove(*name)));
+                members.values_mut().for_each(walk);
+            }
+            Value::Array(elements) => elements.iter_mut().for_each(walk),
+            _ => {}
+        }
+    }
+    let mut report = serde_json::to_value(report).unwrap();
+    walk(&mut report);
+    report
+}
+
+plan! {
+    Calm() -> Vec<u64> {
+        step first = Note { n: 3 };
+        step each = for n in [first.0, 4] { if n == 4 { Note { n } } };
+        #[retry(4, backoff = "1ms")]
+        step tried = Flaky { attempts: 3 };
+        #[catch]
+        step fell = Fall {};
+        step sum: u64 = each.iter().flatten().map(|it| it.0).sum();
+        [first.0, tried as u64, sum, fell.is_err() as u64]
+    }
+}
+
+#[test]
+fn a_report_is_that_of_a_run_here_but_for_its_times() {
+    fn told<O>(run: Run<'_, Desk, O>) -> plan_runtime::run::WithReport<'_, Desk, O> {
+        run.id("run")
+            .capture_arguments(true)
+            .capture_outputs(true)
+            .with_report()
+    }
+    let desk = Desk::default();
+    let (output, here) = smol::block_on(told(Calm {}.run(&desk)));
+    for crash in [0, 3, 8, usize::MAX] {
+        let kept = Kept::new();
+        let mut crashes = vec![usize::MAX, crash];
+        let (same, there) = play(
+            &kept,
+            || told(Calm {}.run(&desk).on_engine(kept.clone())),
+            &mut || crashes.pop().unwrap(),
+            &mut |open| perform(&desk, &[], open),
+        );
+        assert_eq!(same.unwrap(), *output.as_ref().unwrap());
+        assert_eq!(timeless(there), timeless(&here));
+    }
+}
+
+#[test]
+fn what_an_engine_does_not_know_is_refused() {
+    let (desk, kept) = (Desk::default(), Kept::new());
+    let throttle = plan_runtime::run::Throttle::new().concurrency("*", 1);
+    let run = Saga {}
+        .run(&desk)
+        .durable(&plan_runtime::journal::Memory::new(), "r")
+        .throttle(&throttle)
+        .on_engine(kept);
+    let error = smol::block_on(run).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "plan `saga` cannot start: it is durable, and an engine keeps what happens already; it has a throttle, which knows only the calls of one process; limit its concurrency, or give the workers a throttle"
+    );
+}
+
+#[test]
+fn what_a_worker_cannot_do_is_an_outcome() {
+    let call = |tool: &str, arguments: Value| {
+        let call = serde_json::json!({"tool": tool, "arguments": arguments, "run": "r", "plan": "p", "step": "s", "path": "s", "lasting": "s", "attempt": 1});
+        let call = serde_json::from_value(call).unwrap();
+        let outcome = smol::block_on(toolbox().perform(call, &Desk::default()));
+        serde_json::to_value(&outcome).unwrap()["error"]["texts"][0].clone()
+    };
+    assert_eq!(
+        call("nothing", Value::Null),
+        "this worker has no tool `nothing`: add it to its toolbox"
+    );
+    assert_eq!(call("fall", serde_json::json!({})), "it fell over");
+    let error = call("note", serde_json::json!({"m": 1}));
+    assert!(
+        error.as_str().unwrap().contains("missing field `n`"),
+        "{error}"
+    );
 }
