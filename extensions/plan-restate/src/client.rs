@@ -1,0 +1,406 @@
+//! Clients: what submits runs, and asks what has become of them.
+
+use crate::error::Error;
+use crate::http::Http;
+use crate::wire::{Ended, Failed, SERVICE, Signal, Submitted};
+use plan_runtime::journal::RunInfo;
+use plan_runtime::run::{RunError, Submit};
+use restate_sdk::context::RequestTarget;
+use restate_sdk::ingress::{self, ClientError, Output, RequestExecutor, SendStatus};
+use restate_sdk::serde::Json;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+use std::fmt;
+use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How long a client tries again while Restate cannot be reached, unless [`Client::patience`] says otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The pause before the first further try.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The longest one.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// What submits runs to a Restate, and asks what has become of them.
+///
+/// ```no_run
+/// use plan_restate::Client;
+/// # use plan_runtime::{Result, plan, tool};
+/// # #[tool] async fn charge(cents: u64) -> Result<String> { Ok(format!("{cents}")) }
+/// # plan! { pub Order(cents: u64) -> String { step receipt = Charge { cents }; receipt } }
+///
+/// # async fn order() -> Result<(), plan_restate::Error> {
+/// let restate = Client::new("http://localhost:8080")?;
+/// // Whoever submits a run with the same id again gets the output of the same run.
+/// let receipt = Order { cents: 500 }.submit(&restate, "order-17").await?;
+///
+/// // Does not wait for the output.
+/// Order { cents: 900 }.submit(&restate, "order-18").send().await?;
+/// let receipt: String = restate.run("order-18").output().await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Client<E = Http> {
+    ingress: ingress::Client<E>,
+    service: String,
+    patience: Duration,
+}
+
+impl<E> Clone for Client<E> {
+    fn clone(&self) -> Self {
+        Self {
+            ingress: self.ingress.clone(),
+            service: self.service.clone(),
+            patience: self.patience,
+        }
+    }
+}
+
+impl Client {
+    /// A client of the Restate whose ingress is at this address, such as `http://localhost:8080`.
+    ///
+    /// # Errors
+    ///
+    /// The address is not a URL with `http`. For `https`, see [`with_executor`](Self::with_executor).
+    pub fn new(ingress: &str) -> Result<Self, Error> {
+        Self::with_executor(ingress, Http::default())
+    }
+}
+
+impl<E: RequestExecutor> Client<E> {
+    /// The same with another HTTP client, for TLS, say.
+    ///
+    /// # Errors
+    ///
+    /// The address is not a URL.
+    pub fn with_executor(ingress: &str, executor: E) -> Result<Self, Error> {
+        let uri: http::Uri = ingress
+            .parse()
+            .map_err(|error| Error::Address(format!("`{ingress}` is not a URL: {error}")))?;
+        let client = ingress::Client::new(uri, executor).map_err(|error| {
+            Error::Address(format!("`{ingress}` is not the URL of a Restate: {error}"))
+        })?;
+        Ok(Self {
+            ingress: client,
+            service: SERVICE.to_owned(),
+            patience: PATIENCE,
+        })
+    }
+
+    /// Says who asks, to a Restate that wants to know: the token of an API key of Restate Cloud.
+    ///
+    /// # Errors
+    ///
+    /// The token cannot stand in a header of HTTP.
+    pub fn token(mut self, token: &str) -> Result<Self, Error> {
+        let client = self.ingress.with_restate_auth_token(token);
+        self.ingress = client.map_err(|error| Error::Address(error.to_string()))?;
+        Ok(self)
+    }
+
+    /// The service that runs plans, if the [workers](crate::Worker::service) have named it.
+    #[must_use]
+    pub fn service(mut self, name: impl Into<String>) -> Self {
+        self.service = name.into();
+        self
+    }
+
+    /// Says how long to try again while Restate cannot be reached. The default is [`PATIENCE`].
+    #[must_use]
+    pub fn patience(mut self, time: Duration) -> Self {
+        self.patience = time;
+        self
+    }
+
+    /// The run with this id.
+    pub fn run(&self, id: impl Into<String>) -> RunHandle<'_, E> {
+        RunHandle {
+            client: self,
+            id: id.into(),
+        }
+    }
+
+    fn target(&self, id: &str, handler: &str) -> RequestTarget {
+        RequestTarget::workflow(&self.service, id, handler)
+    }
+
+    /// Asks, again and again as long as Restate cannot be reached. All that is asked may be asked twice.
+    async fn patiently<T, F>(&self, ask: impl Fn() -> F) -> Result<T, ClientError>
+    where
+        F: Future<Output = Result<T, ClientError>>,
+    {
+        let end = Instant::now() + self.patience;
+        let mut pause = PAUSE;
+        loop {
+            let error = match ask().await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let is_away = match &error {
+                ClientError::Transport { .. } => true,
+                // Its own, not those that a run has failed with.
+                ClientError::Status { status, response } => {
+                    status.is_server_error() && is_of_ingress(response.headers())
+                }
+                _ => false,
+            };
+            if !is_away || Instant::now() + pause > end {
+                return Err(error);
+            }
+            sleep(pause).await;
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
+    async fn send(&self, id: &str, run: &Submitted) -> Result<(), Error> {
+        let sent = self.patiently(|| {
+            let target = self.target(id, "run");
+            let request = self
+                .ingress
+                .request::<_, Json<Ended>>(target, Json(run.clone()));
+            request.send()
+        });
+        let sent = sent.await.map_err(|error| self.of(id, error))?;
+        if sent.send_status() == SendStatus::Accepted {
+            return Ok(());
+        }
+        // It may be another run.
+        self.ask(id, "same", run.clone()).await
+    }
+
+    /// Has a handler of a run answer, once, however often it is asked.
+    async fn ask<Q>(&self, id: &str, handler: &str, question: Q) -> Result<(), Error>
+    where
+        Q: Serialize + Clone + Send + Sync + 'static,
+    {
+        let key = format!("{:032x}", fastrand::u128(..));
+        let asked = self.patiently(|| async {
+            let target = self.target(id, handler);
+            let request = self
+                .ingress
+                .request::<_, ()>(target, Json(question.clone()));
+            let request = request.idempotency_key(key.clone());
+            request.call().await?.into_body()
+        });
+        asked.await.map_err(|error| self.of(id, error))
+    }
+
+    /// The error of a request about a run.
+    fn of(&self, id: &str, error: ClientError) -> Error {
+        Error::of(error, id, &self.service)
+    }
+}
+
+/// Whether an answer is that of the server, and not of a handler.
+fn is_of_ingress(headers: &http::HeaderMap) -> bool {
+    let source = headers.get("x-restate-error-source");
+    source.is_none_or(|source| source == "ingress")
+}
+
+impl<E: RequestExecutor> Submit for Client<E> {
+    type Submission<'s, O>
+        = Submission<'s, E, O>
+    where
+        E: 's,
+        O: 's;
+
+    fn submit<O: DeserializeOwned + 'static>(
+        &self,
+        run: Result<RunInfo, RunError>,
+        id: String,
+    ) -> Submission<'_, E, O> {
+        Submission {
+            client: self,
+            run: run.map(Submitted::from),
+            id,
+            output: PhantomData,
+        }
+    }
+}
+
+/// A run that is submitted once this is awaited, which gives its output, or once it is [sent](Self::send).
+///
+/// Where there is a run of this id with the same plan and the same inputs, it is that run.
+#[must_use = "nothing is submitted unless this is awaited"]
+pub struct Submission<'s, E, O> {
+    client: &'s Client<E>,
+    run: Result<Submitted, RunError>,
+    id: String,
+    output: PhantomData<fn() -> O>,
+}
+
+impl<'s, E: RequestExecutor, O: DeserializeOwned + 'static> Submission<'s, E, O> {
+    /// Submits the run, and does not wait for its output.
+    ///
+    /// # Errors
+    ///
+    /// The plan or its inputs cannot be submitted, there is another run of this id, or Restate cannot be reached.
+    pub async fn send(self) -> Result<RunHandle<'s, E>, Error> {
+        let run = self.run.map_err(Error::Start)?;
+        self.client.send(&self.id, &run).await?;
+        Ok(self.client.run(self.id))
+    }
+
+    /// Gives a report of every step beside the output, whether the run fails or not: the JSON of a [`Report`](plan_runtime::run::Report).
+    ///
+    /// # Errors
+    ///
+    /// As those of [`send`](Self::send).
+    pub async fn with_report(self) -> Result<(Result<O, Failed>, Value), Error> {
+        let run = self.send().await?;
+        let ended = run.ended().await?;
+        ended.outcome(&run.id)
+    }
+}
+
+impl<'s, E: RequestExecutor, O: DeserializeOwned + 'static> IntoFuture for Submission<'s, E, O> {
+    type Output = Result<O, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 's>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.send().await?.output().await })
+    }
+}
+
+impl<E, O> fmt::Debug for Submission<'_, E, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Submission(`{}`)", self.id)
+    }
+}
+
+/// A run, by its id: what [`Client::run`] gives.
+pub struct RunHandle<'s, E> {
+    client: &'s Client<E>,
+    id: String,
+}
+
+impl<E: RequestExecutor> RunHandle<'_, E> {
+    /// The id of the run.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Waits for the output of the run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] if there is no such run, and [`Error::Failed`] if it has failed. An output that is not of the type `O` is an error, too.
+    pub async fn output<O: DeserializeOwned + 'static>(&self) -> Result<O, Error> {
+        let (output, _) = self.ended().await?.outcome::<O>(&self.id)?;
+        output.map_err(Error::Failed)
+    }
+
+    /// Waits for the end of the run, and gives the report of every step: the JSON of a [`Report`](plan_runtime::run::Report).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] if there is no such run.
+    pub async fn report(&self) -> Result<Value, Error> {
+        let ended = self.ended().await?;
+        Ok(ended.outcome::<Value>(&self.id)?.1)
+    }
+
+    /// Whether the run has ended. It does not wait.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] if there is no such run.
+    pub async fn has_ended(&self) -> Result<bool, Error> {
+        let run = self.handle().await?;
+        let output = self.client.patiently(|| run.output()).await;
+        let output = output.map_err(|error| self.client.of(&self.id, error))?;
+        Ok(matches!(output.into_body(), Output::Ready(_)))
+    }
+
+    /// Sends a value to a step of the run that waits for one, or will. The path is that of [`Signals::send`](plan_runtime::run::Signals::send).
+    ///
+    /// # Errors
+    ///
+    /// There is no such run, it has ended, no step waits for a value at this path, the step has one, or the value is not of its type.
+    pub async fn signal(
+        &self,
+        path: impl Into<String>,
+        value: impl Serialize,
+    ) -> Result<(), Error> {
+        let value = to_raw_value(&value).map_err(|error| {
+            Error::Refused(format!("the value cannot be written as JSON: {error}"))
+        })?;
+        if self.has_ended().await? {
+            return Err(Error::Refused(format!("run `{}` has ended", self.id)));
+        }
+        let path = path.into();
+        self.client
+            .ask(&self.id, "signal", Signal { path, value })
+            .await
+    }
+
+    /// Has the run end: undo steps and always steps run. A run that has ended is not changed.
+    ///
+    /// What a worker does for it goes on to its end; nothing follows from it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] if there is no such run.
+    pub async fn cancel(&self) -> Result<(), Error> {
+        if self.has_ended().await? {
+            return Ok(());
+        }
+        self.client.ask(&self.id, "cancel", Value::Null).await
+    }
+
+    async fn handle(&self) -> Result<ingress::InvocationHandle<E, Json<Ended>>, Error> {
+        let client = self.client;
+        let found = client.patiently(|| {
+            client
+                .ingress
+                .lookup_workflow(client.service.clone(), self.id.clone(), None)
+        });
+        found.await.map_err(|error| client.of(&self.id, error))
+    }
+
+    async fn ended(&self) -> Result<Ended, Error> {
+        let run = self.handle().await?;
+        let ended = self.client.patiently(|| run.attach()).await;
+        let ended = ended.map_err(|error| self.client.of(&self.id, error))?;
+        Ok(ended.into_body().into_inner())
+    }
+}
+
+impl<E> fmt::Debug for RunHandle<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RunHandle(`{}`)", self.id)
+    }
+}
+
+impl<E> fmt::Debug for Client<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Ended {
+    /// The output, or why there is none, and the report.
+    fn outcome<O: DeserializeOwned>(self, id: &str) -> Result<(Result<O, Failed>, Value), Error> {
+        let unfit = |what: &str, error: serde_json::Error| {
+            Error::Unfit(format!("the {what} of run `{id}` does not fit: {error}"))
+        };
+        let output = match (self.failed, self.output) {
+            (Some(failed), _) => Err(failed),
+            (None, output) => {
+                let output = output.as_ref().map_or("null", |output| output.get());
+                Ok(serde_json::from_str(output).map_err(|error| unfit("output", error))?)
+            }
+        };
+        let report = serde_json::from_str(self.report.get());
+        Ok((output, report.map_err(|error| unfit("report", error))?))
+    }
+}

@@ -1,0 +1,108 @@
+//! What goes wrong for a client.
+
+use crate::plans::REFUSED;
+use crate::wire::Failed;
+use plan_runtime::run::RunError;
+use restate_sdk::ingress::ClientError;
+use serde::Deserialize;
+use std::error::Error as StdError;
+use std::fmt;
+
+/// Why a client did not get what it asked for.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The run cannot be submitted: a plan with mistakes, inputs that JSON cannot hold, secrets.
+    Start(RunError),
+    /// The run has failed.
+    Failed(Failed),
+    /// There is no such run.
+    Unknown {
+        /// The id that was asked for.
+        id: String,
+    },
+    /// A run was refused, or a signal: another run has this id, or no step waits for this value. This says why.
+    Refused(String),
+    /// Somebody has ended the run in Restate itself: it was killed there. This says what Restate does.
+    Ended(String),
+    /// What Restate has is not of the type that was asked for.
+    Unfit(String),
+    /// The address or the token of the client is none.
+    Address(String),
+    /// Restate does not have the service of the workers.
+    NoService {
+        /// The name of the service.
+        service: String,
+        /// What Restate says.
+        message: String,
+    },
+    /// Restate could not be reached, or has not understood.
+    Restate(Box<dyn StdError + Send + Sync>),
+}
+
+/// An error of Restate.
+#[derive(Deserialize)]
+struct Answer {
+    message: String,
+    #[serde(default)]
+    source: String,
+}
+
+impl Error {
+    /// The error of a request about a run.
+    pub(crate) fn of(error: ClientError, id: &str, service: &str) -> Self {
+        let ClientError::Status { status, response } = &error else {
+            return Self::Restate(error.into());
+        };
+        let Ok(answer) = serde_json::from_slice::<Answer>(response.body()) else {
+            return Self::Restate(error.into());
+        };
+        let Answer { message, source } = answer;
+        match status.as_u16() {
+            404 if message.contains("service") => Self::NoService {
+                service: service.to_owned(),
+                message,
+            },
+            404 => Self::Unknown { id: id.to_owned() },
+            REFUSED => Self::Refused(message),
+            409 if source == "invocation" => Self::Ended(message),
+            code => Self::Restate(format!("{message} (HTTP status {code})").into()),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start(error) => error.fmt(f),
+            Self::Failed(failed) => f.write_str(&failed.message),
+            Self::Unknown { id } => write!(f, "there is no run `{id}`"),
+            Self::Refused(message) | Self::Unfit(message) | Self::Address(message) => {
+                f.write_str(message)
+            }
+            Self::Ended(message) => write!(f, "Restate has ended the run: {message}"),
+            Self::NoService { service, message } => write!(
+                f,
+                "Restate has no service `{service}`: register a worker, `restate deployments register http://…:9080` ({message})"
+            ),
+            Self::Restate(error) => {
+                write!(f, "Restate: {error}")?;
+                let mut source = error.source();
+                while let Some(error) = source {
+                    write!(f, ": {error}")?;
+                    source = error.source();
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match self {
+            Self::Start(error) => Some(error),
+            _ => None,
+        }
+    }
+}

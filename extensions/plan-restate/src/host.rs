@@ -1,0 +1,112 @@
+//! An application and its tools, whatever its type.
+
+use crate::seam::Seam;
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::RunInfo;
+use plan_runtime::run::{CallOutcome, EngineCall, Report, Run, RunError, SignalError};
+use serde_json::Value;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A run that is polled by its driver.
+pub(crate) type Polled = Pin<Box<dyn Future<Output = (Result<Value, RunError>, Report)> + Send>>;
+
+pub(crate) type Configure<App> =
+    dyn for<'r> Fn(Run<'r, App, Value>) -> Run<'r, App, Value> + Send + Sync;
+
+pub(crate) trait Host: Send + Sync {
+    /// Whether it has a tool.
+    fn has(&self, tool: &str) -> bool;
+
+    /// Makes a call.
+    fn perform(
+        self: Arc<Self>,
+        call: EngineCall,
+    ) -> Pin<Box<dyn Future<Output = CallOutcome> + Send>>;
+
+    /// The plan that runs where this was submitted, as JSON.
+    fn document(&self, run: &RunInfo) -> plan_runtime::Result<String>;
+
+    /// A value for a step of a run, as JSON of its type.
+    fn signal(
+        &self,
+        run: &RunInfo,
+        path: &str,
+        value: &Value,
+    ) -> plan_runtime::Result<Result<Value, SignalError>>;
+
+    /// Begins a run, which asks the seam for what it needs.
+    fn begin(
+        self: Arc<Self>,
+        run: RunInfo,
+        id: String,
+        seam: Seam,
+        cancel: oneshot::Receiver<()>,
+    ) -> Polled;
+}
+
+pub(crate) struct Hosted<App> {
+    pub(crate) app: App,
+    pub(crate) toolbox: Toolbox<App>,
+    pub(crate) configure: Option<Box<Configure<App>>>,
+}
+
+impl<App: Send + Sync + 'static> Host for Hosted<App> {
+    fn has(&self, tool: &str) -> bool {
+        self.toolbox.contains(tool)
+    }
+
+    fn perform(
+        self: Arc<Self>,
+        call: EngineCall,
+    ) -> Pin<Box<dyn Future<Output = CallOutcome> + Send>> {
+        Box::pin(async move { self.toolbox.perform(call, &self.app).await })
+    }
+
+    fn document(&self, run: &RunInfo) -> plan_runtime::Result<String> {
+        let submitted = self.toolbox.submitted(run)?;
+        Ok(serde_json::to_string(submitted.plan())?)
+    }
+
+    fn signal(
+        &self,
+        run: &RunInfo,
+        path: &str,
+        value: &Value,
+    ) -> plan_runtime::Result<Result<Value, SignalError>> {
+        Ok(self.toolbox.submitted(run)?.signal(path, value))
+    }
+
+    fn begin(
+        self: Arc<Self>,
+        run: RunInfo,
+        id: String,
+        seam: Seam,
+        cancel: oneshot::Receiver<()>,
+    ) -> Polled {
+        Box::pin(async move {
+            let submitted = match self.toolbox.submitted(&run) {
+                Ok(submitted) => submitted,
+                // It was there when the run began to be driven.
+                Err(error) => unreachable!("{error}"),
+            };
+            let run = submitted.run(&self.app);
+            let run = match &self.configure {
+                Some(configure) => configure(run),
+                None => run,
+            };
+            let cancel = async move {
+                if cancel.await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            };
+            run.id(id)
+                .on_engine(seam)
+                .cancel_on(cancel)
+                .with_report()
+                .await
+        })
+    }
+}

@@ -1,0 +1,458 @@
+//! The service that runs plans: it asks Restate for what a run asks for.
+
+use crate::host::{Host, Polled};
+use crate::seam::{Ask, Decisions, Seam, Wants, value_of};
+use crate::wire::{self, Began, Came, Decided, Ended, Failed, Sent, Signal, Submitted};
+use plan_runtime::run::{CallOutcome, EngineCall, Report, RunError};
+use restate_sdk::context::{DurableFuture, RequestTarget};
+use restate_sdk::prelude::*;
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Poll, Wake, Waker};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+/// The code of what is refused. Restate itself has others.
+pub(crate) const REFUSED: u16 = 422;
+
+/// The promise of what was submitted.
+const RUN: &str = "run";
+
+/// The promise that is there once the run is cancelled.
+const CANCEL: &str = "cancel";
+
+/// The promise of a value for the step with this path.
+fn value_at(path: &str) -> String {
+    format!("await:{path}")
+}
+
+pub(crate) struct PlanRuns {
+    pub(crate) host: Arc<dyn Host>,
+    /// The service that makes the calls of steps.
+    pub(crate) steps: String,
+}
+
+#[restate_sdk::workflow]
+impl PlanRuns {
+    #[handler]
+    pub(crate) async fn run(
+        &self,
+        ctx: WorkflowContext<'_>,
+        run: Json<Submitted>,
+    ) -> Result<Json<Ended>, HandlerError> {
+        let run = run.into_inner();
+        let id = ctx.key().to_owned();
+        ctx.resolve_promise(RUN, Json(run.clone()));
+        let info = run.into();
+        let document = self.host.document(&info).map_err(other)?;
+        let fingerprint = wire::fingerprint(&document);
+        let names = Names::new();
+        let mut driver = Driver::new(&ctx, &self.steps, &names);
+        let began = driver
+            .once("began", || Began {
+                at: wire::now(),
+                fingerprint: fingerprint.clone(),
+            })
+            .await;
+        if began.fingerprint != fingerprint {
+            // Restate asks again, and another worker may have the plan that it was.
+            return Err(io::Error::other(format!(
+                "run `{id}` was begun with another version of plan `{}` ({}, and this worker has {fingerprint}): keep a worker of that version until its runs have ended",
+                info.plan, began.fingerprint
+            ))
+            .into());
+        }
+        let seam = Seam::new(began.at, wire::hash(&id));
+        let (cancel, cancelled) = oneshot::channel();
+        let polled = Arc::clone(&self.host).begin(info, id, seam.clone(), cancelled);
+        let (result, report) = driver.drive(polled, &seam, cancel).await?;
+        ended(&result, &report)
+    }
+
+    /// Whether a run is the one that was submitted under its id.
+    #[handler]
+    pub(crate) async fn same(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        run: Json<Submitted>,
+    ) -> Result<(), HandlerError> {
+        let known = ctx.promise::<Json<Submitted>>(RUN).await?.into_inner();
+        let run = run.into_inner();
+        let what = if known.document != run.document {
+            format!("another plan `{}`", known.plan)
+        } else if known.inputs != run.inputs {
+            "other inputs".to_owned()
+        } else {
+            return Ok(());
+        };
+        let key = ctx.key();
+        let error = format!("run `{key}` was begun with {what}; give this run another id");
+        Err(TerminalError::new_with_code(REFUSED, error).into())
+    }
+
+    #[handler]
+    pub(crate) async fn signal(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        signal: Json<Signal>,
+    ) -> Result<(), HandlerError> {
+        let Signal { path, value } = signal.into_inner();
+        let run = ctx.promise::<Json<Submitted>>(RUN).await?.into_inner();
+        let refused = |error: String| TerminalError::new_with_code(REFUSED, error);
+        let value: Value =
+            serde_json::from_str(value.get()).map_err(|error| refused(error.to_string()))?;
+        let checked = self.host.signal(&run.into(), &path, &value);
+        let checked = checked.map_err(other)?;
+        let value = checked.map_err(|error| refused(error.to_string()))?;
+        let value = to_raw_value(&value).map_err(|error| refused(error.to_string()))?;
+        let name = value_at(&path);
+        let second = || HandlerError::from(refused(format!("step `{path}` has its value already")));
+        if ctx.peek_promise::<Json<Sent>>(&name).await?.is_some() {
+            return Err(second());
+        }
+        let at = ctx.run(async || Ok(wire::now())).name("sent").await?;
+        let by = ctx.invocation_id().to_owned();
+        let sent = Sent {
+            value,
+            at,
+            by: by.clone(),
+        };
+        ctx.resolve_promise(&name, Json(sent));
+        // Of several at the same time, the first is the value.
+        let first = ctx.promise::<Json<Sent>>(&name).await?.into_inner();
+        if first.by == by {
+            Ok(())
+        } else {
+            Err(second())
+        }
+    }
+
+    #[handler]
+    pub(crate) async fn cancel(
+        &self,
+        ctx: SharedWorkflowContext<'_>,
+        _: Json<Value>,
+    ) -> Result<(), HandlerError> {
+        ctx.promise::<Json<Submitted>>(RUN).await?;
+        ctx.resolve_promise(CANCEL, Json(wire::now()));
+        Ok(())
+    }
+}
+
+/// An error after which Restate asks again.
+fn other(error: plan_runtime::Error) -> io::Error {
+    io::Error::other(error.to_string())
+}
+
+fn ended(result: &Result<Value, RunError>, report: &Report) -> Result<Json<Ended>, HandlerError> {
+    let (output, failed) = match result {
+        Ok(output) => (Some(to_raw_value(output)?), None),
+        Err(error) => {
+            let failed = Failed {
+                message: error.to_string(),
+                cancelled: error.is_cancelled(),
+                undone: error.undone().map(str::to_owned).collect(),
+                not_undone: error.not_undone().map(str::to_owned).collect(),
+            };
+            (None, Some(failed))
+        }
+    };
+    let report = to_raw_value(report)?;
+    Ok(Json(Ended {
+        output,
+        failed,
+        report,
+    }))
+}
+
+/// Something that has happened outside of the run.
+enum Happened {
+    Called(Result<Json<Came>, TerminalError>),
+    Slept(Result<(), TerminalError>),
+    Sent(Result<Json<Sent>, TerminalError>),
+    Cancelled(Result<Json<u64>, TerminalError>),
+}
+
+/// Who waits for it.
+enum Waiting {
+    Call(oneshot::Sender<CallOutcome>),
+    /// Until a time.
+    Sleep(u64, oneshot::Sender<()>),
+    Receive(oneshot::Sender<Value>),
+    Cancel,
+    Nobody,
+}
+
+impl Waiting {
+    /// Whether the run waits for it still.
+    fn is_open(&self) -> bool {
+        match self {
+            Self::Call(reply) => !reply.is_closed(),
+            Self::Sleep(_, reply) => !reply.is_closed(),
+            Self::Receive(reply) => !reply.is_closed(),
+            Self::Cancel | Self::Nobody => false,
+        }
+    }
+}
+
+type Coming<'c> = Pin<Box<dyn DurableFuture<Output = Happened> + Send + 'c>>;
+
+type Outcome = (Result<Value, RunError>, Report);
+
+/// A run that was polled, and what it gave, or why it may not go on.
+struct Turn {
+    run: Polled,
+    poll: Poll<Outcome>,
+    misfit: Option<String>,
+}
+
+/// The names of promises, which live as long as what waits for them.
+type Names = elsa::sync::FrozenVec<Box<str>>;
+
+struct Driver<'c, 'w> {
+    ctx: &'c WorkflowContext<'w>,
+    steps: &'c str,
+    names: &'c Names,
+    /// Whether Restate itself was asked to cancel the invocation.
+    is_cancelled: bool,
+}
+
+impl<'c, 'w> Driver<'c, 'w> {
+    fn new(ctx: &'c WorkflowContext<'w>, steps: &'c str, names: &'c Names) -> Self {
+        Self {
+            ctx,
+            steps,
+            names,
+            is_cancelled: false,
+        }
+    }
+
+    /// A value that is made once.
+    async fn once<T>(&mut self, name: &str, make: impl Fn() -> T) -> T
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned + Send + 'static,
+    {
+        loop {
+            let value = Json(make());
+            let run = self.ctx.run(move || async move { Ok(value) }).name(name);
+            match run.await {
+                Ok(value) => return value.into_inner(),
+                // It was told that it is cancelled, which is told once.
+                Err(_) => self.is_cancelled = true,
+            }
+        }
+    }
+
+    /// Runs a run to its end. What it asks for is a function of what Restate has told, and so is the order in which Restate is asked: one thing happens at a time.
+    async fn drive(
+        mut self,
+        mut run: Polled,
+        seam: &Seam,
+        cancel: oneshot::Sender<()>,
+    ) -> Result<Outcome, HandlerError> {
+        let mut cancel = Some(cancel);
+        let mut coming: DurableFuturesUnordered<Coming<'_>> = DurableFuturesUnordered::new();
+        let cancelled = self.ctx.promise::<Json<u64>>(CANCEL);
+        coming.push(Box::pin(cancelled.map(Happened::Cancelled)));
+        let mut waiting = vec![Waiting::Cancel];
+        let woken = Arc::new(Woken(AtomicBool::new(true)));
+        loop {
+            if self.is_cancelled
+                && let Some(cancel) = cancel.take()
+            {
+                let _ = cancel.send(());
+            }
+            while woken.0.swap(false, Ordering::AcqRel) {
+                let turn = self.poll(run, seam, &woken).await?;
+                if let Some(misfit) = turn.misfit {
+                    let error = format!(
+                        "the run does not go on as before: {misfit}; keep a worker of the version that began it"
+                    );
+                    return Err(io::Error::other(error).into());
+                }
+                run = turn.run;
+                if let Poll::Ready(outcome) = turn.poll {
+                    return Ok(outcome);
+                }
+            }
+            for ask in seam.asks() {
+                let (one, waits) = self.ask(ask, seam);
+                coming.push(one);
+                waiting.push(waits);
+            }
+            if woken.0.load(Ordering::Acquire) {
+                continue;
+            }
+            if cancel.is_none() && !waiting.iter().any(Waiting::is_open) {
+                let error =
+                    "the run waits for nothing that can happen: this is a bug of plan-restate";
+                return Err(TerminalError::new(error).into());
+            }
+            let (index, happened) = match coming.next().await {
+                Ok(Some(next)) => next,
+                Ok(None) => continue,
+                Err(_) => {
+                    self.is_cancelled = true;
+                    continue;
+                }
+            };
+            let waits = std::mem::replace(&mut waiting[index], Waiting::Nobody);
+            self.tell(happened, waits, seam);
+        }
+    }
+
+    /// Polls the run once, on a thread where it may wait for what was decided before.
+    async fn poll(
+        &mut self,
+        mut run: Polled,
+        seam: &Seam,
+        woken: &Arc<Woken>,
+    ) -> Result<Turn, HandlerError> {
+        let mut wanted = seam.begin_poll();
+        let (waker, own) = (Waker::from(Arc::clone(woken)), seam.clone());
+        let mut turn = spawn_blocking(move || {
+            let poll = run
+                .as_mut()
+                .poll(&mut std::task::Context::from_waker(&waker));
+            let decided = own.decided();
+            let misfit = own.end_poll();
+            (Turn { run, poll, misfit }, decided)
+        });
+        let wants = tokio::select! {
+            biased;
+            turn = &mut turn => return Ok(turn?.0),
+            Some(wants) = wanted.recv() => wants,
+        };
+        let deciding = Deciding(
+            Arc::new(Mutex::new(Some(Undecided { wants, turn }))),
+            Arc::default(),
+        );
+        let decided = loop {
+            let own = deciding.clone();
+            let run = self.ctx.run(move || async move { own.decide().await });
+            match run.name("decided").await {
+                Ok(decided) => break decided.into_inner(),
+                Err(_) => self.is_cancelled = true,
+            }
+        };
+        deciding.turn(decided).await
+    }
+
+    /// Asks Restate for what the run has asked for.
+    fn ask(&self, ask: Ask, seam: &Seam) -> (Coming<'c>, Waiting) {
+        match ask {
+            Ask::Call(call, reply) => {
+                let target = RequestTarget::service(self.steps, "call");
+                let call = self
+                    .ctx
+                    .request::<Json<EngineCall>, Json<Came>>(target, Json(call));
+                let call = call.call().map(Happened::Called);
+                (Box::pin(call), Waiting::Call(reply))
+            }
+            Ask::Sleep(duration, reply) => {
+                let millis = u64::try_from(duration.as_micros().div_ceil(1000)).unwrap_or(u64::MAX);
+                let until = seam.now().saturating_add(millis);
+                let sleep = self.ctx.sleep(duration).map(Happened::Slept);
+                (Box::pin(sleep), Waiting::Sleep(until, reply))
+            }
+            Ask::Receive(path, reply) => {
+                let name = self.names.push_get(value_at(&path).into());
+                let value = self.ctx.promise::<Json<Sent>>(name);
+                (Box::pin(value.map(Happened::Sent)), Waiting::Receive(reply))
+            }
+        }
+    }
+
+    /// Tells the run what has happened. Whoever has waited for it may not do so any more.
+    fn tell(&mut self, happened: Happened, waits: Waiting, seam: &Seam) {
+        match (happened, waits) {
+            (Happened::Called(came), Waiting::Call(reply)) => {
+                let outcome = match came {
+                    Ok(Json(Came { outcome, at })) => {
+                        seam.advance(at);
+                        outcome
+                    }
+                    // Somebody has cancelled or killed the invocation of the step.
+                    Err(error) => {
+                        CallOutcome::failed(plan_runtime::Error::permanent(error.message()))
+                    }
+                };
+                let _ = reply.send(outcome);
+            }
+            (Happened::Slept(slept), Waiting::Sleep(until, reply)) => {
+                if slept.is_ok() {
+                    seam.advance(until);
+                }
+                let _ = reply.send(());
+            }
+            // One that was rejected never comes.
+            (Happened::Sent(Ok(Json(sent))), Waiting::Receive(reply)) => {
+                seam.advance(sent.at);
+                let _ = reply.send(value_of(&sent));
+            }
+            (Happened::Cancelled(at), Waiting::Cancel) => {
+                if let Ok(Json(at)) = at {
+                    seam.advance(at);
+                }
+                self.is_cancelled = true;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A poll that waits for what was decided before.
+struct Undecided {
+    wants: Wants,
+    turn: JoinHandle<(Turn, Decided)>,
+}
+
+/// A poll that decides something, which is kept before anything follows from it.
+#[derive(Clone)]
+struct Deciding(
+    Arc<Mutex<Option<Undecided>>>,
+    Arc<Mutex<Option<(Turn, Decided)>>>,
+);
+
+fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+impl Deciding {
+    /// Is called where Restate does not know what was decided: it is decided now.
+    async fn decide(self) -> Result<Json<Decided>, HandlerError> {
+        if let Some(Undecided { wants, turn }) = take(&self.0) {
+            let _ = wants.send(Decisions::Live(Decided::new()));
+            let turn = turn.await?;
+            *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
+        }
+        let turn = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        let decided = turn.as_ref().map(|(_, decided)| decided.clone());
+        Ok(Json(decided.unwrap_or_default()))
+    }
+
+    /// The poll, once it is known what was decided.
+    async fn turn(self, decided: Decided) -> Result<Turn, HandlerError> {
+        if let Some((turn, _)) = take(&self.1) {
+            return Ok(turn);
+        }
+        let Some(Undecided { wants, turn }) = take(&self.0) else {
+            return Err(io::Error::other("the poll was lost").into());
+        };
+        let _ = wants.send(Decisions::Past(decided));
+        Ok(turn.await?.0)
+    }
+}
+
+/// Whether the run is to be polled.
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}

@@ -1,0 +1,195 @@
+//! The engine of one run: what the run asks for is kept until the driver asks Restate for it.
+
+use crate::wire::{Decided, Sent};
+use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, Timer};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::future::{pending, ready};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+
+/// What a run asks for.
+pub(crate) enum Ask {
+    Call(EngineCall, oneshot::Sender<CallOutcome>),
+    Sleep(Duration, oneshot::Sender<()>),
+    Receive(String, oneshot::Sender<Value>),
+}
+
+/// Whether what a poll decides has been decided before.
+pub(crate) enum Decisions {
+    /// Nobody has asked.
+    Unknown,
+    /// It is decided now.
+    Live(Decided),
+    /// It was decided before a crash.
+    Past(Decided),
+}
+
+/// Who wants to know whether something was decided before.
+pub(crate) type Wants = Sender<Decisions>;
+
+#[derive(Clone)]
+pub(crate) struct Seam(Arc<Inner>);
+
+struct Inner {
+    base: Instant,
+    began: u64,
+    now: AtomicU64,
+    seed: u64,
+    state: Mutex<State>,
+}
+
+struct State {
+    asks: VecDeque<Ask>,
+    decisions: Decisions,
+    wants: Option<mpsc::UnboundedSender<Wants>>,
+    /// What the plan decided that it had not decided before.
+    unexpected: Option<String>,
+}
+
+impl Seam {
+    pub(crate) fn new(began: u64, seed: u64) -> Self {
+        Self(Arc::new(Inner {
+            base: Instant::now(),
+            began,
+            now: AtomicU64::new(began),
+            seed,
+            state: Mutex::new(State {
+                asks: VecDeque::new(),
+                decisions: Decisions::Unknown,
+                wants: None,
+                unexpected: None,
+            }),
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It is this time now, in milliseconds since 1970, unless it is later already.
+    pub(crate) fn advance(&self, time: u64) {
+        self.0.now.fetch_max(time, Ordering::Relaxed);
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.0.now.load(Ordering::Relaxed)
+    }
+
+    /// The run is about to be polled.
+    pub(crate) fn begin_poll(&self) -> mpsc::UnboundedReceiver<Wants> {
+        let (wants, wanted) = mpsc::unbounded_channel();
+        let mut state = self.state();
+        state.decisions = Decisions::Unknown;
+        state.wants = Some(wants);
+        wanted
+    }
+
+    /// What the poll has decided.
+    pub(crate) fn decided(&self) -> Decided {
+        match &self.state().decisions {
+            Decisions::Live(decided) => decided.clone(),
+            Decisions::Unknown | Decisions::Past(_) => Decided::new(),
+        }
+    }
+
+    /// Why the poll cannot be what was recorded.
+    pub(crate) fn end_poll(&self) -> Option<String> {
+        let mut state = self.state();
+        state.wants = None;
+        if let Some(key) = state.unexpected.take() {
+            return Some(format!("`{key}` is decided, which it was not before"));
+        }
+        match std::mem::replace(&mut state.decisions, Decisions::Unknown) {
+            Decisions::Past(left) => {
+                let key = left.into_keys().next()?;
+                Some(format!("`{key}` is not decided, which it was before"))
+            }
+            Decisions::Unknown | Decisions::Live(_) => None,
+        }
+    }
+
+    /// What the run has asked for, in its order.
+    pub(crate) fn asks(&self) -> VecDeque<Ask> {
+        std::mem::take(&mut self.state().asks)
+    }
+
+    fn ask<T: Send + 'static>(
+        &self,
+        make: impl FnOnce(oneshot::Sender<T>) -> Ask,
+    ) -> EngineFuture<T> {
+        let (reply, answer) = oneshot::channel();
+        self.state().asks.push_back(make(reply));
+        Box::pin(async move {
+            match answer.await {
+                Ok(answer) => answer,
+                // The run is not polled any more.
+                Err(_) => pending().await,
+            }
+        })
+    }
+}
+
+impl Timer for Seam {
+    fn now(&self) -> Instant {
+        let passed = Duration::from_millis(self.now().saturating_sub(self.0.began));
+        self.0.base.checked_add(passed).unwrap_or(self.0.base)
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        if duration.is_zero() {
+            return Box::pin(ready(()));
+        }
+        self.ask(|reply| Ask::Sleep(duration, reply))
+    }
+}
+
+impl Engine for Seam {
+    fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome> {
+        self.ask(|reply| Ask::Call(call, reply))
+    }
+
+    /// Waits, on the thread that polls the run, until Restate has said whether the run was here before.
+    fn recall(&self, key: &str) -> Option<String> {
+        let mut state = self.state();
+        if let (Decisions::Unknown, Some(wants)) = (&state.decisions, &state.wants) {
+            let (answer, answered) = channel();
+            let is_asked = wants.send(answer).is_ok();
+            drop(state);
+            // If nobody answers, the run is not wanted any more.
+            let decisions = is_asked.then(|| answered.recv().ok()).flatten();
+            state = self.state();
+            state.decisions = decisions.unwrap_or(Decisions::Live(Decided::new()));
+        }
+        match &mut state.decisions {
+            Decisions::Past(decided) => decided.remove(key),
+            Decisions::Live(_) | Decisions::Unknown => None,
+        }
+    }
+
+    fn remember(&self, key: String, decision: String) {
+        let state = &mut *self.state();
+        match &mut state.decisions {
+            Decisions::Live(decided) => drop(decided.insert(key, decision)),
+            Decisions::Past(_) | Decisions::Unknown => {
+                state.unexpected.get_or_insert(key);
+            }
+        }
+    }
+
+    fn receive(&self, path: &str) -> EngineFuture<Value> {
+        self.ask(|reply| Ask::Receive(path.to_owned(), reply))
+    }
+}
+
+/// A value that was sent, as JSON.
+pub(crate) fn value_of(sent: &Sent) -> Value {
+    serde_json::from_str(sent.value.get()).unwrap_or_default()
+}

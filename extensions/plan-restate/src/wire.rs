@@ -1,0 +1,125 @@
+//! What travels between clients, Restate and workers.
+
+use plan_runtime::journal::RunInfo;
+use plan_runtime::run::CallOutcome;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The name of the services of a worker that was given none.
+pub(crate) const SERVICE: &str = "Plans";
+
+/// The service that makes the calls of steps. The other one, whose name it begins with, runs plans.
+pub(crate) fn steps_of(service: &str) -> String {
+    format!("{service}Steps")
+}
+
+/// Is part of what says whether a run can go on. Whoever changes what a run asks for, or in which order, gives it another number.
+const VERSION: u32 = 1;
+
+/// What was decided while a run was polled, by keys.
+pub(crate) type Decided = BTreeMap<String, String>;
+
+/// A run, as it was submitted.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Submitted {
+    pub(crate) plan: String,
+    pub(crate) document: String,
+    pub(crate) inputs: String,
+}
+
+impl From<RunInfo> for Submitted {
+    fn from(run: RunInfo) -> Self {
+        Self {
+            plan: run.plan,
+            document: run.document,
+            inputs: run.inputs,
+        }
+    }
+}
+
+impl From<Submitted> for RunInfo {
+    fn from(run: Submitted) -> Self {
+        Self {
+            plan: run.plan,
+            document: run.document,
+            inputs: run.inputs,
+        }
+    }
+}
+
+/// How a run began.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Began {
+    /// In milliseconds since 1970.
+    pub(crate) at: u64,
+    /// Of the plan that runs.
+    pub(crate) fingerprint: String,
+}
+
+/// What came of a call, and when.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Came {
+    pub(crate) outcome: CallOutcome,
+    pub(crate) at: u64,
+}
+
+/// A value for a step that waits for one.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Signal {
+    pub(crate) path: String,
+    /// As text: it may be nested as deep as JSON that is read may be.
+    pub(crate) value: Box<RawValue>,
+}
+
+/// The same on its way to the step.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Sent {
+    pub(crate) value: Box<RawValue>,
+    pub(crate) at: u64,
+    /// The invocation that has sent it.
+    pub(crate) by: String,
+}
+
+/// How a run ended.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Ended {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) failed: Option<Failed>,
+    pub(crate) report: Box<RawValue>,
+}
+
+/// Why a run has no output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Failed {
+    /// What the error says, as that of a run in one process.
+    pub message: String,
+    /// Whether the run was cancelled.
+    pub cancelled: bool,
+    /// The paths of the steps that were undone, in the order in which they were.
+    pub undone: Vec<String>,
+    /// The paths of the steps that should have been undone and were not.
+    pub not_undone: Vec<String>,
+}
+
+/// What time it is, in milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A number that is another for each plan, as far as one of 64 bits can be.
+pub(crate) fn fingerprint(document: &str) -> String {
+    format!("{VERSION}-{:016x}", hash(document))
+}
+
+/// FNV-1a with 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same in each build.
+pub(crate) fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

@@ -1,0 +1,230 @@
+//! Workers: what runs plans and makes their calls.
+
+use crate::host::{Configure, Host, Hosted};
+use crate::plans::PlanRuns;
+use crate::serve::serve;
+use crate::steps::PlanSteps;
+use crate::wire::{SERVICE, steps_of};
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::{Call, Run};
+use restate_sdk::endpoint::Endpoint;
+use serde_json::Value;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, ToSocketAddrs};
+
+/// How long a call of a step may take, unless [`Worker::longest_call`] says otherwise.
+pub const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long Restate keeps what became of a run, unless [`Worker::retention`] says otherwise.
+pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// How long running calls have to end when a worker stops, unless [`Worker::grace`] says otherwise.
+pub const GRACE: Duration = Duration::from_secs(30);
+
+/// What answers Restate: it runs plans, and makes the calls of their steps. There may be many, in many processes, each with the same tools.
+///
+/// ```no_run
+/// use plan_restate::Worker;
+/// use plan_runtime::{Result, plan, tool};
+///
+/// struct Shop;
+///
+/// /// Charges a card.
+/// #[tool]
+/// async fn charge(_shop: &Shop, cents: u64) -> Result<String> {
+///     Ok(format!("charged {cents}"))
+/// }
+///
+/// plan! {
+///     pub Order(cents: u64) -> String {
+///         step receipt = Charge { cents };
+///         receipt
+///     }
+/// }
+///
+/// # async fn serve() -> std::io::Result<()> {
+/// Worker::new(Shop).with::<Charge>().with::<Order>().serve("0.0.0.0:9080").await
+/// # }
+/// ```
+#[must_use = "a worker does nothing unless it serves"]
+pub struct Worker<App> {
+    app: App,
+    toolbox: Toolbox<App>,
+    configure: Option<Box<Configure<App>>>,
+    service: String,
+    keys: Vec<String>,
+    longest_call: Duration,
+    retention: Duration,
+    grace: Duration,
+    cancel: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl<App: Send + Sync + 'static> Worker<App> {
+    /// A worker without tools. The application is made once for the process.
+    pub fn new(app: App) -> Self {
+        Self {
+            app,
+            toolbox: Toolbox::new(),
+            configure: None,
+            service: SERVICE.to_owned(),
+            keys: Vec::new(),
+            longest_call: LONGEST_CALL,
+            retention: RETENTION,
+            grace: GRACE,
+            cancel: None,
+        }
+    }
+
+    /// Adds a tool, or a plan.
+    ///
+    /// # Panics
+    ///
+    /// If there is one of this name.
+    #[track_caller]
+    pub fn with<T: Call<App> + 'static>(mut self) -> Self {
+        self.toolbox = self.toolbox.with::<T>();
+        self
+    }
+
+    /// Has these tools, in place of those that were added before.
+    pub fn with_toolbox(mut self, toolbox: Toolbox<App>) -> Self {
+        self.toolbox = toolbox;
+        self
+    }
+
+    /// Configures each run before it begins: its [limits](Run::limits), its [concurrency](Run::concurrency), its [deadline](Run::deadline), who [observes](Run::observe) it. It must do the same
+    /// whenever a run goes on.
+    pub fn configure<F>(mut self, configure: F) -> Self
+    where
+        F: for<'r> Fn(Run<'r, App, Value>) -> Run<'r, App, Value> + Send + Sync + 'static,
+    {
+        self.configure = Some(Box::new(configure));
+        self
+    }
+
+    /// Names the two services that Restate sees, `NAME` and `NAMESteps`, so that several applications may have one Restate. Without it, they are `Plans` and `PlansSteps`. Clients
+    /// say the [same](crate::Client::service).
+    pub fn service(mut self, name: impl Into<String>) -> Self {
+        self.service = name.into();
+        self
+    }
+
+    /// Answers only the Restate that has this [identity](https://docs.restate.dev/operate/security), such as `publickeyv1_…`. Several keys may be given.
+    pub fn identity_key(mut self, key: impl Into<String>) -> Self {
+        self.keys.push(key.into());
+        self
+    }
+
+    /// Says how long a call of a step may take. After that, Restate takes the worker for lost, and has the call made again. The default is [`LONGEST_CALL`].
+    pub fn longest_call(mut self, time: Duration) -> Self {
+        self.longest_call = time;
+        self
+    }
+
+    /// Says how long Restate keeps the outcome of a run. After that, its id may be used again. The default is [`RETENTION`].
+    pub fn retention(mut self, time: Duration) -> Self {
+        self.retention = time;
+        self
+    }
+
+    /// Says how long running calls have to end once the worker stops. What has not ended is made again by another worker. The default is [`GRACE`].
+    pub fn grace(mut self, time: Duration) -> Self {
+        self.grace = time;
+        self
+    }
+
+    /// Stops once this is ready. Without it, the worker stops at Ctrl-C, and on Unix at SIGTERM.
+    pub fn cancel_on<F: Future + Send + 'static>(mut self, cancel: F) -> Self {
+        self.cancel = Some(Box::pin(async move {
+            cancel.await;
+        }));
+        self
+    }
+
+    /// Answers Restate at an address until it is to stop. The worker is to be registered once, with its address: `restate deployments register http://…:9080`.
+    ///
+    /// # Errors
+    ///
+    /// The address cannot be listened at, or an identity key or the name of the service is none.
+    pub async fn serve(self, address: impl ToSocketAddrs) -> io::Result<()> {
+        let listener = TcpListener::bind(address).await?;
+        self.serve_on(listener).await
+    }
+
+    /// The same with a listener.
+    ///
+    /// # Errors
+    ///
+    /// An identity key or the name of the service is none.
+    pub async fn serve_on(mut self, listener: TcpListener) -> io::Result<()> {
+        let stop = match self.cancel.take() {
+            Some(cancel) => cancel,
+            None => Box::pin(stopped()?),
+        };
+        let grace = self.grace;
+        let endpoint = self.endpoint()?;
+        serve(listener, endpoint, stop, grace).await;
+        Ok(())
+    }
+
+    fn endpoint(self) -> io::Result<Endpoint> {
+        let steps = steps_of(&self.service);
+        let host: Arc<dyn Host> = Arc::new(Hosted {
+            app: self.app,
+            toolbox: self.toolbox,
+            configure: self.configure,
+        });
+        let plans = PlanRuns {
+            host: Arc::clone(&host),
+            steps: steps.clone(),
+        };
+        let plans = plans.named(&self.service, self.retention)?;
+        let steps = PlanSteps(host).named(&steps, self.longest_call)?;
+        let mut endpoint = Endpoint::builder().bind(plans).bind(steps);
+        for key in &self.keys {
+            let added = endpoint.identity_key(key);
+            endpoint = added
+                .map_err(|error| invalid(format!("`{key}` is not an identity key: {error:?}")))?;
+        }
+        Ok(endpoint.build())
+    }
+}
+
+/// What keeps a worker from serving.
+pub(crate) fn invalid(error: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, error)
+}
+
+/// Is ready when somebody stops the process.
+#[cfg(unix)]
+fn stopped() -> io::Result<impl Future<Output = ()> + Send> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn stopped() -> io::Result<impl Future<Output = ()> + Send> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
+impl<App> fmt::Debug for Worker<App> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("service", &self.service)
+            .field("tools", &self.toolbox)
+            .finish_non_exhaustive()
+    }
+}
