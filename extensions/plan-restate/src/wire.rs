@@ -1,7 +1,7 @@
 //! What travels between clients, Restate and workers.
 
 use plan_runtime::journal::RunInfo;
-use plan_runtime::run::CallOutcome;
+use plan_runtime::run::{CallOutcome, ENGINE_VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) fn steps_of(service: &str) -> String {
     format!("{service}Steps")
 }
 
-/// Is part of what says whether a run can go on. Whoever changes what a run asks for, or in which order, gives it another number.
+/// Is part of what says whether a run can go on. Whoever changes what the driver of a run asks Restate for, or in which order, gives it another number.
 const VERSION: u32 = 1;
 
 /// What was decided while a run was polled, by keys.
@@ -114,7 +114,7 @@ pub(crate) fn now() -> u64 {
 
 /// A number that is another for each plan, as far as one of 64 bits can be.
 pub(crate) fn fingerprint(document: &str) -> String {
-    format!("{VERSION}-{:016x}", hash(document))
+    format!("{VERSION}.{ENGINE_VERSION}-{:016x}", hash(document))
 }
 
 /// FNV-1a with 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): the same in each build.

@@ -115,7 +115,7 @@ impl<App: ?Sized> Toolbox<App> {
     }
 }
 
-impl<'a, App: ?Sized> Submitted<'a, App> {
+impl<App: ?Sized> Submitted<'_, App> {
     /// The plan that runs.
     pub fn plan(&self) -> &Plan {
         match &self.plan {

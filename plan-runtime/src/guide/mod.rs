@@ -9,6 +9,7 @@
 //! | [Flow](flow) | order, conditions, loops, plans in plans, retries, time limits, fallbacks |
 //! | [Running](running) | options, failures, reports, limits, panics, cancelling, observers, time |
 //! | [Durable runs](durable) | runs that survive their process: what is recorded, what happens again, waiting, serving, changed plans |
+//! | [When one machine is not enough](engines) | memory, SQLite and Restate: what each promises, costs and needs |
 //! | [Testing](testing) | mocks, time that does not pass, jitter that repeats |
 //! | [Dynamic plans](dynamic_plans) | plans that arrive as JSON: reading, checking, running, writing, Rust source |
 //! | [Untrusted plans](untrusted) | what is guaranteed about a stranger's plan, and what is not |
@@ -118,8 +119,13 @@ pub mod running {}
 
 #[doc = include_str!("durable.md")]
 ///
-/// Next: [Testing](testing).
+/// Next: [When one machine is not enough](engines).
 pub mod durable {}
+
+#[doc = include_str!("engines.md")]
+///
+/// Next: [Testing](testing).
+pub mod engines {}
 
 #[doc = include_str!("testing.md")]
 ///

@@ -31,6 +31,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+/// Changes whenever runs ask an [`Engine`] for other things, or in another order, than they did in the last version of this crate: a run that an engine has begun cannot go on then. An engine
+/// keeps it with each run.
+pub const ENGINE_VERSION: u32 = 1;
+
 /// What an engine does, on its way.
 pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -393,7 +397,7 @@ fn unreadable(key: &str, error: &serde_json::Error) -> StepError {
 }
 
 /// A call, made by an engine.
-pub(super) fn call_on<'x>(
+pub(super) fn call_on(
     engine: &dyn Engine,
     (tool, arguments): (&str, &Value),
     context: &CallContext,

@@ -56,7 +56,7 @@ mod view;
 
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
-pub use engine::{CallOutcome, Engine, EngineCall, EngineFuture};
+pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;
 pub use observe::{Observer, StepRef};
@@ -531,7 +531,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// # Panics
     ///
     /// If the run has been polled.
-    pub fn submit<'s, S: Submit>(self, to: &'s S, id: impl Into<String>) -> S::Submission<'s, O>
+    pub fn submit<S: Submit>(self, to: &S, id: impl Into<String>) -> S::Submission<'_, O>
     where
         O: DeserializeOwned + 'static,
     {

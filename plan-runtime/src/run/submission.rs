@@ -29,11 +29,11 @@ pub trait Submit {
         O: 's;
 
     /// Submits a run under this id. What is wrong with the run is told where the submission is awaited.
-    fn submit<'s, O: DeserializeOwned + 'static>(
-        &'s self,
+    fn submit<O: DeserializeOwned + 'static>(
+        &self,
         run: Result<RunInfo, RunError>,
         id: String,
-    ) -> Self::Submission<'s, O>;
+    ) -> Self::Submission<'_, O>;
 }
 
 impl<J: Journal> Submit for J {
@@ -43,7 +43,7 @@ impl<J: Journal> Submit for J {
         J: 's,
         O: 's;
 
-    fn submit<'s, O>(&'s self, run: Result<RunInfo, RunError>, id: String) -> Submission<'s> {
+    fn submit<O>(&self, run: Result<RunInfo, RunError>, id: String) -> Submission<'_> {
         Submission {
             run: Some(run),
             journal: self,

@@ -53,7 +53,7 @@ pub(crate) struct View {
     pub(crate) undone: HashMap<String, u32>,
 }
 
-impl<'a, App: ?Sized> Run<'a, App, Value> {
+impl<App: ?Sized> Run<'_, App, Value> {
     /// The same as with [`Run::durable`], followed from outside.
     pub(crate) fn followed(self, journal: Arc<dyn Journal>, id: &str, by: &Following) -> Self {
         self.configure(|options| {

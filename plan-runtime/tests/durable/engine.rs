@@ -46,6 +46,9 @@ enum Happened {
     Value(Value),
 }
 
+/// Decides what happens next of what was asked for.
+type Make<'m> = dyn FnMut(&BTreeMap<usize, Open>) -> Option<(usize, Happened)> + 'm;
+
 struct Open {
     what: Asked,
     slot: Slot,
@@ -131,7 +134,7 @@ impl Kept {
     }
 
     /// Tells the run the next thing that has happened. `make` decides what that is if nothing is left to tell.
-    fn go_on(&self, make: &mut dyn FnMut(&BTreeMap<usize, Open>) -> Option<(usize, Happened)>) {
+    fn go_on(&self, make: &mut Make<'_>) {
         let mut state = self.state();
         if state.told == state.happened.len() {
             let (number, happened) = make(&state.open).expect("nothing can happen any more");
@@ -225,7 +228,7 @@ fn play<O>(
     kept: &Kept,
     run: impl Fn() -> O,
     crashes: &mut dyn FnMut() -> usize,
-    make: &mut dyn FnMut(&BTreeMap<usize, Open>) -> Option<(usize, Happened)>,
+    make: &mut Make<'_>,
 ) -> O::Output
 where
     O: Future + Unpin,
@@ -371,7 +374,7 @@ fn count() -> u64 {
 
 fn unsure() -> u64 {
     let count = count();
-    assert!(count % 2 == 0, "it is {count}");
+    assert!(count.is_multiple_of(2), "it is {count}");
     count
 }
 
@@ -696,4 +699,47 @@ fn what_a_worker_cannot_do_is_an_outcome() {
         error.as_str().unwrap().contains("missing field `n`"),
         "{error}"
     );
+}
+
+plan! {
+    Wide(items: Vec<u64>) -> u64 {
+        step a = Note { n: 1 };
+        step trip = { step b = Note { n: a.0 }; #[undo(b)] step ub = Note { n: 12 }; step c = Note { n: 2 }; b };
+        #[concurrency(2)]
+        step each = for n in items { if n > 1 { Note { n } } };
+        #[retry(3, backoff = "1s")]
+        #[timeout("3s")]
+        step tried = Flaky { attempts: 2 };
+        #[at_most(3)]
+        step rounds = loop |last| { step seen = Note { n: last.unwrap_or(0) + 1 }; step sum: u64 = seen.0; sum } while sum < 2;
+        step reply: u64 = await;
+        #[after(trip, each, tried, rounds, reply)]
+        step fell = Fall {};
+        #[always]
+        step told = Note { n: 20 };
+        fell
+    }
+}
+
+/// A run that an engine has begun goes on only if it asks for the same in the same order. Where this has to change, so has `ENGINE_VERSION`.
+#[test]
+fn what_is_asked_for_is_the_same_as_in_the_last_version() {
+    let (desk, kept) = (Desk::default(), Kept::new());
+    let run = || {
+        Wide {
+            items: vec![1, 2, 3, 4],
+        }
+        .run(&desk)
+        .id("run")
+        .on_engine(kept.clone())
+    };
+    let values = [("reply", Value::from(5))];
+    let result = play(&kept, run, &mut || usize::MAX, &mut |open| {
+        perform(&desk, &values, open)
+    });
+    assert!(result.is_err());
+    let asked = kept.state().asked.join("\n");
+    let expected = include_str!("engine_asks.txt");
+    assert_eq!(asked, expected.trim_end());
+    assert_eq!(plan_runtime::run::ENGINE_VERSION, 1);
 }
