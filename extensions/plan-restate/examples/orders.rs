@@ -93,7 +93,7 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
             Client::new("http://localhost:8080")?
                 .run(id)
                 .cancel()
-                .await?
+                .await?;
         }
         ["report", id] => {
             let report = Client::new("http://localhost:8080")?

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::http::Http;
-use crate::wire::{Ended, Failed, SERVICE, Signal, Submitted};
+use crate::wire::{Ended, Failed, SERVICE, Signal, Submitted, too_large};
 use plan_runtime::journal::RunInfo;
 use plan_runtime::run::{RunError, Submit};
 use restate_sdk::context::RequestTarget;
@@ -160,6 +160,10 @@ impl<E: RequestExecutor> Client<E> {
     }
 
     async fn send(&self, id: &str, run: &Submitted) -> Result<(), Error> {
+        let bytes = run.document.len() + run.inputs.len();
+        if let Some(error) = too_large("the plan with its inputs", bytes) {
+            return Err(Error::Refused(error));
+        }
         let sent = self.patiently(|| {
             let target = self.target(id, "run");
             let request = self
@@ -332,6 +336,9 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
         let value = to_raw_value(&value).map_err(|error| {
             Error::Refused(format!("the value cannot be written as JSON: {error}"))
         })?;
+        if let Some(error) = too_large("the value", value.get().len()) {
+            return Err(Error::Refused(error));
+        }
         if self.has_ended().await? {
             return Err(Error::Refused(format!("run `{}` has ended", self.id)));
         }

@@ -66,6 +66,12 @@ impl Error {
             404 => Self::Unknown { id: id.to_owned() },
             REFUSED => Self::Refused(message),
             409 if source == "invocation" => Self::Ended(message),
+            _ if source == "invocation" => Self::Failed(Failed {
+                message,
+                cancelled: false,
+                undone: Vec::new(),
+                not_undone: Vec::new(),
+            }),
             code => Self::Restate(format!("{message} (HTTP status {code})").into()),
         }
     }

@@ -68,6 +68,8 @@ impl PlanRuns {
     pub(crate) fn named(self, name: &str, retention: Duration) -> io::Result<ServiceDefinition> {
         let mut service = discovered::<Self>(name)?;
         service.journal_retention = Some(millis(retention));
+        // A run that waits takes one of the places of runs that run until it is given up.
+        service.inactivity_timeout = Some(10_000);
         for handler in &mut service.handlers {
             if &**handler.name == "run" {
                 handler.workflow_completion_retention = Some(millis(retention));

@@ -2,12 +2,12 @@
 
 use crate::host::{Host, Polled};
 use crate::seam::{Ask, Decisions, Seam, Wants, value_of};
-use crate::wire::{self, Began, Came, Decided, Ended, Failed, Sent, Signal, Submitted};
+use crate::wire::{self, Began, Came, Decided, Ended, Failed, Sent, Signal, Submitted, too_large};
 use plan_runtime::run::{CallOutcome, EngineCall, Report, RunError};
 use restate_sdk::context::{DurableFuture, RequestTarget};
 use restate_sdk::prelude::*;
 use serde_json::Value;
-use serde_json::value::to_raw_value;
+use serde_json::value::{RawValue, to_raw_value};
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -143,6 +143,11 @@ impl PlanRuns {
     }
 }
 
+/// Whether Restate was asked to cancel the invocation.
+fn is_cancel(error: &TerminalError) -> bool {
+    error.code() == 409
+}
+
 /// An error after which Restate asks again.
 fn other(error: plan_runtime::Error) -> io::Error {
     io::Error::other(error.to_string())
@@ -162,6 +167,26 @@ fn ended(result: &Result<Value, RunError>, report: &Report) -> Result<Json<Ended
         }
     };
     let report = to_raw_value(report)?;
+    let size = |text: &Option<Box<RawValue>>| text.as_ref().map_or(0, |text| text.get().len());
+    let (output, failed) = match too_large("the output of the run", size(&output)) {
+        None => (output, failed),
+        Some(message) => {
+            let failed = Failed {
+                message,
+                cancelled: false,
+                undone: Vec::new(),
+                not_undone: Vec::new(),
+            };
+            (None, Some(failed))
+        }
+    };
+    // It is for people, who can do without one of this size.
+    let is_large = too_large("", size(&output) + report.get().len()).is_some();
+    let report = if is_large {
+        to_raw_value(&Value::Null)?
+    } else {
+        report
+    };
     Ok(Json(Ended {
         output,
         failed,
@@ -241,7 +266,7 @@ impl<'c, 'w> Driver<'c, 'w> {
             let run = self.ctx.run(move || async move { Ok(value) }).name(name);
             match run.await {
                 Ok(value) => return value.into_inner(),
-                // It was told that it is cancelled, which is told once.
+                // It is told once.
                 Err(_) => self.is_cancelled = true,
             }
         }
@@ -280,7 +305,9 @@ impl<'c, 'w> Driver<'c, 'w> {
                 }
             }
             for ask in seam.asks() {
-                let (one, waits) = self.ask(ask, seam);
+                let Some((one, waits)) = self.ask(ask, seam) else {
+                    continue;
+                };
                 coming.push(one);
                 waiting.push(waits);
             }
@@ -295,10 +322,11 @@ impl<'c, 'w> Driver<'c, 'w> {
             let (index, happened) = match coming.next().await {
                 Ok(Some(next)) => next,
                 Ok(None) => continue,
-                Err(_) => {
+                Err(error) if is_cancel(&error) => {
                     self.is_cancelled = true;
                     continue;
                 }
+                Err(error) => return Err(error.into()),
             };
             let waits = std::mem::replace(&mut waiting[index], Waiting::Nobody);
             self.tell(happened, waits, seam);
@@ -336,16 +364,24 @@ impl<'c, 'w> Driver<'c, 'w> {
             let run = self.ctx.run(move || async move { own.decide().await });
             match run.name("decided").await {
                 Ok(decided) => break decided.into_inner(),
-                Err(_) => self.is_cancelled = true,
+                // It is told once, and what was decided is asked for again.
+                Err(error) if is_cancel(&error) => self.is_cancelled = true,
+                Err(error) => return Err(error.into()),
             }
         };
         deciding.turn(decided).await
     }
 
     /// Asks Restate for what the run has asked for.
-    fn ask(&self, ask: Ask, seam: &Seam) -> (Coming<'c>, Waiting) {
-        match ask {
+    fn ask(&self, ask: Ask, seam: &Seam) -> Option<(Coming<'c>, Waiting)> {
+        Some(match ask {
             Ask::Call(call, reply) => {
+                let bytes = call.arguments().len();
+                if let Some(error) = wire::too_large("the arguments", bytes) {
+                    let error = plan_runtime::Error::permanent(error);
+                    let _ = reply.send(CallOutcome::failed(error));
+                    return None;
+                }
                 let target = RequestTarget::service(self.steps, "call");
                 let call = self
                     .ctx
@@ -364,7 +400,7 @@ impl<'c, 'w> Driver<'c, 'w> {
                 let value = self.ctx.promise::<Json<Sent>>(name);
                 (Box::pin(value.map(Happened::Sent)), Waiting::Receive(reply))
             }
-        }
+        })
     }
 
     /// Tells the run what has happened. Whoever has waited for it may not do so any more.
@@ -432,7 +468,15 @@ impl Deciding {
         }
         let turn = self.1.lock().unwrap_or_else(PoisonError::into_inner);
         let decided = turn.as_ref().map(|(_, decided)| decided.clone());
-        Ok(Json(decided.unwrap_or_default()))
+        let decided = decided.unwrap_or_default();
+        let bytes = decided
+            .iter()
+            .map(|(key, value)| key.len() + value.len())
+            .sum();
+        if let Some(error) = too_large("what Rust code in the plan has made", bytes) {
+            return Err(TerminalError::new(error).into());
+        }
+        Ok(Json(decided))
     }
 
     /// The poll, once it is known what was decided.

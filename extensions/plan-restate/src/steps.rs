@@ -2,7 +2,8 @@
 
 use crate::host::Host;
 use crate::wire::{self, Came};
-use plan_runtime::run::EngineCall;
+use plan_runtime::Error;
+use plan_runtime::run::{CallOutcome, EngineCall};
 use restate_sdk::prelude::*;
 use std::io;
 use std::sync::Arc;
@@ -31,6 +32,11 @@ impl PlanSteps {
         // then it has to be the same.
         let came = ctx.run(move || async move {
             let outcome = host.perform(call).await;
+            let bytes = outcome.size();
+            let outcome = match wire::too_large("the output", bytes) {
+                None => outcome,
+                Some(error) => CallOutcome::failed(Error::permanent(error)),
+            };
             Ok(Json(Came {
                 outcome,
                 at: wire::now(),

@@ -18,6 +18,16 @@ pub(crate) fn steps_of(service: &str) -> String {
 /// Is part of what says whether a run can go on. Whoever changes what the driver of a run asks Restate for, or in which order, gives it another number.
 const VERSION: u32 = 1;
 
+/// A message of Restate has at most 32 MiB, unless its configuration says otherwise. One that is larger is sent again and again, so it is found before. The rest is for what is around.
+pub(crate) const MOST_BYTES: usize = 31 << 20;
+
+/// Why this is not sent.
+pub(crate) fn too_large(what: &str, bytes: usize) -> Option<String> {
+    (bytes > MOST_BYTES).then(|| {
+        format!("{what} has {bytes} bytes as JSON, and a message of Restate has at most 32 MiB: keep it elsewhere, and pass its name")
+    })
+}
+
 /// What was decided while a run was polled, by keys.
 pub(crate) type Decided = BTreeMap<String, String>;
 

@@ -333,6 +333,11 @@ impl CallOutcome {
         Self::of(&Err(StepError::tool(error)))
     }
 
+    /// How many bytes it has as JSON.
+    pub fn size(&self) -> usize {
+        self.0.get().len()
+    }
+
     /// Whether there is an output.
     pub fn is_ok(&self) -> bool {
         decode(self.0.get()).is_ok_and(|outcome| outcome.result.is_ok())
