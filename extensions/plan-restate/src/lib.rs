@@ -1,4 +1,4 @@
-//! Plans on [Restate](https://restate.dev): the same `plan!` runs on as many machines as there are.
+#![doc = include_str!("../README.md")]
 mod client;
 mod error;
 mod host;
