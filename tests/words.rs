@@ -16,6 +16,7 @@ const SEARCHED: &[&str] = &[
     "README.md",
     "benches",
     "examples",
+    "extensions",
     "fuzz",
     "plan-macros",
     "plan-graph",

@@ -57,6 +57,7 @@ pub struct Worker<App> {
     toolbox: Toolbox<App>,
     configure: Option<Box<Configure<App>>>,
     service: String,
+    #[cfg(feature = "identity")]
     keys: Vec<String>,
     longest_call: Duration,
     retention: Duration,
@@ -72,6 +73,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
             toolbox: Toolbox::new(),
             configure: None,
             service: SERVICE.to_owned(),
+            #[cfg(feature = "identity")]
             keys: Vec::new(),
             longest_call: LONGEST_CALL,
             retention: RETENTION,
@@ -114,7 +116,8 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self
     }
 
-    /// Answers only the Restate that has this [identity](https://docs.restate.dev/operate/security), such as `publickeyv1_…`. Several keys may be given.
+    /// Answers only the Restate that has this [identity](https://docs.restate.dev/operate/security), such as `publickeyv1_…`. Several keys may be given. Needs the feature `identity`.
+    #[cfg(feature = "identity")]
     pub fn identity_key(mut self, key: impl Into<String>) -> Self {
         self.keys.push(key.into());
         self
@@ -185,12 +188,12 @@ impl<App: Send + Sync + 'static> Worker<App> {
         };
         let plans = plans.named(&self.service, self.retention)?;
         let steps = PlanSteps(host).named(&steps, self.longest_call)?;
-        let mut endpoint = Endpoint::builder().bind(plans).bind(steps);
-        for key in &self.keys {
+        let endpoint = Endpoint::builder().bind(plans).bind(steps);
+        #[cfg(feature = "identity")]
+        let endpoint = self.keys.iter().try_fold(endpoint, |endpoint, key| {
             let added = endpoint.identity_key(key);
-            endpoint = added
-                .map_err(|error| invalid(format!("`{key}` is not an identity key: {error:?}")))?;
-        }
+            added.map_err(|error| invalid(format!("`{key}` is not an identity key: {error:?}")))
+        })?;
         Ok(endpoint.build())
     }
 }
