@@ -1,8 +1,19 @@
-//! Orders that survive workers: `orders worker ADDRESS` serves, and `orders order ID` orders.
+//! Orders that survive their workers.
+//!
+//! `extensions/plan-restate/examples/start` starts a server, two workers and a balancer. Then, in `extensions`:
+//!
+//! ```console
+//! $ cargo run --example orders -- order order-1     # waits for an approval, and then for the receipt
+//! $ cargo run --example orders -- approve order-1   # in another terminal
+//! ```
+//!
+//! Kill a worker meanwhile: the other one goes on.
 
 use plan_restate::{Client, Worker};
 use plan_runtime::run::CallContext;
 use plan_runtime::{Error, Result, Sleep, plan, tool};
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
 
 /// What the tools share.
 struct Shop {
@@ -77,12 +88,14 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
                 .serve(address)
                 .await?;
         }
+        ["balance", address, ref workers @ ..] => balance(address, workers).await?,
         ["order", id] => {
             let restate = Client::new("http://localhost:8080")?;
             let order = Order {
                 items: vec!["lamp".into(), "table".into()],
                 cents: 1999,
             };
+            eprintln!("ordered; `approve {id}` has it paid, `cancel {id}` has it undone");
             println!("{}", order.submit(&restate, id).await?);
         }
         ["approve", id] => {
@@ -102,7 +115,31 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
                 .await?;
             println!("{report:#}");
         }
-        _ => eprintln!("orders worker ADDRESS | order ID | approve ID | cancel ID | report ID"),
+        _ => eprintln!(
+            "usage: orders order ID | approve ID | cancel ID | report ID | worker ADDRESS | balance ADDRESS WORKER..."
+        ),
+    }
+    Ok(())
+}
+
+/// Hands each connection to the next worker that is there. In production, something better does this.
+async fn balance(address: &str, workers: &[&str]) -> std::io::Result<()> {
+    let listener = TcpListener::bind(address).await?;
+    let workers: Vec<String> = workers.iter().map(|&worker| worker.to_owned()).collect();
+    for next in 0.. {
+        let (mut from, _) = listener.accept().await?;
+        let workers = workers.clone();
+        tokio::spawn(async move {
+            for place in 0..workers.len() {
+                let worker = &workers[(next + place) % workers.len()];
+                if let Ok(mut to) = TcpStream::connect(worker).await {
+                    from.set_nodelay(true)?;
+                    to.set_nodelay(true)?;
+                    return copy_bidirectional(&mut from, &mut to).await.map(drop);
+                }
+            }
+            Ok(())
+        });
     }
     Ok(())
 }
