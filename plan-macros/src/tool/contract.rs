@@ -113,7 +113,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         output_type = json::unknown(&errors, &check);
     }
     if !is_owned || !output_is_known {
-        // They are said there.
+        // They are reported there.
         errors = TokenStream::new();
     }
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
