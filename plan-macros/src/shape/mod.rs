@@ -25,6 +25,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     if let Some(remote) = remote {
         return remote::derive(input, &krate, remote, report);
     }
+    remote::report_serde_alone(input, &mut report);
     let Shaped {
         shape,
         lossless,

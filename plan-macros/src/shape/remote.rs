@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Expr, Fields, LitStr, Member, Path, Type, token};
+use syn::{Data, DeriveInput, Expr, ExprLit, Fields, Lit, LitStr, Member, Path, Type, token};
 
 /// Parses the path of the type: a text, as for serde's `remote`, or without quotes, as rustc writes it where it knows a better name.
 pub(super) fn ty(input: ParseStream) -> syn::Result<Type> {
@@ -128,6 +128,39 @@ pub(super) fn report_serde(
         .into_iter()
         .chain(others)
         .for_each(|error| report.push(error));
+    of_serde(input, |path, _| {
+        report.error(
+            path,
+            "`remote` of serde is for a type that does not implement `Serialize` and `Deserialize`, and values of such a type are in no plan\nhelp: remove it: `#[shape(remote = …)]` is enough for a type that implements them",
+        );
+    });
+}
+
+/// Reports serde's own `remote` where `#[shape(remote = …)]` is meant. A type that is its own remote has values.
+pub(super) fn report_serde_alone(input: &DeriveInput, report: &mut Report) {
+    of_serde(input, |path, value| {
+        let Some(Expr::Lit(ExprLit {
+            lit: Lit::Str(remote),
+            ..
+        })) = value
+        else {
+            return;
+        };
+        let remote = remote.value();
+        if remote == "Self" || input.ident == remote {
+            return;
+        }
+        report.error(
+            path,
+            format_args!(
+                "`remote` of serde does not let references lead into `{remote}`\nhelp: if that type implements `Serialize` and `Deserialize`, write `#[shape(remote = \"{remote}\")]` in its place, without serde's derives; if it does not, no plan has a value of it: remove `Shape`"
+            ),
+        );
+    });
+}
+
+/// Hands over each `remote` of serde, with its value.
+fn of_serde(input: &DeriveInput, mut found: impl FnMut(&Path, Option<&Expr>)) {
     for attr in input
         .attrs
         .iter()
@@ -135,16 +168,14 @@ pub(super) fn report_serde(
     {
         // Other mistakes in it were reported.
         let _ = attr.parse_nested_meta(|meta| {
-            if meta.path.is_ident("remote") {
-                report.error(
-                    &meta.path,
-                    "`remote` of serde is for a type that does not implement `Serialize` and `Deserialize`, and values of such a type are in no plan\nhelp: remove it: `#[shape(remote = …)]` is enough for a type that implements them",
-                );
-            }
-            if let Ok(value) = meta.value() {
-                value.parse::<Expr>()?;
+            let mut value = None;
+            if let Ok(given) = meta.value() {
+                value = Some(given.parse::<Expr>()?);
             } else if meta.input.peek(token::Paren) {
                 meta.input.parse::<Group>()?;
+            }
+            if meta.path.is_ident("remote") {
+                found(&meta.path, value.as_ref());
             }
             Ok(())
         });

@@ -1,14 +1,16 @@
 //! `#[derive(Tool)]`: the contract of a tool that is a struct.
 
+use super::signature;
 use crate::docs::text_of;
 use crate::parse::functions;
 use crate::report::Report;
 use crate::shape::secret;
 use crate::{docs, json, lossless, options};
 use heck::ToSnakeCase;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Data, DeriveInput, GenericParam, Member, Meta, Path, Type, parse_quote};
+use syn::parse::ParseStream;
+use syn::{Data, DeriveInput, Field, GenericParam, LitStr, Member, Meta, Path, Type, parse_quote};
 
 /// `#[derive(Tool)]`.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
@@ -18,6 +20,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let Some(krate) = options::path(options.krate, "#[tool(crate = …)]", &mut report) else {
         return report.into_compile_errors();
     };
+    let mut is_owned = true;
     match &input.data {
         Data::Struct(data) => {
             for (field, member) in data.fields.iter().zip(data.fields.members()) {
@@ -27,6 +30,9 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
                 };
                 let (attrs, refused) = (&field.attrs, functions::READ);
                 functions::refuse(attrs, "argument", &name, &field.ty, refused, &mut report);
+                if is_read(field) {
+                    is_owned &= signature::is_owned_in_struct(&field.ty, &mut report);
+                }
             }
         }
         Data::Enum(data) => report.error(
@@ -46,9 +52,14 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
             ),
         );
     }
-    let errors = report.into_compile_errors();
+    let output_is_known = match &options.output {
+        Some(output) => signature::is_owned_in_struct(output, &mut report),
+        None => false,
+    };
+    let mut errors = report.into_compile_errors();
 
-    let output = options.output.unwrap_or_else(|| parse_quote!(()));
+    let output = options.output.filter(|_| output_is_known);
+    let output = output.unwrap_or_else(|| parse_quote!(()));
     let name = options
         .name
         .unwrap_or_else(|| text_of(ident).to_snake_case());
@@ -78,7 +89,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         predicates.push(parse_quote! {
             #output: #serde::Serialize + #serde::de::DeserializeOwned + ::core::marker::Send + 'static
         });
-    } else if !is_generic {
+    } else if !is_generic && is_owned {
         // rustc has one thing to say of a struct without derives, and of an output that JSON cannot hold.
         let predicates = &mut generics.make_where_clause().predicates;
         predicates.push(parse_quote! {
@@ -86,6 +97,24 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
         });
         let prefix = format!("__Output{}", text_of(ident));
         (output_check, output_type) = json::checked(&output, output_type, &prefix);
+    }
+    if !is_owned {
+        // Otherwise rustc says in its own words that a borrowed field cannot be read.
+        let refused = errors.clone();
+        let (_, type_generics, _) = input.generics.split_for_impl();
+        let predicates = &mut generics.make_where_clause().predicates;
+        predicates.push(parse_quote! {
+            for<'__tool> #ident #type_generics: #check::ToolStruct<'__tool, { #refused true }>
+        });
+    }
+    if !output_is_known {
+        // Otherwise an implementation of `Call` would have another output than this.
+        output_check = TokenStream::new();
+        output_type = json::unknown(&errors, &check);
+    }
+    if !is_owned || !output_is_known {
+        // They are reported there.
+        errors = TokenStream::new();
     }
     let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
     let tool = quote! {
@@ -148,7 +177,7 @@ impl ContractOptions {
             report,
             |key, input| {
                 match key {
-                    "output" => read.output = Some(input.parse()?),
+                    "output" => read.output = Some(output_type(input)?),
                     "name" => read.name = Some(options::string(key, input)?.value()),
                     "read_only" => read.read_only = true,
                     _ => read.krate = Some(options::krate(input)?),
@@ -158,4 +187,28 @@ impl ContractOptions {
         );
         read
     }
+}
+
+fn output_type(input: ParseStream) -> syn::Result<Type> {
+    if input.peek(LitStr) {
+        let quoted: LitStr = input.parse()?;
+        let message = format!(
+            "`output` takes a type without quotes: `output = {}`",
+            quoted.value()
+        );
+        return Err(syn::Error::new(quoted.span(), message));
+    }
+    input.parse()
+}
+
+/// Whether serde writes and reads a field, so that its type must be owned.
+fn is_read(field: &Field) -> bool {
+    !field.attrs.iter().any(|attr| {
+        attr.path().is_ident("serde")
+            && attr.meta.require_list().is_ok_and(|list| {
+                list.tokens.clone().into_iter().any(|token| {
+                    matches!(token, TokenTree::Ident(name) if name == "skip" || name == "skip_deserializing")
+                })
+            })
+    })
 }

@@ -8,8 +8,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, ReturnType, Safety, Type,
-    TypeImplTrait, TypeParamBound, TypePath, TypeReference,
+    Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, PathSegment, ReturnType, Safety,
+    Type, TypeImplTrait, TypeParamBound, TypePath, TypeReference,
 };
 
 /// What a function says of the tool that it is.
@@ -360,12 +360,12 @@ pub(super) fn is_cfg(attr: &Attribute) -> bool {
 }
 
 fn is_owned(ty: &Type, report: &mut Report) -> bool {
-    let mut borrows = Borrows {
-        report,
-        owned: true,
-    };
-    borrows.visit_type(ty);
-    borrows.owned
+    Borrows::found(ty, true, report)
+}
+
+/// The same of a struct with `#[derive(Tool)]`, whose lifetimes serde may read: it makes an owned `Cow<'a, str>`.
+pub(super) fn is_owned_in_struct(ty: &Type, report: &mut Report) -> bool {
+    Borrows::found(ty, false, report)
 }
 
 fn no_impl_trait(ty: &Type, report: &mut Report) -> bool {
@@ -382,7 +382,21 @@ fn no_impl_trait(ty: &Type, report: &mut Report) -> bool {
 
 struct Borrows<'a> {
     report: &'a mut Report,
+    /// Whether it is the signature of a function, and not a struct.
+    of_function: bool,
     owned: bool,
+}
+
+impl<'a> Borrows<'a> {
+    fn found(ty: &Type, of_function: bool, report: &'a mut Report) -> bool {
+        let mut borrows = Self {
+            report,
+            of_function,
+            owned: true,
+        };
+        borrows.visit_type(ty);
+        borrows.owned
+    }
 }
 
 impl<'ast> Visit<'ast> for Borrows<'_> {
@@ -396,16 +410,27 @@ impl<'ast> Visit<'ast> for Borrows<'_> {
             }
             _ => "the type without `&`".to_owned(),
         };
+        let only = if self.of_function {
+            "; only the first parameter, the application, is borrowed"
+        } else {
+            ""
+        };
         self.report.error(
             reference,
             format_args!(
-                "the arguments and the output of a tool must be owned: they are deserialized from JSON and outlive the call\nhelp: write {instead}; only the first parameter, the application, is borrowed"
+                "the arguments and the output of a tool must be owned: they are deserialized from JSON and outlive the call\nhelp: write {instead}{only}"
             ),
         );
     }
 
+    fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
+        if self.of_function || segment.ident != "PhantomData" {
+            visit::visit_path_segment(self, segment);
+        }
+    }
+
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
-        if lifetime.ident != "static" {
+        if self.of_function && lifetime.ident != "static" {
             self.owned = false;
             self.report.error(
                 lifetime,

@@ -131,7 +131,25 @@ impl StepError {
         }
     }
 
-    /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` where the tool says so, `VALUE` where a `?` in a computed value does.
+    /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` for each error that a tool returns, `VALUE` for that of a `?` in a computed value.
+    ///
+    /// The word that the tool itself gave is another one, that of [`as_tool`](Self::as_tool):
+    ///
+    /// ```
+    /// use plan_runtime::{Error, Result, plan, tool};
+    ///
+    /// /// Charges a card.
+    /// #[tool]
+    /// async fn charge() -> Result<()> {
+    ///     Err(Error::permanent("the card was refused").with_code("CARD"))
+    /// }
+    ///
+    /// let plan = plan! { step paid = Charge {}; };
+    /// let error = smol::block_on(plan.run(&())).unwrap_err();
+    /// let failed = error.failures()[0].error();
+    /// assert_eq!(failed.code(), "EXECUTION_FAILED");
+    /// assert_eq!(failed.as_tool().and_then(Error::code), Some("CARD"));
+    /// ```
     pub fn code(&self) -> &'static str {
         match self {
             Self::Tool(_) => "EXECUTION_FAILED",

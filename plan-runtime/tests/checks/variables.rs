@@ -524,6 +524,39 @@ error[maybe-absent]: argument `to` is required, but `$ref:x` may lead to nothing
 }
 
 #[test]
+fn lists_that_are_other_values() {
+    let each = |list: &str| {
+        format!(
+            "{{\"steps\": [{{\"id\": \"b\", \"for\": {{\"pattern\": \"x\", \"list\": {list}, \"body\": {{\"tool\": \"read_person\", \"arguments\": {{\"id\": \"a\"}}}}}}}}]}}"
+        )
+    };
+    for (list, what, help) in [
+        (
+            "-1",
+            "the number -1",
+            "refer to a list, or write one: `[-1]`",
+        ),
+        (
+            "\"abc\"",
+            "the string \"abc\"",
+            "refer to a list, or write one: `[\"abc\"]`",
+        ),
+        ("true", "true", "refer to a list, or write one: `[true]`"),
+        ("null", "null", "refer to a list, or write one: `[a, b]`"),
+    ] {
+        assert_eq!(
+            found(&each(list)).to_string(),
+            format!(
+                "error[wrong-type]: a `for` iterates over a list or an object, but this is {what}\n  --> 1:56 in step `b`\n   = help: {help}\n"
+            )
+        );
+    }
+    for list in ["[]", "[1, \"a\"]", "{}", "{\"a\": 1}"] {
+        assert_eq!(found(&each(list)).to_string(), "", "{list}");
+    }
+}
+
+#[test]
 fn elements_that_null_replaces() {
     for dialect in DIALECTS {
         let mut first = json!({"for": {"pattern": "n", "list": ["a", "b"],

@@ -59,4 +59,10 @@ struct Aliased {
     name: String,
 }
 
+#[derive(Shape)]
+#[serde(remote = "User")]
+struct OfSerdeAlone {
+    login: String,
+}
+
 fn main() {}

@@ -40,8 +40,9 @@ use super::{Contracts, Dialect, Profile};
 use crate::plan::{
     Action, Amount, Block, Body, Condition, Loop, Plan, Role, Step, Template, ToolInfo,
 };
+use crate::print::{Cut, SHORT};
 use crate::resolve::describe::{quoted, short};
-use checked_value::CheckedValue;
+use checked_value::{CheckedValue, ValueKind};
 use input::Inputs;
 pub(super) use input::misfit;
 use local::Local;
@@ -293,7 +294,7 @@ impl<'a> Checker<'a, '_> {
     fn list(&mut self, template: &Template, at: usize, step: &Arc<str>) {
         let known = self.known;
         let Template::Reference(reference) = template else {
-            return;
+            return self.written_list(template, at, step);
         };
         let Some(found) = known.found(reference).ok().filter(|_| !known.is_broken(at)) else {
             return;
@@ -316,6 +317,30 @@ impl<'a> Checker<'a, '_> {
             format!("a `for` iterates over a list or an object, but `{written}` is {words}");
         let note = Note::error(Code::ListOrElement, known.place(at), message);
         let help = known.list_around(reference);
+        self.notes.append(note.help(help).into(), Some(step));
+    }
+
+    /// The same for a value that the plan writes itself.
+    fn written_list(&mut self, template: &Template, at: usize, step: &Arc<str>) {
+        let value = CheckedValue::Template(template, at, self.known);
+        let kind = value.kind();
+        if matches!(kind, ValueKind::Unknown)
+            || kind.types().overlaps(Types::LIST.or(Types::OBJECT))
+        {
+            return;
+        }
+        let message = format!(
+            "a `for` iterates over a list or an object, but this is {}",
+            value.words()
+        );
+        let note = Note::error(Code::WrongType, self.known.place(at), message);
+        let help = match template {
+            Template::Null => "refer to a list, or write one: `[a, b]`".to_owned(),
+            _ => format!(
+                "refer to a list, or write one: `[{}]`",
+                Cut(template, SHORT)
+            ),
+        };
         self.notes.append(note.help(help).into(), Some(step));
     }
 

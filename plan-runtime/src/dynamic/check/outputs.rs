@@ -88,6 +88,11 @@ impl<'a> Outputs<'a, '_> {
         self.spans.templates.is_broken(at)
     }
 
+    fn is_broken_step(&self, index: usize) -> bool {
+        let spans = self.spans.steps.get(index);
+        spans.is_some_and(|spans| spans.broken)
+    }
+
     /// Where a template is in the document.
     pub(super) fn place(&self, at: usize) -> Range<usize> {
         let template = self.spans.templates.get(at);
@@ -247,6 +252,8 @@ impl<'a> Outputs<'a, '_> {
     /// What a source gives to the plan's work.
     fn of_source(&self, source: Source) -> Given<'a> {
         match source {
+            // What is wrong with it was said already, and what it was meant to give is not known.
+            Source::Step(index) if self.is_broken_step(index) => None,
             Source::Step(index) => match self.plan.steps.get(index) {
                 Some(step) if computes(&step.body) => self.computed.get(&index).cloned(),
                 step => step.map(|step| self.of_step(step)),

@@ -20,6 +20,14 @@ struct UserShape {
     login: String,
 }
 
+/// A type that is its own remote has values, for which `Serialize` and `Deserialize` are written by hand.
+#[derive(serde::Serialize, serde::Deserialize, Shape)]
+#[serde(remote = "Self")]
+#[allow(dead_code)]
+pub struct Own {
+    pub number: u8,
+}
+
 mod shapes {
     //! Private, and used elsewhere.
 

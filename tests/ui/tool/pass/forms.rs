@@ -27,6 +27,17 @@ macro_rules! contract {
     };
 }
 
+/// serde makes an owned `Cow`, and does not read what is skipped.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u8)]
+pub struct Lives<'a> {
+    pub text: std::borrow::Cow<'a, str>,
+    #[serde(skip)]
+    pub skipped: &'static str,
+    #[serde(skip)]
+    pub nothing: std::marker::PhantomData<&'a str>,
+}
+
 fn none() -> Option<u8> {
     None
 }

@@ -108,8 +108,8 @@ impl ValueCheck<'_> {
             (code, help) = self.meant(item, takes)?;
         }
         let message = format!(
-            "{} is {}, but must be {}",
-            subject(&self.place.borrow()),
+            "{} {}, but must be {}",
+            subject_is(&self.place.borrow()),
             item.words(),
             takes.words()
         );
@@ -194,7 +194,7 @@ impl ValueCheck<'_> {
             Some(_) => format!("must be one of {values}"),
         };
         let place = self.place.borrow();
-        let message = format!("{} is {}, but {has_to}", subject(&place), item.words());
+        let message = format!("{} {}, but {has_to}", subject_is(&place), item.words());
         let texts = || allowed().filter_map(Value::as_str).take(MOST_COMPARED);
         let help = match item.kind() {
             ValueKind::String(text)
@@ -222,7 +222,7 @@ impl ValueCheck<'_> {
 
     pub(super) fn out_of_bounds(&self, item: CheckedValue<'_>, bound: &str) -> Note {
         let place = self.place.borrow();
-        let message = format!("{} is {}, but {bound}", subject(&place), item.words());
+        let message = format!("{} {}, but {bound}", subject_is(&place), item.words());
         Note::error(Code::NotAllowed, item.place(), message)
     }
 }
@@ -233,6 +233,12 @@ pub(in crate::dynamic::check) fn subject(place: &str) -> String {
         "" => "the arguments".to_owned(),
         place => format!("argument `{}`", short(place)),
     }
+}
+
+/// `argument `filters.sender` is`.
+fn subject_is(place: &str) -> String {
+    let verb = if place.is_empty() { "are" } else { "is" };
+    format!("{} {verb}", subject(place))
 }
 
 fn list_values(values: &[&Value]) -> String {
