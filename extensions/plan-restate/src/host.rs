@@ -1,7 +1,8 @@
 //! An application and its tools, whatever its type.
 
 use crate::seam::Seam;
-use plan_runtime::dynamic::Toolbox;
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{Toolbox, check_signal};
 use plan_runtime::journal::RunInfo;
 use plan_runtime::run::{CallOutcome, EngineCall, Report, Run, RunError, SignalError};
 use serde_json::Value;
@@ -76,7 +77,14 @@ impl<App: Send + Sync + 'static> Host for Hosted<App> {
         path: &str,
         value: &Value,
     ) -> plan_runtime::Result<Result<Value, SignalError>> {
-        Ok(self.toolbox.submitted(run)?.signal(path, value))
+        // It may be a run of an older version, which an older worker runs.
+        if let Ok(submitted) = self.toolbox.submitted(run)
+            && serde_json::to_string(submitted.plan())? == run.document
+        {
+            return Ok(check_signal(submitted.plan(), path, value));
+        }
+        let plan: Plan = serde_json::from_str(&run.document)?;
+        Ok(check_signal(&plan, path, value))
     }
 
     fn begin(

@@ -182,7 +182,7 @@ pub use reader::{Document, Reader};
 #[cfg(feature = "rust")]
 pub use rust::RustSource;
 #[cfg(feature = "dynamic")]
-pub use submitted::Submitted;
+pub use submitted::{Submitted, check_signal};
 #[cfg(feature = "dynamic")]
 pub use toolbox::Toolbox;
 #[cfg(feature = "dynamic")]

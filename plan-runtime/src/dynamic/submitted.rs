@@ -148,44 +148,62 @@ impl<App: ?Sized> Submitted<'_, App> {
             }
         }
     }
+}
 
-    /// A value for the step at this path that waits for one, as JSON of the type of the step.
-    ///
-    /// It is checked by the code of the type if the plan is one of the toolbox, otherwise as far as the name of the type says what it is.
-    ///
-    /// # Errors
-    ///
-    /// No step waits for a value at this path, or the value is not of its type.
-    pub fn signal(
-        &self,
-        path: &str,
-        value: impl Serialize,
-    ) -> std::result::Result<Value, SignalError> {
-        let wait = wait_at(self.plan(), path).map_err(|similar| SignalError::Unknown {
-            path: path.to_owned(),
-            similar,
-        })?;
-        let value = encode(&value).map_err(|error| SignalError::Value {
-            path: path.to_owned(),
-            error: Arc::new(error),
-        })?;
-        let Some(wait) = wait else {
-            return Ok(value);
-        };
-        let fits = match wait.receive(&value) {
-            Some(received) => received,
-            None => match super::check::misfit(&wait.type_name, &value) {
-                None => Ok(value),
-                Some(misfit) if misfit.starts_with("at ") => Err(format!("it, {misfit}")),
-                Some(misfit) => Err(format!("it {misfit}")),
-            },
-        };
-        fits.map_err(|message| SignalError::Type {
-            path: path.to_owned(),
-            type_name: wait.type_name.to_string(),
-            message,
-        })
-    }
+/// A value for the step of a plan at this path that waits for one, as JSON of the type of the step: for whoever sends it to a run elsewhere. The path is that of
+/// [`Signals::send`](crate::run::Signals::send).
+///
+/// It is checked by the code of the type if the plan is one of the program, otherwise as far as the name of the type says what it is.
+///
+/// ```
+/// use plan_runtime::dynamic::check_signal;
+/// use plan_runtime::plan;
+///
+/// plan! {
+///     Greet() -> String {
+///         step name: String = await;
+///         format!("Hello, {name}!")
+///     }
+/// }
+///
+/// assert_eq!(check_signal(Greet::PLAN, "name", "Ada")?, "Ada");
+/// let error = check_signal(Greet::PLAN, "nam", "Ada").unwrap_err();
+/// assert_eq!(error.to_string(), "no step of the run waits for a value at `nam` (`name` is similar)");
+/// # Ok::<(), plan_runtime::run::SignalError>(())
+/// ```
+///
+/// # Errors
+///
+/// No step waits for a value at this path, or the value is not of its type.
+pub fn check_signal(
+    plan: &Plan,
+    path: &str,
+    value: impl Serialize,
+) -> std::result::Result<Value, SignalError> {
+    let wait = wait_at(plan, path).map_err(|similar| SignalError::Unknown {
+        path: path.to_owned(),
+        similar,
+    })?;
+    let value = encode(&value).map_err(|error| SignalError::Value {
+        path: path.to_owned(),
+        error: Arc::new(error),
+    })?;
+    let Some(wait) = wait else {
+        return Ok(value);
+    };
+    let fits = match wait.receive(&value) {
+        Some(received) => received,
+        None => match super::check::misfit(&wait.type_name, &value) {
+            None => Ok(value),
+            Some(misfit) if misfit.starts_with("at ") => Err(format!("it, {misfit}")),
+            Some(misfit) => Err(format!("it {misfit}")),
+        },
+    };
+    fits.map_err(|message| SignalError::Type {
+        path: path.to_owned(),
+        type_name: wait.type_name.to_string(),
+        message,
+    })
 }
 
 impl<App: ?Sized> fmt::Debug for Submitted<'_, App> {

@@ -1,7 +1,7 @@
 //! Reports, signals, and what keeps runs from going on.
 
 use crate::Plan;
-use crate::dynamic::Toolbox;
+use crate::dynamic::{Toolbox, check_signal};
 use crate::journal::{Journal, JournalError, Message, RunFilter, RunState, Sqlite};
 use crate::run::{Cause, Report, RunError, SignalError, View};
 use serde::Serialize;
@@ -115,7 +115,7 @@ impl Sqlite {
         let submitted = toolbox.submitted(&viewer.info);
         let submitted = submitted
             .map_err(|why| SignalError::Journal(JournalError::storage(why.to_string())))?;
-        let value = submitted.signal(path, value)?;
+        let value = check_signal(submitted.plan(), path, value)?;
         let message = Message::Signal {
             path: path.to_owned(),
             body: value.to_string(),

@@ -1,0 +1,293 @@
+//! The tools and plans of the tests.
+
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::plan::{Action, Input, Output, Plan, Reference, Source, Step, Template};
+use plan_runtime::run::CallContext;
+use plan_runtime::{Error, Result, Shape, Sleep, plan, tool};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What the tools share: a file in which they note their calls.
+pub(crate) struct App {
+    log: Option<File>,
+}
+
+impl App {
+    pub(crate) fn new(log: Option<File>) -> Self {
+        Self { log }
+    }
+
+    /// An application that notes nothing.
+    pub(crate) fn silent() -> Self {
+        Self { log: None }
+    }
+
+    fn note(&self, what: &str, context: &CallContext) {
+        if let Some(mut log) = self.log.as_ref() {
+            let line = format!(
+                "{what} {} {}\n",
+                context.idempotency_key(),
+                context.attempt()
+            );
+            log.write_all(line.as_bytes()).unwrap();
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Shape)]
+pub(crate) struct Out {
+    pub(crate) n: u64,
+    pub(crate) key: String,
+}
+
+/// Adds one, and takes some time for it.
+#[tool]
+pub(crate) async fn work(app: &App, #[context] context: CallContext, n: u64) -> Result<Out> {
+    app.note("start", &context);
+    tokio::time::sleep(Duration::from_millis(2 + n % 17)).await;
+    app.note("done", &context);
+    let key = context.idempotency_key();
+    // What the run is called differs.
+    let (_, key) = key.split_once('/').unwrap_or_default();
+    Ok(Out {
+        n: n + 1,
+        key: key.to_owned(),
+    })
+}
+
+/// Adds numbers.
+#[tool]
+pub(crate) async fn sum(
+    app: &App,
+    #[context] context: CallContext,
+    numbers: Vec<u64>,
+) -> Result<u64> {
+    app.note("start", &context);
+    app.note("done", &context);
+    Ok(numbers.iter().sum::<u64>() % 1009)
+}
+
+/// Undoes work.
+#[tool]
+pub(crate) async fn back(app: &App, #[context] context: CallContext, n: u64) -> Result<()> {
+    app.note("back", &context);
+    assert!(n > 0);
+    Ok(())
+}
+
+/// Fails until this attempt.
+#[tool]
+pub(crate) async fn flaky(#[context] context: CallContext, attempts: u32) -> Result<u32> {
+    if context.attempt() < attempts {
+        let error = Error::msg(format!("attempt {}", context.attempt()));
+        return Err(error.with_code("BUSY"));
+    }
+    Ok(context.attempt())
+}
+
+/// Does not end.
+#[tool]
+pub(crate) async fn hang() -> Result<u64> {
+    std::future::pending().await
+}
+
+/// Falls over.
+#[tool]
+pub(crate) async fn fall(text: String) -> Result<u64> {
+    panic!("{text}")
+}
+
+/// Gives a text of this many bytes.
+#[tool]
+pub(crate) async fn fill(bytes: usize) -> Result<String> {
+    Ok("x".repeat(bytes))
+}
+
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// Another number each time, in each process.
+fn count() -> u64 {
+    COUNT.fetch_add(1, Ordering::Relaxed) + u64::from(std::process::id()) * 1000
+}
+
+plan! {
+    pub(crate) Inner(from: u64) -> Vec<u64> {
+        step first = Work { n: from };
+        step each = for k in [1u64, 2, 3] { Work { n: k + first.n } };
+        step last = Work { n: each[2].n };
+        [first.n, each[0].n, last.n]
+    }
+}
+
+plan! {
+    /// Everything that a plan has. What Rust code decides is another thing each time, and its output is not.
+    pub(crate) Big(from: u64) -> serde_json::Value {
+        step stamp: u64 = count();
+        step a = Work { n: stamp };
+        step b = Work { n: count() };
+        step same: bool = a.n == stamp + 1 && b.n > 0;
+        step chosen = if count() % 2 == 0 { Work { n: 1 } } else { Work { n: 2 } };
+        step some = for n in (0..count() % 5).collect::<Vec<_>>() { Work { n } };
+        step all = for n in (0..500u64).collect::<Vec<_>>() { if n % 5 == 0 { Work { n: n + from } } };
+        step inners = for n in [10u64, 20] { Inner { from: n } };
+        #[retry(5, backoff = "20ms", jitter = false)]
+        step flaky = Flaky { attempts: 3 };
+        #[optional]
+        #[retry(2, backoff = "1ms")]
+        step never = Flaky { attempts: 99 };
+        #[optional]
+        #[timeout("100ms")]
+        step hung = Hang {};
+        #[catch]
+        step fell = Fall { text: "it fell over" };
+        #[at_most(9)]
+        step rounds = loop |before| {
+            step seen = Work { n: before.unwrap_or(0) };
+            step next: u64 = seen.n;
+            next
+        } while next < 3;
+        step reply: u64 = await;
+        step pause = Sleep { time: "50ms" };
+        #[after(pause, reply)]
+        step last = Work { n: reply };
+        step sums: u64 = all.iter().flatten().map(|it| it.n).sum();
+        json!({
+            "same": same && (1..=3).contains(&chosen.n) && some.len() < 5,
+            "sums": sums, "inners": inners, "flaky": flaky, "never": never, "hung": hung,
+            "fell": fell.is_err(), "rounds": rounds, "reply": reply, "last": last
+        })
+    }
+}
+
+plan! {
+    /// Fails in the end, and is undone.
+    pub(crate) Saga(from: u64) -> u64 {
+        step a = Work { n: from };
+        #[undo(a)]
+        step ua = Back { n: a.n };
+        step trips = for n in [1u64, 2, 3, 4] {
+            step b = Work { n };
+            #[undo(b)]
+            step ub = Back { n: b.n };
+            b
+        };
+        #[after(trips)]
+        #[retry(2, backoff = "30ms")]
+        step c = Flaky { attempts: 9 };
+        #[always]
+        step told = Work { n: from };
+        trips.len() as u64 + c as u64
+    }
+}
+
+plan! {
+    /// Waits, for whoever cancels it or answers.
+    pub(crate) Waits(n: u64) -> Vec<u64> {
+        step held = Work { n };
+        #[undo(held)]
+        step released = Back { n: held.n };
+        step each = for k in [1u64, 2] {
+            step reply: u64 = await;
+            step sum: u64 = reply + k;
+            sum
+        };
+        #[after(held)]
+        step name: String = await;
+        each.iter().copied().chain([name.len() as u64]).collect()
+    }
+}
+
+plan! {
+    pub(crate) Chain(n: u64) -> u64 {
+        step a = Work { n };
+        step b = Work { n: a.n };
+        step c = Work { n: b.n };
+        c.n
+    }
+}
+
+plan! {
+    /// What is large.
+    pub(crate) Large(bytes: usize) -> usize {
+        step text = Fill { bytes };
+        text.len()
+    }
+}
+
+pub(crate) fn toolbox() -> Toolbox<App> {
+    Toolbox::new()
+        .with::<Work>()
+        .with::<Sum>()
+        .with::<Back>()
+        .with::<Flaky>()
+        .with::<Hang>()
+        .with::<Fall>()
+        .with::<Fill>()
+        .with::<Inner>()
+        .with::<Big>()
+        .with::<Saga>()
+        .with::<Waits>()
+        .with::<Chain>()
+        .with::<Large>()
+}
+
+/// The toolbox of another version: the plan `Waits` is another one there.
+pub(crate) fn other_toolbox() -> Toolbox<App> {
+    mod_other::toolbox()
+}
+
+mod mod_other {
+    use super::{App, Back, Work};
+    use plan_runtime::dynamic::Toolbox;
+    use plan_runtime::plan;
+
+    plan! {
+        pub(crate) Waits(n: u64) -> Vec<u64> {
+            step held = Work { n: n + 1 };
+            #[undo(held)]
+            step released = Back { n: held.n };
+            step name: String = await;
+            [held.n, name.len() as u64]
+        }
+    }
+
+    pub(crate) fn toolbox() -> Toolbox<App> {
+        Toolbox::new().with::<Work>().with::<Back>().with::<Waits>()
+    }
+}
+
+/// A plan of this many steps, this many beside each other: each adds what two of those before it gave.
+pub(crate) fn dag(steps: usize, width: usize) -> Plan {
+    let mut plan = Plan::new("dag");
+    plan.inputs = vec![Input::new("from", "u64")];
+    let number = |place: usize| -> Template {
+        let tool_gives_number = place >= width;
+        let reference = Reference::new(Source::Step(place));
+        if tool_gives_number {
+            reference.into()
+        } else {
+            reference.key("n").into()
+        }
+    };
+    for place in 0..steps {
+        let action = if place < width {
+            let from: Template = Reference::new(Source::Input(0)).into();
+            Action::call("work", Template::object([("n", from)]))
+        } else {
+            let layer = place / width * width - width;
+            let beside = [place - width, layer + (place + 1) % width];
+            let numbers: Vec<Template> = beside.into_iter().map(number).collect();
+            Action::call(
+                "sum",
+                Template::object([("numbers", Template::from(numbers))]),
+            )
+        };
+        plan.steps.push(Step::new(format!("s{place}"), action));
+    }
+    let last: Vec<Template> = (steps - width..steps).map(number).collect();
+    plan.output = Output::new(Template::from(last));
+    plan
+}

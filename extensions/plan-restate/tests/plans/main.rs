@@ -1,0 +1,39 @@
+//! Plans on a Restate server, with workers in processes of their own, some of which are killed.
+
+mod app;
+mod chaos;
+mod refused;
+mod runs;
+#[path = "../support/mod.rs"]
+mod support;
+
+use plan_restate::Worker;
+use support::WorkerProcess;
+
+/// The variable with the file in which workers note their calls.
+const LOG: &str = "PLAN_RESTATE_LOG";
+
+#[test]
+#[ignore = "a worker of the other tests"]
+fn worker() {
+    let Some(address) = WorkerProcess::address_in_worker() else {
+        return;
+    };
+    let log = std::env::var_os(LOG).map(|path| {
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(path);
+        log.unwrap()
+    });
+    let app = app::App::new(log);
+    let is_other = std::env::var_os("PLAN_RESTATE_OTHER").is_some();
+    let toolbox = if is_other {
+        app::other_toolbox()
+    } else {
+        app::toolbox()
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let served = runtime.block_on(Worker::new(app).with_toolbox(toolbox).serve(address));
+    served.unwrap();
+}
