@@ -1,1 +1,5 @@
 //! Plans on [Restate](https://restate.dev).
+
+mod serve;
+
+pub use serve::serve;
