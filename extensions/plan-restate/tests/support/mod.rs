@@ -2,7 +2,7 @@
 //!
 //! Everything listens on free ports of the loopback interface, and ends with the value that stands for it, also if the test panics.
 // Each test uses a part of it.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, unused_imports)]
 
 mod balancer;
 mod http;
