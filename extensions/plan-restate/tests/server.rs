@@ -1,11 +1,13 @@
 //! The server, the balancer and the workers that the other tests use, and the accept loop, with services written by hand.
 
+#[path = "../src/serve.rs"]
+mod serve;
 mod support;
 
 use restate_sdk::prelude::*;
 use serde_json::json;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use support::{Balancer, Server, WorkerProcess, within};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -61,10 +63,11 @@ fn worker() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        plan_restate::serve(
+        serve::serve(
             listener,
             Endpoint::builder().bind(Hand).bind(Slow).build(),
             shutdown,
+            Duration::from_secs(10),
         )
         .await;
     });
@@ -112,7 +115,6 @@ fn a_worker_that_stops_lets_its_requests_end() {
     let file = std::env::temp_dir().join(format!("plan-restate-stop-{}", std::process::id()));
     let stops = WorkerProcess::start("worker", &[("STOP", file.to_str().unwrap())]);
     server.register(stops.address);
-    let begin = Instant::now();
     let result = thread::scope(|scope| {
         let result = scope.spawn(|| server.post("/Slow/wait", &json!(3000), LIMIT).unwrap());
         thread::sleep(Duration::from_millis(500));
