@@ -2,6 +2,8 @@
 
 mod app;
 mod chaos;
+#[cfg(feature = "identity")]
+mod identity;
 mod refused;
 mod runs;
 #[path = "../support/mod.rs"]
@@ -34,6 +36,11 @@ fn worker() {
         app::toolbox()
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let served = runtime.block_on(Worker::new(app).with_toolbox(toolbox).serve(address));
-    served.unwrap();
+    let worker = Worker::new(app).with_toolbox(toolbox);
+    #[cfg(feature = "identity")]
+    let worker = match std::env::var("PLAN_RESTATE_KEY") {
+        Ok(key) => worker.identity_key(key),
+        Err(_) => worker,
+    };
+    runtime.block_on(worker.serve(address)).unwrap();
 }

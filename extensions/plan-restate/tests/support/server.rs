@@ -26,6 +26,11 @@ impl Server {
     /// Starts a server that keeps everything in `folder`, which is made, and removed with the server. Returns `None`, and prints why, if there is no
     /// program to start.
     pub fn start(folder: impl Into<PathBuf>) -> Option<Self> {
+        Self::start_with(folder, "")
+    }
+
+    /// The same with more of a configuration: lines of its section `worker.invoker`.
+    pub fn start_with(folder: impl Into<PathBuf>, invoker: &str) -> Option<Self> {
         let program = match program() {
             Ok(program) => program.clone(),
             Err(reason) => {
@@ -40,7 +45,7 @@ impl Server {
             let [node, admin, ingress] = free_addresses();
             fs::write(
                 folder.join("restate.toml"),
-                configuration(node, admin, ingress),
+                configuration(node, admin, ingress, invoker),
             )
             .unwrap();
             let process = launch(&program, &folder);
@@ -172,7 +177,12 @@ fn launch(program: &Path, folder: &Path) -> Process {
 }
 
 /// Two partitions and little memory, so that several servers fit beside each other. What has expired is removed every second, and not every hour.
-fn configuration(node: SocketAddr, admin: SocketAddr, ingress: SocketAddr) -> String {
+fn configuration(
+    node: SocketAddr,
+    admin: SocketAddr,
+    ingress: SocketAddr,
+    invoker: &str,
+) -> String {
     format!(
         r#"node-name = "node"
 bind-ip = "127.0.0.1"
@@ -185,6 +195,8 @@ log-filter = "warn"
 log-disable-ansi-codes = true
 [worker]
 cleanup-interval = "1s"
+[worker.invoker]
+{invoker}
 [admin]
 bind-address = "{admin}"
 disable-web-ui = true
