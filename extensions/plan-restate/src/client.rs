@@ -98,7 +98,7 @@ impl<E: RequestExecutor> Client<E> {
     ///
     /// # Errors
     ///
-    /// The token cannot stand in a header of HTTP.
+    /// The token is not what a header of HTTP may have.
     pub fn token(mut self, token: &str) -> Result<Self, Error> {
         let client = self.ingress.with_restate_auth_token(token);
         self.ingress = client.map_err(|error| Error::Address(error.to_string()))?;
@@ -179,7 +179,7 @@ impl<E: RequestExecutor> Client<E> {
         self.ask(id, "same", run.clone()).await
     }
 
-    /// Has a handler of a run answer, once, however often it is asked.
+    /// Has a handler of a run answer, once, even if it is asked several times.
     async fn ask<Q>(&self, id: &str, handler: &str, question: Q) -> Result<(), Error>
     where
         Q: Serialize + Clone + Send + Sync + 'static,

@@ -27,7 +27,7 @@ pub enum Error {
     Ended(String),
     /// What Restate has is not of the type that was asked for.
     Unfit(String),
-    /// The address or the token of the client is none.
+    /// The address is not a URL, or the token cannot be sent.
     Address(String),
     /// Restate does not have the service of the workers.
     NoService {

@@ -16,10 +16,10 @@ use std::task::{Poll, Wake, Waker};
 use tokio::sync::oneshot;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// The code of what is refused. Restate itself has others.
+/// The code of a refusal. Restate itself has others.
 pub(crate) const REFUSED: u16 = 422;
 
-/// The promise of what was submitted.
+/// The promise of the run, as it was submitted.
 const RUN: &str = "run";
 
 /// The promise that is there once the run is cancelled.
@@ -266,13 +266,13 @@ impl<'c, 'w> Driver<'c, 'w> {
             let run = self.ctx.run(move || async move { Ok(value) }).name(name);
             match run.await {
                 Ok(value) => return value.into_inner(),
-                // It is told once.
+                // Restate reports that once.
                 Err(_) => self.is_cancelled = true,
             }
         }
     }
 
-    /// Runs a run to its end. What it asks for is a function of what Restate has told, and so is the order in which Restate is asked: one thing happens at a time.
+    /// Runs a run to its end. The requests of the run follow from the answers of Restate, and so does their order: one thing happens at a time.
     async fn drive(
         mut self,
         mut run: Polled,
@@ -364,7 +364,7 @@ impl<'c, 'w> Driver<'c, 'w> {
             let run = self.ctx.run(move || async move { own.decide().await });
             match run.name("decided").await {
                 Ok(decided) => break decided.into_inner(),
-                // It is told once, and what was decided is asked for again.
+                // Restate reports that once, and what was decided is asked for again.
                 Err(error) if is_cancel(&error) => self.is_cancelled = true,
                 Err(error) => return Err(error.into()),
             }

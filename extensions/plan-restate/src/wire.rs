@@ -15,7 +15,7 @@ pub(crate) fn steps_of(service: &str) -> String {
     format!("{service}Steps")
 }
 
-/// Is part of what says whether a run can go on. Whoever changes what the driver of a run asks Restate for, or in which order, gives it another number.
+/// A part of the fingerprint of a run. Whoever changes what the driver of a run asks Restate for, or in which order, gives it another number.
 const VERSION: u32 = 1;
 
 /// A message of Restate has at most 32 MiB, unless its configuration says otherwise. One that is larger is sent again and again, so it is found before. The rest is for what is around.

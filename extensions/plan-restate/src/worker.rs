@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, ToSocketAddrs};
 
-/// How long a call of a step may take, unless [`Worker::longest_call`] says otherwise.
+/// How long a step's call may take, unless [`Worker::longest_call`] says otherwise.
 pub const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long Restate keeps what became of a run, unless [`Worker::retention`] says otherwise.
@@ -123,7 +123,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self
     }
 
-    /// Says how long a call of a step may take. After that, Restate takes the worker for lost, and has the call made again. The default is [`LONGEST_CALL`].
+    /// Says how long a step's call may take. After that, Restate takes the worker for lost, and has the call made again. The default is [`LONGEST_CALL`].
     pub fn longest_call(mut self, time: Duration) -> Self {
         self.longest_call = time;
         self
@@ -153,7 +153,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
     ///
     /// # Errors
     ///
-    /// The address cannot be listened at, or an identity key or the name of the service is none.
+    /// The address cannot be listened at, or an identity key or the name of the service is not valid.
     pub async fn serve(self, address: impl ToSocketAddrs) -> io::Result<()> {
         let listener = TcpListener::bind(address).await?;
         self.serve_on(listener).await
@@ -163,7 +163,7 @@ impl<App: Send + Sync + 'static> Worker<App> {
     ///
     /// # Errors
     ///
-    /// An identity key or the name of the service is none.
+    /// An identity key or the name of the service is not valid.
     pub async fn serve_on(mut self, listener: TcpListener) -> io::Result<()> {
         let stop = match self.cancel.take() {
             Some(cancel) => cancel,

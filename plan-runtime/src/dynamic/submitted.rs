@@ -52,7 +52,7 @@ impl<App: ?Sized> Toolbox<App> {
     ///
     /// # Errors
     ///
-    /// What was submitted cannot be read, or has Rust code and is no plan of the toolbox.
+    /// What was submitted cannot be read, or has Rust code and is not a plan of the toolbox.
     pub fn submitted(&self, run: &RunInfo) -> Result<Submitted<'_, App>> {
         let inputs = read_inputs(&run.inputs).map_err(|error| {
             Error::permanent(format!("the inputs of the run cannot be read: {error}"))

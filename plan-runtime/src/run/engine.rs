@@ -3,22 +3,9 @@
 use super::catch::catch;
 use super::context::CallContext;
 use super::durable::{decode, encode};
-use super::start::StepResult;
-#[cfg(feature = "dynamic")]
-use super::start::{Request, Started, StepFuture};
-#[cfg(feature = "dynamic")]
-use super::throttle::{Throttle, Turn};
-#[cfg(feature = "dynamic")]
-use super::timer::ThreadTimer;
 use super::timer::{Sleep, Timer};
-#[cfg(feature = "dynamic")]
-use crate::Run;
 use crate::error::StepError;
 use crate::journal::JournalError;
-#[cfg(feature = "dynamic")]
-use crate::plan::{Action, Plan, Reference, Source};
-#[cfg(feature = "dynamic")]
-use crate::resolve::Scope;
 use crate::resolve::{MemoryBudget, StoredValue};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -41,14 +28,14 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// A durable engine: it makes the calls of a run, on whatever machine, and keeps all that happens outside of the run.
 ///
 /// A run [on an engine](super::Run::on_engine) still decides which step is next: conditions, lists, blocks, loops, attempts, time limits, and what is undone. The engine is asked to
-/// make each call, to sleep, and to wait for values from outside. It keeps what came of that, in its order. After a crash, it begins the run anew, and gives
+/// make each call, to sleep, and to wait for values from outside. It keeps what came of that, in its order. After a crash, it begins the run again, and gives
 /// it the same in the same order, so that the run does the same up to where it was.
 ///
 /// # Rules
 ///
-/// - *Order.* What the run asks for is a function of what it has been given. It is polled until it was not woken any more, then given one thing that has happened (the outcome of a call, a value, the end
+/// - *Order.* What the run asks for is a function of the answers that it has had. It is polled until it was not woken any more, then given one thing that has happened (the outcome of a call, a value, the end
 ///   of a sleep), and polled again.
-/// - *Time.* [`now`](Timer::now) stands still while the run is polled, and is taken from what has happened. It is not the clock of the machine.
+/// - *Time.* [`now`](Timer::now) does not change while the run is polled, and is taken from what has happened. It is not the clock of the machine.
 /// - *Decisions.* What Rust code in a plan has decided (a computed value, a condition, a list, arguments) need not be the same when it runs again. So the run asks with
 ///   [`recall`](Self::recall) for what was decided before, and says what it decides with [`remember`](Self::remember). That must be durable before anything is done that the run asks for afterwards.
 ///
@@ -131,7 +118,7 @@ pub trait Engine: Timer {
 #[serde(deny_unknown_fields)]
 pub struct EngineCall {
     tool: String,
-    /// As text: they may be nested as deep as JSON that is read may be, and stand inside something.
+    /// As text: they may be nested as deep as JSON that is read may be, and are inside something.
     arguments: Box<RawValue>,
     run: String,
     plan: String,
@@ -183,70 +170,19 @@ impl EngineCall {
         format!("{}/{}", self.run, self.lasting)
     }
 
-    pub(super) fn plan(&self) -> &str {
-        &self.plan
-    }
-
-    pub(super) fn step(&self) -> &str {
-        &self.step
-    }
-
-    pub(super) fn element(&self) -> &[usize] {
-        &self.element
-    }
-
-    pub(super) fn lasting_path(&self) -> &str {
-        &self.lasting
-    }
-
-    /// Makes the call, which this starts.
+    /// Where the call is.
     #[cfg(feature = "dynamic")]
-    pub(crate) fn perform<'x, App: ?Sized + Sync>(
-        self,
-        throttle: &Throttle,
-        app: &'x App,
-        start: impl FnOnce(Request<'_>) -> Started<'x>,
-    ) -> Pin<Box<dyn Future<Output = CallOutcome> + Send + 'x>> {
-        let timer = ThreadTimer;
-        let patience = self
-            .time_left()
-            .map(|left| timer.sleep(left.saturating_add(PATIENCE)));
-        let turn = Turn::new(std::slice::from_ref(throttle), &self.tool);
-        let context = CallContext::of_engine(self.clone());
-        let started = catch(|| {
-            let arguments = serde_json::from_str(self.arguments.get())
-                .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
-            let plan = Plan::new("call");
-            let inputs = [StoredValue::json(arguments)];
-            let scope = Scope::new(&plan, &inputs, &[]);
-            let given = Reference::new(Source::Input(0));
-            let action = Action::call(&*self.tool, given);
-            let make = |_| context.clone();
-            Ok(start(Request::new(&scope, &action).within(&make)))
-        });
-        let call = async move {
-            let _turn = turn.come(Arc::new(timer)).await;
-            let output = match started.flatten() {
-                Ok(Started::Ended(result)) => result?,
-                Ok(Started::Running(future) | Started::InContext(future, _)) => {
-                    caught(future).await?
-                }
-                Ok(Started::Plan(plan, context)) => {
-                    let run = Run::of_called(*plan, app).inside(&context);
-                    return run.await.map_err(|error| StepError::tool(error.into()));
-                }
-                Ok(Started::Asks(_)) => return Err(StepError::Unknown),
-                Err(error) => return Err(error),
-            };
-            output.into_json().map_err(StepError::output)
-        };
-        Box::pin(async move {
-            let result = before(
-                Box::pin(call),
-                patience.map(|sleep| (sleep, StepError::Unknown)),
-            );
-            CallOutcome::of(&result.await.flatten())
-        })
+    pub(super) fn place(self) -> EnginePlace {
+        EnginePlace {
+            time_left: self.time_left(),
+            run: self.run,
+            plan: self.plan,
+            step: self.step,
+            element: self.element,
+            path: self.path,
+            lasting: self.lasting,
+            attempt: self.attempt,
+        }
     }
 
     fn new(
@@ -286,21 +222,17 @@ impl fmt::Debug for EngineCall {
     }
 }
 
-/// How long a call may go on after nobody waits for it any more. By then, whoever made the call has seen that its time is over.
+/// What a call says of the run that it is part of.
 #[cfg(feature = "dynamic")]
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// A call whose panics are its errors.
-#[cfg(feature = "dynamic")]
-async fn caught(mut call: StepFuture<'_>) -> StepResult {
-    let result = poll_fn(|cx| match catch(|| call.as_mut().poll(cx)) {
-        Ok(polled) => polled,
-        Err(panic) => Poll::Ready(Err(panic)),
-    })
-    .await;
-    // What its destructors panic about is lost.
-    let _ = catch(|| drop(call));
-    result
+pub(super) struct EnginePlace {
+    pub(super) run: String,
+    pub(super) plan: String,
+    pub(super) step: String,
+    pub(super) element: Vec<usize>,
+    pub(super) path: String,
+    pub(super) lasting: String,
+    pub(super) attempt: u32,
+    pub(super) time_left: Option<Duration>,
 }
 
 /// What comes, unless the time for that is over before.
@@ -408,7 +340,7 @@ pub(super) fn call_on(
     context: &CallContext,
     fits: fn(&Value) -> Result<(), serde_json::Error>,
     room: MemoryBudget,
-) -> Result<EngineFuture<StepResult>, StepError> {
+) -> Result<EngineFuture<Result<StoredValue, StepError>>, StepError> {
     let call = EngineCall::new(tool, arguments, context, engine.now())?;
     let outcome = engine.call(call);
     Ok(Box::pin(async move {

@@ -37,6 +37,8 @@ mod observe;
 mod on_failure;
 mod one_thread;
 mod options;
+#[cfg(feature = "dynamic")]
+mod perform;
 mod permits;
 #[cfg(feature = "progress")]
 mod progress;
@@ -489,7 +491,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Has an engine make the calls of the run, on whatever machine, and keep what comes of them.
     ///
     /// The run takes its time, its [seed](Self::seed) and the values of `await` from the engine, and all values go through JSON. Plans that steps call run here, and so does Rust
-    /// code in plans. Observers are told again what happens again after a crash.
+    /// code in plans. Observers are notified again of events that happen again after a crash.
     ///
     /// # Errors
     ///

@@ -28,7 +28,7 @@ pub trait Submit {
         Self: 's,
         O: 's;
 
-    /// Submits a run under this id. What is wrong with the run is told where the submission is awaited.
+    /// Submits a run under this id. What is wrong with the run is reported where the submission is awaited.
     fn submit<O: DeserializeOwned + 'static>(
         &self,
         run: Result<RunInfo, RunError>,

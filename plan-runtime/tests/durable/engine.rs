@@ -1,4 +1,4 @@
-//! Runs whose calls an engine makes: they begin anew after each crash, ask for the same in the same order, and end as a run does that makes its calls itself.
+//! Runs whose calls an engine makes: they begin again after each crash, ask for the same in the same order, and end as a run does that makes its calls itself.
 
 use super::random::{Case, Maker, World, cases, hash, start, told};
 use super::support::Driven;
@@ -29,9 +29,9 @@ struct State {
     /// What was asked for in the first life, in its order, and how far this life is.
     asked: Vec<String>,
     asks: usize,
-    /// What has happened, by the number of what was asked for, and when that was.
+    /// What has happened, by the number of the request, and when that was.
     happened: Vec<(usize, Happened, Duration)>,
-    /// How much of it this life was told.
+    /// How many of these this life knows.
     told: usize,
     now: Duration,
     /// What was decided, and in which poll.
@@ -46,7 +46,7 @@ enum Happened {
     Value(Value),
 }
 
-/// Decides what happens next of what was asked for.
+/// Decides which of the requests is answered next.
 type Make<'m> = dyn FnMut(&BTreeMap<usize, Open>) -> Option<(usize, Happened)> + 'm;
 
 struct Open {
@@ -124,7 +124,7 @@ impl Kept {
         Waits(slot, self.clone(), number)
     }
 
-    /// A crash: the next run begins anew.
+    /// A crash: the next run begins again.
     fn crash(&self) {
         let mut state = self.state();
         state.asks = 0;
@@ -147,7 +147,7 @@ impl Kept {
         let (number, happened, time) = state.happened[state.told].clone();
         state.told += 1;
         state.now = time;
-        // Nobody may wait for it any more: that is no event for the run.
+        // Nobody may wait for it any more: that is not an event for the run.
         let Some(open) = state.open.get(&number) else {
             return;
         };
@@ -223,7 +223,7 @@ fn path(call: &EngineCall) -> String {
     format!("{}@{}", call.path(), call.attempt())
 }
 
-/// Runs to the end, where the run crashes after so many polls and events each time.
+/// Runs to the end, where the run crashes after a number of polls and events each time.
 fn play<O>(
     kept: &Kept,
     run: impl Fn() -> O,

@@ -55,7 +55,7 @@ tool!(Called, "called");
 pub(crate) struct World<'p> {
     plans: &'p [Executable<'p>],
     pub(crate) seed: u64,
-    /// Whether calls are known by their paths alone, without the attempts of what is around them.
+    /// Whether calls are known by their paths alone, without the attempts of the steps around them.
     by_path: bool,
     /// One call in this many fails.
     fails: u64,

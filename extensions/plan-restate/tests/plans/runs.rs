@@ -268,7 +268,7 @@ fn a_run_that_is_cancelled_is_undone() {
         assert!(failed.cancelled);
         assert_eq!(failed.undone, ["held"]);
 
-        // What was killed there is told as that.
+        // What was killed there is reported as that.
         let run = Waits { n: 1 }
             .submit(client, "killed")
             .send()
@@ -328,7 +328,7 @@ fn a_run_ends_on_the_version_that_it_began_with() {
         assert_eq!(new.output::<Vec<u64>>().await.unwrap(), [3, 3]);
         old.signal("each[0].reply", 10).await.unwrap();
 
-        // A new version at the old address is told that it cannot go on, and nothing is lost.
+        // A new version at the old address reports that it cannot go on, and nothing is lost.
         field.workers[0].kill();
         field.balancer.set([other.address]);
         old.signal("each[1].reply", 20).await.unwrap();

@@ -1,6 +1,6 @@
 //! What the tests run plans with: a Restate server, a balancer in front of the workers, and workers as processes of their own.
 //!
-//! Everything listens on free ports of the loopback interface, and ends with the value that stands for it, also if the test panics.
+//! Everything listens on free ports of the loopback interface, and ends with its value, also if the test panics.
 // Each test uses a part of it.
 #![allow(dead_code, unreachable_pub, unused_imports)]
 

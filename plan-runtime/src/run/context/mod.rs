@@ -10,12 +10,7 @@ pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
 
 use super::durable::of_element;
-use super::engine::EngineCall;
 use super::hash::StableHasher;
-#[cfg(feature = "dynamic")]
-use super::limits::Limits;
-#[cfg(feature = "dynamic")]
-use super::options::Options;
 use super::shared::SharedRun;
 use super::signals::Signals;
 use super::throttle::Turn;
@@ -112,9 +107,16 @@ pub(super) struct CallPlace {
     /// The call's turn among those to the same tools.
     pub(super) turn: Mutex<Option<Turn>>,
     /// What the run says of the call, if that is on another machine.
-    pub(super) made_by: Option<EngineCall>,
+    pub(super) elsewhere: Option<Elsewhere>,
     /// How many plans have begun inside it that are not the step, by what they are.
     pub(super) plans_inside: Mutex<BTreeMap<String, usize>>,
+}
+
+/// What a run on another machine says of a call.
+pub(super) struct Elsewhere {
+    pub(super) path: String,
+    /// The path, with how often what is at a part of it was undone.
+    pub(super) lasting: String,
 }
 
 /// Whether a call was dropped, or who is to be told when it is.
@@ -127,45 +129,6 @@ pub(super) struct Dropped {
 impl CallContext {
     pub(super) fn new(place: CallPlace) -> Self {
         Self(Some(Arc::new(place)))
-    }
-
-    /// The context of a call that a run on another machine makes.
-    #[cfg(feature = "dynamic")]
-    pub(super) fn of_engine(call: EngineCall) -> Self {
-        let options = Options {
-            id: Some(call.run_id().to_owned()),
-            ..Options::default()
-        };
-        let run = { options }.share();
-        let timer = Arc::clone(&run.options.timer);
-        let deadline = call
-            .time_left()
-            .and_then(|left| timer.now().checked_add(left));
-        Self::new(CallPlace {
-            run: Arc::new(run),
-            allowance: Allowance::new(Limits::DEFAULT, None, None, Vec::new(), None, 0),
-            depth: 0,
-            at: Vec::new(),
-            outer: None,
-            beside: None,
-            plan: call.plan().to_owned(),
-            step: call.step().to_owned(),
-            element: call.element().to_vec(),
-            action: 0,
-            attempt: call.attempt(),
-            began: None,
-            deadline,
-            is_plan: false,
-            computes: false,
-            is_last: false,
-            secrets: Secrets::NONE,
-            inside: None,
-            counts: AtomicBool::new(false),
-            dropped: Mutex::default(),
-            turn: Mutex::default(),
-            made_by: Some(call),
-            plans_inside: Mutex::default(),
-        })
     }
 
     /// The id of the run: what [`Run::id`](super::Run::id) set, or 32 random hexadecimal digits. Plans inside the run have the same. It is
@@ -230,8 +193,8 @@ impl CallContext {
         let Some(place) = &self.0 else {
             return String::new();
         };
-        if let Some(call) = &place.made_by {
-            return call.lasting_path().to_owned();
+        if let Some(call) = &place.elsewhere {
+            return call.lasting.clone();
         }
         let outer = place.outer.as_ref();
         let beside = place.beside.as_deref();
@@ -339,8 +302,8 @@ impl CallContext {
         let Some(place) = &self.0 else {
             return String::new();
         };
-        if let Some(call) = &place.made_by {
-            return call.path().to_owned();
+        if let Some(call) = &place.elsewhere {
+            return call.path.clone();
         }
         let mut path = place.outer.as_ref().map_or_else(String::new, Self::path);
         if !path.is_empty() {
@@ -479,8 +442,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl fmt::Display for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(place) = &self.0 else { return Ok(()) };
-        if let Some(call) = &place.made_by {
-            return f.write_str(call.path());
+        if let Some(call) = &place.elsewhere {
+            return f.write_str(&call.path);
         }
         if let Some(outer) = &place.outer {
             write!(f, "{outer}.")?;

@@ -22,6 +22,7 @@ pub(crate) use key::Segment;
 pub(super) use key::of_element;
 #[cfg(feature = "sqlite")]
 pub(crate) use plans::{ENTERED, PLANS};
+#[cfg(feature = "dynamic")]
 pub(crate) use record::read_inputs;
 pub(super) use record::{Recorded, decode, encode, read_values};
 

@@ -70,7 +70,7 @@ impl<'x> Schedule<'x> {
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
             turn: Mutex::default(),
-            made_by: None,
+            elsewhere: None,
             plans_inside: Mutex::default(),
         })
     }
