@@ -1,16 +1,13 @@
 //! Runs whose calls an engine makes, on this machine or others.
 
-use super::catch::catch;
-use super::context::CallContext;
-use super::durable::{decode, encode};
+use super::durable::{Recorded, decode, encode};
 use super::timer::{Sleep, Timer};
 use crate::error::StepError;
 use crate::journal::JournalError;
-use crate::resolve::{MemoryBudget, StoredValue};
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -185,30 +182,21 @@ impl EngineCall {
         }
     }
 
-    fn new(
-        tool: &str,
-        arguments: &Value,
-        context: &CallContext,
-        now: std::time::Instant,
-    ) -> Result<Self, StepError> {
-        let arguments = to_raw_value(arguments)
-            .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
-        let time = context.deadline().map(|deadline| {
-            let left = deadline.saturating_duration_since(now);
-            u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
-        });
-        Ok(Self {
+    /// A call to a tool at this place.
+    pub(super) fn new(tool: &str, arguments: Box<RawValue>, place: EnginePlace) -> Self {
+        let time = place.time_left;
+        Self {
             tool: tool.to_owned(),
             arguments,
-            run: context.run_id().to_owned(),
-            plan: context.plan().to_owned(),
-            step: context.step().to_owned(),
-            element: context.element().to_vec(),
-            path: context.to_string(),
-            lasting: context.lasting_path(),
-            attempt: context.attempt(),
-            time,
-        })
+            run: place.run,
+            plan: place.plan,
+            step: place.step,
+            element: place.element,
+            path: place.path,
+            lasting: place.lasting,
+            attempt: place.attempt,
+            time: time.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
+        }
     }
 }
 
@@ -223,7 +211,6 @@ impl fmt::Debug for EngineCall {
 }
 
 /// What a call says of the run that it is part of.
-#[cfg(feature = "dynamic")]
 pub(super) struct EnginePlace {
     pub(super) run: String,
     pub(super) plan: String,
@@ -275,6 +262,11 @@ impl CallOutcome {
         decode(self.0.get()).is_ok_and(|outcome| outcome.result.is_ok())
     }
 
+    /// The output, or the error.
+    pub(super) fn read(&self) -> std::result::Result<Recorded, serde_json::Error> {
+        decode(self.0.get())
+    }
+
     pub(super) fn of(result: &Result<Value, StepError>) -> Self {
         let body = encode((Duration::ZERO, Duration::ZERO), result.as_ref());
         let body = body.and_then(RawValue::from_string);
@@ -291,66 +283,6 @@ impl fmt::Debug for CallOutcome {
             "CallOutcome(failed)"
         })
     }
-}
-
-/// What is made of a call's arguments, with what Rust code in them has decided.
-pub(super) fn arguments_on(
-    engine: &dyn Engine,
-    has_code: bool,
-    context: &CallContext,
-    make: impl FnOnce() -> Result<Value, StepError>,
-) -> Result<Value, StepError> {
-    if !has_code {
-        return make();
-    }
-    decided_on(engine, context.key() + "?arguments", make)
-}
-
-/// What Rust code has decided, once and for all.
-pub(super) fn decided_on(
-    engine: &dyn Engine,
-    key: String,
-    decide: impl FnOnce() -> Result<Value, StepError>,
-) -> Result<Value, StepError> {
-    if let Some(before) = engine.recall(&key) {
-        let before = decode(&before).map_err(|error| unreadable(&key, &error))?;
-        return before.result;
-    }
-    let decided = catch(decide).flatten();
-    // What ends the run decides nothing.
-    if !decided
-        .as_ref()
-        .is_err_and(|error| error.exceeded().is_some())
-    {
-        let body = encode((Duration::ZERO, Duration::ZERO), decided.as_ref());
-        engine.remember(key.clone(), body.map_err(|error| unreadable(&key, &error))?);
-    }
-    decided
-}
-
-fn unreadable(key: &str, error: &serde_json::Error) -> StepError {
-    let error = format!("what was remembered as `{key}` cannot be read: {error}");
-    StepError::arguments(serde::de::Error::custom(error))
-}
-
-/// A call, made by an engine.
-pub(super) fn call_on(
-    engine: &dyn Engine,
-    (tool, arguments): (&str, &Value),
-    context: &CallContext,
-    fits: fn(&Value) -> Result<(), serde_json::Error>,
-    room: MemoryBudget,
-) -> Result<EngineFuture<Result<StoredValue, StepError>>, StepError> {
-    let call = EngineCall::new(tool, arguments, context, engine.now())?;
-    let outcome = engine.call(call);
-    Ok(Box::pin(async move {
-        let outcome = decode(outcome.await.0.get());
-        let output = outcome
-            .map_err(|error| StepError::output(serde::de::Error::custom(error)))?
-            .result?;
-        fits(&output).map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
-        StoredValue::made(output, room).map_err(StepError::output)
-    }))
 }
 
 /// The error of a run whose engine remembers something else than the plan can have decided.

@@ -24,6 +24,7 @@
 //! | [`Mock`], [`ManualTimer`] | an application and a time for tests |
 
 mod answer;
+mod calling;
 mod catch;
 mod context;
 pub(crate) mod durable;

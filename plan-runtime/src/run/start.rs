@@ -1,9 +1,10 @@
 //! What starts the steps of a plan: generated code, or a toolbox.
 
 use super::StepError;
+use super::calling::{arguments_on, call_on, decided_on};
 use super::context::GatedCall;
 use super::context::{CallContext, RunningCall};
-use super::engine::{Engine, arguments_on, call_on, decided_on};
+use super::engine::Engine;
 use super::limits::Limits;
 use super::mock::Known;
 use super::storing::Storing;

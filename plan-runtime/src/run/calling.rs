@@ -1,0 +1,85 @@
+//! What a run asks its engine for.
+
+use super::StepError;
+use super::catch::catch;
+use super::context::CallContext;
+use super::durable::{decode, encode};
+use super::engine::{Engine, EngineCall, EngineFuture, EnginePlace};
+use crate::resolve::{MemoryBudget, StoredValue};
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+use std::time::Duration;
+
+/// What is made of a call's arguments, with what Rust code in them has decided.
+pub(super) fn arguments_on(
+    engine: &dyn Engine,
+    has_code: bool,
+    context: &CallContext,
+    make: impl FnOnce() -> Result<Value, StepError>,
+) -> Result<Value, StepError> {
+    if !has_code {
+        return make();
+    }
+    decided_on(engine, context.key() + "?arguments", make)
+}
+
+/// What Rust code has decided, once and for all.
+pub(super) fn decided_on(
+    engine: &dyn Engine,
+    key: String,
+    decide: impl FnOnce() -> Result<Value, StepError>,
+) -> Result<Value, StepError> {
+    if let Some(before) = engine.recall(&key) {
+        let before = decode(&before).map_err(|error| unreadable(&key, &error))?;
+        return before.result;
+    }
+    let decided = catch(decide).flatten();
+    // What ends the run decides nothing.
+    if !decided
+        .as_ref()
+        .is_err_and(|error| error.exceeded().is_some())
+    {
+        let body = encode((Duration::ZERO, Duration::ZERO), decided.as_ref());
+        engine.remember(key.clone(), body.map_err(|error| unreadable(&key, &error))?);
+    }
+    decided
+}
+
+fn unreadable(key: &str, error: &serde_json::Error) -> StepError {
+    let error = format!("what was remembered as `{key}` cannot be read: {error}");
+    StepError::arguments(serde::de::Error::custom(error))
+}
+
+/// A call, made by an engine.
+pub(super) fn call_on(
+    engine: &dyn Engine,
+    (tool, arguments): (&str, &Value),
+    context: &CallContext,
+    fits: fn(&Value) -> Result<(), serde_json::Error>,
+    room: MemoryBudget,
+) -> Result<EngineFuture<Result<StoredValue, StepError>>, StepError> {
+    let arguments = to_raw_value(arguments)
+        .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;
+    let now = engine.now();
+    let time_left = context.deadline();
+    let place = EnginePlace {
+        run: context.run_id().to_owned(),
+        plan: context.plan().to_owned(),
+        step: context.step().to_owned(),
+        element: context.element().to_vec(),
+        path: context.to_string(),
+        lasting: context.lasting_path(),
+        attempt: context.attempt(),
+        time_left: time_left.map(|deadline| deadline.saturating_duration_since(now)),
+    };
+    let call = EngineCall::new(tool, arguments, place);
+    let outcome = engine.call(call);
+    Ok(Box::pin(async move {
+        let outcome = outcome.await.read();
+        let output = outcome
+            .map_err(|error| StepError::output(serde::de::Error::custom(error)))?
+            .result?;
+        fits(&output).map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
+        StoredValue::made(output, room).map_err(StepError::output)
+    }))
+}
