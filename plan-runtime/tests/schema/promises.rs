@@ -30,6 +30,8 @@ scalars(text: string, count: integer (-3 to 40), any?: any, flag?: boolean | nul
 
 "nested \"tool\"\n"(tree: {children?: {children?: …, value: integer}[], value: integer}, both?: {x?: integer, y: string}, list?: string[], open?: {a?: integer, [key: string]: string}, pair?: [string, integer], "{{odd.result}}"?: string) -> …
 
+odd("{{odd.result}}": string, inner: {"${step[0].result}": string}, "$ref:odd"?: string, "${{odd}}"?: string, "(step[0])"?: string) -> …
+
 either({a: string} | {b: integer}) -> …
 "##
     );
@@ -347,7 +349,7 @@ fn nothing_secret_is_shown() {
 }
 
 /// The arguments of a tool with a type that is built from this one, many times.
-fn nested(levels: usize, wrap: impl Fn(Value) -> Value) -> Contract {
+pub(crate) fn nested(levels: usize, wrap: impl Fn(Value) -> Value) -> Contract {
     let ty = (0..levels).fold(json!({"type": "string"}), |ty, _| wrap(ty));
     Contract::new("t").arguments(json!({"type": "object", "properties": {"a": ty}}))
 }
