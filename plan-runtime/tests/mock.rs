@@ -4,6 +4,7 @@ use plan_runtime::run::{Decision, Gate, GatedCall, ManualTimer, Mock};
 use plan_runtime::{Call, Error, Result, Run, RunError, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -215,7 +216,7 @@ fn answers_that_wait_are_awaited_concurrently() {
 }
 
 #[test]
-fn a_panic_of_an_answer_fails_its_step_and_the_mock_remains_usable() {
+fn a_panic_of_an_answer_fails_its_step_and_the_mock_remains_usable_until_it_is_dropped() {
     let mut first = true;
     let mock = shop().on(move |Pay { cents, .. }| {
         if std::mem::take(&mut first) {
@@ -229,6 +230,7 @@ fn a_panic_of_an_answer_fails_its_step_and_the_mock_remains_usable() {
         "{error}"
     );
     assert_eq!(ended(lamp().run(&mock)).unwrap(), "paid");
+    assert!(panic_of(mock).unwrap().contains("too dear"));
 
     let mock = shop().on(|Pay { .. }| unreachable!("nobody pays"));
     let error = message(lamp().run(&mock));
@@ -236,6 +238,132 @@ fn a_panic_of_an_answer_fails_its_step_and_the_mock_remains_usable() {
         error.ends_with("panicked: internal error: entered unreachable code: nobody pays"),
         "{error}"
     );
+    assert!(panic_of(mock).unwrap().ends_with("nobody pays"));
+}
+
+/// What a mock panics with when it is dropped, if it does.
+fn panic_of(mock: Mock) -> Option<String> {
+    let panic = catch_unwind(AssertUnwindSafe(|| drop(mock))).err()?;
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+}
+
+/// No policy keeps a test with an assertion in an answer from failing.
+#[test]
+fn a_panic_that_the_plan_absorbs_fails_the_test() {
+    let plan = plan! {
+        #[optional]
+        step left = Double { number: 1 };
+        #[fallback(7)]
+        step other = Double { number: 2 };
+        #[retry(2, backoff = "1s")]
+        step again = Double { number: 3 };
+        #[catch]
+        step caught = Double { number: 4 };
+        (left, other, again, caught.is_ok())
+    };
+    for (wrong, expected) in [
+        (1, "(None, 4, 6, true)"),
+        (2, "(Some(2), 7, 6, true)"),
+        (4, "(Some(2), 4, 6, false)"),
+    ] {
+        let now = Mock::new().on(move |Double { number }| {
+            assert_ne!(number, wrong, "now");
+            Ok(2 * number)
+        });
+        let later = Mock::new().on(move |Double { number }| async move {
+            smol::future::yield_now().await;
+            assert_ne!(number, wrong, "later");
+            Ok(2 * number)
+        });
+        for (mock, word) in [(now, "now"), (later, "later")] {
+            assert_eq!(format!("{:?}", ended(plan.run(&mock)).unwrap()), expected);
+            let panic = panic_of(mock).unwrap();
+            assert!(panic.contains(word), "{panic}");
+        }
+    }
+    // A further attempt succeeds.
+    let mut first = true;
+    let mock = Mock::new().on(move |Double { number }| {
+        assert!(number != 3 || !std::mem::take(&mut first), "the first");
+        Ok(2 * number)
+    });
+    let timer = ManualTimer::new();
+    let run = plan.run(&mock).timer(timer.clone());
+    let output = smol::block_on(timer.skip_waits(run)).unwrap();
+    assert_eq!(output, (Some(2), 4, 6, true));
+    assert!(panic_of(mock).unwrap().ends_with("the first"));
+}
+
+/// A mock without a panic, and one that is dropped by a panic, do not panic.
+#[test]
+fn a_mock_panics_only_once_and_only_after_a_panic() {
+    let mock = shop();
+    assert_eq!(ended(lamp().run(&mock)).unwrap(), "paid 240");
+    assert_eq!(panic_of(mock), None);
+
+    let panic = catch_unwind(|| {
+        let mock = shop().on(|Pay { .. }| unreachable!("nobody pays"));
+        let error = message(lamp().run(&mock));
+        panic!("{error}")
+    });
+    let panic = panic.unwrap_err();
+    let message = panic.downcast_ref::<String>().unwrap();
+    assert!(message.starts_with("plan `buy` failed"), "{message}");
+}
+
+thread_local! {
+    static NEXT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Another number each time.
+fn next() -> u64 {
+    NEXT.set(NEXT.get() + 1);
+    NEXT.get()
+}
+
+#[derive(Debug, PartialEq, Clone, Serialize, Deserialize, Shape)]
+struct Label {
+    text: String,
+    #[serde(default = "next")]
+    number: u64,
+}
+
+#[tool]
+#[derive(Debug, PartialEq, Clone)]
+async fn print_label(
+    _: &Shop,
+    first: Label,
+    more: Vec<Label>,
+    #[serde(default = "next")] id: u64,
+    weight: f32,
+) -> Result<u64> {
+    let _ = (first, more, weight);
+    Ok(id)
+}
+
+/// A default is made once: what is recorded is what the tool was given.
+#[test]
+fn recorded_calls_have_the_defaults_that_the_tool_was_given() {
+    let plan = plan! {
+        step id = PrintLabel {
+            first: Label { text: "a", .. },
+            more: [Label { text: "b", .. }, Label { text: "c", .. }],
+            weight: 0.1,
+            ..
+        };
+        id
+    };
+    let got = Rc::new(RefCell::new(Vec::new()));
+    let answer = Rc::clone(&got);
+    let mock = Mock::new().on(move |tool: PrintLabel| {
+        answer.borrow_mut().push(tool.clone());
+        Ok(tool.id)
+    });
+    ended(plan.run(&mock)).unwrap();
+    for _ in 0..2 {
+        assert_eq!(mock.calls::<PrintLabel>(), *got.borrow());
+    }
 }
 
 #[test]
@@ -393,7 +521,18 @@ fn tools_of_one_name_are_told_apart() {
     let mock = shop();
     assert_eq!(
         message(plan.run(&mock)),
-        "plan `plan` failed: step `other` (find_price): the mock has an answer for another tool that is called `find_price`"
+        "plan `plan` cannot start: the mock has no answer for the tool `find_price` that step `other` calls, which is the type `mock::other::FindPrice`; \
+         its answer is for another tool of this name, the type `mock::FindPrice`: add one for `mock::other::FindPrice`"
+    );
+    assert!(mock.order().is_empty());
+    // Without any answer, both are named, each with its own step.
+    let error = message(plan.run(&Mock::new()));
+    assert_eq!(
+        error
+            .matches("the mock has no answer for `find_price`, which step")
+            .count(),
+        2,
+        "{error}"
     );
     let mock = shop().on(|other::FindPrice { number }| Ok(number + 1));
     assert_eq!(ended(plan.run(&mock)).unwrap(), 41);

@@ -2,10 +2,11 @@
 
 use super::decode::{Constant, StaticTool};
 use crate::Tool;
+use crate::plan::ToolType;
 use crate::shape::inside::Inside;
 
 /// A tool as part of a plan.
-pub trait Called: Tool {
+pub trait Called: Tool + 'static {
     /// What a plan says of it.
     const TOOL: Constant = Constant::Tool(
         &StaticTool {
@@ -14,10 +15,11 @@ pub trait Called: Tool {
             output: Self::OUTPUT,
             plan: Self::PLAN,
             hands_over: || Self::hand_over().is_some(),
+            of: ToolType::of::<Self>,
         },
         Self::SHAPE,
         Inside::named::<Self>,
     );
 }
 
-impl<T: Tool> Called for T {}
+impl<T: Tool + 'static> Called for T {}

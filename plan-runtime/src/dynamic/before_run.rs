@@ -1,14 +1,12 @@
 //! What is wrong with a run before it starts.
 
 use super::Contracts;
-use crate::plan::{Body, BodyPart, Input, Part, Plan, Template};
-use crate::print::some_of;
+use crate::plan::{Body, BodyPart, Has, Input, Part, Plan, Template};
 use crate::resolve::describe::{self, short};
 use crate::resolve::{StoredValue, encode};
 use plan_graph::similar;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
 
 /// What a plan lacks somewhere, which is determined one time for all runs.
 #[derive(Clone, Copy)]
@@ -96,35 +94,18 @@ fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     similar(wrong, names).map_or_else(String::new, |name| format!(" (`{name}` is similar)"))
 }
 
-/// A tool that the toolbox lacks, with the paths of the steps that call it.
-type Lacking<'p> = (&'p str, Vec<String>);
-
 /// Each tool that the plan calls and the toolbox lacks, with the steps that call it.
 fn tools(plan: &Plan, contracts: &Contracts, mistakes: &mut Vec<String>) {
-    let mut unsupported: Vec<Lacking<'_>> = Vec::new();
-    let mut places = HashMap::new();
-    plan.calls(&mut |tool, path| {
-        if contracts.get(&tool.name).is_some() {
-            return;
-        }
-        let place = *places.entry(&tool.name).or_insert(unsupported.len());
-        match unsupported.get_mut(place) {
-            Some((_, steps)) if steps.last().is_some_and(|last| last == path) => {}
-            Some((_, steps)) => steps.push(path.to_owned()),
-            None => unsupported.push((&tool.name, vec![path.to_owned()])),
-        }
+    let missing = plan.missing_tools(&|tool| match contracts.get(&tool.name) {
+        Some(_) => Has::Tool,
+        None => Has::NoName,
     });
-    lacks(unsupported, contracts, mistakes);
-}
-
-fn lacks(unsupported: Vec<Lacking<'_>>, contracts: &Contracts, mistakes: &mut Vec<String>) {
-    for (name, steps) in unsupported {
-        let meant = meant(name, contracts.names());
-        let (name, callers) = (short(name), some_of(&steps));
-        mistakes.push(match steps.len() {
-            1 => format!("the toolbox has no tool `{name}`{meant}, which step {callers} calls"),
-            _ => format!("the toolbox has no tool `{name}`{meant}, which steps {callers} call"),
-        });
+    for missing in missing {
+        let (name, callers) = (&missing.tool.name, missing.callers());
+        let (meant, name) = (meant(name, contracts.names()), short(name));
+        mistakes.push(format!(
+            "the toolbox has no tool `{name}`{meant}, which {callers}"
+        ));
     }
 }
 

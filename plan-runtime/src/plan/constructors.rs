@@ -3,7 +3,7 @@
 use super::{
     Action, AsJson, Await, Block, Body, Branch, Computed, Condition, Entry, For, FormatSpec,
     InnerPlan, Input, Key, Loop, Number, Output, Part, Plan, Policy, Reference, Role, RustText,
-    Step, Template, Test, ToolInfo,
+    Step, Template, Test, ToolInfo, ToolType,
 };
 use crate::shape::Secrets;
 use std::sync::Arc;
@@ -79,6 +79,7 @@ impl ToolInfo {
             name: name.into(),
             description: String::new(),
             as_json: AsJson::default(),
+            of: ToolType::default(),
             secret_arguments: Secrets::default(),
             secret_output: Secrets::default(),
             plan: InnerPlan::default(),

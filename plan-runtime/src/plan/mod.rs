@@ -58,6 +58,7 @@ mod graph;
 mod handing;
 pub(crate) mod json;
 mod lazy;
+mod missing;
 mod operator;
 mod pattern;
 mod picture;
@@ -69,6 +70,7 @@ mod role;
 mod rust_text;
 mod secrecy;
 mod template;
+mod tool_type;
 mod uses;
 mod written;
 
@@ -82,6 +84,7 @@ pub use executable::Executable;
 pub(crate) use executable::{Checked, Graph, number};
 pub(crate) use handing::{AsJson, Handing, Keep};
 pub use lazy::LazyPlan;
+pub(crate) use missing::{Has, MissingTool};
 #[cfg(feature = "html")]
 pub(crate) use picture::path;
 pub use picture::{Direction, Picture};
@@ -94,6 +97,7 @@ pub use rust_text::RustText;
 pub(crate) use secrecy::KnownTool;
 pub(crate) use secrecy::{InnerPlan, Secrecy};
 pub use template::{Entry, Key, Number, Part, Tag, Template, Test};
+pub(crate) use tool_type::ToolType;
 
 pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
@@ -272,4 +276,6 @@ pub struct ToolInfo {
     pub(crate) plan: InnerPlan,
     /// Whether outputs are known to go through JSON.
     pub(crate) as_json: AsJson,
+    /// Its type, where that is known.
+    pub(crate) of: ToolType,
 }

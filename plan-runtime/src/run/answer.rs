@@ -1,16 +1,19 @@
 //! How the calls of a mock are answered.
 
+use super::catch::NO_TEXT;
 use super::mock::{Known, Mock, Recorded};
 use super::one_thread::Kept;
 use super::start::{Request, Started};
 use super::{CalledPlan, Run, Stage, Starter, StepError, limits_of};
-use crate::resolve::{HandOver, Meter, StoredValue};
+use crate::resolve::{HandOver, Meter, StoredValue, drop_quietly, encode};
 use crate::{Error, Result, Tool};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -103,7 +106,10 @@ impl<Output> Answer<Output, Never> for <fn() -> ! as Returns>::Output {
 type Closure<T> = RefCell<Box<dyn FnMut(T) -> Given<<T as Tool>::Output>>>;
 
 /// An answer that is awaited, as part of a run whose steps have to be `Send`: it stays on the thread of the mock.
-struct Awaited<Output: 'static>(Kept<RefCell<Waiting<Output>>>);
+struct Awaited<Output: 'static> {
+    answer: Kept<RefCell<Waiting<Output>>>,
+    known: Arc<Known>,
+}
 
 /// A future of an answer.
 type Waiting<Output> = Pin<Box<dyn Future<Output = Result<Output>>>>;
@@ -112,8 +118,8 @@ impl<Output> Future for Awaited<Output> {
     type Output = Result<Output>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let answer = self.0.value().expect("a mock stays on its thread");
-        answer.borrow_mut().as_mut().poll(cx)
+        let answer = self.answer.value().expect("a mock stays on its thread");
+        noting(&self.known, || answer.borrow_mut().as_mut().poll(cx))
     }
 }
 
@@ -162,12 +168,13 @@ impl Mock {
     ///
     /// A plan is a tool, too. A plan that a step calls is answered as a whole if it has an answer; without one, it runs, and its tools are answered.
     ///
-    /// A panic of the closure, of an `assert_eq!` in it, say, fails the step, and its message is that of the run's error. Where the plan absorbs the failure, with a further
-    /// attempt or a fallback, compare [`calls`](Mock::calls) afterwards.
+    /// A panic of the closure or of its future, of an `assert_eq!` in it, say, fails the step, and its message is that of the run's error. Where the plan absorbs the failure, with a
+    /// further attempt or a fallback, the test fails all the same: the mock panics with the first of these panics once more when it is dropped, unless the thread is panicking already.
+    /// To test what a plan does when a tool panics, run it on an application of your own.
     #[must_use]
     pub fn on<T: 'static, When>(self, answer: impl Answers<T, When>) -> Self {
         if let Some(known) = &self.known {
-            known.set(TypeId::of::<T>(), tool_of(&answer), answer.keep());
+            known.set::<T>(tool_of(&answer), answer.keep());
         }
         self
     }
@@ -227,14 +234,17 @@ impl Mock {
         known.record(Recorded {
             of: TypeId::of::<T>(),
             tool: T::NAME,
-            arguments,
+            arguments: with_defaults(&tool, arguments),
             secrets: request.secrets(),
         });
         if let Some(closure) = known.closure(TypeId::of::<T>()) {
             let (room, keep) = (request.scope().room(), request.keep());
-            let given = match called(closure.downcast_ref(), tool) {
+            let given = match noting(known, || called(closure.downcast_ref(), tool)) {
                 Given::Now(output) => Ok(output),
-                Given::Later(output) => Err(Awaited(Kept::new(RefCell::new(output)))),
+                Given::Later(output) => Err(Awaited {
+                    answer: Kept::new(RefCell::new(output)),
+                    known: Arc::clone(known),
+                }),
             };
             return Started::Running(Box::pin(async move {
                 let output = match given {
@@ -249,9 +259,9 @@ impl Mock {
         let run = T::ON_MOCK.and_then(|run| run(tool, Mock::STAND_IN));
         match run.and_then(|run| run.called_on(Arc::clone(known), T::hand_over)) {
             Some(plan) => Started::Plan(plan.keeping(request.keep()), request.context(true)),
-            // Its name has an answer, or the run would not have started.
+            // The run would not have started, had the plan been known to call this type.
             None => Started::Ended(Err(StepError::tool(Error::permanent(format!(
-                "the mock has an answer for another tool that is called `{}`",
+                "the mock has no answer for `{}`",
                 T::NAME
             ))))),
         }
@@ -261,6 +271,92 @@ impl Mock {
 /// The tool that a closure answers.
 fn tool_of<T, When, A: Answers<T, When>>(_: &A) -> &'static str {
     A::TOOL
+}
+
+/// Runs an answer, and notes its panic before the run makes a failure of it.
+fn noting<R>(known: &Known, answer: impl FnOnce() -> R) -> R {
+    // What the answer leaves half done belongs to the test.
+    catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|payload| {
+        let message = match (
+            payload.downcast_ref::<String>(),
+            payload.downcast_ref::<&str>(),
+        ) {
+            (Some(message), _) => message.clone(),
+            (None, Some(message)) => (*message).to_owned(),
+            (None, None) => NO_TEXT.to_owned(),
+        };
+        known.panicked(payload);
+        resume_unwind(Box::new(message))
+    })
+}
+
+/// The arguments of a call with the defaults that the tool has for those that were not given, so that they are not made again: a default may be another one each time.
+fn with_defaults<T: Tool>(tool: &T, given: Value) -> Value {
+    let Ok(all) = encode(tool) else {
+        return given;
+    };
+    let all = completed(&given, all);
+    // What a tool is written as need not be what it is read from.
+    match T::deserialize(&all) {
+        Ok(tool) => {
+            drop_quietly(tool);
+            all
+        }
+        Err(_) => given,
+    }
+}
+
+/// What was given, with the members that only the whole has.
+fn completed(given: &Value, whole: Value) -> Value {
+    match (given, whole) {
+        (Value::Object(given), Value::Object(mut whole))
+            if given.keys().all(|name| whole.contains_key(name)) =>
+        {
+            for (name, value) in given {
+                if let Some(place) = whole.get_mut(name) {
+                    *place = completed(value, place.take());
+                }
+            }
+            whole.into()
+        }
+        // The elements of a set may be in another order.
+        (Value::Array(given), Value::Array(whole))
+            if given.len() == whole.len()
+                && given
+                    .iter()
+                    .zip(&whole)
+                    .all(|(given, whole)| extends(whole, given)) =>
+        {
+            let pairs = given.iter().zip(whole);
+            pairs
+                .map(|(given, whole)| completed(given, whole))
+                .collect()
+        }
+        (given, _) => given.clone(),
+    }
+}
+
+/// Whether a value has all that was given, and maybe more members.
+fn extends(whole: &Value, given: &Value) -> bool {
+    match (whole, given) {
+        (Value::Object(whole), Value::Object(given)) => {
+            let has = |(name, given): (&String, &Value)| {
+                whole.get(name).is_some_and(|whole| extends(whole, given))
+            };
+            given.iter().all(has)
+        }
+        (Value::Array(whole), Value::Array(given)) => {
+            whole.len() == given.len()
+                && whole
+                    .iter()
+                    .zip(given)
+                    .all(|(whole, given)| extends(whole, given))
+        }
+        (Value::Number(whole), Value::Number(given)) => {
+            whole == given || whole.as_f64() == given.as_f64()
+        }
+        (whole, given) => whole == given,
+    }
 }
 
 /// The answer to a call.

@@ -6,6 +6,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+/// The message of a panic whose payload is not text.
+pub(super) const NO_TEXT: &str = "(the panic's payload is not text)";
+
 /// A panic, as a step's error.
 #[inline]
 pub(super) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, StepError> {
@@ -35,7 +38,7 @@ fn text(payload: Box<dyn Any + Send>) -> String {
         Err(payload) => {
             let message = match payload.downcast_ref::<&str>() {
                 Some(message) => (*message).to_owned(),
-                None => "(the panic's payload is not text)".to_owned(),
+                None => NO_TEXT.to_owned(),
             };
             drop_quietly(payload);
             message

@@ -1,13 +1,15 @@
 //! An application for tests, whose tools are closures. How they are called is in `answer.rs`.
 
 use crate::Plan;
-use crate::print::{MessageName, some_of};
+use crate::plan::{Has, MissingTool};
+use crate::print::MessageName;
 use crate::shape::Secrets;
 use serde_json::Value;
-use std::any::{Any, TypeId};
-use std::collections::{HashMap, HashSet};
+use std::any::{Any, TypeId, type_name};
 use std::fmt;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 /// An application for tests: closures answer the calls of its tools, and it records the calls.
 ///
@@ -55,6 +57,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// A mock and the runs on it stay on one thread: neither is `Send` or `Sync`. `block_on`, `#[tokio::test]` and `join!` need neither.
 ///
+/// A panic of an answer, of an `assert_eq!` in it, say, fails the step. Whatever the plan does then, the mock panics with it once more when it is dropped,
+/// so that the test fails: no `#[retry]` or `#[fallback]` hides it.
+///
 /// `{:?}` writes the calls, each with its arguments. What [`#[shape(secret)]`](crate::Shape) marks is not shown.
 pub struct Mock {
     /// Nothing where it takes the place of another one, whose answers come with each request.
@@ -74,12 +79,16 @@ impl OneThread for () {}
 pub(super) struct Known {
     answers: Mutex<Vec<Answered>>,
     calls: Mutex<Vec<Recorded>>,
+    /// The first panic of an answer.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 /// A tool with an answer.
 struct Answered {
     of: TypeId,
     tool: &'static str,
+    /// The type of the tool, for people.
+    type_name: &'static str,
     closure: Arc<dyn Any + Send + Sync>,
 }
 
@@ -101,10 +110,22 @@ impl Known {
         Some(Arc::clone(&answer.closure))
     }
 
-    pub(super) fn set(&self, of: TypeId, tool: &'static str, closure: Arc<dyn Any + Send + Sync>) {
+    /// Stores the closure that answers the tool `T`.
+    pub(super) fn set<T: 'static>(&self, tool: &'static str, closure: Arc<dyn Any + Send + Sync>) {
+        let of = TypeId::of::<T>();
         let mut answers = locked(&self.answers);
         answers.retain(|answer| answer.of != of);
-        answers.push(Answered { of, tool, closure });
+        answers.push(Answered {
+            of,
+            tool,
+            type_name: type_name::<T>(),
+            closure,
+        });
+    }
+
+    /// Keeps the first panic of an answer, which the plan may absorb, until the mock is dropped.
+    pub(super) fn panicked(&self, payload: Box<dyn Any + Send>) {
+        locked(&self.panic).get_or_insert(payload);
     }
 
     pub(super) fn record(&self, call: Recorded) {
@@ -142,14 +163,20 @@ impl Mock {
         let Some(known) = &self.known else {
             return Vec::new();
         };
-        let mut search = Search {
-            answered: locked(&known.answers).iter().map(|it| it.tool).collect(),
-            seen: HashSet::new(),
-            places: HashMap::new(),
-            found: Vec::new(),
-        };
-        search.plan(plan, "");
-        search.found.iter().map(Unanswered::to_string).collect()
+        let answers = locked(&known.answers);
+        let missing = plan.missing_tools(&|tool| {
+            let of = tool.of.id();
+            let is_answer = |answer: &Answered| match of {
+                Some(of) => answer.of == of,
+                None => answer.tool == tool.name,
+            };
+            if answers.iter().any(is_answer) {
+                return Has::Tool;
+            }
+            tool.plan.plan().map_or(Has::NoType(of), Has::Plan)
+        });
+        let missing = missing.iter();
+        missing.map(|it| unanswered(it, &answers)).collect()
     }
 
     /// The names of the tools that were called, in the order of the calls. Each attempt of a step is a call.
@@ -163,6 +190,19 @@ impl Mock {
             .flat_map(|calls| calls.iter())
             .map(|call| call.tool)
             .collect()
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        let Some(known) = self.known.as_ref().filter(|_| !thread::panicking()) else {
+            return;
+        };
+        let panic = locked(&known.panic).take();
+        if let Some(payload) = panic {
+            // It was printed when it happened.
+            resume_unwind(payload);
+        }
     }
 }
 
@@ -190,67 +230,26 @@ impl fmt::Debug for Recorded {
     }
 }
 
-/// Looks for tools without an answer.
-struct Search<'p> {
-    answered: HashSet<&'static str>,
-    /// The plans that were looked into.
-    seen: HashSet<*const Plan>,
-    /// Where a tool is in `found`.
-    places: HashMap<&'p str, usize>,
-    found: Vec<Unanswered<'p>>,
-}
-
-impl<'p> Search<'p> {
-    fn plan(&mut self, plan: &'p Plan, around: &str) {
-        if !self.seen.insert(plan) {
-            return;
-        }
-        plan.calls(&mut |tool, path| {
-            if self.answered.contains(&*tool.name) {
-                return;
-            }
-            let path = format!("{around}{path}");
-            if let Some(inner) = tool.plan.plan() {
-                return self.plan(inner, &format!("{path}."));
-            }
-            let found = &mut self.found;
-            let place = *self.places.entry(&tool.name).or_insert_with(|| {
-                found.push(Unanswered {
-                    tool: &tool.name,
-                    steps: Vec::new(),
-                });
-                found.len() - 1
-            });
-            let steps = &mut found[place].steps;
-            if steps.last() != Some(&path) {
-                steps.push(path);
-            }
-        });
+/// That a tool has no answer, and what to do.
+fn unanswered(missing: &MissingTool<'_>, answers: &[Answered]) -> String {
+    let (tool, callers) = (MessageName(&missing.tool.name), missing.callers());
+    let (of, name) = match missing.tool.of.0 {
+        Some((id, name)) => (Some(id), Some(name)),
+        None => (None, None),
+    };
+    let is_other = |answer: &&Answered| answer.tool == missing.tool.name && Some(answer.of) != of;
+    if let (Some(name), Some(other)) = (name, answers.iter().find(is_other)) {
+        let other = other.type_name;
+        return format!(
+            "the mock has no answer for the tool `{tool}` that {callers}, which is the type `{name}`; \
+             its answer is for another tool of this name, the type `{other}`: add one for `{name}`"
+        );
     }
-}
-
-/// A tool without an answer, and the steps that call it.
-struct Unanswered<'p> {
-    tool: &'p str,
-    steps: Vec<String>,
-}
-
-impl fmt::Display for Unanswered<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (tool, steps) = (MessageName(self.tool), some_of(&self.steps));
-        let (step, calls) = match self.steps.len() {
-            1 => ("step", "calls"),
-            _ => ("steps", "call"),
-        };
-        write!(
-            f,
-            "the mock has no answer for `{tool}`, which {step} {steps} {calls}: "
-        )?;
-        match struct_name(self.tool) {
-            Some(name) => write!(f, "add `.on(|{name} {{ .. }}| Ok(…))`"),
-            None => f.write_str("add one with `on`"),
-        }
-    }
+    let add = match struct_name(&missing.tool.name) {
+        Some(name) => format!("add `.on(|{name} {{ .. }}| Ok(…))`"),
+        None => "add one with `on`".to_owned(),
+    };
+    format!("the mock has no answer for `{tool}`, which {callers}: {add}")
 }
 
 /// The name that the struct of a tool has unless its author gave it another.

@@ -3,6 +3,8 @@
 mod documents;
 mod examples;
 mod json_schema;
+mod left_out;
+mod patterns;
 mod promises;
 mod written;
 
@@ -53,6 +55,15 @@ fn tools() -> Contracts {
                 "properties": {"value": {"type": "integer"}, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}},
                 "required": ["value"],
             }},
+        })),
+        // It needs members whose names look like references in some dialects.
+        Contract::new("odd").arguments(json!({
+            "type": "object",
+            "properties": {
+                "{{odd.result}}": {"type": "string"}, "${{odd}}": {"type": "string"}, "$ref:odd": {"type": "string"}, "(step[0])": {"type": "string"},
+                "inner": {"type": "object", "properties": {"${step[0].result}": {"type": "string"}}, "required": ["${step[0].result}"]},
+            },
+            "required": ["{{odd.result}}", "inner"],
         })),
         Contract::new("either").arguments(json!({"oneOf": [
             {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false},

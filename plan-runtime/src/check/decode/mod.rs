@@ -12,7 +12,7 @@ use crate::plan::{
     Absent, Action, Amount, AsJson, Await, Block, Body, Branch, Catch, Code, Compiled,
     CompiledNames, Computed, Condition, Entry, For, Form, FormatSpec, InnerPlan, Input, Key,
     LazyPlan, LocalValue, Loop, Number, Optional, Output, Part, Plan, Policy, ReceiveFn, Reference,
-    Role, RustText, Source, Step, Template, ToolInfo, root_name,
+    Role, RustText, Source, Step, Template, ToolInfo, ToolType, root_name,
 };
 use crate::shape::Secrets;
 use crate::shape::inside::{Inside, Types};
@@ -29,6 +29,7 @@ pub struct StaticTool {
     pub(super) output: fn() -> Inside,
     pub(super) plan: Option<&'static LazyPlan>,
     pub(super) hands_over: fn() -> bool,
+    pub(super) of: fn() -> ToolType,
 }
 
 /// What a `?` in a reference means.
@@ -356,6 +357,7 @@ impl Decoder {
             secret_output: secrets_inside((tool.output)(), known(), true),
             plan: InnerPlan::of(tool.plan),
             as_json: AsJson(!(tool.hands_over)()),
+            of: (tool.of)(),
         });
         self.tools.insert(tool, Arc::clone(&info));
         info

@@ -147,7 +147,8 @@ impl Dialect {
     ///
     /// The schema of an action plan or a blueprint allows a list of steps and an object around it. Set `"type"` to `"object"` where a model must
     /// write an object. The types of all arguments have about 12 MiB. Where that, or another [limit](crate::guide::limits#documents), leaves out types, any value
-    /// is accepted in their place, and the schema has a `$comment` that says so; all tools are listed in any case. There is no computed value in plan JSON, since a run from JSON has no code for it, and no `written` of a reference.
+    /// is accepted in their place, and the schema has a `$comment` that says so; all tools are listed in any case. Where an object
+    /// needs a member whose name no plan can write, since it looks like a reference, only a reference to such an object is accepted. There is no computed value in plan JSON, since a run from JSON has no code for it, and no `written` of a reference.
     ///
     /// ```
     /// use plan_runtime::dynamic::{Contract, Contracts, Dialect};

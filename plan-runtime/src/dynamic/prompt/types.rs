@@ -1,13 +1,11 @@
 //! Types, as TypeScript has them.
 
+use super::name::{Name, fits, is_format};
 use crate::dynamic::schema::{Element, Form, Presence, Property, TooMuchWork, Type, Types, Work};
-use crate::print::{Line, Name, Quoted, is_word};
+use crate::print::{Line, Quoted};
 use crate::shape::Secrets;
 use serde_json::Value;
 use std::collections::HashSet;
-
-/// How many characters a name has at most that is shown. A cut one could not be used.
-const NAME: usize = 100;
 
 /// How many characters a default or an allowed value takes at most.
 const VALUE: usize = 60;
@@ -26,11 +24,6 @@ const DEPTH: usize = 6;
 
 /// How many types are shown in one.
 const TYPES: usize = 200;
-
-/// Whether a name can be shown.
-pub(super) fn fits(name: &str) -> bool {
-    name.chars().nth(NAME).is_none()
-}
 
 /// Whether it says which members an object has.
 pub(super) fn is_object(form: &Form<'_>) -> bool {
@@ -275,7 +268,7 @@ fn literal(value: &Value) -> String {
 fn string(form: &Form<'_>) -> String {
     let formats = form.schemas().iter();
     let mut formats = formats.filter_map(|schema| schema.text("format"));
-    match formats.find(|format| is_word(format) && format.len() <= 24) {
+    match formats.find(|format| is_format(format)) {
         Some(format) => format!("string ({format})"),
         None => "string".to_owned(),
     }

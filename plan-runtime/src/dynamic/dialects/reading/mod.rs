@@ -45,7 +45,7 @@ use crate::dynamic::limits::Limits;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::{MOST_PARTS, number};
-use crate::plan::{AsJson, InnerPlan, Input, Template, ToolInfo};
+use crate::plan::{AsJson, InnerPlan, Input, Template, ToolInfo, ToolType};
 use crate::print::short;
 use crate::resolve::describe::counted;
 use crate::shape::Secrets;
@@ -419,6 +419,7 @@ impl PlanBuilder {
             secret_output,
             plan: InnerPlan::default(),
             as_json: AsJson::default(),
+            of: ToolType::default(),
         });
         self.tools.insert(name.to_owned(), tool.clone());
         tool

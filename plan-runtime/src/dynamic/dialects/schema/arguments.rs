@@ -2,19 +2,25 @@
 
 use super::{Builder, MOST_BYTES, MOST_TYPES_OF_TOOL, any_of, named, object};
 use crate::dynamic::Contract;
-use crate::dynamic::schema::{Element, Form, Property, Schema, Type, Types};
+use crate::dynamic::schema::{Element, Form, Property, Schema, TooMuchWork, Type, Types};
 use crate::shape::Secrets;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
-/// How many forms of a type are told apart.
-const FORMS: usize = 64;
+/// How many forms of a type are told apart, and how many first elements of a list.
+const MOST_FORMS: usize = 64;
 
 /// How many allowed values are listed.
 const VALUES: usize = 2_000;
 
-/// How deep types are inside each other without a name.
-const DEPTH: usize = 32;
+/// How deep types are inside each other.
+const DEEPEST_TYPE: usize = 16;
+
+/// The comment in the place of a type that is left out.
+const LARGE: &str = "This type is deep inside others, or has very many forms, so it is left out: any value is accepted in its place, and checked when the plan is read.";
+
+/// The comment in the place of an object that cannot be written.
+const NEVER_WRITTEN: &str = "An object would need a member here that no plan can write: its name looks like a reference, or the schema of the tool requires it and allows no such member. So only a reference fits.";
 
 /// How many bytes a type has, beside the names and values in it, and how many one that is named.
 const BYTES_OF_TYPE: usize = 150;
@@ -41,7 +47,16 @@ impl Builder<'_> {
         }
         self.left_of_tool = MOST_TYPES_OF_TOOL;
         let forms = ty.forms();
-        if ty.beyond().is_some() || forms.len() > FORMS {
+        if is_large(&ty) {
+            let any = [self.open_object(named("value")), named("reference")];
+            let mut schema = any_of(any.into());
+            schema["$comment"] = LARGE.into();
+            return Some(Arguments {
+                schema,
+                required: false,
+            });
+        }
+        if ty.beyond().is_some() {
             return None;
         }
         let is_object = |form: &&Form<'_>| form.types().overlaps(Types::OBJECT);
@@ -72,13 +87,13 @@ impl Builder<'_> {
     fn ty(&mut self, ty: &Type<'_>, secrets: &Secrets, depth: usize) -> Value {
         let forms = ty.forms();
         let is_any = |form: &Form<'_>| form.types() == Types::ALL && form.names().is_empty();
-        let is_known = ty.beyond().is_none()
-            && forms.len() <= FORMS
-            && depth < DEPTH
-            && !forms.iter().any(|form| is_any(form) && !form.counts());
+        let says_something = !forms.iter().any(|form| is_any(form) && !form.counts());
         // Also that it is too large to be opened was work.
         let is_paid = self.work.spend(1 + ty.cost()).is_ok();
-        if !is_known {
+        if is_large(ty) || (says_something && depth > DEEPEST_TYPE) {
+            return self.noted("large", named("value"), LARGE);
+        }
+        if !says_something || ty.beyond().is_some() {
             return named("value");
         }
         let has_types = self.left > 0 && self.left_of_tool > 0;
@@ -98,10 +113,16 @@ impl Builder<'_> {
         }
         let name = format!("type{}", self.types.len());
         self.types.insert(key, name.clone());
-        // A name ends the nesting.
-        let schema = self.forms(ty, secrets, depth + 1);
+        let schema = self.forms(ty, secrets, depth);
         self.defs.insert(name.clone(), schema);
         named(&name)
+    }
+
+    /// The schema of this name, with a comment on what it leaves out.
+    fn noted(&mut self, name: &str, schema: Value, comment: &str) -> Value {
+        let noted = || json!({"anyOf": [schema], "$comment": comment});
+        self.defs.entry(name).or_insert_with(noted);
+        named(name)
     }
 
     fn forms(&mut self, ty: &Type<'_>, secrets: &Secrets, depth: usize) -> Value {
@@ -165,7 +186,7 @@ impl Builder<'_> {
     fn list(&mut self, form: &Form<'_>, secrets: &Secrets, depth: usize) -> Value {
         let mut schema = lengths(form, ["minItems", "maxItems"]);
         schema.insert("type".to_owned(), "array".into());
-        let first = form.first_elements().min(FORMS);
+        let first = form.first_elements().min(MOST_FORMS);
         let mut elements = Vec::new();
         for at in 0..first {
             elements.push(match form.element(Some(at)) {
@@ -173,10 +194,9 @@ impl Builder<'_> {
                 Element::Beyond(_) => false.into(),
             });
         }
-        let has_more = form.first_elements() > FORMS;
-        self.is_cut |= has_more;
+        let has_more = form.first_elements() > MOST_FORMS;
         let rest = match form.element(if first > 0 { Some(first) } else { None }) {
-            _ if has_more => named("value"),
+            _ if has_more => self.noted("large", named("value"), LARGE),
             Element::Type(ty) => self.ty(&ty, &secrets.any(), depth + 1),
             Element::Beyond(_) => false.into(),
         };
@@ -210,14 +230,16 @@ impl Builder<'_> {
         for (name, property) in all {
             let (may_be, beside_others) = self.may_be_key(name);
             may_be_open &= beside_others;
-            if !may_be {
+            if !may_be || matches!(property, Property::Closed) {
+                if required.contains(name) {
+                    return self.noted("never_written", named("reference"), NEVER_WRITTEN);
+                }
                 continue;
             }
             self.bytes += 2 * name.len() + BYTES_OF_MEMBER;
             let schema = match property {
                 Property::Type(ty) => self.ty(&ty, &secrets.at(name), depth + 1),
-                Property::Open | Property::Unlisted => named("value"),
-                Property::Closed => continue,
+                Property::Open | Property::Unlisted | Property::Closed => named("value"),
             };
             members.push((name, schema, required.contains(name)));
         }
@@ -233,6 +255,11 @@ impl Builder<'_> {
         }
         self.wrapped(schema)
     }
+}
+
+/// Whether a type has more forms than are told apart, or than were opened.
+fn is_large(ty: &Type<'_>) -> bool {
+    matches!(ty.beyond(), Some(TooMuchWork::Work)) || ty.forms().len() > MOST_FORMS
 }
 
 /// The bounds of a number.

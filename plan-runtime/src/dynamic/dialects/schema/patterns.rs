@@ -1,6 +1,7 @@
 //! Strings with references in them, and strings without, as regular expressions.
 //!
-//! They are in the part of the language that all engines share: without groups that look ahead, classes of Unicode, or anything that depends on flags.
+//! They are in the part of the language that all engines share: without groups that look ahead, classes of Unicode, escapes for characters outside of
+//! ASCII, or anything that depends on flags.
 
 use super::super::references::NameSyntax;
 

@@ -20,9 +20,8 @@ const KEY: &str = "^[^${]*$";
 const LEAST: i64 = i64::MIN;
 const MOST: u64 = u64::MAX;
 
-/// What has more than spaces in it.
-const NOT_BLANK: &str =
-    r"[^ \t\n\r\x0b\x0c\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]";
+/// What has more than spaces in it. The spaces are written as themselves: engines have no common escape for characters outside of ASCII.
+const NOT_BLANK: &str = "[^ \\t\\n\\r\\x0b\\x0c\u{85}\u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}\u{3000}]";
 
 /// A JSON Pointer.
 const POINTER: &str = "^(?:/(?:[^~/]|~[01])*)*$";

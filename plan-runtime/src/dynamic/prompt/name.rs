@@ -1,0 +1,88 @@
+//! Names of tools, arguments and formats as a prompt has them.
+
+use crate::print::Quoted;
+use std::fmt::{Display, Formatter, Result};
+
+/// How many characters a name has at most that is shown. A cut one could not be used.
+const NAME: usize = 100;
+
+/// How many characters a name without quotes has at most: in more, a sentence would fit.
+const BARE: usize = 64;
+
+/// The formats that JSON Schema defines. Any other word could be written by anybody.
+const FORMATS: [&str; 19] = [
+    "date-time",
+    "date",
+    "time",
+    "duration",
+    "email",
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uuid",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+];
+
+/// Whether a name can be shown.
+pub(super) fn fits(name: &str) -> bool {
+    name.chars().nth(NAME).is_none()
+}
+
+/// Whether JSON Schema defines a format.
+pub(super) fn is_format(format: &str) -> bool {
+    FORMATS.contains(&format)
+}
+
+/// A name: without quotes only if it is of the kind that programs have, which a model does not read as anything else.
+pub(super) struct Name<'t>(pub(super) &'t str);
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if is_bare(self.0) {
+            f.write_str(self.0)
+        } else {
+            Quoted(self.0).fmt(f)
+        }
+    }
+}
+
+fn is_bare(name: &str) -> bool {
+    let begins = |c: char| c == '_' || c.is_ascii_alphabetic();
+    let goes_on = |c: char| begins(c) || c.is_ascii_digit() || matches!(c, '.' | '-');
+    name.len() <= BARE
+        && name.starts_with(begins)
+        && name.chars().all(goes_on)
+        // They are values.
+        && !matches!(name, "null" | "true" | "false")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BARE, Name};
+
+    #[test]
+    fn only_names_of_programs_have_no_quotes() {
+        let longest = "n".repeat(BARE);
+        for name in ["a", "_", "mail.list", "find-items_2", "Cc", &longest] {
+            assert_eq!(Name(name).to_string(), name);
+        }
+        let longer = "n".repeat(BARE + 1);
+        let others = [
+            "", "2nd", "-a", ".a", "$ref", "@type", "für", "имя", "a b", "a:b", "a\n", "null",
+            "true", &longer,
+        ];
+        for name in others {
+            let shown = Name(name).to_string();
+            assert!(shown.starts_with('"') && shown.ends_with('"'), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The tools that a plan calls and whoever is to run it lacks.
+
+use super::{Plan, ToolInfo};
+use crate::print::some_of;
+use std::any::TypeId;
+use std::collections::{HashMap, HashSet};
+
+/// What somebody who is to run a plan has for a tool.
+pub(crate) enum Has {
+    /// The tool.
+    Tool,
+    /// The tools of this plan, which the tool is, or some of them.
+    Plan(&'static Plan),
+    /// Nothing. Tools of one name are one, unless they are told apart by their types.
+    #[cfg_attr(
+        not(feature = "dynamic"),
+        expect(dead_code, reason = "a toolbox has names")
+    )]
+    NoName,
+    /// Nothing for this type.
+    NoType(Option<TypeId>),
+}
+
+/// A tool that is missing, and the paths of the steps that call it.
+pub(crate) struct MissingTool<'p> {
+    pub(crate) tool: &'p ToolInfo,
+    pub(crate) steps: Vec<String>,
+}
+
+impl MissingTool<'_> {
+    /// `step `a` calls`, or `steps `a` and `b` call`.
+    pub(crate) fn callers(&self) -> String {
+        let steps = some_of(&self.steps);
+        match self.steps.len() {
+            1 => format!("step {steps} calls"),
+            _ => format!("steps {steps} call"),
+        }
+    }
+}
+
+impl Plan {
+    /// The tools that are missing, each once, in the order of the calls. Plans inside are looked into once.
+    pub(crate) fn missing_tools<'p>(
+        &'p self,
+        has: &dyn Fn(&'p ToolInfo) -> Has,
+    ) -> Vec<MissingTool<'p>> {
+        let mut search = Search {
+            has,
+            seen: HashSet::new(),
+            places: HashMap::new(),
+            found: Vec::new(),
+        };
+        search.plan(self, "");
+        search.found
+    }
+}
+
+struct Search<'s, 'p> {
+    has: &'s dyn Fn(&'p ToolInfo) -> Has,
+    /// The plans that were looked into.
+    seen: HashSet<*const Plan>,
+    /// Where a tool is in `found`.
+    places: HashMap<(&'p str, Option<TypeId>), usize>,
+    found: Vec<MissingTool<'p>>,
+}
+
+impl<'p> Search<'_, 'p> {
+    fn plan(&mut self, plan: &'p Plan, around: &str) {
+        if !self.seen.insert(plan) {
+            return;
+        }
+        plan.calls(&mut |tool, path| {
+            let path = format!("{around}{path}");
+            let of = match (self.has)(tool) {
+                Has::Tool => return,
+                Has::Plan(inner) => return self.plan(inner, &format!("{path}.")),
+                Has::NoName => None,
+                Has::NoType(of) => of,
+            };
+            let found = &mut self.found;
+            let place = *self.places.entry((&tool.name, of)).or_insert_with(|| {
+                found.push(MissingTool {
+                    tool,
+                    steps: Vec::new(),
+                });
+                found.len() - 1
+            });
+            let steps = &mut found[place].steps;
+            if steps.last() != Some(&path) {
+                steps.push(path);
+            }
+        });
+    }
+}
