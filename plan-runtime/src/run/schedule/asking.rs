@@ -7,7 +7,7 @@ use super::super::start::{Request, Started};
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::body_state::{WaitsFor, Work};
-use super::recording::Answer;
+use super::decisions::Answer;
 use super::task::CallState;
 use super::{MOST_QUESTIONS, Schedule, Start};
 use crate::plan::Action;

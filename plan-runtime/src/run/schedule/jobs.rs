@@ -10,7 +10,7 @@ use super::super::trace::Span;
 use super::body_state::{
     AttemptRecord, BodyState, CALL, Failed, Job, LIST, OutputSlot, Work, note,
 };
-use super::recording::{AS_IT_IS, Decision, What};
+use super::decisions::{AS_IT_IS, Decision, What};
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;

@@ -2,18 +2,21 @@
 
 mod amounts;
 mod asking;
+mod attempts;
 mod block;
 mod block_run;
 mod body_state;
 mod calls;
 mod clock;
 mod deadline;
+mod decisions;
 mod ended;
 mod ending;
 mod handing;
 mod interrupts;
 mod jobs;
 mod limits;
+mod messages;
 mod outcome;
 mod polling;
 mod ready;
@@ -144,7 +147,7 @@ pub(super) struct Schedule<'x> {
     /// Its name, if a tool runs it inside its call.
     beside: Option<Arc<str>>,
     /// What is sent to it from outside, through its journal.
-    messages: Option<Box<recording::Messages>>,
+    messages: Option<Box<messages::Messages>>,
     /// How many of its calls have ended whose records are being written.
     in_writing: Arc<AtomicUsize>,
     /// The key of the record of an interrupt, if there is one.

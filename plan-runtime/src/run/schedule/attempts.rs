@@ -1,0 +1,446 @@
+//! Attempts, waits and time limits of steps: what a run with a journal writes down of them, and takes from there.
+
+use super::super::durable::{self, Durable, Recorded};
+use super::super::engine::{self, Engine};
+use super::super::report::Attempt;
+use super::super::signals::Sent;
+use super::super::start::{Request, Started, StepFuture, StepResult};
+use super::super::timer::Sleep;
+use super::super::trace::Span;
+use super::body_state::{AttemptRecord, WaitOutcome, Work};
+use super::recording::unusable;
+use super::task::CallState;
+use super::{Schedule, Start};
+use crate::error::{Elements, StepError};
+use crate::journal::JournalError;
+use crate::plan::{Action, Await};
+use crate::resolve::{StoredValue, bytes_of};
+use serde_json::Value;
+use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+impl<'x> Schedule<'x> {
+    /// Takes an attempt from its record, if it has one.
+    #[inline]
+    pub(super) fn replays(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
+        self.run.durable.is_some() && self.takes_record(step, job, start)
+    }
+
+    /// Why a recorded output is not of the type that the action has now.
+    fn misfit(
+        &self,
+        (action, number): (&'x Action, usize),
+        recorded: &Recorded,
+        start: Start<'_, 'x>,
+    ) -> Option<String> {
+        let value = recorded.result.as_ref().ok()?;
+        let scope = self.scope();
+        match start(number, Request::new(&scope, action).recorded(value)) {
+            Started::Ended(Err(StepError::Output(error))) => Some(error.to_string()),
+            Started::Ended(Err(error)) => Some(error.to_string()),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn takes_record(&mut self, step: usize, job: usize, start: Start<'_, 'x>) -> bool {
+        let Some(durable) = self.run.durable.clone() else {
+            return false;
+        };
+        let at = &self.flow(step).jobs[job];
+        let (place, number, attempt) = (at.place, at.number, at.attempts + 1);
+        let Work::Action(action) = at.work else {
+            return false;
+        };
+        if action.tool.is_none() && !action.args.has_code() {
+            return false;
+        }
+        let key = self.key_of_attempt(step, job, attempt);
+        let found = match durable.find(&key) {
+            Ok(Some(found)) => found,
+            Ok(None) => {
+                self.flow(step).jobs[job].record = AttemptRecord::Due(key);
+                return false;
+            }
+            // The run is over.
+            Err(()) => return true,
+        };
+        let recorded = match durable::decode(&found.body) {
+            Err(error) => Err(unusable(&key, error)),
+            Ok(recorded) => match self.misfit((action, number), &recorded, start) {
+                None => Ok(recorded),
+                Some(why) => {
+                    let place = self.flow(step).jobs[job].place;
+                    let element = self.flow(step).elements(place);
+                    let outer = self.outer.as_ref();
+                    let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
+                    let (id, elements) = (&self.plan.steps[step].id, Elements(&element));
+                    let what = format!("the recorded output of step `{prefix}{id}{elements}`");
+                    Err(JournalError::Misfit { what, why })
+                }
+            },
+        };
+        let Recorded {
+            started,
+            ended,
+            result,
+        } = match recorded {
+            Ok(recorded) => recorded,
+            Err(error) => {
+                durable.fail(error);
+                return true;
+            }
+        };
+        let started = self.clock.in_here(started);
+        let at = &mut self.flow(step).jobs[job];
+        at.is_next = false;
+        at.waits = None;
+        if at.attempts == 0 && at.started.is_zero() {
+            at.started = started;
+        }
+        at.attempts = attempt;
+        at.tried = started;
+        at.record = AttemptRecord::None;
+        let is_counted = std::mem::replace(&mut at.is_counted, true);
+        let frame = at.frame;
+        if let Some(error) = self.charge(action, !is_counted) {
+            self.fail(step, place, frame, error, attempt);
+            return true;
+        }
+        if self.options.record {
+            self.held.add(size_of::<Attempt>());
+            let element = self.flow(step).elements(place);
+            let log = &mut self.steps.more(step).log;
+            let entry = Some(log.len());
+            log.push(Attempt::new(element, attempt, started, action.tool.clone()));
+            self.flow(step).jobs[job].log = entry;
+        }
+        let span = self.watch_attempt(step, job);
+        let room = self.room().of_one();
+        let result =
+            result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
+        let replay = durable.replay(found.number, ended);
+        let future: StepFuture<'x> = Box::pin(async move {
+            replay.await;
+            result
+        });
+        self.calls += 1;
+        self.has_permit = false;
+        self.flow(step).active += 1;
+        let more = CallState::of(span, None, None);
+        self.running.push((step, job), Some(future), more, 0);
+        true
+    }
+
+    /// A call that is to be recorded. It is held back as long as the run replays.
+    #[inline]
+    pub(super) fn recorded(&self, future: StepFuture<'x>) -> StepFuture<'x> {
+        match &self.run.durable {
+            None => future,
+            Some(durable) => Box::pin(held_back(Arc::clone(durable), future)),
+        }
+    }
+
+    /// The same for what a call waits for before it starts.
+    pub(super) fn held_back(&self, wait: Sleep) -> Sleep {
+        match &self.run.durable {
+            None => wait,
+            Some(durable) => Box::pin(held_back(Arc::clone(durable), wait)),
+        }
+    }
+
+    /// Whether an attempt had begun before a crash, as far as something in it is recorded. `Err` means that the run is over.
+    pub(super) fn has_begun(&self, step: usize, job: usize, attempt: u32) -> Result<bool, ()> {
+        match &self.run.durable {
+            Some(durable) if !durable.is_live() => {
+                durable.has_begun(&self.key_of_attempt(step, job, attempt))
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The wait before the next attempt of a job. Where that had begun before a crash, the wait is over.
+    pub(super) fn wait_before(&self, step: usize, job: usize, wait: Duration) -> Sleep {
+        let attempt = self
+            .steps
+            .flow(step)
+            .map_or(1, |flow| flow.jobs[job].attempts + 1);
+        match (self.has_begun(step, job, attempt), &self.run.durable) {
+            (Ok(true), Some(durable)) => durable.wait_again(durable.now().saturating_add(wait)),
+            (Err(()), _) => Box::pin(std::future::pending()),
+            _ => self.clock.sleep(wait),
+        }
+    }
+
+    /// The time limit of an attempt.
+    pub(super) fn limit(&self, step: usize, job: usize, limit: Duration) -> Sleep {
+        let flow = self.steps.flow(step);
+        if flow.is_some_and(|flow| matches!(flow.jobs[job].work, Work::Action(_))) {
+            return self.clock.sleep_live(limit);
+        }
+        self.limit_inside(step, job, limit)
+    }
+
+    /// The time limit of an attempt that is a block or a plan. What is done in it once its time is over depends on that.
+    pub(super) fn limit_inside(&self, step: usize, job: usize, limit: Duration) -> Sleep {
+        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
+            return self.clock.sleep(limit);
+        };
+        let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + "!late";
+        match durable.find(&key) {
+            Err(()) => Box::pin(std::future::pending()),
+            Ok(Some(found)) => match durable::decode(&found.body) {
+                Ok(recorded) => Box::pin(durable.replay(found.number, recorded.ended)),
+                Err(error) => {
+                    durable.fail(unusable(&key, error));
+                    Box::pin(std::future::pending())
+                }
+            },
+            Ok(None) => {
+                let (durable, sleep) = (Arc::clone(durable), self.clock.sleep(limit));
+                Box::pin(async move {
+                    sleep.await;
+                    let now = durable.now();
+                    match durable::encode((now, now), Ok(&Value::Null)) {
+                        Ok(body) => durable.note(key, body),
+                        Err(error) => durable.fail(JournalError::storage(error)),
+                    }
+                })
+            }
+        }
+    }
+
+    /// What ends the wait of an element for a value. It is recorded, or what is recorded ends it.
+    pub(super) fn recorded_wait(
+        &self,
+        step: usize,
+        element: &[usize],
+        awaited: &'x Await,
+        outcome: &WaitOutcome,
+        wait: impl FnOnce() -> Sleep,
+    ) -> Sleep {
+        if let Some(engine) = &self.run.engine {
+            return self.wait_on(&**engine, (step, element), awaited, outcome);
+        }
+        let Some(durable) = &self.run.durable else {
+            return wait();
+        };
+        let inbox = self
+            .run
+            .options
+            .inbox
+            .clone()
+            .zip(Some(self.path(step, element)));
+        let key = format!("{}@1", self.key(step, element));
+        let (durable, outcome) = (Arc::clone(durable), Arc::clone(outcome));
+        let found = match durable.find(&key) {
+            Ok(found) => found,
+            Err(()) => return Box::pin(std::future::pending()),
+        };
+        let set = |outcome: &WaitOutcome, result| {
+            *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        };
+        if let Some(found) = found {
+            let recorded = durable::decode(&found.body);
+            return Box::pin(async move {
+                match recorded {
+                    Ok(recorded) => {
+                        durable.replay(found.number, recorded.ended).await;
+                        let sent = recorded.result.map(|value| {
+                            let bytes = bytes_of(&value);
+                            Arc::new(Sent { value, bytes })
+                        });
+                        // A further attempt gets the same one.
+                        if let (Ok(sent), Some((inbox, path))) = (&sent, inbox) {
+                            inbox.keep(path, sent);
+                        }
+                        set(&outcome, sent);
+                    }
+                    Err(error) => {
+                        durable.fail(unusable(&key, error));
+                        std::future::pending::<()>().await;
+                    }
+                }
+            });
+        }
+        let started = self.clock.in_all(self.clock.now());
+        let wait = wait();
+        Box::pin(async move {
+            durable.live().await;
+            wait.await;
+            let body = {
+                let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+                let times = (started, durable.time());
+                match &*outcome {
+                    Some(Ok(sent)) => durable::encode(times, Ok(&sent.value)),
+                    Some(Err(error)) => durable::encode(times, Err(error)),
+                    None => return,
+                }
+            };
+            match body {
+                Ok(body) => durable.write(key, body).await,
+                Err(error) => {
+                    durable.fail(JournalError::storage(error));
+                    std::future::pending::<()>().await;
+                }
+            }
+        })
+    }
+
+    /// A wait for a value that an engine receives.
+    #[cold]
+    fn wait_on(
+        &self,
+        engine: &dyn Engine,
+        (step, element): (usize, &[usize]),
+        awaited: &'x Await,
+        outcome: &WaitOutcome,
+    ) -> Sleep {
+        let path = self.path(step, element);
+        let (value, limit) = (engine.receive(&path), self.limit_of_wait(step));
+        let (outcome, awaited) = (Arc::clone(outcome), awaited.clone());
+        Box::pin(async move {
+            let received = engine::before(value, limit).await.and_then(|value| {
+                let value = match awaited.receive(&value) {
+                    None => value,
+                    Some(received) => {
+                        received.map_err(|why| StepError::output(serde::de::Error::custom(why)))?
+                    }
+                };
+                let bytes = bytes_of(&value);
+                Ok(Arc::new(Sent { value, bytes }))
+            });
+            *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(received);
+        })
+    }
+
+    /// A value was computed, or a call could not be made.
+    pub(super) fn computed(
+        &mut self,
+        step: usize,
+        job: usize,
+        action: &Action,
+        result: StepResult,
+        span: &Span,
+    ) {
+        let at = &mut self.flow(step).jobs[job];
+        if matches!(at.record, AttemptRecord::Due(_)) {
+            // The code in an argument may do otherwise after a crash.
+            if action.tool.is_none() || action.args.has_code() {
+                self.flow(step).active += 1;
+                return self.called(step, job, result, Some(span));
+            }
+            // It can be made no better after a crash.
+            at.record = AttemptRecord::None;
+        }
+        self.tried(step, job, result, Some(span));
+    }
+
+    /// Whether a call that has ended is to be recorded.
+    pub(super) fn is_to_record(&self, step: usize, job: usize) -> bool {
+        let job = self.steps.flow(step).and_then(|flow| flow.jobs.get(job));
+        job.is_some_and(|job| matches!(job.record, AttemptRecord::Due(_)))
+    }
+
+    /// A call has ended: its record is written, and nothing goes on before it is durable. Until then, the call has its place among those that run: else another
+    /// could start that would not have started a moment later, when it is known how this one has ended, and does not start after a crash.
+    #[cold]
+    pub(super) fn record_call(
+        &mut self,
+        (step, job): (usize, usize),
+        result: StepResult,
+        more: Option<Box<CallState<'x>>>,
+    ) {
+        let future: StepFuture<'x> = match self.record(step, job, &result) {
+            Some(write) => {
+                let writing = InWriting::new(&self.in_writing);
+                Box::pin(async move {
+                    write.await;
+                    drop(writing);
+                    result
+                })
+            }
+            None => Box::pin(std::future::ready(result)),
+        };
+        let more = more.map(CallState::writing);
+        self.running.push((step, job), Some(future), more, 0);
+    }
+
+    /// A value was computed: its record is written, and nothing goes on before it is durable. What goes on now is given back.
+    #[cold]
+    pub(super) fn writes(
+        &mut self,
+        step: usize,
+        job: usize,
+        result: StepResult,
+    ) -> Option<StepResult> {
+        match self.record(step, job, &result) {
+            Some(write) => {
+                self.flow(step).jobs[job].record = AttemptRecord::Writing(Box::new(result));
+                let wait = Some(CallState::wait(write));
+                self.running.push((step, job), None, wait, 0);
+                None
+            }
+            None => Some(result),
+        }
+    }
+
+    /// Writes the record of an attempt, if it is to have one.
+    fn record(&mut self, step: usize, job: usize, result: &StepResult) -> Option<Sleep> {
+        let durable = self.run.durable.clone()?;
+        let tried = self.flow(step).jobs[job].tried;
+        let now = self.clock.time();
+        let times = (self.clock.in_all(tried), self.clock.in_all(now));
+        let record = std::mem::take(&mut self.flow(step).jobs[job].record);
+        let AttemptRecord::Due(key) = record else {
+            return None;
+        };
+        if result
+            .as_ref()
+            .is_err_and(|error| error.exceeded().is_some())
+        {
+            // It ends the run, and would not if it were taken from a record.
+            return None;
+        }
+        let body = match result {
+            Ok(output) => match output.as_json() {
+                Ok(json) => durable::encode(times, Ok(json)),
+                // It fails where the output is read.
+                Err(_) => return None,
+            },
+            Err(error) => durable::encode(times, Err(error)),
+        };
+        let body = match body {
+            Ok(body) => body,
+            Err(error) => {
+                durable.fail(JournalError::storage(error));
+                return Some(Box::pin(std::future::pending()));
+            }
+        };
+        Some(durable.write(key, body))
+    }
+}
+
+async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
+    durable.live().await;
+    let _busy = durable.run();
+    future.await
+}
+
+/// A call that has ended, whose record is being written.
+struct InWriting(Arc<AtomicUsize>);
+
+impl InWriting {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for InWriting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

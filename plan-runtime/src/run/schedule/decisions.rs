@@ -1,0 +1,282 @@
+//! What gates and Rust code decide, once and for all: what a run with a journal writes down of it, and takes from there.
+
+use super::super::context::Decision as Decided;
+use super::super::durable::{self, Durable};
+use super::super::engine::{self, Engine};
+use super::Schedule;
+use super::body_state::OutputSlot;
+use super::recording::unusable;
+use crate::error::{Interrupt, StepError};
+use crate::plan::Template;
+use crate::resolve::resolve;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::cell::Cell;
+use std::time::Duration;
+
+/// What gates have decided about a call, as it is recorded.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Answer {
+    Allow,
+    AllowStep,
+    Refuse(String),
+}
+
+/// Something that a step decides.
+#[derive(Clone, Copy)]
+pub(super) struct Decision {
+    pub(super) step: usize,
+    pub(super) slot: OutputSlot,
+    /// The number of the first action after it.
+    number: usize,
+    what: What,
+    /// Which condition of the branch it is.
+    pub(super) condition: usize,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum What {
+    List,
+    /// A branch, in an `if` that is right in this many branches of others.
+    Branch {
+        depth: usize,
+        place: usize,
+    },
+}
+
+impl Decision {
+    pub(super) fn new(step: usize, slot: OutputSlot, number: usize, what: What) -> Self {
+        Self {
+            step,
+            slot,
+            number,
+            what,
+            condition: 0,
+        }
+    }
+
+    /// A name that nothing else has which the step decides there. `first` is the number of its first action.
+    pub(super) fn name(&self, first: usize) -> String {
+        let number = self.number - first;
+        match self.what {
+            What::List => format!("list{number}"),
+            What::Branch { depth, place } => {
+                format!("if{number}.{depth}.{place}.{}", self.condition)
+            }
+        }
+    }
+}
+
+impl Schedule<'_> {
+    /// What the gates decided about a job before a crash, if they did. `Err` means that the run is over.
+    #[cold]
+    pub(super) fn recorded_answer(
+        &self,
+        step: usize,
+        job: usize,
+    ) -> Result<Option<(Answer, u64)>, ()> {
+        let Some(durable) = &self.run.durable else {
+            return Ok(None);
+        };
+        // What was decided about all elements comes first.
+        let mut key = self.key_of_answers(step, job);
+        let mut found = durable.find(&key)?;
+        if found.is_none() {
+            key = self.key_of_answer(step, job);
+            found = durable.find(&key)?;
+        }
+        let answer = found.map(|found| Ok((serde_json::from_str(&found.body)?, found.number)));
+        answer.transpose().map_err(|error: serde_json::Error| {
+            durable.fail(unusable(&key, error));
+        })
+    }
+
+    /// Writes down what the gates have decided about a job.
+    pub(super) fn note_answer(&self, step: usize, job: usize, decision: Option<&Decided>) {
+        let Some(durable) = &self.run.durable else {
+            return;
+        };
+        let answer = match decision {
+            Some(Decided::Allow) => Answer::Allow,
+            Some(Decided::AllowStep) => Answer::AllowStep,
+            Some(Decided::Refuse(reason)) => Answer::Refuse(reason.clone()),
+            None => return,
+        };
+        let key = match answer {
+            Answer::AllowStep => self.key_of_answers(step, job),
+            Answer::Allow | Answer::Refuse(_) => self.key_of_answer(step, job),
+        };
+        if let Ok(body) = serde_json::to_string(&answer) {
+            durable.note(key, body);
+        }
+    }
+
+    /// The key of a decision about all elements of a job's step that make the same call.
+    fn key_of_answers(&self, step: usize, job: usize) -> String {
+        let number = self
+            .steps
+            .flow(step)
+            .map_or(0, |flow| flow.jobs[job].number);
+        let number = number - self.graph.actions[step] as usize;
+        self.key_of_decision(step, &[], &format!("gate{number}"))
+    }
+
+    fn key_of_answer(&self, step: usize, job: usize) -> String {
+        let flow = self.steps.flow(step);
+        let element = flow.map_or_else(Vec::new, |flow| flow.elements(flow.jobs[job].place));
+        self.key_of_decision(step, &element, "gate")
+    }
+
+    /// What Rust code decides, once and for all: what it has decided before a crash, if it has. `None` means that the run is over.
+    /// That it failed is recorded, too, as the error of a step.
+    pub(super) fn decided<T, E>(
+        &self,
+        has_code: bool,
+        key: impl FnOnce() -> String,
+        decide: impl FnOnce() -> Result<T, E>,
+        (error_of, made_of): Errors<E>,
+    ) -> Option<Result<T, E>>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let Some(keeper) = self.keeper().filter(|_| has_code) else {
+            return Some(decide());
+        };
+        let key = key();
+        let fail = |error: serde_json::Error| match keeper {
+            Keeper::Journal(durable) => durable.fail(unusable(&key, error)),
+            Keeper::Engine(_) => {
+                let error = engine::misfit(&key, &error);
+                self.interrupts.happen(Interrupt::Journal(error));
+            }
+        };
+        if let Some(body) = keeper.find(&key).ok()? {
+            let recorded = durable::decode(&body).map_err(fail).ok()?;
+            return match recorded.result {
+                Ok(value) => serde_json::from_value(value).map_err(fail).ok().map(Ok),
+                Err(error) => Some(Err(made_of(error))),
+            };
+        }
+        let decided = decide();
+        let now = keeper.now();
+        let body = match &decided {
+            Ok(value) => {
+                let value = serde_json::to_value(value).map_err(fail).ok()?;
+                durable::encode((now, now), Ok(&value))
+            }
+            Err(error) => match error_of(error) {
+                // What ends the run decides nothing.
+                Some(error)
+                    if error.exceeded().is_none() && self.interrupts.happened().is_none() =>
+                {
+                    durable::encode((now, now), Err(error))
+                }
+                _ => return Some(decided),
+            },
+        };
+        let body = body.map_err(fail).ok()?;
+        keeper.keep(key, body);
+        Some(decided)
+    }
+
+    /// What keeps the decisions of the run, if anything does.
+    fn keeper(&self) -> Option<Keeper<'_>> {
+        match (&self.run.durable, &self.run.engine) {
+            (Some(durable), _) => Some(Keeper::Journal(durable)),
+            (None, Some(engine)) => Some(Keeper::Engine(&**engine)),
+            (None, None) => None,
+        }
+    }
+
+    /// The error of a decision that is not made, since the journal cannot be used. It is seen nowhere: that ends the run.
+    #[cold]
+    pub(super) fn stopped(&self) -> StepError {
+        if let Some(error) = self
+            .run
+            .durable
+            .as_ref()
+            .and_then(|durable| durable.failure())
+        {
+            self.interrupts.happen(Interrupt::Journal(error));
+        }
+        StepError::Unknown
+    }
+
+    /// The value that replaces the output of a step which has failed.
+    pub(super) fn fallback(
+        &self,
+        step: usize,
+        fallback: &Template,
+    ) -> Result<(Value, usize), StepError> {
+        let bytes = Cell::new(0);
+        let has_code = self.run.is_kept() && fallback.has_code();
+        let key = || self.key_of_decision(step, &[], "fallback");
+        let decided = self.decided(
+            has_code,
+            key,
+            || match self.metered(|scope| resolve::<Value>(fallback, scope)) {
+                Ok((Ok(value), spent)) => {
+                    bytes.set(spent);
+                    Ok(value)
+                }
+                Ok((Err(error), _)) => Err(self.hushed(step, StepError::fallback(error))),
+                Err(panic) => Err(panic),
+            },
+            AS_IT_IS,
+        );
+        match decided {
+            None => Err(self.stopped()),
+            Some(value) => Ok((value?, bytes.get())),
+        }
+    }
+
+    /// The key of a decision at the end of a plan or a block.
+    pub(super) fn key_of_end(&self, what: &str) -> String {
+        format!("{}?{what}", self.prefix)
+    }
+
+    /// The key of a decision at a place of a step.
+    pub(super) fn key_of_decision(&self, step: usize, element: &[usize], what: &str) -> String {
+        format!("{}?{what}", self.key(step, element))
+    }
+}
+
+/// What keeps the decisions of a run.
+#[derive(Clone, Copy)]
+enum Keeper<'r> {
+    Journal(&'r Durable),
+    Engine(&'r dyn Engine),
+}
+
+impl Keeper<'_> {
+    /// What was decided before. `Err` means that the run is over.
+    fn find(self, key: &str) -> Result<Option<String>, ()> {
+        match self {
+            Self::Journal(durable) => Ok(durable.find(key)?.map(|found| found.body)),
+            Self::Engine(engine) => Ok(engine.recall(key)),
+        }
+    }
+
+    fn keep(self, key: String, body: String) {
+        match self {
+            Self::Journal(durable) => durable.note(key, body),
+            Self::Engine(engine) => engine.remember(key, body),
+        }
+    }
+
+    /// When it is decided. An engine keeps no times of decisions.
+    fn now(self) -> Duration {
+        match self {
+            Self::Journal(durable) => durable.now(),
+            Self::Engine(_) => Duration::ZERO,
+        }
+    }
+}
+
+/// The error of a step that an error is recorded as, if it is, and what is made of that error again.
+type Errors<E> = (fn(&E) -> Option<&StepError>, fn(StepError) -> E);
+
+/// Errors of steps are recorded as they are.
+pub(super) const AS_IT_IS: Errors<StepError> = (|error| Some(error), |error| error);
