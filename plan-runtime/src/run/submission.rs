@@ -19,7 +19,7 @@ use std::task::{Context, Poll};
 #[diagnostic::on_unimplemented(
     message = "runs cannot be submitted to `{Self}`",
     label = "this is neither a journal nor the client of an engine",
-    note = "submit to a `&Sqlite`, a `&Memory`, or another type that implements `Journal` or `Submit`"
+    note = "open a journal, `let db = Sqlite::open(\"runs.db\")?;`, and submit to `&db`; or make a client, `let restate = plan_restate::Client::new(\"http://…\")?;`, and submit to `&restate`"
 )]
 pub trait Submit {
     /// What submits a run with an output of the type `O` once it is awaited.
@@ -36,6 +36,8 @@ pub trait Submit {
     ) -> Self::Submission<'_, O>;
 }
 
+// What is neither is not asked to be a journal: it may be meant as a client.
+#[diagnostic::do_not_recommend]
 impl<J: Journal> Submit for J {
     type Submission<'s, O>
         = Submission<'s>
