@@ -217,6 +217,15 @@ plan! {
     }
 }
 
+plan! {
+    /// What is large together.
+    pub(crate) Heap(sizes: Vec<usize>) -> usize {
+        step texts = for bytes in sizes { Fill { bytes } };
+        step name: String = await;
+        texts.iter().map(String::len).sum::<usize>() + name.len()
+    }
+}
+
 pub(crate) fn toolbox() -> Toolbox<App> {
     Toolbox::new()
         .with::<Work>()
@@ -232,6 +241,7 @@ pub(crate) fn toolbox() -> Toolbox<App> {
         .with::<Waits>()
         .with::<Chain>()
         .with::<Large>()
+        .with::<Heap>()
 }
 
 /// The toolbox of another version: the plan `Waits` is another one there.

@@ -1,6 +1,6 @@
 //! What a run on Restate does, next to a run in one process.
 
-use super::app::{self, App, Big, Chain, Inner, Large, Saga, Waits, dag};
+use super::app::{self, App, Big, Chain, Heap, Inner, Large, Saga, Waits, dag};
 use super::support::{Balancer, Server, WorkerProcess, within};
 use plan_restate::{Client, Error};
 use serde_json::{Value, json};
@@ -308,6 +308,29 @@ fn what_is_too_large_is_an_error_of_the_step() {
         );
     });
     assert_eq!(field.unfinished(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_run_with_much_in_its_journal_goes_on() {
+    let Some(mut field) = Field::new("heap", 1, &[]) else {
+        return;
+    };
+    let client = field.client.clone();
+    block_on(async {
+        let sizes = vec![2 << 20; 24];
+        let run = Heap { sizes }.submit(&client, "heap").send().await.unwrap();
+        let held = "SELECT id FROM sys_invocation WHERE target_service_name = 'PlansSteps' AND status = 'completed'";
+        assert!(within(Duration::from_secs(60), || field
+            .server
+            .query(held)
+            .len()
+            == 24));
+        // It begins again, with all that it was given.
+        field.workers[0].kill();
+        field.workers[0].restart();
+        run.signal("name", "Ada").await.unwrap();
+        assert_eq!(run.output::<usize>().await.unwrap(), (48 << 20) + 3);
+    });
 }
 
 #[test]
