@@ -140,7 +140,7 @@ fn what_means_nothing_fails_the_step() {
         error.to_string(),
         "plan `parallel` failed: step `second` (pass): its concurrency: it is 0, but at least one element must run at a time"
     );
-    assert_eq!(error.failures()[0].error().code(), "INVALID_ARGUMENTS");
+    assert_eq!(error.failures()[0].error().code(), "ARGUMENTS");
     assert!(error.is_permanent());
 }
 

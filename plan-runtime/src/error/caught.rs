@@ -3,7 +3,6 @@
 use super::run::{self, Elements, RunError, StepError};
 use crate::failure::Failure;
 use crate::print::some_shown;
-use crate::resolve::ErrorKind;
 
 impl Failure {
     /// What became of a step at this path.
@@ -34,7 +33,7 @@ impl Failure {
             }
             None => Self {
                 step,
-                code: code_of(error).to_owned(),
+                code: error.code().to_owned(),
                 message: error.to_string(),
                 transient: error.is_transient(),
                 attempts,
@@ -52,30 +51,6 @@ impl Failure {
             self.transient = false;
         }
         self
-    }
-}
-
-/// The tool's own code, or that of the kind of error.
-fn code_of(error: &StepError) -> &str {
-    match error {
-        StepError::Tool(error) => error.code().unwrap_or("FAILED"),
-        StepError::Failed(failure) => &failure.code,
-        StepError::Panic(_) => "PANIC",
-        StepError::Arguments(error) | StepError::Fallback(error)
-            if error.kind() == ErrorKind::Value =>
-        {
-            "VALUE"
-        }
-        StepError::Arguments(_) | StepError::Fallback(_) => "ARGUMENTS",
-        StepError::Output(_) => "OUTPUT",
-        StepError::Timeout(_) => "TIMEOUT",
-        StepError::Deadline(_) => "DEADLINE",
-        StepError::Refused(_) => "REFUSED",
-        StepError::Limit(_) => "LIMIT",
-        StepError::Block(_) => "FAILED",
-        StepError::TooManyRounds(_) => "TOO_MANY_ROUNDS",
-        StepError::NoSignals => "NO_SIGNALS",
-        StepError::Unknown => "UNKNOWN",
     }
 }
 

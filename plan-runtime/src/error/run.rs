@@ -131,9 +131,7 @@ impl StepError {
         }
     }
 
-    /// What kind of failure it is, as a word for programs: `EXECUTION_FAILED` for each error that a tool returns, `VALUE` for that of a `?` in a computed value.
-    ///
-    /// The word that the tool itself gave is another one, that of [`as_tool`](Self::as_tool):
+    /// The code of the failure, for programs: that which a tool has given its error, else `FAILED`, or the kind of failure. They are those of [`Failure::code`](crate::Failure::code).
     ///
     /// ```
     /// use plan_runtime::{Error, Result, plan, tool};
@@ -146,31 +144,26 @@ impl StepError {
     ///
     /// let plan = plan! { step paid = Charge {}; };
     /// let error = smol::block_on(plan.run(&())).unwrap_err();
-    /// let failed = error.failures()[0].error();
-    /// assert_eq!(failed.code(), "EXECUTION_FAILED");
-    /// assert_eq!(failed.as_tool().and_then(Error::code), Some("CARD"));
+    /// assert_eq!(error.failures()[0].error().code(), "CARD");
     /// ```
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> &str {
         match self {
-            Self::Tool(_) => "EXECUTION_FAILED",
+            Self::Tool(error) => error.code().unwrap_or("FAILED"),
+            Self::Failed(failure) => &failure.code,
             Self::Panic(_) => "PANIC",
             Self::Arguments(error) | Self::Fallback(error) if error.kind() == ErrorKind::Value => {
                 "VALUE"
             }
-            Self::Arguments(_) => "INVALID_ARGUMENTS",
-            Self::Output(_) => "INVALID_OUTPUT",
+            Self::Arguments(_) | Self::Fallback(_) => "ARGUMENTS",
+            Self::Output(_) => "OUTPUT",
             Self::Timeout(_) => "TIMEOUT",
-            Self::Deadline(_) => "DEADLINE_EXCEEDED",
-            Self::Fallback(_) => "INVALID_FALLBACK",
-            Self::Limit(_) => "LIMIT_EXCEEDED",
+            Self::Deadline(_) => "DEADLINE",
             Self::Refused(_) => "REFUSED",
-            Self::Failed(_) => "NEEDED_STEP_FAILED",
-            Self::Block(run) => run
-                .first()
-                .map_or("EXECUTION_FAILED", |failure| failure.error.code()),
+            Self::Limit(_) => "LIMIT",
+            Self::Block(run) => run.first().map_or("FAILED", |failure| failure.error.code()),
             Self::TooManyRounds(_) => "TOO_MANY_ROUNDS",
             Self::NoSignals => "NO_SIGNALS",
-            Self::Unknown => "UNKNOWN_STEP",
+            Self::Unknown => "UNKNOWN",
         }
     }
 

@@ -193,7 +193,7 @@ fn time_limits_hold_from_the_end_of_the_steps_before() {
     let second = Duration::from_secs(1);
     for (timeout, deadline, code) in [
         (Some(5), None, "TIMEOUT"),
-        (None, Some(5), "DEADLINE_EXCEEDED"),
+        (None, Some(5), "DEADLINE"),
         (Some(5), Some(9), "TIMEOUT"),
     ] {
         let mut plan = awaiting("asked, reply", "reply");

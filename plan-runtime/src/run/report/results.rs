@@ -119,7 +119,12 @@ impl Report {
         let error = match &step.status {
             Status::Completed | Status::Skipped => None,
             Status::Failed(failed) | Status::Recovered(failed) => {
-                error(failed.code(), failed.to_string())
+                // The blueprint has one code for all errors of tools.
+                let code = match failed.as_tool() {
+                    Some(_) => "EXECUTION_FAILED",
+                    None => failed.code(),
+                };
+                error(code, failed.to_string())
             }
             Status::Blocked { by } => {
                 error("DEPENDENCIES_NOT_MET", format!("step `{by}` has failed"))
