@@ -1,0 +1,186 @@
+//! Runs of plans with the tools of a toolbox.
+
+use super::super::before_run::{self, NotReady};
+use super::{Implementation, Toolbox};
+use crate::plan::{
+    Action, BodyPart, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
+    ToolInfo,
+};
+use crate::run::start::{Request, Started, Starter, Starts};
+use crate::run::{Cause, RunError};
+use crate::shape::Secrets;
+use crate::{Plan, Run};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl<App: ?Sized> Toolbox<App> {
+    /// Runs a plan on an application, with the tools of these names.
+    ///
+    /// A plan is a [`Plan`](crate::plan::Plan), a [`Document`](crate::dynamic::Document), the `PLAN` of a `plan!`, or an [`Executable`]. A `Plan` is checked for each run, the others
+    /// are checked once.
+    ///
+    /// The inputs are an object with a member for each of [`Plan::inputs`](crate::plan::Plan::inputs); `()` is for none. The struct of a `plan!` plan is such
+    /// an object. An input of a type `Option<…>` may be left out. The output is JSON; all else is as in a run of a `plan!` plan.
+    ///
+    /// One of those gives the same here, with one exception: the literal of a computed step (`step c: Config = Config { … }`) is
+    /// taken as written, and not read as a `Config` and written again. Serde may write one otherwise than it reads it.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// plan! {
+    ///     Quadruple(number: u64) -> u64 {
+    ///         step twice = Double { number };
+    ///         step again = Double { number: twice };
+    ///         again
+    ///     }
+    /// }
+    ///
+    /// let toolbox = Toolbox::new().with::<Double>();
+    /// assert_eq!(smol::block_on(toolbox.run(Quadruple::PLAN, Quadruple { number: 3 }, &()))?, 12);
+    ///
+    /// let error = smol::block_on(toolbox.run(Quadruple::PLAN, serde_json::json!({"nmber": 3}), &())).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "plan `quadruple` cannot start: the input `number` is missing; there is no input `nmber` (`number` is similar)"
+    /// );
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Besides the errors of every run, and all together, before anything runs: tools that the toolbox lacks; inputs that are
+    /// missing, that the plan does not have, that are not of the type that the plan states, or that are not an object; computed values of a plan that was read from JSON, which have
+    /// no code.
+    pub fn run<'a>(
+        &'a self,
+        plan: impl Into<Executable<'a>>,
+        inputs: impl Serialize,
+        app: &'a App,
+    ) -> Run<'a, App, Value> {
+        self.begin(plan, inputs, app).throttle(&self.throttle)
+    }
+
+    /// The same, without the toolbox's throttle.
+    pub(in crate::dynamic) fn begin<'a>(
+        &'a self,
+        plan: impl Into<Executable<'a>>,
+        inputs: impl Serialize,
+        app: &'a App,
+    ) -> Run<'a, App, Value> {
+        let plan = plan.into();
+        let (found, not_ready) = FoundTools::new(self, &plan);
+        let inputs =
+            before_run::ready(plan.plan, &inputs, &self.contracts, not_ready).map_err(Cause::Unfit);
+        let secrecy = self.secrecy(&plan);
+        Run::started_by(Starter::Found(Box::new(found)), plan, inputs, app).keeping(secrecy)
+    }
+
+    /// Calls one tool, as a run of a plan that has no other step.
+    ///
+    /// ```
+    /// # use plan_runtime::{Result, dynamic::Toolbox, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    /// use serde_json::json;
+    ///
+    /// let toolbox = Toolbox::new().with::<Double>();
+    /// assert_eq!(smol::block_on(toolbox.call("double", json!({"number": 3}), &()))?, 6);
+    ///
+    /// let error = smol::block_on(toolbox.call("duoble", json!({"number": 3}), &())).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "plan `duoble` cannot start: the toolbox has no tool `duoble` (`double` is similar), which step `called` calls"
+    /// );
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`run`](Self::run).
+    pub async fn call(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+        app: &App,
+    ) -> std::result::Result<Value, RunError> {
+        let given = Reference::new(Source::Input(0));
+        let mut plan = Plan::new(name);
+        plan.inputs = vec![Input::new("arguments", "Value")];
+        plan.steps = vec![Step::new("called", Action::call(name, given))];
+        plan.output = Output::new(Reference::new(Source::Step(0)));
+        let inputs = BTreeMap::from([("arguments", arguments)]);
+        self.run(&plan, inputs, app).await
+    }
+
+    /// What is secret in the runs of a plan, whatever the plan says, if the toolbox has tools with secrets.
+    fn secrecy(&self, plan: &Executable<'_>) -> Option<Arc<Secrecy>> {
+        if plan.graph.is_err() || !self.contracts.may_have_secrets {
+            return None;
+        }
+        Secrecy::of(plan.plan, &Secrets::NONE, &|tool| {
+            let contract = self.contracts.get(&tool.name)?;
+            Some(KnownTool {
+                arguments: &contract.secret_arguments,
+                output: &contract.secret_output,
+                plan: contract.plan,
+            })
+        })
+    }
+}
+
+/// The tools of a plan's actions, looked up once for a run.
+struct FoundTools<'a, App: ?Sized> {
+    toolbox: &'a Toolbox<App>,
+    /// By the number of the action. `None` where a value is computed, and where the toolbox lacks the tool.
+    tools: Vec<Option<&'a Implementation<App>>>,
+}
+
+impl<'a, App: ?Sized> FoundTools<'a, App> {
+    /// The tools, and what there is not.
+    fn new(toolbox: &'a Toolbox<App>, executable: &Executable<'a>) -> (Self, NotReady) {
+        let plan = executable.plan;
+        let mut tools = Vec::with_capacity(plan.steps.len());
+        let mut not_ready = NotReady {
+            tools: false,
+            code: executable
+                .graph
+                .as_ref()
+                .is_ok_and(|graph| graph.lacks_code),
+        };
+        // Steps that follow each other often call the same tool.
+        let mut last: Option<(&ToolInfo, Option<&'a Implementation<App>>)> = None;
+        let mut find = |tool: &'a ToolInfo| match last {
+            Some((same, found)) if std::ptr::eq(same, tool) || same.name == tool.name => found,
+            _ => {
+                let found = toolbox.get(&tool.name);
+                not_ready.tools |= found.is_none();
+                last = Some((tool, found));
+                found
+            }
+        };
+        for step in &plan.steps {
+            step.body.visit_all(&mut |part| match part {
+                BodyPart::Action(action) => {
+                    tools.push(action.tool.as_deref().and_then(&mut find));
+                }
+                BodyPart::Block(_) => tools.push(None),
+                BodyPart::Condition(_) | BodyPart::List(_) => {}
+            });
+        }
+        (Self { toolbox, tools }, not_ready)
+    }
+}
+
+impl<App: ?Sized> Starts<App> for FoundTools<'_, App> {
+    fn start<'x>(&self, number: usize, request: Request<'_>, app: &'x App) -> Started<'x> {
+        if request.action().tool.is_none() {
+            return request.compute::<Value>(None);
+        }
+        match self.tools[number] {
+            Some(tool) => tool.start(request, app, &self.toolbox.contracts),
+            None => request.unknown(),
+        }
+    }
+}
