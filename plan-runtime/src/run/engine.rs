@@ -142,12 +142,12 @@ impl EngineCall {
         self.arguments.get()
     }
 
-    /// The id of the run, as [`CallContext::run_id`].
+    /// The id of the run, as [`CallContext::run_id`](super::CallContext::run_id).
     pub fn run_id(&self) -> &str {
         &self.run
     }
 
-    /// The path of the call, as a [`CallContext`] prints it.
+    /// The path of the call, as a [`CallContext`](super::CallContext) prints it.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -162,7 +162,7 @@ impl EngineCall {
         self.time.map(Duration::from_millis)
     }
 
-    /// The key of the call, as [`CallContext::idempotency_key`].
+    /// The key of the call, as [`CallContext::idempotency_key`](super::CallContext::idempotency_key).
     pub fn idempotency_key(&self) -> String {
         format!("{}/{}", self.run, self.lasting)
     }
