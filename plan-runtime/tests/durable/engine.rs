@@ -743,3 +743,27 @@ fn what_is_asked_for_is_the_same_as_in_the_last_version() {
     assert_eq!(asked, expected.trim_end());
     assert_eq!(plan_runtime::run::ENGINE_VERSION, 1);
 }
+
+plan! {
+    Late() -> u64 {
+        step a = Note { n: 1 };
+        #[undo(a)]
+        step ua = Note { n: a.0 + 10 };
+        step late = Hang {};
+        #[always]
+        step told = Note { n: 20 };
+        late + a.0
+    }
+}
+
+#[test]
+fn a_deadline_and_its_grace_are_the_engines() {
+    for came in crashed(
+        |desk| Late {}.run(desk).deadline(Duration::from_secs(5)),
+        &[],
+    ) {
+        let error = came.unwrap_err();
+        assert!(error.is_deadline(), "{error}");
+        assert_eq!(error.undone().collect::<Vec<_>>(), ["a"]);
+    }
+}

@@ -217,6 +217,24 @@ plan! {
     }
 }
 
+/// Returns its argument.
+#[tool]
+pub(crate) async fn echo(value: serde_json::Value) -> Result<serde_json::Value> {
+    Ok(value)
+}
+
+plan! {
+    /// Waits for a time.
+    pub(crate) Napping(time: String) -> u64 {
+        step first = Work { n: 0 };
+        #[after(first)]
+        step nap = Sleep { time };
+        #[after(nap)]
+        step last = Work { n: first.n };
+        last.n
+    }
+}
+
 plan! {
     /// What is large together.
     pub(crate) Heap(sizes: Vec<usize>) -> usize {
@@ -242,6 +260,8 @@ pub(crate) fn toolbox() -> Toolbox<App> {
         .with::<Chain>()
         .with::<Large>()
         .with::<Heap>()
+        .with::<Echo>()
+        .with::<Napping>()
 }
 
 /// The toolbox of another version: the plan `Waits` is another one there.

@@ -5,6 +5,7 @@ mod chaos;
 #[cfg(feature = "identity")]
 mod identity;
 mod refused;
+mod rough;
 mod runs;
 #[path = "../support/mod.rs"]
 mod support;

@@ -54,6 +54,14 @@ impl Process {
         let _ = self.0.wait();
     }
 
+    /// Sends SIGTERM. There is no safe function for that.
+    fn terminate(&mut self) {
+        let id = self.0.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+        let _ = self.0.wait();
+    }
+
     fn has_ended(&mut self) -> bool {
         !matches!(self.0.try_wait(), Ok(None))
     }

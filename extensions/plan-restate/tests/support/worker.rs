@@ -56,6 +56,11 @@ impl WorkerProcess {
         self.process.kill();
     }
 
+    /// Asks the worker to stop, as a service manager does, and waits until it has.
+    pub fn terminate(&mut self) {
+        self.process.terminate();
+    }
+
     /// Starts the worker again, after [`WorkerProcess::kill`], at the same address.
     pub fn restart(&mut self) {
         self.process.kill();
