@@ -18,7 +18,7 @@ use crate::error::{Cause, RunError};
 use crate::error::{Elements, Interrupt, StepError};
 use crate::journal::{JournalError, Message};
 use crate::plan::{Action, Await, Plan, Template};
-use crate::resolve::{StoredValue, bytes_of, resolve};
+use crate::resolve::{StoredValue, bytes_of, resolve, settle};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -724,7 +724,9 @@ impl<'x> Schedule<'x> {
                 let value = match awaited.receive(&value) {
                     None => value,
                     Some(received) => {
-                        received.map_err(|why| StepError::output(serde::de::Error::custom(why)))?
+                        let received = received
+                            .map_err(|why| StepError::output(serde::de::Error::custom(why)))?;
+                        settle(&value, received)
                     }
                 };
                 let bytes = bytes_of(&value);
