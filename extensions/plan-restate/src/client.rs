@@ -143,15 +143,7 @@ impl<E: RequestExecutor> Client<E> {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let is_away = match &error {
-                ClientError::Transport { .. } => true,
-                // Its own, not those that a run has failed with.
-                ClientError::Status { status, response } => {
-                    status.is_server_error() && is_of_ingress(response.headers())
-                }
-                _ => false,
-            };
-            if !is_away || Instant::now() + pause > end {
+            if !is_away(&error) || Instant::now() + pause > end {
                 return Err(error);
             }
             sleep(pause).await;
@@ -199,6 +191,18 @@ impl<E: RequestExecutor> Client<E> {
     /// The error of a request about a run.
     fn of(&self, id: &str, error: ClientError) -> Error {
         Error::of(error, id, &self.service)
+    }
+}
+
+/// Whether Restate could not be reached.
+fn is_away(error: &ClientError) -> bool {
+    match error {
+        ClientError::Transport { .. } => true,
+        // Its own, not those that a run has failed with.
+        ClientError::Status { status, response } => {
+            status.is_server_error() && is_of_ingress(response.headers())
+        }
+        _ => false,
     }
 }
 
@@ -260,7 +264,7 @@ impl<'s, E: RequestExecutor, O: DeserializeOwned + 'static> Submission<'s, E, O>
     pub async fn with_report(self) -> Result<(Result<O, Failed>, Value), Error> {
         let run = self.send().await?;
         let ended = run.ended().await?;
-        ended.outcome(&run.id)
+        Ok((ended.output(&run.id)?, ended.report(&run.id)?))
     }
 }
 
@@ -297,7 +301,7 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
     ///
     /// [`Error::Unknown`] if there is no such run, and [`Error::Failed`] if it has failed. An output that is not of the type `O` is an error, too.
     pub async fn output<O: DeserializeOwned + 'static>(&self) -> Result<O, Error> {
-        let (output, _) = self.ended().await?.outcome::<O>(&self.id)?;
+        let output = self.ended().await?.output::<O>(&self.id)?;
         output.map_err(Error::Failed)
     }
 
@@ -307,8 +311,7 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
     ///
     /// [`Error::Unknown`] if there is no such run.
     pub async fn report(&self) -> Result<Value, Error> {
-        let ended = self.ended().await?;
-        Ok(ended.outcome::<Value>(&self.id)?.1)
+        self.ended().await?.report(&self.id)
     }
 
     /// Whether the run has ended. It does not wait.
@@ -374,9 +377,19 @@ impl<E: RequestExecutor> RunHandle<'_, E> {
 
     async fn ended(&self) -> Result<Ended, Error> {
         let run = self.handle().await?;
-        let ended = self.client.patiently(|| run.attach()).await;
-        let ended = ended.map_err(|error| self.client.of(&self.id, error))?;
-        Ok(ended.into_body().into_inner())
+        let of = |error| self.client.of(&self.id, error);
+        loop {
+            match run.attach().await {
+                Ok(ended) => return Ok(ended.into_body().into_inner()),
+                Err(error) if is_away(&error) => sleep(PAUSE).await,
+                Err(error) => return Err(of(error)),
+            }
+            // It may have waited for days until it was cut off, so whether Restate is there is asked for separately.
+            let output = self.client.patiently(|| run.output()).await.map_err(of)?;
+            if let Output::Ready(ended) = output.into_body() {
+                return Ok(ended.into_inner());
+            }
+        }
     }
 }
 
@@ -395,19 +408,23 @@ impl<E> fmt::Debug for Client<E> {
 }
 
 impl Ended {
-    /// The output, or why there is none, and the report.
-    fn outcome<O: DeserializeOwned>(self, id: &str) -> Result<(Result<O, Failed>, Value), Error> {
-        let unfit = |what: &str, error: serde_json::Error| {
-            Error::Unfit(format!("the {what} of run `{id}` does not fit: {error}"))
-        };
-        let output = match (self.failed, self.output) {
-            (Some(failed), _) => Err(failed),
-            (None, output) => {
-                let output = output.as_ref().map_or("null", |output| output.get());
-                Ok(serde_json::from_str(output).map_err(|error| unfit("output", error))?)
-            }
-        };
-        let report = serde_json::from_str(self.report.get());
-        Ok((output, report.map_err(|error| unfit("report", error))?))
+    /// The output, or why there is none.
+    fn output<O: DeserializeOwned>(&self, id: &str) -> Result<Result<O, Failed>, Error> {
+        if let Some(failed) = &self.failed {
+            return Ok(Err(failed.clone()));
+        }
+        let output = self.output.as_ref().map_or("null", |output| output.get());
+        let output = serde_json::from_str(output);
+        output.map(Ok).map_err(|error| unfit("output", id, &error))
     }
+
+    /// The report.
+    fn report(&self, id: &str) -> Result<Value, Error> {
+        let report = serde_json::from_str(self.report.get());
+        report.map_err(|error| unfit("report", id, &error))
+    }
+}
+
+fn unfit(what: &str, id: &str, error: &serde_json::Error) -> Error {
+    Error::Unfit(format!("the {what} of run `{id}` does not fit: {error}"))
 }

@@ -142,7 +142,7 @@ impl<App: ?Sized> Submitted<'_, App> {
                     _ => Err("the tool of this name is not a plan".to_owned()),
                 };
                 match called {
-                    Ok(called) => Run::of_called(called, app),
+                    Ok(called) => Run::of_called(called.settled(&self.inputs), app),
                     Err(why) => Run::unfit(Executable::new(own), app, Cause::Unfit(vec![why])),
                 }
             }

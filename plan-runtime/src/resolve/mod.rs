@@ -22,6 +22,7 @@ mod meter;
 mod node;
 mod parts;
 mod scope;
+mod settle;
 mod stored;
 mod template;
 mod test;
@@ -41,6 +42,7 @@ pub use error::{ErrorKind, ResolveError};
 pub(crate) use error::{Limit, MOST_CAUSES};
 pub(crate) use meter::{MemoryBudget, Meter, bytes_of};
 pub use scope::Scope;
+pub(crate) use settle::settle;
 pub use stored::StoredValue;
 pub(crate) use stored::drop_quietly;
 #[doc(hidden)]

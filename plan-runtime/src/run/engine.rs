@@ -35,6 +35,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// - *Time.* [`now`](Timer::now) does not change while the run is polled, and is taken from what has happened. It is not the clock of the machine.
 /// - *Decisions.* What Rust code in a plan has decided (a computed value, a condition, a list, arguments) need not be the same when it runs again. So the run asks with
 ///   [`recall`](Self::recall) for what was decided before, and says what it decides with [`remember`](Self::remember). That must be durable before anything is done that the run asks for afterwards.
+/// - *JSON.* Values are written as JSON again when the run begins again. A type has to write the same each time, but for the order of its elements, as those of a `HashSet`: they keep the order that they had.
 ///
 /// The tools run wherever the engine has them run, with [`Toolbox::perform`](crate::dynamic::Toolbox::perform).
 ///

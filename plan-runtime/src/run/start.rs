@@ -12,7 +12,7 @@ use crate::error::Cause;
 use crate::plan::{Action, Executable, Keep, Template};
 use crate::resolve::{
     Arguments, ErrorKind, HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue,
-    drop_quietly, encode_within, resolve, take,
+    drop_quietly, encode_within, resolve, settle, take,
 };
 use crate::shape::Secrets;
 use crate::{Call, Result, Tool};
@@ -409,7 +409,10 @@ impl<'s> Request<'s> {
             }
         };
         let tool = match tool.plan_on(app) {
-            Ok(plan) => return Started::Plan(plan.keeping(self.keep), context),
+            Ok(plan) => {
+                let plan = plan.settled(&arguments).keeping(self.keep);
+                return Started::Plan(plan, context);
+            }
             Err(tool) if T::WAITS => return self.call_in_context(tool, app),
             Err(tool) => tool,
         };
@@ -491,7 +494,7 @@ impl<'s> Request<'s> {
         if let Some(fits) = self.fits::<T>() {
             return fits;
         }
-        if let Some(engine) = self.engine.filter(|_| self.action.args.has_code()) {
+        if let Some(engine) = self.engine {
             return self.compute_once::<T>(engine);
         }
         let hold = |value| {
@@ -507,18 +510,26 @@ impl<'s> Request<'s> {
         Started::Ended(value.and_then(|value| hold(value).map_err(StepError::output)))
     }
 
-    /// Computes a value that an engine remembers.
+    /// Computes a value for a run on an engine, which remembers it if Rust code makes it.
     #[cold]
     fn compute_once<'x, T>(self, engine: &Arc<dyn Engine>) -> Started<'x>
     where
         T: Serialize + DeserializeOwned,
     {
-        let key = self.context(false).key();
         let meter = self.scope.meter().map(Meter::again);
-        let decided = decided_on(&**engine, key, || {
+        let compute = || {
             let value: T = resolve(&self.action.args, self.scope).map_err(StepError::arguments)?;
             encode_within(&value, meter.as_ref()).map_err(StepError::output)
-        });
+        };
+        let decided = if self.action.args.has_code() {
+            decided_on(&**engine, self.context(false).key(), compute)
+        } else {
+            compute().and_then(|made| {
+                let given: Value =
+                    resolve(&self.action.args, self.scope).map_err(StepError::arguments)?;
+                Ok(settle(&given, made))
+            })
+        };
         Started::Ended(decided.and_then(|value| {
             let fits = T::deserialize(&value).map(drop_quietly);
             fits.map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
@@ -560,6 +571,14 @@ pub(super) enum MadeOutput<'o> {
 }
 
 impl MadeOutput<'_> {
+    /// The JSON that it was made as.
+    fn json(&self) -> Option<&Value> {
+        match self {
+            Self::Json(json) => Some(json),
+            Self::At(..) => None,
+        }
+    }
+
     /// The output as a value of its type.
     pub(super) fn read<O: DeserializeOwned + 'static>(self) -> Result<O, ResolveError> {
         match self {
@@ -609,9 +628,18 @@ impl<'x> CalledPlan<'x> {
             start,
             fits: |value| O::deserialize(value).map(drop_quietly),
             store: Box::new(move |output, keep, room| {
+                let given = output.json().cloned();
                 let output = output.read::<O>()?;
                 let meter = Meter::new(room, None);
                 let stored = StoredValue::kept(output, keep, hand_over, &meter);
+                let stored = stored.and_then(|stored| match &given {
+                    Some(given) => {
+                        let bytes = stored.bytes();
+                        let settled = settle(given, stored.into_json()?);
+                        Ok(StoredValue::weighed(settled, bytes))
+                    }
+                    None => Ok(stored),
+                });
                 Ok(stored.map_err(StepError::output))
             }),
             keep: Keep::Json,
@@ -623,6 +651,22 @@ impl<'x> CalledPlan<'x> {
             hands_over,
             own,
         }
+    }
+
+    /// The same, with the elements of its inputs in the order that they had in this, which it was made of.
+    pub(crate) fn settled(mut self, given: &Value) -> Self {
+        let plan = self.executable.plan;
+        self.inputs = self.inputs.and_then(|inputs| {
+            let inputs = plan.inputs.iter().zip(inputs).map(|(input, made)| {
+                let Some(given) = given.get(&input.name) else {
+                    return Ok(made);
+                };
+                let made = made.into_json().map_err(Cause::Inputs)?;
+                Ok(StoredValue::json(settle(given, made)))
+            });
+            inputs.collect()
+        });
+        self
     }
 
     /// The same, whose output is kept like this.

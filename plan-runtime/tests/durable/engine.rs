@@ -12,7 +12,7 @@ use plan_runtime::run::{
 };
 use plan_runtime::{Error, Result, Run, RunError, Sleep, plan, tool};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -418,6 +418,9 @@ plan! {
 
 fn toolbox() -> Toolbox<Desk> {
     Toolbox::new()
+        .with::<Numbers>()
+        .with::<Measure>()
+        .with::<OfSet>()
         .with::<Note>()
         .with::<Flaky>()
         .with::<Fall>()
@@ -765,5 +768,60 @@ fn a_deadline_and_its_grace_are_the_engines() {
         let error = came.unwrap_err();
         assert!(error.is_deadline(), "{error}");
         assert_eq!(error.undone().collect::<Vec<_>>(), ["a"]);
+    }
+}
+
+/// Gives numbers, in some order.
+#[tool]
+async fn numbers(from: u64) -> Result<HashSet<u64>> {
+    Ok((from..from + 30).collect())
+}
+
+/// Counts numbers.
+#[tool]
+async fn measure(numbers: HashSet<u64>) -> Result<u64> {
+    Ok(numbers.len() as u64)
+}
+
+plan! {
+    OfSet(numbers: HashSet<u64>) -> HashSet<u64> {
+        step size = Measure { numbers };
+        step each = for n in numbers { Note { n } };
+        #[after(size, each)]
+        step made = Numbers { from: 100 };
+        made
+    }
+}
+
+plan! {
+    WithSets(numbers: HashSet<u64>) -> u64 {
+        step copied: HashSet<u64> = numbers;
+        step size = Measure { numbers: copied };
+        step inner = OfSet { numbers };
+        step inner_size = Measure { numbers: inner };
+        step code = OfSet { numbers: numbers.iter().copied().collect() };
+        step code_size = Measure { numbers: code };
+        step sent: HashSet<u64> = await;
+        step sent_size = Measure { numbers: sent };
+        size + inner_size + code_size + sent_size
+    }
+}
+
+/// A set has another order whenever it is made, and a run is to ask for the same.
+#[test]
+fn sets_have_the_order_that_they_had() {
+    let info = {
+        let journal = plan_runtime::journal::Memory::new();
+        let numbers = (0..30).collect();
+        smol::block_on(WithSets { numbers }.submit(&journal, "run")).unwrap();
+        plan_runtime::journal::Journal::look(&journal, "run")
+            .unwrap()
+            .unwrap()
+    };
+    let toolbox: &'static Toolbox<Desk> = Box::leak(Box::new(toolbox().with::<WithSets>()));
+    let submitted = &*Box::leak(Box::new(toolbox.submitted(&info).unwrap()));
+    let values = [("sent", serde_json::json!((0..30).collect::<Vec<u64>>()))];
+    for came in crashed(|desk| submitted.run(desk), &values) {
+        assert_eq!(came.unwrap(), 120);
     }
 }

@@ -184,6 +184,30 @@ fn a_run_is_known_by_its_id() {
 }
 
 #[test]
+fn whoever_waits_for_an_output_outlives_the_server() {
+    let Some(mut field) = Field::new("cut", 1, &[]) else {
+        return;
+    };
+    // It waits for longer than its patience before the server is away.
+    let patience = Duration::from_secs(2);
+    let client = field.client.clone().patience(patience);
+    block_on(async {
+        Waits { n: 1 }.submit(&client, "cut").send().await.unwrap();
+        let waiting = client.clone();
+        let waiting =
+            tokio::spawn(async move { waiting.run("cut").output::<Vec<u64>>().await.unwrap() });
+        tokio::time::sleep(patience * 2).await;
+        field.server.kill();
+        field.server.restart();
+        let run = client.run("cut");
+        run.signal("each[0].reply", 10).await.unwrap();
+        run.signal("each[1].reply", 20).await.unwrap();
+        run.signal("name", "Ada").await.unwrap();
+        assert_eq!(waiting.await.unwrap(), [11, 22, 3]);
+    });
+}
+
+#[test]
 fn values_from_outside_are_checked() {
     let Some(field) = Field::new("signals", 1, &[]) else {
         return;

@@ -109,7 +109,16 @@ impl Server {
 
     /// The rows that an SQL query of the server's tables gives.
     pub fn query(&self, query: &str) -> Vec<Value> {
-        let response = self.administer("POST", "/query", Some(&json!({ "query": query })));
+        let ask = || self.administer("POST", "/query", Some(&json!({ "query": query })));
+        let mut response = ask();
+        // A server that has just started does not know yet where its own data is.
+        within(STARTS_WITHIN, || {
+            let is_known = response.status == 200;
+            if !is_known {
+                response = ask();
+            }
+            is_known
+        });
         assert_eq!(response.status, 200, "{response:?}");
         response.json()["rows"]
             .as_array()

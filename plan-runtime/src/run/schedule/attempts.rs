@@ -14,7 +14,7 @@ use super::{Schedule, Start};
 use crate::error::{Elements, StepError};
 use crate::journal::JournalError;
 use crate::plan::{Action, Await};
-use crate::resolve::{StoredValue, bytes_of};
+use crate::resolve::{StoredValue, bytes_of, settle};
 use serde_json::Value;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -306,7 +306,9 @@ impl<'x> Schedule<'x> {
                 let value = match awaited.receive(&value) {
                     None => value,
                     Some(received) => {
-                        received.map_err(|why| StepError::output(serde::de::Error::custom(why)))?
+                        let received = received
+                            .map_err(|why| StepError::output(serde::de::Error::custom(why)))?;
+                        settle(&value, received)
                     }
                 };
                 let bytes = bytes_of(&value);

@@ -69,7 +69,14 @@ impl<'x> Schedule<'x> {
                     return self.recorded_outcome(output, make);
                 }
                 let given = self.give_output();
-                let made = self.metered(|scope| make(MadeOutput::At(output, scope, &given)));
+                let is_elsewhere = self.run.engine.is_some();
+                let made = self.metered(|scope| {
+                    make(if is_elsewhere {
+                        MadeOutput::Json(resolve(output, scope)?)
+                    } else {
+                        MadeOutput::At(output, scope, &given)
+                    })
+                });
                 self.take_back(Some(given));
                 match made {
                     Ok((Ok(output), _)) => return Ok(output),
