@@ -100,6 +100,13 @@ pub(crate) async fn fall(text: String) -> Result<u64> {
     panic!("{text}")
 }
 
+/// Gives a list in a list, this many times.
+#[tool]
+pub(crate) async fn nest(depth: usize) -> Result<serde_json::Value> {
+    let empty = serde_json::json!([]);
+    Ok((1..depth).fold(empty, |inner, _| serde_json::json!([inner])))
+}
+
 /// Gives a text of this many bytes.
 #[tool]
 pub(crate) async fn fill(bytes: usize) -> Result<String> {
@@ -217,6 +224,25 @@ plan! {
     }
 }
 
+plan! {
+    /// What Rust code makes is large.
+    pub(crate) Bulky(quotes: usize) -> usize {
+        step held = Work { n: 1 };
+        #[undo(held)]
+        step released = Back { n: held.n };
+        #[after(held)]
+        step text: String = "\"".repeat(quotes);
+        text.len()
+    }
+}
+
+plan! {
+    pub(crate) Nested(depth: usize) -> serde_json::Value {
+        step lists = Nest { depth };
+        lists
+    }
+}
+
 pub(crate) fn toolbox() -> Toolbox<App> {
     Toolbox::new()
         .with::<Work>()
@@ -232,6 +258,9 @@ pub(crate) fn toolbox() -> Toolbox<App> {
         .with::<Waits>()
         .with::<Chain>()
         .with::<Large>()
+        .with::<Bulky>()
+        .with::<Nest>()
+        .with::<Nested>()
 }
 
 /// The toolbox of another version: the plan `Waits` is another one there.
