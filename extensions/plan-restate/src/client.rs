@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::http::Http;
-use crate::wire::{Ended, Failed, SERVICE, Signal, Submitted, too_large};
+use crate::wire::{Ended, Failed, SERVICE, Signal, Submitted, size_of_text, too_large};
 use plan_runtime::journal::RunInfo;
 use plan_runtime::run::{RunError, Submit};
 use restate_sdk::context::RequestTarget;
@@ -49,6 +49,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// ```
 pub struct Client<E = Http> {
     ingress: ingress::Client<E>,
+    /// As it was given.
+    address: String,
     service: String,
     patience: Duration,
 }
@@ -57,6 +59,7 @@ impl<E> Clone for Client<E> {
     fn clone(&self) -> Self {
         Self {
             ingress: self.ingress.clone(),
+            address: self.address.clone(),
             service: self.service.clone(),
             patience: self.patience,
         }
@@ -70,7 +73,15 @@ impl Client {
     ///
     /// The address is not a URL with `http`. For `https`, see [`with_executor`](Self::with_executor).
     pub fn new(ingress: &str) -> Result<Self, Error> {
-        Self::with_executor(ingress, Http::default())
+        let client = Self::with_executor(ingress, Http::default())?;
+        let scheme = ingress.split_once(':').map(|(scheme, _)| scheme);
+        if scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("http")) {
+            return Ok(client);
+        }
+        let error = format!(
+            "`{ingress}` does not begin with `http:`; for TLS, give `Client::with_executor` an HTTP client that has it"
+        );
+        Err(Error::Address(error))
     }
 }
 
@@ -89,6 +100,7 @@ impl<E: RequestExecutor> Client<E> {
         })?;
         Ok(Self {
             ingress: client,
+            address: ingress.to_owned(),
             service: SERVICE.to_owned(),
             patience: PATIENCE,
         })
@@ -152,7 +164,7 @@ impl<E: RequestExecutor> Client<E> {
     }
 
     async fn send(&self, id: &str, run: &Submitted) -> Result<(), Error> {
-        let bytes = run.document.len() + run.inputs.len();
+        let bytes = size_of_text(&run.document) + size_of_text(&run.inputs);
         if let Some(error) = too_large("the plan with its inputs", bytes) {
             return Err(Error::Refused(error));
         }
@@ -190,7 +202,7 @@ impl<E: RequestExecutor> Client<E> {
 
     /// The error of a request about a run.
     fn of(&self, id: &str, error: ClientError) -> Error {
-        Error::of(error, id, &self.service)
+        Error::of(error, id, (&self.service, &self.address))
     }
 }
 

@@ -40,6 +40,44 @@ pub enum Error {
     Restate(Box<dyn StdError + Send + Sync>),
 }
 
+/// Restate is not where it was asked for.
+#[derive(Debug)]
+struct Away {
+    address: String,
+    error: ClientError,
+}
+
+impl Away {
+    fn of(error: ClientError, address: &str) -> Self {
+        let address = address.to_owned();
+        Self { address, error }
+    }
+}
+
+impl fmt::Display for Away {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { address, error } = self;
+        write!(
+            f,
+            "its ingress does not answer at `{address}`; start the server, or give the client the address of the ingress, whose port is 8080 unless configured ({error}"
+        )?;
+        let mut said = error.to_string();
+        let mut source = error.source();
+        while let Some(error) = source {
+            let text = error.to_string();
+            // What is around an error may say the same.
+            if !said.contains(&text) {
+                write!(f, ": {text}")?;
+            }
+            said = text;
+            source = error.source();
+        }
+        f.write_str(")")
+    }
+}
+
+impl StdError for Away {}
+
 /// An error of Restate.
 #[derive(Deserialize)]
 struct Answer {
@@ -50,12 +88,19 @@ struct Answer {
 
 impl Error {
     /// The error of a request about a run.
-    pub(crate) fn of(error: ClientError, id: &str, service: &str) -> Self {
+    pub(crate) fn of(error: ClientError, id: &str, (service, address): (&str, &str)) -> Self {
         let ClientError::Status { status, response } = &error else {
-            return Self::Restate(error.into());
+            return match error {
+                ClientError::Transport { .. } => Self::Restate(Away::of(error, address).into()),
+                error => Self::Restate(error.into()),
+            };
         };
         let Ok(answer) = serde_json::from_slice::<Answer>(response.body()) else {
-            return Self::Restate(error.into());
+            return match status.as_u16() {
+                // Restate itself says more.
+                404 => Self::Restate(Away::of(error, address).into()),
+                _ => Self::Restate(error.into()),
+            };
         };
         let Answer { message, source } = answer;
         match status.as_u16() {

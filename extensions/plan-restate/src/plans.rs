@@ -180,9 +180,9 @@ fn ended(result: &Result<Value, RunError>, report: &Report) -> Result<Json<Ended
             (None, Some(failed))
         }
     };
-    // It is for people, who can do without one of this size.
+    // It is for people, who can do without one of this size, or one whose values are nested deeper than JSON is read.
     let is_large = too_large("", size(&output) + report.get().len()).is_some();
-    let report = if is_large {
+    let report = if is_large || serde_json::from_str::<Value>(report.get()).is_err() {
         to_raw_value(&Value::Null)?
     } else {
         report
@@ -471,7 +471,7 @@ impl Deciding {
         let decided = decided.unwrap_or_default();
         let bytes = decided
             .iter()
-            .map(|(key, value)| key.len() + value.len())
+            .map(|(key, value)| wire::size_of_text(key) + wire::size_of_text(value))
             .sum();
         if let Some(error) = too_large("what Rust code in the plan has made", bytes) {
             return Err(TerminalError::new(error).into());

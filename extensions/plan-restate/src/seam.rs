@@ -1,6 +1,6 @@
 //! The engine of one run: what the run asks for is kept until the driver asks Restate for it.
 
-use crate::wire::{Decided, Sent};
+use crate::wire::{Decided, Sent, size_of_text, too_large};
 use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, Timer};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -10,6 +10,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
+
+/// A decision of at most this many bytes is kept even if there is no room for a larger one: the error in the place of that one is such.
+const SMALL: usize = 1024;
 
 /// What a run asks for.
 pub(crate) enum Ask {
@@ -45,6 +48,8 @@ struct Inner {
 struct State {
     asks: VecDeque<Ask>,
     decisions: Decisions,
+    /// How large what was decided in this poll is.
+    bytes: usize,
     wants: Option<mpsc::UnboundedSender<Wants>>,
     /// What the plan decided that it had not decided before.
     unexpected: Option<String>,
@@ -60,6 +65,7 @@ impl Seam {
             state: Mutex::new(State {
                 asks: VecDeque::new(),
                 decisions: Decisions::Unknown,
+                bytes: 0,
                 wants: None,
                 unexpected: None,
             }),
@@ -84,6 +90,7 @@ impl Seam {
         let (wants, wanted) = mpsc::unbounded_channel();
         let mut state = self.state();
         state.decisions = Decisions::Unknown;
+        state.bytes = 0;
         state.wants = Some(wants);
         wanted
     }
@@ -174,14 +181,26 @@ impl Engine for Seam {
         }
     }
 
-    fn remember(&self, key: String, decision: String) {
+    fn remember(&self, key: String, decision: String) -> plan_runtime::Result<()> {
         let state = &mut *self.state();
         match &mut state.decisions {
-            Decisions::Live(decided) => drop(decided.insert(key, decision)),
+            Decisions::Live(decided) => {
+                let bytes = size_of_text(&key) + size_of_text(&decision);
+                state.bytes += bytes;
+                let what = "what Rust code in the plan has made until the run waits";
+                if bytes > SMALL
+                    && let Some(error) = too_large(what, state.bytes)
+                {
+                    state.bytes -= bytes;
+                    return Err(plan_runtime::Error::permanent(error));
+                }
+                decided.insert(key, decision);
+            }
             Decisions::Past(_) | Decisions::Unknown => {
                 state.unexpected.get_or_insert(key);
             }
         }
+        Ok(())
     }
 
     fn receive(&self, path: &str) -> EngineFuture<Value> {

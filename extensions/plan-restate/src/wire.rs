@@ -28,6 +28,12 @@ pub(crate) fn too_large(what: &str, bytes: usize) -> Option<String> {
     })
 }
 
+/// How many bytes a text has in JSON. Control characters, of which JSON has none, are not expected.
+pub(crate) fn size_of_text(text: &str) -> usize {
+    let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\'));
+    text.len() + escaped.count() + 2
+}
+
 /// What was decided while a run was polled, by keys.
 pub(crate) type Decided = BTreeMap<String, String>;
 

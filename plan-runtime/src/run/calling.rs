@@ -5,6 +5,7 @@ use super::catch::catch;
 use super::context::CallContext;
 use super::durable::{decode, encode};
 use super::engine::{Engine, EngineCall, EngineFuture, EnginePlace};
+use crate::Error;
 use crate::resolve::{MemoryBudget, StoredValue};
 use serde_json::Value;
 use serde_json::value::to_raw_value;
@@ -40,9 +41,22 @@ pub(super) fn decided_on(
         .is_err_and(|error| error.exceeded().is_some())
     {
         let body = encode((Duration::ZERO, Duration::ZERO), decided.as_ref());
-        engine.remember(key.clone(), body.map_err(|error| unreadable(&key, &error))?);
+        let body = body.map_err(|error| unreadable(&key, &error))?;
+        if let Err(error) = engine.remember(key.clone(), body) {
+            return Err(refused_by(engine, key, error));
+        }
     }
     decided
+}
+
+/// The error in the place of a decision that an engine does not keep.
+pub(super) fn refused_by(engine: &dyn Engine, key: String, error: Error) -> StepError {
+    let error = StepError::tool(error);
+    if let Ok(body) = encode((Duration::ZERO, Duration::ZERO), Err(&error)) {
+        // It keeps what is as small as this.
+        let _ = engine.remember(key, body);
+    }
+    error
 }
 
 fn unreadable(key: &str, error: &serde_json::Error) -> StepError {

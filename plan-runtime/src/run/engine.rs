@@ -80,7 +80,9 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///         None
 ///     }
 ///
-///     fn remember(&self, _key: String, _decision: String) {}
+///     fn remember(&self, _key: String, _decision: String) -> Result<()> {
+///         Ok(())
+///     }
 ///
 ///     fn receive(&self, _path: &str) -> EngineFuture<serde_json::Value> {
 ///         Box::pin(std::future::pending())
@@ -103,7 +105,11 @@ pub trait Engine: Timer {
     fn recall(&self, key: &str) -> Option<String>;
 
     /// Keeps what was decided.
-    fn remember(&self, key: String, decision: String);
+    ///
+    /// # Errors
+    ///
+    /// It cannot be kept, since it is too large, say. The step fails with this error then, which is remembered in its place: that is some hundred bytes, and has to be kept.
+    fn remember(&self, key: String, decision: String) -> Result<()>;
 
     /// The value for the step or element with this path, from outside. It is not checked yet.
     fn receive(&self, path: &str) -> EngineFuture<Value>;

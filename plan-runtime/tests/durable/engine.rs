@@ -201,11 +201,15 @@ impl Engine for Kept {
         Some(decision.clone())
     }
 
-    fn remember(&self, key: String, decision: String) {
+    fn remember(&self, key: String, decision: String) -> Result<()> {
+        if decision.len() > 1000 {
+            return Err(Error::permanent("it is too large to be kept"));
+        }
         let mut state = self.state();
         let poll = state.told;
         let before = state.decided.insert(key.clone(), (poll, decision));
         assert!(before.is_none(), "{key} is decided twice");
+        Ok(())
     }
 
     fn receive(&self, path: &str) -> EngineFuture<Value> {
@@ -419,6 +423,7 @@ plan! {
 fn toolbox() -> Toolbox<Desk> {
     Toolbox::new()
         .with::<Numbers>()
+        .with::<Length>()
         .with::<Measure>()
         .with::<OfSet>()
         .with::<Note>()
@@ -783,6 +788,12 @@ async fn measure(numbers: HashSet<u64>) -> Result<u64> {
     Ok(numbers.len() as u64)
 }
 
+/// Measures a text.
+#[tool]
+async fn length(text: String) -> Result<u64> {
+    Ok(text.len() as u64)
+}
+
 plan! {
     OfSet(numbers: HashSet<u64>) -> HashSet<u64> {
         step size = Measure { numbers };
@@ -823,5 +834,48 @@ fn sets_have_the_order_that_they_had() {
     let values = [("sent", serde_json::json!((0..30).collect::<Vec<u64>>()))];
     for came in crashed(|desk| submitted.run(desk), &values) {
         assert_eq!(came.unwrap(), 120);
+    }
+}
+
+plan! {
+    Oversized() -> (Option<String>, Option<u64>, u64, Option<u64>) {
+        step held = Note { n: 1 };
+        #[undo(held)]
+        step back = Note { n: 2 };
+        #[after(held)]
+        #[optional]
+        step text: String = "x".repeat(2000 + count() as usize % 2);
+        #[after(held)]
+        #[optional]
+        step size = Length { text: "y".repeat(2000) };
+        #[fallback("z".repeat(2000).len() as u64)]
+        step fell = Fall {};
+        #[optional]
+        step some = for n in vec![1u64; 2000] { Note { n } };
+        (text, size, fell, some.map(|some| some.len() as u64))
+    }
+}
+
+plan! {
+    OversizedOutput() -> String {
+        step held = Note { n: 1 };
+        #[undo(held)]
+        step back = Note { n: 2 };
+        "x".repeat(2000 + held.0 as usize)
+    }
+}
+
+#[test]
+fn a_decision_that_is_not_kept_is_an_error_of_its_step() {
+    for came in crashed(|desk| Oversized {}.run(desk), &[]) {
+        assert_eq!(came.unwrap(), (None, None, 2000, None));
+    }
+    for came in crashed(|desk| OversizedOutput {}.run(desk), &[]) {
+        let error = came.unwrap_err();
+        assert!(
+            error.to_string().contains("it is too large to be kept"),
+            "{error}"
+        );
+        assert_eq!(error.undone().collect::<Vec<_>>(), ["held"]);
     }
 }

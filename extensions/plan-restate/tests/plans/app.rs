@@ -100,6 +100,13 @@ pub(crate) async fn fall(text: String) -> Result<u64> {
     panic!("{text}")
 }
 
+/// Gives a list in a list, this many times.
+#[tool]
+pub(crate) async fn nest(depth: usize) -> Result<serde_json::Value> {
+    let empty = serde_json::json!([]);
+    Ok((1..depth).fold(empty, |inner, _| serde_json::json!([inner])))
+}
+
 /// Gives a text of this many bytes.
 #[tool]
 pub(crate) async fn fill(bytes: usize) -> Result<String> {
@@ -236,11 +243,30 @@ plan! {
 }
 
 plan! {
+    /// What Rust code makes is large.
+    pub(crate) Bulky(quotes: usize) -> usize {
+        step held = Work { n: 1 };
+        #[undo(held)]
+        step released = Back { n: held.n };
+        #[after(held)]
+        step text: String = "\"".repeat(quotes);
+        text.len()
+    }
+}
+
+plan! {
     /// What is large together.
     pub(crate) Heap(sizes: Vec<usize>) -> usize {
         step texts = for bytes in sizes { Fill { bytes } };
         step name: String = await;
         texts.iter().map(String::len).sum::<usize>() + name.len()
+    }
+}
+
+plan! {
+    pub(crate) Nested(depth: usize) -> serde_json::Value {
+        step lists = Nest { depth };
+        lists
     }
 }
 
@@ -262,6 +288,9 @@ pub(crate) fn toolbox() -> Toolbox<App> {
         .with::<Heap>()
         .with::<Echo>()
         .with::<Napping>()
+        .with::<Bulky>()
+        .with::<Nest>()
+        .with::<Nested>()
 }
 
 /// The toolbox of another version: the plan `Waits` is another one there.

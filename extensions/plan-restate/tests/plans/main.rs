@@ -38,6 +38,11 @@ fn worker() {
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let worker = Worker::new(app).with_toolbox(toolbox);
+    let worker = if std::env::var_os("PLAN_RESTATE_CAPTURE").is_some() {
+        worker.configure(|run| run.capture_outputs(true))
+    } else {
+        worker
+    };
     #[cfg(feature = "identity")]
     let worker = match std::env::var("PLAN_RESTATE_KEY") {
         Ok(key) => worker.identity_key(key),

@@ -37,12 +37,20 @@ async fn what_cannot_be_submitted_is_an_error() {
         "plan `secret` cannot start: it has secrets, which would be kept in plain text"
     );
     assert!(Client::new("localhost").is_err());
+    assert_eq!(
+        Client::new("https://localhost:8080")
+            .unwrap_err()
+            .to_string(),
+        "`https://localhost:8080` does not begin with `http:`; for TLS, give `Client::with_executor` an HTTP client that has it"
+    );
 
     let client = client.patience(Duration::from_millis(100));
     let error = Chain { n: 1 }.submit(&client, "chain").await.unwrap_err();
     let error = error.to_string();
     assert!(
-        error.starts_with("Restate: ") && error.contains("refused"),
+        error.starts_with(
+            "Restate: its ingress does not answer at `http://127.0.0.1:1`; start the server, or"
+        ) && error.contains("refused"),
         "{error}"
     );
 }

@@ -1,6 +1,6 @@
 //! What a run on Restate does, next to a run in one process.
 
-use super::app::{self, App, Big, Chain, Heap, Inner, Large, Saga, Waits, dag};
+use super::app::{self, App, Big, Bulky, Chain, Heap, Inner, Large, Nested, Saga, Waits, dag};
 use super::support::{Balancer, Server, WorkerProcess, within};
 use plan_restate::{Client, Error};
 use serde_json::{Value, json};
@@ -171,6 +171,15 @@ fn a_run_is_known_by_its_id() {
         );
         let error = client.run("two").output::<u64>().await.unwrap_err();
         assert_eq!(error.to_string(), "there is no run `two`");
+        let admin = Client::new(&format!("http://{}", field.server.admin)).unwrap();
+        let error = chain().submit(&admin, "one").await.unwrap_err().to_string();
+        let admin = field.server.admin;
+        assert!(
+            error.starts_with(&format!(
+                "Restate: its ingress does not answer at `http://{admin}`; "
+            )),
+            "{error}"
+        );
         let error = client.run("one").output::<String>().await.unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -330,6 +339,16 @@ fn what_is_too_large_is_an_error_of_the_step() {
             error.contains("a message of Restate has at most 32 MiB"),
             "{error}"
         );
+        // Each quote has four bytes in what is kept.
+        let quotes = 8 << 20;
+        let bulky = Bulky { quotes }.submit(client, "bulky").await;
+        let Err(Error::Failed(failed)) = bulky else {
+            panic!("it is kept");
+        };
+        let message =
+            "step `text`: what Rust code in the plan has made until the run waits has 33554";
+        assert!(failed.message.contains(message), "{failed:?}");
+        assert_eq!(failed.undone, ["held"]);
     });
     assert_eq!(field.unfinished(), Vec::<Value>::new());
 }
@@ -354,6 +373,21 @@ fn a_run_with_much_in_its_journal_goes_on() {
         field.workers[0].restart();
         run.signal("name", "Ada").await.unwrap();
         assert_eq!(run.output::<usize>().await.unwrap(), (48 << 20) + 3);
+    });
+}
+
+#[test]
+fn an_output_that_is_too_deep_for_the_report_is_an_output() {
+    let Some(field) = Field::new("deep", 1, &[("PLAN_RESTATE_CAPTURE", "1")]) else {
+        return;
+    };
+    block_on(async {
+        for (depth, has_report) in [(5, true), (126, false)] {
+            let run = Nested { depth }.submit(&field.client, format!("nested-{depth}"));
+            let (output, report) = run.with_report().await.unwrap();
+            assert_eq!(output.unwrap().to_string().len(), 2 * depth);
+            assert_eq!(report.is_object(), has_report, "{report}");
+        }
     });
 }
 

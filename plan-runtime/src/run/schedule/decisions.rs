@@ -1,5 +1,6 @@
 //! What gates and Rust code decide, once and for all: what a run with a journal writes down of it, and takes from there.
 
+use super::super::calling::refused_by;
 use super::super::context::Decision as Decided;
 use super::super::durable::{self, Durable};
 use super::super::engine::{self, Engine};
@@ -177,8 +178,10 @@ impl Schedule<'_> {
             },
         };
         let body = body.map_err(fail).ok()?;
-        keeper.keep(key, body);
-        Some(decided)
+        Some(match keeper.keep(key, body) {
+            Ok(()) => decided,
+            Err(error) => Err(made_of(error)),
+        })
     }
 
     /// What keeps the decisions of the run, if anything does.
@@ -259,11 +262,17 @@ impl Keeper<'_> {
         }
     }
 
-    fn keep(self, key: String, body: String) {
+    /// Keeps what was decided. `Err` takes its place.
+    fn keep(self, key: String, body: String) -> Result<(), StepError> {
         match self {
             Self::Journal(durable) => durable.note(key, body),
-            Self::Engine(engine) => engine.remember(key, body),
+            Self::Engine(engine) => {
+                if let Err(error) = engine.remember(key.clone(), body) {
+                    return Err(refused_by(engine, key, error));
+                }
+            }
         }
+        Ok(())
     }
 
     /// When it is decided. An engine keeps no times of decisions.
