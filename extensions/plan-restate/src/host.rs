@@ -102,7 +102,7 @@ impl<App: Send + Sync + 'static> Host for Hosted<App> {
             };
             let run = submitted.run(&self.app);
             let run = match &self.configure {
-                Some(configure) => configure(run),
+                Some(configure) => configure(run, &id),
                 None => run,
             };
             let cancel = async move {

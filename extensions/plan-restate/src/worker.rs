@@ -99,11 +99,11 @@ impl<App: Send + Sync + 'static> Worker<App> {
         self
     }
 
-    /// Configures each run before it begins: its [limits](Run::limits), its [concurrency](Run::concurrency), its [deadline](Run::deadline), who [observes](Run::observe) it. It must do the same
+    /// Configures each run, of which it gets the id, before it begins: its [limits](Run::limits), its [concurrency](Run::concurrency), its [deadline](Run::deadline), who [observes](Run::observe) it. It must do the same
     /// whenever a run goes on.
     pub fn configure<F>(mut self, configure: F) -> Self
     where
-        F: for<'r> Fn(Run<'r, App, Value>) -> Run<'r, App, Value> + Send + Sync + 'static,
+        F: for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync + 'static,
     {
         self.configure = Some(Box::new(configure));
         self

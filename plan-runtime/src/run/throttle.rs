@@ -127,13 +127,35 @@ impl Throttle {
         self.rules_of(tool).next().is_some()
     }
 
+    /// Lets no call start that it limits for this time: before a service that the tools need is restarted, or before this process ends. Calls that run go on. If it is paused
+    /// already, the later end counts.
+    ///
+    /// ```
+    /// use plan_runtime::run::Throttle;
+    /// use plan_runtime::{Result, plan, tool};
+    /// use std::time::{Duration, Instant};
+    ///
+    /// #[tool]
+    /// async fn pay(cents: u32) -> Result<u32> {
+    ///     Ok(cents)
+    /// }
+    ///
+    /// let throttle = Throttle::new().concurrency("*", 100);
+    /// let plan = plan! { step paid = Pay { cents: 5 }; paid };
+    /// let before = Instant::now();
+    /// throttle.pause(Duration::from_millis(20));
+    /// assert_eq!(smol::block_on(plan.run(&()).throttle(&throttle))?, 5);
+    /// assert!(before.elapsed() >= Duration::from_millis(20));
+    /// # Ok::<(), plan_runtime::RunError>(())
+    /// ```
+    pub fn pause(&self, time: Duration) {
+        let now = Instant::now();
+        self.rules.iter().for_each(|rule| rule.close(now, time));
+    }
+
     /// The error of a call says that no other is to be made for some time.
     pub(super) fn close(&self, tool: &str, now: Instant, time: Duration) {
-        for rule in self.rules_of(tool) {
-            let until = now.checked_add(time);
-            let mut state = rule.state();
-            state.closed = state.closed.max(until);
-        }
+        self.rules_of(tool).for_each(|rule| rule.close(now, time));
     }
 }
 
@@ -242,6 +264,12 @@ impl Drop for Turn {
 }
 
 impl Rule {
+    fn close(&self, now: Instant, time: Duration) {
+        let until = now.checked_add(time);
+        let mut state = self.state();
+        state.closed = state.closed.max(until);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,7 +3,7 @@
 use crate::Plan;
 use crate::dynamic::{Toolbox, check_signal};
 use crate::journal::{Journal, JournalError, Message, RunFilter, RunState, Sqlite};
-use crate::run::{Cause, Report, RunError, SignalError, View};
+use crate::run::{Cause, Report, Run, RunError, SignalError, View};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -25,7 +25,35 @@ impl Sqlite {
         app: &App,
         id: &str,
     ) -> Result<Report, RunError> {
-        let view = self.view(toolbox, app, id, HashSet::new())?;
+        self.report_with(toolbox, app, id, |run| run)
+    }
+
+    /// The same of a run that is configured so: whether the report has [arguments](Run::capture_arguments) and [outputs](Run::capture_outputs). They count toward the run's
+    /// [limits](Run::limits) on what it holds.
+    ///
+    /// ```no_run
+    /// # use plan_runtime::dynamic::Toolbox;
+    /// # use plan_runtime::journal::Sqlite;
+    /// # let db = Sqlite::open("runs.db")?;
+    /// # let toolbox = Toolbox::<()>::new();
+    /// let report = db.report_with(&toolbox, &(), "order-17", |run| run.capture_outputs(true))?;
+    /// for step in report.steps() {
+    ///     println!("{}: {:?}", step.id(), step.output());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As those of [`report`](Self::report).
+    pub fn report_with<App: ?Sized + Sync>(
+        &self,
+        toolbox: &Toolbox<App>,
+        app: &App,
+        id: &str,
+        configure: impl for<'r> FnOnce(Run<'r, App, Value>) -> Run<'r, App, Value>,
+    ) -> Result<Report, RunError> {
+        let view = self.view((toolbox, app), id, HashSet::new(), configure)?;
         Ok(view.report)
     }
 
@@ -47,10 +75,10 @@ impl Sqlite {
     /// What is seen of a run without these records.
     pub(super) fn view<App: ?Sized + Sync>(
         &self,
-        toolbox: &Toolbox<App>,
-        app: &App,
+        (toolbox, app): (&Toolbox<App>, &App),
         id: &str,
         hidden: HashSet<String>,
+        configure: impl for<'r> FnOnce(Run<'r, App, Value>) -> Run<'r, App, Value>,
     ) -> Result<View, RunError> {
         let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
         let journaled = |error| failed(id, Cause::Journal(Arc::new(error)));
@@ -60,7 +88,7 @@ impl Sqlite {
         let submitted = toolbox.submitted(&viewer.info);
         let submitted = submitted
             .map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why.to_string()])))?;
-        submitted.run(app).view(Arc::new(viewer), id)
+        configure(submitted.run(app)).view(Arc::new(viewer), id)
     }
 
     /// The runs that have not ended and could not go on with these tools, with the reasons: for a test before a new version is deployed, on a copy of

@@ -98,7 +98,7 @@ impl Sqlite {
     }
 }
 
-type Set<App> = dyn for<'r> Fn(Run<'r, App, Value>) -> Run<'r, App, Value> + Send + Sync;
+type Set<App> = dyn for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync;
 
 /// A future that runs the runs of a database. [`Sqlite::serve`] makes it.
 ///
@@ -130,10 +130,31 @@ impl<'a, App: ?Sized + Sync> Serve<'a, App> {
         self
     }
 
-    /// Configures each run before it is begun: its [gate](Run::gate), its [limits](Run::limits), who [observes](Run::observe) it.
+    /// Configures each run, of which it gets the id, before it is begun: its [gate](Run::gate), its [limits](Run::limits), who [observes](Run::observe) it.
+    ///
+    /// ```no_run
+    /// use plan_runtime::dynamic::Toolbox;
+    /// use plan_runtime::journal::Sqlite;
+    /// use plan_runtime::run::{Observer, Status, StepRef};
+    /// use std::time::Duration;
+    ///
+    /// struct Log(String);
+    ///
+    /// impl Observer for Log {
+    ///     fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {
+    ///         println!("{}: {step}: {} in {took:?}", self.0, status.name());
+    ///     }
+    /// }
+    ///
+    /// let db = Sqlite::open("runs.db")?;
+    /// let toolbox = Toolbox::<()>::new();
+    /// let serve = db.serve(&toolbox, &()).configure(|run, id| run.observe(Log(id.to_owned())));
+    /// smol::block_on(serve)?;
+    /// # Ok::<(), plan_runtime::journal::JournalError>(())
+    /// ```
     pub fn configure<F>(mut self, set: F) -> Self
     where
-        F: for<'r> Fn(Run<'r, App, Value>) -> Run<'r, App, Value> + Send + Sync + 'static,
+        F: for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync + 'static,
     {
         self.set = Some(Arc::new(set));
         self
@@ -349,19 +370,12 @@ async fn run<App: ?Sized + Sync>(
     drop(info);
     let journal = Arc::new(db);
     let run = submitted.run(app).throttle(toolbox.throttle_of_all());
-    let run = configured(run, set.as_deref());
+    let run = match &set {
+        Some(set) => set(run, &id),
+        None => run,
+    };
     let result = run.followed(journal, &id, &following).await;
     reason(result)
-}
-
-fn configured<'r, App: ?Sized>(
-    run: Run<'r, App, Value>,
-    set: Option<&Set<App>>,
-) -> Run<'r, App, Value> {
-    match set {
-        Some(set) => set(run),
-        None => run,
-    }
 }
 
 /// Why a run has not ended, if it has not.

@@ -57,7 +57,9 @@ impl Sqlite {
         let Some(info) = &claimed.run else {
             return Err(unfit("has not ended"));
         };
-        let before = self.view(toolbox, app, id, HashSet::new())?.undone;
+        let before = self
+            .view((toolbox, app), id, HashSet::new(), |run| run)?
+            .undone;
         let submitted = toolbox
             .submitted(info)
             .map_err(|why| failed(Cause::Unfit(vec![why.to_string()])))?;
@@ -70,7 +72,9 @@ impl Sqlite {
         records.read_plans().map_err(journaled)?;
         records.plan("", plan);
         let gone = records.gone;
-        let after = self.view(toolbox, app, id, gone.iter().cloned().collect())?;
+        let after = self.view((toolbox, app), id, gone.iter().cloned().collect(), |run| {
+            run
+        })?;
         let undone = self
             .undone(&claimed.claim, before, &after.undone)
             .map_err(journaled)?;

@@ -52,6 +52,15 @@ fn filters_are_combined() {
     assert_eq!(ids(&db, all().older_than(Duration::from_secs(3600))), "");
     assert_eq!(ids(&db, all().older_than(Duration::MAX)), "");
 
+    assert_eq!(ids(&db, all().newest_first()), "5 4 3 2 1");
+    assert_eq!(ids(&db, all().newest_first().before("4")), "3 2 1");
+    assert_eq!(ids(&db, all().newest_first().before("4").plan("a")), "3 1");
+    assert_eq!(ids(&db, all().before("3")), "1 2");
+    assert_eq!(ids(&db, all().before("there is none")), "");
+
+    assert_eq!(db.run("2").unwrap().unwrap().state, RunState::Failed);
+    assert!(db.run("3").unwrap().unwrap().is_owned);
+    assert!(db.run("never described").unwrap().is_none());
     let one = &runs(&db, all())[0];
     assert_eq!((&*one.id, &*one.plan), ("1", "a"));
     let ended = one.ended.unwrap();
@@ -77,6 +86,13 @@ fn lists_come_in_pages() {
     assert_eq!(listed.len(), 300);
     assert!(listed.is_sorted_by_key(|run| run.id.clone()));
     assert_eq!(ids(&db, RunFilter::new().is_owned(true)), "299");
+    let listed = runs(&db, RunFilter::new().newest_first());
+    assert_eq!(listed.len(), 300);
+    assert!(listed.iter().rev().is_sorted_by_key(|run| run.id.clone()));
+    assert_eq!(
+        runs(&db, RunFilter::new().newest_first().before("140")).len(),
+        140
+    );
 
     let keys: Vec<String> = (0..1000).map(|n| format!("{n:04}")).collect();
     for key in &keys {

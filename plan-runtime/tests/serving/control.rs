@@ -108,6 +108,13 @@ fn a_report_is_made_of_records() {
     for db in [&db, &other] {
         let report = db.report(&toolbox, &shop, "a").unwrap();
         assert_eq!(statuses(&report), expected);
+        assert_eq!(report.step("first").unwrap().output(), None);
+        let capture = db.report_with(&toolbox, &shop, "a", |run| {
+            run.capture_outputs(true).capture_arguments(true)
+        });
+        let step = capture.unwrap();
+        let step = step.step("first").unwrap();
+        assert!(step.output().is_some() && step.arguments().is_some());
         assert_eq!(report.totals().running, 1);
         assert!(
             serde_json::to_string(&report)
@@ -459,7 +466,7 @@ fn decisions_that_failed_are_made_again() {
     let serve_all = || {
         let serve = db
             .serve(&toolbox, &shop)
-            .configure(|run| run.gate(WhenOpen));
+            .configure(|run, _| run.gate(WhenOpen));
         let ended = until(|| all.iter().all(|id| has_ended(&db, id)));
         smol::block_on(serve.cancel_on(ended)).unwrap();
     };

@@ -3,6 +3,7 @@
 use crate::support::{Folder, has_ended, output, rests, serve, summary};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, Memory, RunFilter, RunState};
+use plan_runtime::run::Limits;
 use plan_runtime::{Plan, Result, Sleep, plan, tool};
 use serde_json::json;
 use std::sync::Mutex;
@@ -228,13 +229,34 @@ fn a_panic_is_the_reason_of_its_run_alone() {
     let is_refused = || summary(&db, "a").refusal.is_some();
     let serving = db
         .serve(&toolbox, &shop)
-        .configure(|_| panic!("no"))
+        .configure(|_, _| panic!("no"))
         .cancel_on(crate::support::until(is_refused));
     smol::block_on(serving).unwrap();
     assert_eq!(
         summary(&db, "a").refusal.unwrap(),
         "it panicked while it was begun"
     );
+}
+
+#[test]
+fn each_run_is_configured_by_its_id() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let db = folder.open();
+    for id in ["a", "b"] {
+        smol::block_on(Order { cents: 5 }.submit(&db, id)).unwrap();
+    }
+    let toolbox = plans();
+    let both = || has_ended(&db, "a") && has_ended(&db, "b");
+    let serving = db
+        .serve(&toolbox, &shop)
+        .configure(|run, id| match id {
+            "b" => run.limits(Limits::DEFAULT.calls(0)),
+            _ => run,
+        })
+        .cancel_on(crate::support::until(both));
+    smol::block_on(serving).unwrap();
+    assert_eq!(summary(&db, "a").state, RunState::Done);
+    assert_eq!(summary(&db, "b").state, RunState::Failed);
 }
 
 /// Is slow.

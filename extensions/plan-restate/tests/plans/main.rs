@@ -39,7 +39,7 @@ fn worker() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let worker = Worker::new(app).with_toolbox(toolbox);
     let worker = if std::env::var_os("PLAN_RESTATE_CAPTURE").is_some() {
-        worker.configure(|run| run.capture_outputs(true))
+        worker.configure(|run, _| run.capture_outputs(true))
     } else {
         worker
     };

@@ -3,7 +3,7 @@
 use super::super::{Found, JournalError};
 use super::writer::{Done, Job};
 use super::{Sqlite, number, time};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, SystemTime};
 
@@ -33,6 +33,8 @@ pub struct RunFilter {
     state: Option<RunState>,
     is_owned: Option<bool>,
     older_than: Option<Duration>,
+    before: Option<String>,
+    is_newest_first: bool,
 }
 
 impl RunFilter {
@@ -64,6 +66,18 @@ impl RunFilter {
         self.older_than = Some(age);
         self
     }
+
+    /// Those that began before the run with this id; none, if there is no such run. With [`newest_first`](Self::newest_first), the next page after one that ended with it.
+    pub fn before(mut self, id: impl Into<String>) -> Self {
+        self.before = Some(id.into());
+        self
+    }
+
+    /// Lists the runs in the opposite order: the one that began last is the first.
+    pub fn newest_first(mut self) -> Self {
+        self.is_newest_first = true;
+        self
+    }
 }
 
 /// What a journal knows of a run.
@@ -84,6 +98,27 @@ pub struct RunSummary {
     pub is_owned: bool,
     /// Why whoever [serves](Sqlite::serve) the journal could not begin it the last time.
     pub refusal: Option<String>,
+}
+
+/// What a summary is made of, after the number of the run.
+const COLUMNS: &str = "id, plan, began, ended, failed, owner, reason";
+
+fn summary(row: &Row<'_>, is_alive: impl FnOnce(String) -> bool) -> rusqlite::Result<RunSummary> {
+    let ended: Option<i64> = row.get(4)?;
+    let owner: Option<String> = row.get(6)?;
+    Ok(RunSummary {
+        id: row.get(1)?,
+        plan: row.get(2)?,
+        began: time::system(row.get(3)?),
+        ended: ended.map(time::system),
+        state: match (ended, row.get(5)?) {
+            (None, _) => RunState::Running,
+            (Some(_), Some(true)) => RunState::Failed,
+            (Some(_), _) => RunState::Done,
+        },
+        is_owned: owner.is_some_and(is_alive),
+        refusal: row.get(7)?,
+    })
 }
 
 /// Goes through pages. Each is read with the last position before it.
@@ -122,7 +157,7 @@ impl<T, F: FnMut(i64) -> Page<T>> Iterator for Pages<T, F> {
 }
 
 impl Sqlite {
-    /// The runs that a filter lets through, in the order in which they began. Runs that begin meanwhile may be among them.
+    /// The runs that a filter lets through, in the order in which they began, unless it says [otherwise](RunFilter::newest_first). Runs that begin meanwhile may be among them.
     ///
     /// ```
     /// use plan_runtime::journal::{Journal, RunFilter, RunInfo, RunState, Sqlite};
@@ -160,55 +195,100 @@ impl Sqlite {
         filter: &RunFilter,
     ) -> impl Iterator<Item = Result<RunSummary, JournalError>> + use<> {
         let (db, filter) = (self.clone(), filter.clone());
-        let before = filter.older_than.map(before);
+        let began_before = filter.older_than.map(before);
         let state = match filter.state {
             None => "",
             Some(RunState::Running) => "AND ended IS NULL",
             Some(RunState::Done) => "AND ended IS NOT NULL AND NOT failed",
             Some(RunState::Failed) => "AND ended IS NOT NULL AND failed",
         };
+        let before = match filter.before {
+            None => "?5 IS NULL",
+            Some(_) => "number < (SELECT number FROM runs WHERE id = ?5)",
+        };
+        // Of the opposite order, the positions are negative.
+        let (from, order) = if filter.is_newest_first {
+            ("number < -?1", "number DESC")
+        } else {
+            ("number > ?1", "number")
+        };
         let sql = format!(
-            "SELECT number, id, plan, began, ended, failed, owner, reason FROM runs
-            WHERE number > ?1 AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) {state}
-            ORDER BY number LIMIT ?4"
+            "SELECT number, {COLUMNS} FROM runs
+            WHERE {from} AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) AND {before} {state}
+            ORDER BY {order} LIMIT ?4"
         );
         pages(move |after| {
             let mut alive: HashMap<String, bool> = HashMap::new();
             let mut count = 0;
-            let mut last = after;
+            // There is no number that small, and its opposite is none of an integer.
+            let mut last = after.max(-i64::MAX);
             let mut page = VecDeque::new();
             db.read(|database| {
                 let mut statement = database.prepare_cached(&sql)?;
-                let mut rows = statement.query(params![after, filter.plan, before, PAGE])?;
+                let mut rows = statement.query(params![
+                    last,
+                    filter.plan,
+                    began_before,
+                    PAGE,
+                    filter.before
+                ])?;
                 while let Some(row) = rows.next()? {
-                    (count, last) = (count + 1, row.get(0)?);
-                    let owner: Option<String> = row.get(6)?;
-                    let is_owned = owner.is_some_and(|owner| {
+                    let number: i64 = row.get(0)?;
+                    (count, last) = (
+                        count + 1,
+                        if filter.is_newest_first {
+                            -number
+                        } else {
+                            number
+                        },
+                    );
+                    let summary = summary(row, |owner| {
                         let is_alive = |name: &String| db.is_alive(name);
                         *alive.entry(owner).or_insert_with_key(is_alive)
-                    });
-                    if filter.is_owned.is_some_and(|it| it != is_owned) {
-                        continue;
+                    })?;
+                    if filter.is_owned.is_none_or(|it| it == summary.is_owned) {
+                        page.push_back(summary);
                     }
-                    let ended: Option<i64> = row.get(4)?;
-                    let state = match (ended, row.get(5)?) {
-                        (None, _) => RunState::Running,
-                        (Some(_), Some(true)) => RunState::Failed,
-                        (Some(_), _) => RunState::Done,
-                    };
-                    page.push_back(RunSummary {
-                        id: row.get(1)?,
-                        plan: row.get(2)?,
-                        began: time::system(row.get(3)?),
-                        ended: ended.map(time::system),
-                        state,
-                        is_owned,
-                        refusal: row.get(7)?,
-                    });
                 }
                 Ok(())
             })?;
             Ok((page, (count == PAGE).then_some(last)))
+        })
+    }
+
+    /// What the journal knows of the run with this id; `None` if there is no such run.
+    ///
+    /// ```
+    /// use plan_runtime::journal::{RunState, Sqlite};
+    /// use plan_runtime::plan;
+    ///
+    /// plan! {
+    ///     Greet(name: String) -> String { format!("Hello, {name}!") }
+    /// }
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("plan-run-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let path = folder.join("runs.db");
+    /// let db = Sqlite::open(path)?;
+    /// smol::block_on(Greet { name: "Ada".into() }.run(&()).durable(&db, "greet-17"))?;
+    /// let run = db.run("greet-17")?.unwrap();
+    /// assert_eq!((&*run.plan, run.state), ("greet", RunState::Done));
+    /// assert!(db.run("greet-18")?.is_none());
+    /// # drop(db);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Storage`] if the file cannot be read.
+    pub fn run(&self, id: &str) -> Result<Option<RunSummary>, JournalError> {
+        let sql = format!("SELECT number, {COLUMNS} FROM runs WHERE id = ?1 AND plan IS NOT NULL");
+        self.read(|database| {
+            let mut statement = database.prepare_cached(&sql)?;
+            let found =
+                statement.query_row([id], |row| summary(row, |owner| self.is_alive(&owner)));
+            found.optional()
         })
     }
 

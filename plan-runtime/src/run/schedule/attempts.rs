@@ -1,5 +1,6 @@
 //! Attempts, waits and time limits of steps: what a run with a journal writes down of them, and takes from there.
 
+use super::super::catch::catch;
 use super::super::durable::{self, Durable, Recorded};
 use super::super::engine::{self, Engine};
 use super::super::report::Attempt;
@@ -14,7 +15,7 @@ use super::{Schedule, Start};
 use crate::error::{Elements, StepError};
 use crate::journal::JournalError;
 use crate::plan::{Action, Await};
-use crate::resolve::{StoredValue, bytes_of, settle};
+use crate::resolve::{Meter, StoredValue, bytes_of, resolve, settle};
 use serde_json::Value;
 use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,6 +42,32 @@ impl<'x> Schedule<'x> {
             Started::Ended(Err(StepError::Output(error))) => Some(error.to_string()),
             Started::Ended(Err(error)) => Some(error.to_string()),
             _ => None,
+        }
+    }
+
+    /// Leaves the arguments of a call that is not made again where the report takes them from, if it does. They are not recorded, but made of what is.
+    fn capture_again(&mut self, step: usize, job: usize, action: &Action) {
+        if !self.options.capture || action.tool.is_none() {
+            return;
+        }
+        let at = &self.flow(step).jobs[job];
+        let (frame, number, log) = (at.frame, at.number, at.log);
+        let captured = {
+            let meter = Meter::new(self.room(), None);
+            let flow = self.steps.flow(step);
+            let locals = flow.map_or_else(Vec::new, |flow| flow.locals(frame));
+            let scope = self.scope().with_locals(&locals).metered(&meter);
+            catch(|| resolve(&action.args, &scope).ok()).ok().flatten()
+        };
+        let Some(mut arguments) = captured else {
+            return; // The call had the same, and that is why it has failed.
+        };
+        if let Some(secrecy) = &self.secrecy {
+            secrecy.arguments(number).mask_in(&mut arguments);
+        }
+        self.held.add(bytes_of(&arguments));
+        if let Some(attempt) = self.logged(step, log) {
+            attempt.arguments = Some(arguments);
         }
     }
 
@@ -116,6 +143,7 @@ impl<'x> Schedule<'x> {
             let entry = Some(log.len());
             log.push(Attempt::new(element, attempt, started, action.tool.clone()));
             self.flow(step).jobs[job].log = entry;
+            self.capture_again(step, job, action);
         }
         let span = self.watch_attempt(step, job);
         let room = self.room().of_one();
