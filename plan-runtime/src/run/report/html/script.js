@@ -35,7 +35,7 @@
   all("[data-zoom]").forEach((button) => button.addEventListener("click", () => {
     const width = graph.getBoundingClientRect().width * Number(button.dataset.zoom);
     fit.checked = false;
-    graph.style.width = Math.min(Math.max(width, 80), 40000) + "px";
+    graph.setAttribute("width", Math.min(Math.max(width, 80), 40000));
     center(document.querySelector(".node.chosen"));
   }));
 
