@@ -123,7 +123,7 @@ async function timeline(page) {
         step: row.dataset.step,
         left: bar.left - (lines[0] + started.time * scale),
         width: bar.width - Math.max(took.time * scale, narrowest),
-        unsure: 0.5 + (started.unsure + took.unsure) * scale,
+        unsure: [started, took].map((time) => 0.5 + (time.unsure / 2) * scale),
         inside: row.querySelector(".track").getClientRects().length === 1 && text.left >= timeline.left && text.right <= timeline.right,
         over: [...row.querySelectorAll(".good, .bad, .dropped")].every((it) => box(it).left >= bar.left - 0.5 && box(it).top >= bar.top - 0.5 && box(it).bottom <= bar.bottom + 0.5),
         tone: getComputedStyle(row.querySelector(".bar")).fill,
@@ -131,7 +131,7 @@ async function timeline(page) {
     });
   });
   for (const row of rows) {
-    const isRight = Math.abs(row.left) <= row.unsure && Math.abs(row.width) <= row.unsure && row.inside && row.over;
+    const isRight = Math.abs(row.left) <= row.unsure[0] && Math.abs(row.width) <= row.unsure[1] && row.inside && row.over;
     assert.ok(isRight && row.tone !== "rgb(0, 0, 0)", `${page.about}: a bar at the wrong place: ${JSON.stringify(row)}`);
   }
   return rows.length;
