@@ -1,4 +1,10 @@
 //! The README's mistake is a mistake in the README's program, the message is the compiler's, and the printed plan is that of the program.
+//! Its picture shows what the compiler says today; `UPDATE_EXPECT=1` draws it.
+
+#[path = "readme/terminal.rs"]
+mod terminal;
+
+use std::path::Path;
 
 const README: &str = include_str!("../README.md");
 
@@ -22,6 +28,36 @@ fn mistake() {
     assert!(
         README.contains(&format!("```text\n{message}```\n")),
         "the README should contain:\n\n```text\n{message}```"
+    );
+}
+
+#[test]
+fn picture() {
+    let messages = include_str!("ui/readme/mistakes.stderr");
+    let messages = messages.replace("tests/ui/readme/mistakes.rs", "src/main.rs");
+    let title = "What rustc says about five mistakes in a plan";
+    let errors = messages.lines().filter(|line| line.starts_with("error"));
+    assert_eq!(errors.count(), 5);
+    let drawn = terminal::draw(title, "cargo check", &messages);
+    // All of it is there, and nothing that a picture does not need.
+    assert_eq!(terminal::read(&drawn), messages);
+    assert!(
+        !["<script", "<style", " style=", " href=", "url("]
+            .iter()
+            .any(|it| drawn.contains(it))
+    );
+
+    let place = "docs/mistakes.svg";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&file, &drawn).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(kept == drawn, "UPDATE_EXPECT=1 draws {place}");
+    let (_, shown) = README.split_once("![").expect("a picture");
+    assert!(
+        shown.contains(&format!("]({place})")),
+        "the README has no {place}"
     );
 }
 

@@ -96,4 +96,9 @@ impl Tag<'_> {
     pub fn empty(self) {
         self.inside(|_| ());
     }
+
+    /// Ends an element of HTML that has neither content nor an end tag, such as `<link>`.
+    pub fn void(self) {
+        self.html.out.push('>');
+    }
 }

@@ -46,13 +46,86 @@ fn run(plan: &Plan, capture: bool) -> Report {
     smol::block_on(run.with_report()).1
 }
 
-/// The page, which is kept under a name.
+/// The page, which is kept under a name, and beside it the page with links.
 fn page(name: &str, report: &Report) -> String {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pictures");
-    std::fs::create_dir_all(&directory).unwrap();
-    let html = report.to_html();
-    std::fs::write(directory.join(name).with_extension("html"), &html).unwrap();
+    let linked_directory = directory.join("linked");
+    std::fs::create_dir_all(&linked_directory).unwrap();
+    let keep = |path: PathBuf, text: &str| std::fs::write(path, text).unwrap();
+    let (html, linked) = (
+        report.to_html(),
+        report.to_html_linked("report.css", "report.js"),
+    );
+    keep(directory.join(name).with_extension("html"), &html);
+    keep(linked_directory.join(name).with_extension("html"), &linked);
+    keep(linked_directory.join("report.css"), Report::HTML_STYLE);
+    keep(linked_directory.join("report.js"), Report::HTML_SCRIPT);
+    strict(&html, &linked);
     html
+}
+
+/// The tags of a page with their attributes, without what is inside its style sheet and its script.
+fn tags(html: &str) -> Vec<&str> {
+    let mut tags = Vec::new();
+    let mut rest = html;
+    while let Some((_, after)) = rest.split_once('<') {
+        // All quotes are double, and there is none of them in a value.
+        let mut inside = false;
+        let end = after.find(|c| {
+            inside ^= c == '"';
+            c == '>' && !inside
+        });
+        let (tag, after) = after.split_at(end.unwrap_or_else(|| panic!("no end: {after}")));
+        tags.push(tag);
+        let raw = ["style", "script"]
+            .into_iter()
+            .find(|raw| tag.starts_with(raw));
+        rest = match raw {
+            Some(raw) => after.split_once(&format!("</{raw}>")).unwrap().1,
+            None => after,
+        };
+    }
+    tags
+}
+
+/// The names of the attributes of a tag.
+fn attributes(tag: &str) -> impl Iterator<Item = &str> {
+    // Every other part is a value.
+    let outside = tag.split('"').step_by(2).flat_map(str::split_whitespace);
+    outside.map(|name| name.trim_end_matches('=')).skip(1)
+}
+
+/// A page needs no more than a style sheet and a script, and one with links has neither in itself.
+fn strict(html: &str, linked: &str) {
+    for tag in tags(html).into_iter().chain(tags(linked)) {
+        let wrong = attributes(tag).find(|name| *name == "style" || name.starts_with("on"));
+        assert_eq!(wrong, None, "<{tag}>");
+    }
+    let count = |html: &str, name: &str| {
+        let is_named = |tag: &&&str| tag.split_whitespace().next() == Some(name);
+        tags(html).iter().filter(is_named).count()
+    };
+    let counts = |html: &str| ["style", "link", "script"].map(|name| count(html, name));
+    assert_eq!(counts(html), [1, 0, 1]);
+    assert_eq!(counts(linked), [0, 1, 1]);
+    assert!(linked.contains(" src=\"report.js\"></script>"));
+
+    // All else is the same in both, but for the number.
+    let body = |html: &str| {
+        let body = html.split_once("<body>").unwrap().1;
+        body.rsplit_once("<script").unwrap().0.to_owned()
+    };
+    assert_eq!(body(html), body(linked));
+    for page in [html, linked] {
+        let nonce = between(page, "; script-src 'nonce-", "'");
+        assert_eq!(nonce.len(), 32);
+        assert_eq!(
+            page.matches(&format!("style-src 'nonce-{nonce}';")).count(),
+            1
+        );
+        assert_eq!(page.matches(&format!(" nonce=\"{nonce}\"")).count(), 2);
+        assert!(!page.contains("unsafe-"));
+    }
 }
 
 /// The part of a page between two texts.
@@ -128,8 +201,8 @@ fn a_page_of_each_status() {
             .contains("because <a href=\"#step-5\" data-step=\"5\">broken</a> failed")
     );
     // In each row a bar, and in it the attempts.
-    assert_eq!(html.matches("<i class=\"good\"").count(), 1 + 5 + 1 + 1);
-    assert_eq!(html.matches("<i class=\"bad\"").count(), 1 + 1 + 1);
+    assert_eq!(html.matches("<rect class=\"good\"").count(), 1 + 5 + 1 + 1);
+    assert_eq!(html.matches("<rect class=\"bad\"").count(), 1 + 1 + 1);
     assert!(!html.contains("was not recorded"));
 }
 
@@ -155,12 +228,86 @@ fn values_are_text() {
     for (tag, count) in [
         ("</title>", 4),
         ("</style>", 1),
-        ("</svg>", 1),
+        // The graph, the axis, and the tracks of two steps.
+        ("</svg>", 4),
         ("<script", 1),
         ("</script>", 1),
     ] {
         assert_eq!(html.matches(tag).count(), count, "{tag}");
     }
+}
+
+#[test]
+fn addresses_are_text() {
+    let report = run(&story(), false);
+    let style = "a.css?v=1&w=\"'><script>alert(4)</script>";
+    let script = "https://example.org/a.js\" onload=\"alert(5)";
+    let html = report.to_html_linked(style, script);
+    assert!(html.contains(
+        " href=\"a.css?v=1&amp;w=&quot;&#39;&gt;&lt;script&gt;alert(4)&lt;/script&gt;\">"
+    ));
+    assert!(
+        html.contains(" src=\"https://example.org/a.js&quot; onload=&quot;alert(5)\"></script>")
+    );
+    let scripts = tags(&html)
+        .into_iter()
+        .filter(|tag| tag.starts_with("script"));
+    let names: Vec<_> = scripts.flat_map(attributes).collect();
+    assert_eq!(names, ["nonce", "src"]);
+}
+
+/// The numbers of an attribute of elements that begin so, in the order of the page.
+fn numbers(html: &str, tag: &str, attribute: &str) -> Vec<f64> {
+    let found = tags(html).into_iter().filter(|it| it.starts_with(tag));
+    let value = |tag: &str| {
+        between(tag, &format!(" {attribute}=\""), "%\"")
+            .parse()
+            .unwrap()
+    };
+    found.map(value).collect()
+}
+
+#[test]
+fn bars_are_where_the_times_are() {
+    let report = run(&story(), false);
+    let html = page("times", &report);
+    let json = json!(report);
+    let whole = json["duration_ms"].as_f64().unwrap();
+    let share = |ms: &Value| ms.as_f64().unwrap() / whole * 100.0;
+    let mut started: Vec<&Value> = json["steps"].as_array().unwrap().iter().collect();
+    started.retain(|step| step["started_ms"].is_number());
+    started.sort_by(|a, b| share(&a["started_ms"]).total_cmp(&share(&b["started_ms"])));
+    assert_eq!(started.len(), 7);
+    let close = |found: Vec<f64>, expected: Vec<f64>| {
+        assert_eq!(found.len(), expected.len());
+        let far = |(found, expected): (&f64, &f64)| (found - expected).abs() > 0.01;
+        assert!(
+            !found.iter().zip(&expected).any(far),
+            "{found:?} {expected:?}"
+        );
+    };
+    let bar = "rect class=\"bar\"";
+    close(
+        numbers(&html, bar, "x"),
+        started
+            .iter()
+            .map(|step| share(&step["started_ms"]))
+            .collect(),
+    );
+    close(
+        numbers(&html, bar, "width"),
+        started
+            .iter()
+            .map(|step| share(&step["duration_ms"]).max(0.15))
+            .collect(),
+    );
+    // Two calls of `all` run at a time, one drawn below the other.
+    let (_, timeline) = html.split_once("class=\"timeline\"").unwrap();
+    let all = between(timeline, "aria-label=\"all,", "</a>");
+    let mut rows = numbers(all, "rect class=\"good\"", "y");
+    rows.sort_by(f64::total_cmp);
+    assert_eq!((rows.len(), rows[0], rows[4]), (5, 0.0, 50.0));
+    assert!(all.contains(" height=\"20\""), "{all}");
 }
 
 #[test]

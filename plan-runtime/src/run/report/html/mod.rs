@@ -17,14 +17,13 @@ use std::time::Duration;
 
 /// How many steps inside steps a page shows.
 const MOST_INSIDE: usize = 2_000;
-const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
 
 impl Report {
     /// The report as a page of HTML: the plan's graph, colored by the status of its steps, and a timeline with each step's
     /// attempts. A click on a step shows its arguments, its output, why it failed, and what ran inside it, as far as there is room.
     ///
-    /// The page is one file, which loads nothing from anywhere. It is readable in light and dark, with a keyboard alone and without
+    /// The page is one file, which loads nothing from anywhere; [`to_html_linked`](Self::to_html_linked) is for a server that allows no
+    /// styles and no scripts inside pages. It is readable in light and dark, with a keyboard alone and without
     /// scripts. Text from tools is always text in it, never markup. Arguments and outputs are in it only if the run was to
     /// [capture arguments](crate::Run::capture_arguments) and [outputs](crate::Run::capture_outputs), together with any secrets
     /// that they contain. Long values and lists of attempts are cut off, and the page says so.
@@ -39,13 +38,84 @@ impl Report {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn to_html(&self) -> String {
-        let page = Page {
-            report: self,
-            plan: &self.plan,
-            critical: self.critical.iter().copied().collect(),
-            inside: Cell::new(MOST_INSIDE),
-        };
-        page.write()
+        Page::new(self).write(&Files::Inside)
+    }
+
+    /// The page of [`to_html`](Self::to_html) with links to its style sheet and its script, instead of these themselves.
+    ///
+    /// It is for a server that sends a `Content-Security-Policy`: the page works under
+    /// `default-src 'none'; style-src 'self'; script-src 'self'`. The server also serves [`HTML_STYLE`](Self::HTML_STYLE), as `text/css`, and
+    /// [`HTML_SCRIPT`](Self::HTML_SCRIPT), as `text/javascript`. `style` and `script` are their addresses, relative to the page's or
+    /// absolute. The script that a page names runs in it, so an address must not come from someone who is not trusted.
+    ///
+    /// Other versions of this crate may have another style sheet and another script: put the version into the addresses if browsers keep
+    /// the files.
+    ///
+    /// ```
+    /// use plan_runtime::Report;
+    /// # use plan_runtime::{Result, plan, tool};
+    /// # #[tool] async fn double(number: u64) -> Result<u64> { Ok(number * 2) }
+    ///
+    /// /// The body of an answer and its type, for a path.
+    /// fn answer(path: &str, report: &Report) -> Option<(&'static str, String)> {
+    ///     Some(match path {
+    ///         "/report" => ("text/html", report.to_html_linked("/report.css", "/report.js")),
+    ///         "/report.css" => ("text/css", Report::HTML_STYLE.into()),
+    ///         "/report.js" => ("text/javascript", Report::HTML_SCRIPT.into()),
+    ///         _ => return None,
+    ///     })
+    /// }
+    ///
+    /// let plan = plan! { step six = Double { number: 3 }; six };
+    /// let (_, report) = smol::block_on(plan.run(&()).with_report());
+    /// let (_, page) = answer("/report", &report).unwrap();
+    /// assert!(page.contains("href=\"/report.css\""));
+    /// assert!(!page.contains("<style"));
+    /// ```
+    pub fn to_html_linked(&self, style: &str, script: &str) -> String {
+        Page::new(self).write(&Files::Linked { style, script })
+    }
+
+    /// The style sheet of the pages of [`to_html_linked`](Self::to_html_linked).
+    pub const HTML_STYLE: &'static str = include_str!("style.css");
+
+    /// The script of the pages of [`to_html_linked`](Self::to_html_linked).
+    pub const HTML_SCRIPT: &'static str = include_str!("script.js");
+}
+
+/// Where the style sheet and the script of a page are.
+enum Files<'f> {
+    Inside,
+    /// At these addresses.
+    Linked {
+        style: &'f str,
+        script: &'f str,
+    },
+}
+
+impl Files<'_> {
+    fn write_style(&self, html: &mut Html, nonce: &str) {
+        match self {
+            Self::Inside => html.tag("style").attr("nonce", nonce).inside(|style| {
+                style.markup("\n");
+                style.markup(Report::HTML_STYLE);
+            }),
+            Self::Linked { style, .. } => {
+                let link = html.tag("link").attr("rel", "stylesheet");
+                link.attr("nonce", nonce).attr("href", style).void();
+            }
+        }
+    }
+
+    fn write_script(&self, html: &mut Html, nonce: &str) {
+        let tag = html.tag("script").attr("nonce", nonce);
+        match self {
+            Self::Inside => tag.inside(|script| {
+                script.markup("\n");
+                script.markup(Report::HTML_SCRIPT);
+            }),
+            Self::Linked { script, .. } => tag.attr("src", script).empty(),
+        }
     }
 }
 
@@ -56,6 +126,17 @@ struct Page<'p> {
     critical: HashSet<usize>,
     /// How many more steps inside steps it may show.
     inside: Cell<usize>,
+}
+
+impl<'p> Page<'p> {
+    fn new(report: &'p Report) -> Self {
+        Self {
+            report,
+            plan: &report.plan,
+            critical: report.critical.iter().copied().collect(),
+            inside: Cell::new(MOST_INSIDE),
+        }
+    }
 }
 
 impl Page<'_> {
@@ -104,23 +185,25 @@ fn sign(status: &str) -> char {
 }
 
 impl Page<'_> {
-    fn write(&self) -> String {
-        // A script runs only if it knows the number, which nothing could have known that a tool gave.
+    fn write(&self, files: &Files<'_>) -> String {
+        // Styles apply and scripts run only if they have the number, which nothing could have known that a tool gave.
         let nonce = format!("{:016x}{:016x}", fastrand::u64(..), fastrand::u64(..));
         let mut html = Html::new(escape);
         html.markup(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'nonce-",
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'nonce-",
         );
+        html.text(&nonce);
+        html.markup("'; script-src 'nonce-");
         html.text(&nonce);
         html.markup(
             "'; base-uri 'none'; form-action 'none'\"><meta name=\"color-scheme\" content=\"light dark\">",
         );
         html.tag("title").text(MessageName(self.report.plan()));
-        html.markup("\n<style>\n");
-        html.markup(STYLE);
-        html.markup("</style></head>\n<body>\n");
+        html.markup("\n");
+        files.write_style(&mut html, &nonce);
+        html.markup("</head>\n<body>\n");
         html.tag("header").inside(|header| self.write_head(header));
         html.markup(
             "\n<div class=\"columns\"><main>\n<section aria-label=\"Graph\"><div class=\"bar-of\"><h2>Graph</h2>\
@@ -141,11 +224,9 @@ impl Page<'_> {
              <p class=\"none\">Choose a step to see its arguments and its output.</p>",
         );
         details::write(&mut html, self);
-        html.markup("</aside></div>\n<script nonce=\"");
-        html.text(nonce);
-        html.markup("\">\n");
-        html.markup(SCRIPT);
-        html.markup("</script>\n</body></html>\n");
+        html.markup("</aside></div>\n");
+        files.write_script(&mut html, &nonce);
+        html.markup("\n</body></html>\n");
         html.finish()
     }
 

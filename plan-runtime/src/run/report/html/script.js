@@ -10,7 +10,9 @@
   const frame = graph.parentElement;
   const fit = document.getElementById("fit");
   const none = document.querySelector("aside .none");
+  const drawn = graph.getAttribute("width");
   let opener = null;
+  let zoomed = drawn;
   document.documentElement.classList.add("scripted");
 
   // Shows what there is to know about a step, or, for null, about none.
@@ -35,9 +37,12 @@
   all("[data-zoom]").forEach((button) => button.addEventListener("click", () => {
     const width = graph.getBoundingClientRect().width * Number(button.dataset.zoom);
     fit.checked = false;
-    graph.style.width = Math.min(Math.max(width, 80), 40000) + "px";
+    zoomed = Math.min(Math.max(width, 80), 40000);
+    graph.setAttribute("width", zoomed);
     center(document.querySelector(".node.chosen"));
   }));
+  // What is fitted into the page is the graph as it was drawn.
+  fit.addEventListener("change", () => graph.setAttribute("width", fit.checked ? drawn : zoomed));
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-step]");

@@ -10,19 +10,25 @@ use std::time::Duration;
 
 /// How many attempts of a step are drawn.
 const ATTEMPTS: usize = 400;
+/// The width of the narrowest rectangle, in percent.
+const LEAST: f64 = 0.15;
 /// How many concurrent attempts are drawn below each other.
 const LANES: usize = 6;
 
 pub(super) fn write(html: &mut Html, page: &Page<'_>) {
     let whole = page.whole();
-    html.markup(
-        "<div class=\"timeline\"><div class=\"axis\" aria-hidden=\"true\"><span></span><div class=\"ticks\">",
-    );
-    for tick in ticks(whole) {
-        let left = format!("left:{}", Share(tick, whole));
-        html.tag("span").attr("style", left).text(Time(tick));
-    }
-    html.markup("</div></div><ol class=\"rows\">");
+    html.markup("<div class=\"timeline\"><div class=\"axis\" aria-hidden=\"true\"><span></span>");
+    let svg = html.tag("svg").attr("class", "ticks");
+    svg.attr("width", "100%").attr("height", 24).inside(|svg| {
+        for tick in ticks(whole) {
+            let x = Share(tick, whole).to_string();
+            let line = svg.tag("line").attr("x1", &x).attr("x2", &x);
+            line.attr("y2", "100%").empty();
+            let text = svg.tag("text").attr("x", &x).attr("y", 19);
+            text.attr("dx", 5).text(Time(tick));
+        }
+    });
+    html.markup("</div><ol class=\"rows\">");
     for step in order(page) {
         html.tag("li").inside(|item| {
             item.tag("a")
@@ -57,34 +63,59 @@ fn write_row(row: &mut Html, page: &Page<'_>, step: usize, whole: Duration) {
         return;
     };
     let (lanes, count) = lanes(&report.attempts);
-    let took = ended.saturating_sub(started);
-    let track = row.tag("span").attr("class", "track");
-    let height = format!("height:{}px", 16 + 4 * (count - 1));
-    track.attr("style", height).inside(|track| {
-        let (left, width) = (Share(started, whole), Share(took, whole));
-        let bar = track.tag("span").attr("class", "bar");
-        bar.attr("style", format_args!("left:{left};width:{width}"))
-            .empty();
+    // The row says all of it.
+    let track = row.tag("svg").attr("class", "track");
+    let track = track.attr("aria-hidden", true).attr("width", "100%");
+    track.attr("height", 16 + 4 * (count - 1)).inside(|track| {
+        let critical = page.critical.contains(&step).then_some("frame");
+        for class in critical.into_iter().chain(["bar"]) {
+            write_bar(track, class, (started, ended), (0, 1), whole);
+        }
         for (attempt, lane) in report.attempts.iter().zip(lanes) {
             write_attempt(track, attempt, (lane, count), ended, whole);
         }
         // If there is no room after the bar, the time is before it.
         let (start, end) = (Share(started, whole), Share(ended, whole));
-        let (side, place) = if end.percent() > 80.0 {
-            ("right", 100.0 - start.percent())
+        let (class, x, dx) = if end.percent() > 80.0 {
+            ("took before", start, -6)
         } else {
-            ("left", end.percent())
+            ("took", end, 6)
         };
-        let style = format!("{side}:{place:.3}%");
-        let text = track.tag("span").attr("class", "took");
-        text.attr("style", style).text(Time(took));
+        let text = track.tag("text").attr("class", class);
+        let text = text.attr("x", x).attr("y", "50%").attr("dx", dx);
+        text.text(Time(ended.saturating_sub(started)));
     });
+}
+
+/// A rectangle over the time between two times, in one of the lanes of a track.
+fn write_bar(
+    track: &mut Html,
+    class: &str,
+    (started, ended): (Duration, Duration),
+    (lane, lanes): (usize, usize),
+    whole: Duration,
+) {
+    // A rectangle without a width is not drawn, nor is the line around it.
+    let width = Share(ended.saturating_sub(started), whole)
+        .percent()
+        .max(LEAST);
+    let bar = track
+        .tag("rect")
+        .attr("class", class)
+        .attr("x", Share(started, whole));
+    let bar = bar.attr("width", format_args!("{width:.3}%"));
+    if lanes == 1 {
+        return bar.attr("height", "100%").empty();
+    }
+    let (y, height) = (lane as f64 / lanes as f64 * 100.0, 100.0 / lanes as f64);
+    let bar = bar.attr("y", format_args!("{y:.1}%"));
+    bar.attr("height", format_args!("{height:.1}%")).empty();
 }
 
 fn write_attempt(
     track: &mut Html,
     attempt: &Attempt,
-    (lane, lanes): (usize, usize),
+    lane: (usize, usize),
     step_ended: Duration,
     whole: Duration,
 ) {
@@ -94,15 +125,7 @@ fn write_attempt(
         (None, Some(_)) => "good",
         (None, None) => "dropped",
     };
-    let left = Share(attempt.started, whole);
-    let width = Share(ended.saturating_sub(attempt.started), whole);
-    let (top, height) = (lane as f64 / lanes as f64 * 100.0, 100.0 / lanes as f64);
-    let style = format!("left:{left};width:{width};top:{top:.1}%;height:{height:.1}%");
-    track
-        .tag("i")
-        .attr("class", class)
-        .attr("style", style)
-        .empty();
+    write_bar(track, class, (attempt.started, ended), lane, whole);
 }
 
 /// The lane of each attempt that is drawn, and the number of lanes.
