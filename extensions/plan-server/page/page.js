@@ -780,7 +780,10 @@
     closeRun();
     Object.assign(live, { id, run: null, steps: new Map(), order: [], chosen: null, plan: remembered(id), ended: false, skipped: 0, ahead: 0, picture: null });
     live.abort = new AbortController();
-    for (const place of ["questions", "waits", "timeline", "result", "undone", "given", "run-facts", "run-wrong"]) $(place).replaceChildren();
+    for (const place of ["questions", "waits", "timeline", "result", "undone", "given", "run-title", "run-facts", "run-wrong"]) {
+      $(place).replaceChildren();
+      $(place).keyed = undefined;
+    }
     for (const place of ["asked", "undone-card", "given-card", "cancel", "report", "again"]) hide($(place), true);
     say($("run-title"), "Run");
     $("result").replaceChildren(h("p", { class: "none" }, "There is no output yet."));
@@ -978,9 +981,8 @@
   const put = (place, key, make) => {
     // What did not change keeps its focus and its place.
     const now = JSON.stringify(key) ?? "";
-    if (place.dataset.key === String(now.length) && place.keyed === now) return;
+    if (place.keyed === now) return;
     place.keyed = now;
-    place.dataset.key = String(now.length);
     place.replaceChildren(...[make()].flat().filter(Boolean));
   };
   const showRun = () => {
@@ -1341,8 +1343,7 @@
       measure();
       number();
       if (!editor.plan && text.value.trim()) check();
-      else listFindings(null, "", false, text.value.trim() !== "");
-      if (!editor.plan) showPlan();
+      else if (!text.value.trim()) found({}, text.value, $("profile").value);
     } else if (view === "runs-view") {
       document.title = "Runs – plan!";
       loadRuns();
