@@ -47,6 +47,8 @@
     }
   };
   const bdi = (text, most) => h("bdi", {}, cut(text, most));
+  // A message, with what is in backquotes as code.
+  const prose = (text) => h("bdi", {}, cut(text).split(/(`[^`\n]+`)/).filter(Boolean).map((part) => (/^`[^`]+`$/.test(part) ? h("code", {}, part.slice(1, -1)) : part)));
   const list = (value) => (Array.isArray(value) ? value : []);
   const plural = (count, one, more = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : more}`;
   const hide = (element, hidden) => { element.hidden = hidden; };
@@ -518,10 +520,10 @@
       return h("li", { class: `is-${finding.severity}` },
         h("span", { class: "severity" }, finding.severity === "error" ? "Error" : "Warning"),
         h("span", { class: "place" }, first ? ` · line ${first.line}, column ${first.column} · ` : " · ", h("code", {}, finding.code)),
-        h("div", {}, first ? h("button", { type: "button", class: "link", onclick: () => goTo(index) }, bdi(finding.message)) : bdi(finding.message)),
-        first?.text ? h("p", { class: "hint" }, bdi(first.text)) : null,
-        others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, bdi(label.text))),
-        finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), bdi(finding.help)) : null);
+        h("div", {}, first ? h("button", { type: "button", class: "link", onclick: () => goTo(index) }, prose(finding.message)) : prose(finding.message)),
+        first?.text ? h("p", { class: "hint" }, prose(first.text)) : null,
+        others.filter((label) => label.text).slice(0, 5).map((label) => h("p", { class: "hint" }, `Line ${label.line}: `, prose(label.text))),
+        finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(finding.help)) : null);
     });
     if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
     if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
@@ -598,7 +600,7 @@
   // A field for a value. `read` returns the value, undefined if there is none, or throws what is wrong.
   const field = ({ name, type, required, kind, description }, id, multiline = false) => {
     const error = h("p", { class: "wrong", id: `${id}-error`, role: "alert" });
-    const about = h("p", { class: "hint", id: `${id}-about` }, description ? bdi(description) : "");
+    const about = h("p", { class: "hint", id: `${id}-about` }, description ? prose(description) : "");
     hide(about, !description);
     const common = { id, "aria-describedby": `${id}-about ${id}-error`, "aria-required": String(Boolean(required)), autocomplete: "off" };
     const control = kind === "boolean" ? h("select", common, h("option", { value: "" }, "Choose…"), h("option", { value: "true" }, "Yes"), h("option", { value: "false" }, "No"))
@@ -992,7 +994,9 @@
     put($("run-title"), name, () => bdi(name));
     document.title = `${name.slice(0, 60)} – run – plan!`;
     const [began, ended] = [instant(run.began), instant(run.ended)];
-    put($("run-facts"), [run.state, run.began, run.ended], () => [stateOf(run.state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : []), "."]);
+    // The events say what the run waits for, but not its state.
+    const state = over ? run.state : list(run.waits).length || list(run.questions).length ? "waiting" : run.state === "waiting" ? "running" : run.state;
+    put($("run-facts"), [state, run.began, run.ended], () => [stateOf(state), " began ", time(run.began), ...(ended ? [", ended ", time(run.ended), `, took ${took(ended - began)}`] : []), "."]);
     put($("run-wrong"), run.error ?? null, () => (run.error ? wrong(run.error) : []));
     hide($("cancel"), over);
     hide($("report"), !(over || run.report));
@@ -1021,10 +1025,10 @@
     }
   };
   const wrong = (error) => {
-    if (typeof error === "string") return h("p", { class: "error" }, h("strong", {}, "Error: "), bdi(error));
+    if (typeof error === "string") return h("p", { class: "error" }, h("strong", {}, "Error: "), prose(error));
     const lines = [error.message ?? show(error), error.help].filter(Boolean);
     return h("p", { class: "error" }, h("strong", {}, error.path ?? error.step ? "Error in " : "Error: "), error.path ?? error.step ? h("code", {}, cut(error.path ?? error.step, 300)) : "",
-      error.path ?? error.step ? ": " : "", lines.flatMap((line, at) => [at ? h("br") : "", bdi(line)]));
+      error.path ?? error.step ? ": " : "", lines.flatMap((line, at) => [at ? h("br") : "", prose(line)]));
   };
   const undone = (one) => {
     if (one === null || typeof one !== "object") return h("li", {}, bdi(one));
@@ -1184,7 +1188,7 @@
       h("button", { type: "button", onclick: () => answer("allow_step") }, "Allow for this step"),
       h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, "Refuse…"));
     card.append(h("h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
-      question.description ? h("p", {}, bdi(question.description)) : "",
+      question.description ? h("p", {}, prose(question.description)) : "",
       h("p", { class: "hint" }, "It would get:"),
       h("pre", { tabindex: "0", "aria-label": "What the tool would get" }, cut(show(question.arguments ?? null), 8000)),
       choices, refusing, h("p", { class: "wrong failed-to-send", role: "alert" }));
