@@ -132,7 +132,7 @@ await test("the whole way", () => stubbed({}, async (stub) => {
   await page.select("#sample", "0");
   await wait(page, () => document.querySelectorAll("#picture .node").length === 5);
   await page.click('#picture [data-path="mail"]');
-  assert.deepEqual(await page.$$eval("#picture .affected", (all) => all.map((it) => it.dataset.path)), ["sent", "booked"]);
+  assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path)), ["sent", "booked"]);
   await show(page, "plan-light");
   assert.deepEqual(await contrast(page), []);
   // It does not start without its required inputs, and says so beside them.
@@ -264,6 +264,8 @@ await test("hostile texts stay text", () => stubbed({ pace: 10 }, async (stub) =
   await page.waitForSelector('#picture [data-path="a"]');
   const drawn = await page.$eval("#picture svg", (it) => [...it.querySelectorAll("*")].flatMap((it) => [it.localName, ...it.getAttributeNames()]));
   for (const no of ["script", "a", "foreignObject", "image", "style", "onclick", "onload", "href"]) assert.ok(!drawn.includes(no), no);
+  // The browser says that the policy forbids what this picture asks for when it is parsed. Everything else is still wrong.
+  page.wrong = page.wrong.filter((it) => !/-attr inline|inline event handler|inline style/.test(it));
   await close(page);
 }));
 
@@ -316,7 +318,7 @@ await test("the keyboard alone", () => stubbed({ pace: 20 }, async (stub) => {
   await page.keyboard.type("{{c.result}}");
   await wait(page, () => document.querySelectorAll("#picture .node").length === 2);
   await wait(page, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
-  await page.focus('#picture [data-path="a"]');
+  await page.$eval('#picture [data-path="a"]', (it) => it.focus());
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   assert.equal(await page.$eval("#picture .chosen", (it) => it.dataset.path), "c");
