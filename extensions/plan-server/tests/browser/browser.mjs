@@ -1,0 +1,423 @@
+// Goes through the page in Chromium. The first argument is the folder of the page, the second where screenshots go, if there are to be any.
+// The page is tested against the stub; if `PLAN_SERVER` names the binary of the server, what does not depend on its tools is tested against that, too.
+
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { spawn } from "node:child_process";
+import puppeteer from "puppeteer-core";
+import { start } from "./stub.mjs";
+
+const [folder, shown] = process.argv.slice(2);
+const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const failed = [];
+let passed = 0;
+
+// A page on which nothing may go wrong, nor be asked for from elsewhere.
+async function open(url, { width = 1400, height = 1000, scheme = "light", allowed = null } = {}) {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.wrong = [];
+  page.on("pageerror", (error) => page.wrong.push(error.message));
+  page.on("console", (said) => said.type() === "error" && !allowed?.test(said.text()) && page.wrong.push(said.text()));
+  page.on("dialog", (dialog) => (page.wrong.push(`it says ${dialog.message()}`), dialog.dismiss()));
+  page.on("request", (request) => /^https?:/.test(request.url()) && !request.url().startsWith(new URL(url).origin) && page.wrong.push(`it asks for ${request.url()}`));
+  await page.exposeFunction("violated", (what) => page.wrong.push(`the policy is violated: ${what}`));
+  await page.evaluateOnNewDocument(() =>
+    addEventListener("securitypolicyviolation", (event) => self.violated?.(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`)));
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }, { name: "prefers-reduced-motion", value: "reduce" }]);
+  await page.setViewport({ width, height });
+  await page.goto(url);
+  return page;
+}
+const close = async (page) => {
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await page.browserContext().close();
+  assert.deepEqual(page.wrong, []);
+};
+const text = (page, selector) => page.$eval(selector, (it) => it.textContent);
+const wait = (page, test, ...given) => page.waitForFunction(test, { polling: 50 }, ...given);
+const says = (page, selector, words) => wait(page, (selector, words) => [...document.querySelectorAll(selector)].some((it) => it.getClientRects().length && it.textContent.includes(words)), selector, words);
+const button = async (page, label, within = "body") => {
+  await wait(page, (label, within) => [...document.querySelectorAll(`${within} button`)].some((it) => it.getClientRects().length && it.textContent === label), label, within);
+  const [found] = await page.evaluateHandle((label, within) => [[...document.querySelectorAll(`${within} button`)].find((it) => it.getClientRects().length && it.textContent === label)], label, within)
+    .then((all) => all.getProperties()).then((all) => all.values());
+  return found.asElement();
+};
+const press = async (page, label, within) => (await button(page, label, within)).click();
+const put = (page, value) => page.$eval("#text", (area, value) => {
+  area.value = value;
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+}, value);
+const show = async (page, name) => shown && page.screenshot({ path: path.join(shown, `${name}.png`), fullPage: true });
+const fits = async (page) => {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(wide <= 0, `the page is ${wide} pixels too wide`);
+};
+// Each visible text has a contrast of at least 4.5 to 1, with what is drawn under it.
+const contrast = (page) => page.evaluate(() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const parts = (color) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    return canvas.getImageData(0, 0, 1, 1).data;
+  };
+  const over = (top, under) => [0, 1, 2].map((at) => (top[at] * top[3] + under[at] * (255 - top[3])) / 255);
+  const light = (color) => color.reduce((sum, part, at) => {
+    const value = part / 255;
+    return sum + [0.2126, 0.7152, 0.0722][at] * (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  }, 0);
+  const found = [];
+  for (const element of document.querySelectorAll("body *")) {
+    if (element.closest("svg, .marks, .unseen, option") || !element.getClientRects().length) continue;
+    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) && element.tagName !== "TEXTAREA") continue;
+    const around = [];
+    for (let at = element; at; at = at.parentElement) around.unshift(getComputedStyle(at).backgroundColor);
+    const under = around.reduce((under, color) => over(parts(color), under), [255, 255, 255]);
+    const ink = over(parts(getComputedStyle(element).color), under);
+    const [a, b] = [light(ink), light(under)].sort((a, b) => b - a);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) found.push(`${element.tagName}.${element.className} "${element.textContent.slice(0, 30)}" has ${ratio.toFixed(2)}`);
+  }
+  return found;
+});
+
+async function test(name, run) {
+  if (process.env.ONLY && !name.includes(process.env.ONLY)) return;
+  try {
+    await run();
+    passed += 1;
+  } catch (error) {
+    failed.push(`${name}: ${error.stack.split("\n").slice(0, 40).join("\n")}`);
+  }
+}
+
+async function stubbed(options, run) {
+  const stub = await start({ page: folder, ...options });
+  try {
+    await run(stub);
+  } finally {
+    stub.close();
+  }
+}
+
+const faulty = async (page) => {
+  await wait(page, () => document.querySelectorAll("#sample option").length > 1);
+  const value = await page.$$eval("#sample option", (all) => all.find((it) => /faulty|wrong|mistake|error/i.test(it.textContent))?.value);
+  await page.select("#sample", value);
+  await wait(page, () => document.querySelector("#marks mark") && document.querySelector("#findings .is-error button"));
+};
+
+await test("the whole way", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  assert.ok(!page.url().includes("token"), "the token is still in the address");
+  await faulty(page);
+  assert.equal(await text(page, "#marks mark"), "{{inbx.result[0].id}}");
+  // The mark is exactly under the text: both have the same font, and the line is the third.
+  assert.equal(await page.$eval("#marks div", (it) => it.style.top), "48px");
+  assert.equal(await page.$eval("#start", (it) => it.getAttribute("aria-disabled")), "true");
+  await page.click("#findings button");
+  assert.equal(await page.evaluate(() => {
+    const area = document.activeElement;
+    return area.value.slice(area.selectionStart, area.selectionEnd);
+  }), "{{inbx.result[0].id}}");
+  await show(page, "faulty-light");
+  // What is typed before a mark moves it; what replaces it removes it.
+  await page.keyboard.type("{{inbox.result[0].id}}");
+  await wait(page, () => !document.querySelector("#marks mark") && document.querySelectorAll("#picture .node").length === 3);
+
+  await page.select("#sample", "0");
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 5);
+  await page.click('#picture [data-path="mail"]');
+  assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path)), ["sent", "booked"]);
+  await show(page, "plan-light");
+  assert.deepEqual(await contrast(page), []);
+  // It does not start without its required inputs, and says so beside them.
+  await page.click("#start");
+  assert.equal(await text(page, "#input-0-error"), "Enter a value.");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "input-0");
+  assert.equal(stub.runs.size, 0);
+  await page.type("#input-0", "nobody");
+  await Promise.all([page.waitForResponse((it) => it.status() === 422), page.click("#start")]);
+  await says(page, "#input-0-error", "Nobody has this name");
+  page.wrong = page.wrong.filter((it) => !/422/.test(it));
+  await page.$eval("#input-0", (it) => (it.value = ""));
+  await page.type("#input-0", "sarah");
+  await page.click("#start");
+
+  await says(page, "#waits h3", "answer");
+  assert.equal(await page.$eval('#live [data-path="answer"]', (it) => it.classList.contains("waiting")), true);
+  // A connection that breaks comes back, and what is typed stays.
+  await page.type("#waits textarea", "See you ");
+  stub.drop();
+  await says(page, "#connection", "Connection lost");
+  await says(page, "#connection", "Live");
+  page.wrong = page.wrong.filter((it) => !/ERR_INCOMPLETE|net::/.test(it));
+  await page.type("#waits textarea", "there.");
+  await show(page, "waiting-light");
+  await press(page, "Send the value", "#waits");
+  await says(page, "#questions h3", "send_mail");
+  await says(page, "#questions pre", "{{answer.result}}");
+  await show(page, "question-light");
+  assert.deepEqual(await contrast(page), []);
+  await press(page, "Allow", "#questions");
+  await says(page, "#questions h3", "book_meeting");
+  await press(page, "Allow for this step", "#questions");
+  await says(page, "#run-facts", "done");
+  await says(page, "#result pre", "See you there.");
+  assert.equal(await page.$$eval("#live .node.completed", (all) => all.length), 5);
+  await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
+  await show(page, "done-light");
+  assert.deepEqual(await contrast(page), []);
+
+  await press(page, "Open the report");
+  await page.waitForSelector("#report-dialog[open] iframe");
+  const frame = await (await page.$("#report-frame iframe")).contentFrame();
+  await frame.waitForFunction(() => document.documentElement.classList.contains("scripted"));
+  assert.equal(await frame.$eval("#said", (it) => it.textContent), "done");
+  assert.equal(await frame.$eval("h1", (it) => getComputedStyle(it).color), "rgb(1, 2, 3)");
+  // The report can reach neither the token nor the page.
+  assert.equal(await frame.evaluate(() => {
+    try {
+      return String(sessionStorage.length + parent.document.title.length);
+    } catch (error) {
+      return error.name;
+    }
+  }), "SecurityError");
+  await page.keyboard.press("Escape");
+  await wait(page, () => !document.querySelector("iframe"));
+  await close(page);
+}));
+
+await test("cancel and undo, and the list", () => stubbed({ pace: 40 }, async (stub) => {
+  const page = await open(stub.url);
+  const slow = '[{"id":"sent","tool":"send_mail","arguments":{}},{"id":"later","tool":"slow","arguments":{"x":"{{sent.result}}"}}]';
+  await put(page, slow);
+  await page.click('[name=approve][value="none"]');
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 2);
+  await page.click("#start");
+  await wait(page, () => document.querySelector('#live [data-path="later"]')?.classList.contains("running"));
+  await press(page, "Cancel the run…");
+  await press(page, "Keep it running");
+  await press(page, "Cancel the run…");
+  await show(page, "cancel-light");
+  await press(page, "Cancel the run", "#cancel-dialog");
+  await says(page, "#undone", "unsend_mail");
+  await says(page, "#run-facts", "cancelled");
+  await show(page, "cancelled-light");
+  assert.deepEqual(await contrast(page), []);
+
+  // A refusal is an error of the run, with its reason.
+  await press(page, "Edit this plan");
+  await page.click('[name=approve][value="each"]');
+  await wait(page, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
+  await page.click("#start");
+  await press(page, "Refuse…", "#questions");
+  await page.type("#questions input", "not today");
+  await press(page, "Refuse it", "#questions");
+  await says(page, "#run-wrong", "refused: not today");
+  assert.equal(await page.$eval('#live [data-path="later"]', (it) => it.classList.contains("blocked")), true);
+  await show(page, "failed-light");
+
+  // The list: filters and pages.
+  for (let run = 0; run < 30; run += 1) {
+    await fetch(`${stub.origin}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${stub.token}` }, body: JSON.stringify({ text: '[{"id":"a","tool":"list_mails"}]', inputs: {}, approve: "none" }) });
+  }
+  await page.click("#to-runs");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 25);
+  await show(page, "runs-light");
+  await page.click("#older");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 7);
+  await page.click("#newer");
+  await page.select("#filter-state", "failed");
+  await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
+  await page.click("#runs a");
+  await says(page, "#run-wrong", "not today");
+  await close(page);
+}));
+
+await test("hostile texts stay text", () => stubbed({ pace: 10 }, async (stub) => {
+  const page = await open(stub.url);
+  const id = `<img src=x onerror=alert(1)>\u202Eevil\u2066${"long".repeat(200)}`;
+  await put(page, JSON.stringify([{ id, tool: "<script>alert(2)</script>", arguments: { x: "{{PLACEHOLDER_x}}" } }]));
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 1);
+  await fits(page);
+  await page.type("#input-0", "</pre><script>alert(3)</script>");
+  await page.click('[name=approve][value="none"]');
+  await show(page, "hostile-light");
+  await page.click("#start");
+  await says(page, "#run-facts", "done");
+  await says(page, "#given", "<script>alert(3)</script>");
+  await fits(page);
+  await show(page, "hostile-run-light");
+  assert.deepEqual(await page.$$eval("img, iframe, main script", (all) => all.length), 0);
+  // A picture with what no picture of a plan has loses it.
+  const bad = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="alert(4)"><script>alert(5)</script><a href="javascript:alert(6)"><text>x</text></a><foreignObject/><g class="node" data-path="a" style="fill:red" onclick="alert(7)"><image href="https://example.org/"/><rect class="box" width="5" height="5" x="0" y="0"/></g></svg>';
+  await page.setRequestInterception(true);
+  page.on("request", (request) => (request.url().endsWith("/api/check") ? request.respond({ status: 200, contentType: "application/json",
+    body: JSON.stringify({ dialect: "x", findings: [], plan: { name: "x", text: "", inputs: [], steps: [], svg: bad } }) }) : request.continue()));
+  await page.click("#to-editor");
+  await put(page, "[]");
+  await page.waitForSelector('#picture [data-path="a"]');
+  const drawn = await page.$eval("#picture svg", (it) => [...it.querySelectorAll("*")].flatMap((it) => [it.localName, ...it.getAttributeNames()]));
+  for (const no of ["script", "a", "foreignObject", "image", "style", "onclick", "onload", "href"]) assert.ok(!drawn.includes(no), no);
+  // The browser says that the policy forbids what this picture asks for when it is parsed. Everything else is still wrong.
+  page.wrong = page.wrong.filter((it) => !/-attr inline|inline event handler|inline style/.test(it));
+  await close(page);
+}));
+
+await test("bounded work", () => stubbed({}, async (stub) => {
+  const page = await open(stub.url);
+  await page.setRequestInterception(true);
+  const findings = Array.from({ length: 5000 }, (_, at) => ({ severity: "error", code: "x", message: `m${at}`, help: null, labels: [{ start: { line: at + 1, column: 1, offset: at * 2 }, end: { line: at + 1, column: 2, offset: at * 2 + 1 }, text: "" }] }));
+  page.on("request", (request) => (request.url().endsWith("/api/check") ? request.respond({ status: 200, contentType: "application/json", body: JSON.stringify({ dialect: null, findings, plan: null }) }) : request.continue()));
+  await put(page, "x\n".repeat(5000));
+  await wait(page, () => document.querySelector("#marks mark"));
+  assert.equal(await page.$$eval("#marks div", (all) => all.length), 300);
+  assert.equal(await page.$$eval("#findings li", (all) => all.length), 101);
+  await put(page, "x".repeat(300 * 1024));
+  await says(page, "#findings-count", "at most");
+  await close(page);
+}));
+
+await test("the keyboard alone", () => stubbed({ pace: 20 }, async (stub) => {
+  // Without the token in the address, the page asks for it.
+  const page = await open(stub.origin, { allowed: /401/ });
+  await page.waitForSelector("#sign-in:not([hidden])");
+  await page.keyboard.type("wrong");
+  await page.keyboard.press("Enter");
+  await says(page, "#token-error", "does not know this token");
+  await show(page, "sign-in-light");
+  await page.keyboard.type(stub.token);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#editor-view:not([hidden])");
+  const at = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent);
+  const tab = async (to) => {
+    for (let step = 0; step < 60; step += 1) {
+      // Whatever has the focus can be seen to have it.
+      const seen = await page.evaluate(() => {
+        const it = document.activeElement;
+        if (it === document.body || it.tagName === "H1" || it.id === "main") return true;
+        const style = getComputedStyle(it.id === "text" ? it.closest(".editor") : it);
+        return style.outlineStyle !== "none" || it.matches(".node");
+      });
+      assert.ok(seen, `the focus on ${await at()} cannot be seen`);
+      if ((await at()) === to) return;
+      await page.keyboard.press("Tab");
+    }
+    assert.fail(`Tab does not come to ${to}, but to ${await at()}`);
+  };
+  await tab("text");
+  await page.keyboard.type('[{"id": "a", "tool": "list", "arguments": {"x": "{{b.result}}"}}, {"id": "c", "tool": "send", "arguments": {"x": "{{PLACEHOLDER_x}}"}}]');
+  await page.waitForSelector("#marks mark");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("F8");
+  await page.keyboard.type("{{c.result}}");
+  await wait(page, () => document.querySelectorAll("#picture .node").length === 2);
+  await wait(page, () => document.querySelector("#start").getAttribute("aria-disabled") === "false");
+  await page.$eval('#picture [data-path="a"]', (it) => it.focus());
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.$eval("#picture .chosen", (it) => it.dataset.path), "c");
+  await tab("input-0");
+  await page.keyboard.type("x");
+  await page.keyboard.press("Enter");
+  await says(page, "#questions h3", "send");
+  await tab("Allow");
+  await page.keyboard.press("Enter");
+  await says(page, "#run-facts", "done");
+  await close(page);
+}));
+
+for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width: 360, height: 740 }], ["zoomed", { width: 640, height: 500 }], ["narrow-dark", { width: 360, height: 740, scheme: "dark" }]]) {
+  await test(name, () => stubbed({ pace: 60 }, async (stub) => {
+    const page = await open(stub.url, options);
+    const looks = async (what) => {
+      await show(page, `${what}-${name}`);
+      await fits(page);
+      assert.deepEqual(await contrast(page), []);
+    };
+    await faulty(page);
+    await looks("faulty");
+    await page.select("#sample", "0");
+    await page.waitForSelector("#input-0");
+    await page.click("#start");
+    await looks("plan");
+    await page.type("#input-0", "sarah");
+    await page.click("#start");
+    await page.waitForSelector("#waits textarea");
+    await looks("waiting");
+    await page.type("#waits textarea", "Yes.");
+    await press(page, "Send the value");
+    await says(page, "#questions h3", "send_mail");
+    await looks("question");
+    await press(page, "Refuse…");
+    await looks("refusing");
+    await press(page, "Refuse it");
+    await says(page, "#run-facts", "failed");
+    await looks("failed");
+    await page.click("#to-runs");
+    await page.waitForSelector("#runs a");
+    await looks("runs");
+    await close(page);
+  }));
+}
+
+// The server itself, with what every server has: samples of which one is faulty, and runs that end or wait.
+if (process.env.PLAN_SERVER) {
+  await test("the server", async () => {
+    const data = fs.mkdtempSync(path.join(os.tmpdir(), "plan-server-"));
+    const server = spawn(process.env.PLAN_SERVER, ["--address", "127.0.0.1:0", "--data", data], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      const url = await new Promise((resolve, reject) => {
+        let said = "";
+        const late = setTimeout(() => reject(new Error(`the server prints no address: ${said}`)), 15_000);
+        server.stdout.on("data", (part) => {
+          said += part;
+          const found = /http:\/\/\S+#token=\S+/.exec(said);
+          if (found) (clearTimeout(late), resolve(found[0]));
+        });
+        server.on("exit", (code) => reject(new Error(`the server ends with ${code}: ${said}`)));
+      });
+      const page = await open(url);
+      await faulty(page);
+      await show(page, "server-faulty");
+      const samples = await page.$$eval("#sample option", (all) => all.map((it) => it.value).filter(Boolean));
+      assert.ok(samples.length >= 5);
+      let started = 0;
+      for (const sample of samples) {
+        await page.click("#to-editor");
+        await Promise.all([page.waitForResponse((it) => it.url().endsWith("/api/check")), page.select("#sample", "").then(() => page.select("#sample", sample))]);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        await show(page, `server-plan-${sample}`);
+        if (await page.$("#findings .is-error")) continue;
+        for (const field of await page.$$("#inputs input")) await field.type("1");
+        await page.click('[name=approve][value="none"]');
+        await page.click("#start");
+        await wait(page, () => /done|failed|waiting/.test(document.querySelector("#run-facts").textContent) && document.querySelector("#timeline .row"));
+        await show(page, `server-run-${sample}`);
+        started += 1;
+      }
+      assert.ok(started > 0);
+      await page.click("#to-runs");
+      await wait(page, (started) => document.querySelectorAll("#runs tbody tr").length === started, started);
+      await close(page);
+    } finally {
+      const over = new Promise((resolve) => server.on("exit", resolve));
+      server.kill("SIGTERM");
+      await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 10_000))]);
+      if (server.exitCode === null && server.signalCode === null) server.kill("SIGKILL");
+      fs.rmSync(data, { recursive: true, force: true });
+    }
+  });
+} else {
+  console.log("plan-server/tests/browser: the server itself is not tested, since `PLAN_SERVER` does not name it");
+}
+
+await browser.close();
+failed.forEach((failure) => console.log(`FAILED ${failure}`));
+console.log(`plan-server/tests/browser: ${passed} passed, ${failed.length} failed`);
+process.exit(failed.length > 0 ? 1 : 0);

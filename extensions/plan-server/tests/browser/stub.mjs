@@ -1,0 +1,292 @@
+// A server that answers what `API.md` says, so that the page can be tested without the real one: it knows action plans, a few tools, and
+// runs that take a moment for each step. It is in memory, and checks only what the tests of the page need.
+
+import http from "node:http";
+import fs from "node:fs";
+import path from "node:path";
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+const READS = /^(find|list|read|look|search|track)/;
+
+const SAMPLES = [
+  {
+    name: "reply", title: "Reply to the last mail (an input and an answer)", dialect: "action-plan", text: `[
+    {"id": "inbox", "intent": "Find the mail.", "tool": "list_mails", "arguments": {"sender": "{{PLACEHOLDER_sender}}"}},
+    {"id": "mail", "tool": "read_mail", "arguments": {"id": "{{inbox.result[0].id}}"}},
+    {"id": "answer", "await": "String"},
+    {"id": "sent", "tool": "send_mail", "arguments": {"to": "{{mail.result.from}}", "text": "{{answer.result}}"}},
+    {"id": "booked", "tool": "book_meeting", "arguments": {"with": "{{mail.result.from}}", "after": "{{sent.result}}"}}
+]
+` },
+  {
+    name: "faulty", title: "Faulty: a step that does not exist", dialect: "action-plan", text: `[
+    {"id": "inbox", "tool": "list_mails", "arguments": {"sender": "sarah"}},
+    {"id": "mail", "tool": "read_mail", "arguments": {"id": "{{inbx.result[0].id}}"}},
+    {"id": "sent", "tool": "send_mail", "arguments": {"to": "{{mail.result.from}}", "text": "See you."}}
+]
+` },
+];
+
+const escaped = (text) => String(text).replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const place = (text, offset) => {
+  const before = text.slice(0, offset);
+  const line = before.split("\n").length;
+  return { line, column: [...before.slice(before.lastIndexOf("\n") + 1)].length + 1, offset };
+};
+
+function check(text) {
+  const findings = [];
+  const find = (severity, code, message, help, start, end, words = "") =>
+    findings.push({ severity, code, message, help, labels: [{ start: place(text, start), end: place(text, end), text: words }] });
+  let list;
+  try {
+    list = JSON.parse(text);
+  } catch (error) {
+    const at = Number(/position (\d+)/.exec(error.message)?.[1] ?? text.length);
+    find("error", "malformed-json", `the text is not JSON: ${error.message}`, "check the commas, quotes and brackets before this place", Math.min(at, text.length), Math.min(at + 1, text.length));
+    return { dialect: null, findings, plan: null };
+  }
+  if (!Array.isArray(list)) {
+    find("error", "not-a-plan", "a plan is a list of steps", null, 0, text.length);
+    return { dialect: null, findings, plan: null };
+  }
+  const ids = list.map((step, at) => String(step.id ?? `step${at}`));
+  const inputs = new Map();
+  const steps = list.map((step, at) => {
+    const needs = new Set();
+    for (const [whole, name] of JSON.stringify(step.arguments ?? {}).matchAll(/\{\{([^{}]+?)\}\}/g)) {
+      const placeholder = /^PLACEHOLDER_(\w+)/.exec(name)?.[1];
+      if (placeholder) {
+        const kind = /count|number/.test(placeholder) ? "number" : /urgent/.test(placeholder) ? "boolean" : /list|json/.test(placeholder) ? "json" : "text";
+        inputs.set(placeholder, { name: placeholder, type: kind === "json" ? "string[]" : kind, required: !/^maybe/.test(placeholder), kind, description: `What \`${step.tool}\` gets.` });
+        continue;
+      }
+      const id = name.split(".")[0];
+      const where = text.indexOf(whole);
+      if (!ids.includes(id)) find("error", "unknown-step", `the step \`${id}\` does not exist`, `the steps are ${ids.map((id) => `\`${id}\``).join(", ")}`, where, where + whole.length, "this reference");
+      else if (!/\.result/.test(name)) find("warning", "odd-reference", `\`${whole}\` has no \`.result\``, `write \`{{${id}.result}}\``, where, where + whole.length);
+      else needs.add(id);
+    }
+    const waits = "await" in step;
+    return { path: ids[at], tool: step.tool ?? null, read_only: !waits && READS.test(step.tool ?? ""), waits, needs: [...needs], affects: [], type: step.await, arguments: step.arguments ?? {} };
+  });
+  for (const step of steps) {
+    const hit = new Set([step.path]);
+    for (let round = 0; round < steps.length; round += 1) for (const other of steps) if (other.needs.some((need) => hit.has(need))) hit.add(other.path);
+    hit.delete(step.path);
+    step.affects = [...hit];
+  }
+  const failed = findings.some(({ severity }) => severity === "error");
+  const plan = failed ? null : { name: "mail", text: `plan mail\n${steps.map((step) => `\n  step ${step.path} = ${step.tool ?? `await ${step.type}`}`).join("")}\n`,
+    inputs: [...inputs.values()], steps: steps.map(({ type, arguments: given, ...step }) => step), svg: draw(steps) };
+  return { dialect: "action-plan", findings, plan, steps };
+}
+
+function draw(steps) {
+  const level = new Map();
+  for (const step of steps) level.set(step.path, Math.max(-1, ...step.needs.map((need) => level.get(need) ?? 0)) + 1);
+  const column = new Map();
+  const at = new Map();
+  for (const step of steps) {
+    const row = level.get(step.path);
+    const nth = column.get(row) ?? 0;
+    column.set(row, nth + 1);
+    at.set(step.path, [10 + nth * 210, 10 + row * 80]);
+  }
+  const width = 20 + 210 * Math.max(1, ...column.values());
+  const height = 20 + 80 * Math.max(1, column.size);
+  const edges = steps.flatMap((step) => step.needs.map((need) => {
+    const [[x, y], [u, v]] = [at.get(need), at.get(step.path)];
+    return `<path class="edge" data-from="${escaped(need)}" data-to="${escaped(step.path)}" d="M${x + 95} ${y + 44}C${x + 95} ${y + 62} ${u + 95} ${v - 20} ${u + 95} ${v}"><title>${escaped(need)} → ${escaped(step.path)}</title></path>`;
+  }));
+  const nodes = steps.map((step) => {
+    const [x, y] = at.get(step.path);
+    const kind = step.waits ? "waits" : step.read_only ? "reads" : "acts";
+    const short = (text) => escaped([...String(text)].slice(0, 24).join(""));
+    return `<g class="node ${kind}" data-path="${escaped(step.path)}" tabindex="0" role="button" aria-label="${escaped(step.path)}"><title>${escaped(step.path)}</title><rect class="box" x="${x}" y="${y}" width="190" height="44" rx="7"/><rect class="mark" x="${x}" y="${y}" width="6" height="44" rx="3"/><text class="id" x="${x + 15}" y="${y + 18.5}">${short(step.path)}</text><text class="what" x="${x + 15}" y="${y + 34.5}">${short(step.tool ?? `waits for ${step.type}`)}</text></g>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" class="graph" viewBox="0 0 ${width} ${height}"><defs><marker id="tip"><path d="M0 0L8 4L0 8z"/></marker></defs>${edges.join("")}${nodes.join("")}</svg>`;
+}
+
+// Starts the stub on a free port. `pace` is how many milliseconds a step takes.
+export async function start({ page, pace = 120 }) {
+  const token = randomBytes(16).toString("hex");
+  const runs = new Map();
+  const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  const told = (run) => {
+    const { id, plan, state, began, ended, inputs, output, error, waits, questions, undone } = run;
+    return { id, plan, state, began, ended, inputs, output, error, report: ended ? `/api/runs/${id}/report.html` : null, waits, questions: questions.map(({ settle, ...rest }) => rest), undone };
+  };
+  const send = (run, event, data) => {
+    for (const response of run.watchers) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  };
+  const step = (run, event) => {
+    run.events.push(event);
+    send(run, "step", event);
+  };
+  async function execute(run, steps, approve) {
+    const values = new Map();
+    const failed = (one, error, started) => {
+      step(run, { path: one.path, status: "failed", attempt: 1, started_ms: started, ended_ms: Date.now(), error });
+      run.error = { path: one.path, message: error, help: null };
+      for (const path of one.affects) step(run, { path, status: "blocked", attempt: 0, started_ms: null, ended_ms: null, error: null });
+    };
+    for (const one of steps) {
+      if (run.cancelled) break;
+      if (one.needs.some((need) => !values.has(need))) continue;
+      const started = Date.now();
+      const event = (status, attempt = 1, error = null, ended = null) => step(run, { path: one.path, status, attempt, started_ms: started, ended_ms: ended, error });
+      if (one.waits) {
+        event("waiting");
+        run.state = "waiting";
+        run.waits = [{ path: one.path, type: one.type }];
+        send(run, "waits", run.waits);
+        const value = await new Promise((resolve) => (run.answer = resolve));
+        if (run.cancelled) break;
+        run.waits = [];
+        run.state = "running";
+        values.set(one.path, value);
+        send(run, "waits", []);
+        event("completed", 1, null, Date.now());
+        continue;
+      }
+      if (approve === "each" && !one.read_only) {
+        const question = { id: randomBytes(4).toString("hex"), path: one.path, tool: one.tool, description: "Changes something, so somebody has to agree.", arguments: one.arguments };
+        run.state = "waiting";
+        run.questions = [question];
+        event("waiting");
+        send(run, "question", question);
+        const { decision, reason } = await new Promise((resolve) => (question.settle = resolve));
+        run.questions = [];
+        run.state = "running";
+        if (run.cancelled) break;
+        if (decision === "refuse") {
+          failed(one, `refused: ${reason ?? "without a reason"}`, started);
+          break;
+        }
+      }
+      event("running");
+      if (/flaky/.test(one.tool)) {
+        await sleep(pace);
+        event("running", 1, "the service is not available", Date.now());
+        step(run, { path: one.path, status: "running", attempt: 2, started_ms: Date.now(), ended_ms: null, error: null });
+      }
+      for (let waited = 0; waited < (one.tool === "slow" ? 60_000 : pace) && !run.cancelled; waited += 20) await sleep(20);
+      if (run.cancelled) {
+        event("cancelled", 1, null, Date.now());
+        break;
+      }
+      values.set(one.path, { from: "sarah@example.org", id: one.path });
+      step(run, { path: one.path, status: "completed", attempt: /flaky/.test(one.tool) ? 2 : 1, started_ms: /flaky/.test(one.tool) ? Date.now() - pace : started, ended_ms: Date.now(), error: null });
+      if (/^(send|book)/.test(one.tool)) run.acted.push(one);
+    }
+    if (run.cancelled || run.error) {
+      run.undone = run.acted.toReversed().map((one) => ({ path: one.path, tool: `un${one.tool}`, status: "completed" }));
+      run.state = run.cancelled ? "cancelled" : "failed";
+      if (run.cancelled) run.error = { message: "the run was cancelled", help: null };
+    } else {
+      run.state = "done";
+      run.output = Object.fromEntries(values);
+    }
+    run.ended = new Date().toISOString();
+    send(run, "end", told(run));
+    for (const response of run.watchers) response.end();
+  }
+  const report = (run) => {
+    const nonce = randomBytes(16).toString("hex");
+    return `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; base-uri 'none'; form-action 'none'"><link rel="stylesheet" nonce="${nonce}" href="/report.css"></head><body><header><h1>${escaped(run.plan)}</h1></header><p id="said">${escaped(run.state)}</p><pre>${escaped(JSON.stringify(run.output))}</pre><script nonce="${nonce}" src="/report.js"></script></body></html>`;
+  };
+
+  const server = http.createServer(async (request, response) => {
+    const url = new URL(request.url, "http://stub");
+    const headers = { "Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" };
+    const answer = (status, type, body) => response.writeHead(status, { ...headers, "Content-Type": type, "Cache-Control": "no-store" }).end(body);
+    const json = (status, value) => answer(status, "application/json", JSON.stringify(value));
+    const wrong = (status, code, message, help = null, more = {}) => json(status, { error: { code, message, help }, ...more });
+    const files = { "/": ["index.html", "text/html"], "/page.css": ["page.css", "text/css"], "/page.js": ["page.js", "text/javascript"] };
+    if (files[url.pathname]) return answer(200, `${files[url.pathname][1]}; charset=utf-8`, fs.readFileSync(path.join(page, files[url.pathname][0])));
+    if (url.pathname === "/report.css") return answer(200, "text/css", "h1 { color: rgb(1, 2, 3); }");
+    if (url.pathname === "/report.js") return answer(200, "text/javascript", "document.documentElement.classList.add('scripted');");
+    if (request.headers.authorization !== `Bearer ${token}`) return wrong(401, "unauthorized", "the token is missing or wrong", "send the token that the server printed");
+    let body = "";
+    for await (const part of request) body += part;
+    let given = null;
+    try {
+      given = body ? JSON.parse(body) : null;
+    } catch {
+      return wrong(400, "malformed", "the body is not JSON");
+    }
+    const [, , , id, what, which] = url.pathname.split("/").map(decodeURIComponent);
+    const run = runs.get(id);
+    if (url.pathname === "/api/samples") return json(200, SAMPLES);
+    if (url.pathname === "/api/check") {
+      const { steps, ...said } = check(given.text);
+      return json(200, said);
+    }
+    if (url.pathname === "/api/runs" && request.method === "POST") {
+      const { steps, plan, findings } = check(given.text);
+      if (!plan) return wrong(422, "findings", "the plan has errors", null, { findings });
+      const inputs = plan.inputs.flatMap(({ name, required }) => (required && given.inputs[name] === undefined ? [{ name, message: "it is missing" }]
+        : given.inputs[name] === "nobody" ? [{ name, message: "nobody has this name" }] : []));
+      if (inputs.length) return wrong(422, "inputs", "the inputs do not fit", null, { inputs });
+      const run = { id: `r${String(runs.size + 1).padStart(4, "0")}`, plan: plan.name, state: "running", began: new Date().toISOString(), ended: null, inputs: given.inputs, output: null,
+        error: null, waits: [], questions: [], undone: [], watchers: new Set(), events: [], acted: [] };
+      runs.set(run.id, run);
+      execute(run, steps, given.approve);
+      return json(201, { id: run.id });
+    }
+    if (url.pathname === "/api/runs") {
+      const [state, plan, before] = ["state", "plan", "before"].map((name) => url.searchParams.get(name));
+      const limit = Number(url.searchParams.get("limit") ?? 50);
+      const all = [...runs.values()].toReversed().filter((run) => (!state || run.state === state) && (!plan || run.plan === plan) && (!before || run.id < before));
+      return json(200, { runs: all.slice(0, limit).map(({ id, plan, state, began, ended }) => ({ id, plan, state, began, ended })), next: all.length > limit ? all[limit - 1].id : null });
+    }
+    if (!run) return wrong(404, "unknown-run", `the run \`${id}\` does not exist`, "the list of runs has those that exist");
+    if (!what) return json(200, told(run));
+    if (what === "events") {
+      response.writeHead(200, { ...headers, "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+      response.write(`: hello\r\nevent: state\r\ndata: ${JSON.stringify(told(run))}\r\n\r\n`);
+      for (const event of run.events) response.write(`event: step\ndata: ${JSON.stringify(event)}\n\n`);
+      if (run.ended) return response.end(`event: end\ndata: ${JSON.stringify(told(run))}\n\n`);
+      run.watchers.add(response);
+      response.on("close", () => run.watchers.delete(response));
+      return undefined;
+    }
+    if (what === "report.html") return answer(200, "text/html; charset=utf-8", report(run));
+    if (what === "questions") {
+      const question = run.questions.find((one) => one.id === which);
+      if (!question) return wrong(409, "answered", "the question is not open");
+      question.settle(given);
+      return json(200, {});
+    }
+    if (what === "signals") {
+      if (!run.waits.some(({ path }) => path === given.path)) return wrong(409, "not-waiting", `the step \`${given.path}\` does not wait`);
+      if (typeof given.value !== "string") return wrong(422, "wrong-type", `the step \`${given.path}\` waits for a String`, "send a text");
+      run.answer(given.value);
+      return json(200, {});
+    }
+    if (what === "cancel") {
+      run.cancelled = true;
+      run.answer?.(null);
+      run.questions.forEach(({ settle }) => settle({}));
+      return json(202, {});
+    }
+    return wrong(404, "unknown-path", "there is nothing here");
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  return {
+    url: `${origin}/#token=${token}`, origin, token, runs,
+    // Breaks the streams of all who watch.
+    drop: () => runs.forEach((run) => run.watchers.forEach((response) => response.destroy())),
+    close: () => (server.closeAllConnections(), server.close()),
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { url } = await start({ page: path.resolve(process.argv[2] ?? path.join(here, "../../page")), pace: 800 });
+  console.log(url);
+}
