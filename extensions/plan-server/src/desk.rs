@@ -1,0 +1,128 @@
+//! Who is asked before calls: people, over the API.
+
+use crate::live::Live;
+use crate::metrics::Metrics;
+use crate::run_id::Start;
+use plan_runtime::run::{Decision, Gate, GatedCall};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+
+/// A call that waits for an approval.
+#[derive(Clone, Serialize)]
+pub(crate) struct Question {
+    pub(crate) id: String,
+    pub(crate) path: String,
+    pub(crate) tool: String,
+    pub(crate) description: String,
+    pub(crate) arguments: Value,
+}
+
+struct Open {
+    run: String,
+    question: Question,
+    answer: oneshot::Sender<Decision>,
+}
+
+/// The open questions of all runs. After a restart, what was not answered is asked again, and has another id.
+pub(crate) struct Desk {
+    next: AtomicU64,
+    open: Mutex<BTreeMap<u64, Open>>,
+    live: Arc<Live>,
+    metrics: Arc<Metrics>,
+}
+
+impl Desk {
+    pub(crate) fn new(live: Arc<Live>, metrics: Arc<Metrics>) -> Self {
+        Self {
+            next: AtomicU64::new(1),
+            open: Mutex::default(),
+            live,
+            metrics,
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is asked about a run.
+    pub(crate) fn questions(&self, run: &str) -> Vec<Question> {
+        let open = self.open();
+        let of_run = open.values().filter(|open| open.run == run);
+        of_run.map(|open| open.question.clone()).collect()
+    }
+
+    /// Whether something is asked about a run.
+    pub(crate) fn asks(&self, run: &str) -> bool {
+        self.open().values().any(|open| open.run == run)
+    }
+
+    /// Answers a question. Whether it was open.
+    pub(crate) fn answer(&self, run: &str, question: &str, decision: Decision) -> bool {
+        let Ok(number) = question.parse() else {
+            return false;
+        };
+        let mut all = self.open();
+        if all.get(&number).is_none_or(|open| open.run != run) {
+            return false;
+        }
+        let open = all.remove(&number);
+        drop(all);
+        open.is_some_and(|open| open.answer.send(decision).is_ok())
+    }
+}
+
+/// Takes a question away once nobody waits for its answer.
+struct Asked<'d> {
+    desk: &'d Desk,
+    run: String,
+    number: u64,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.desk.open().remove(&self.number);
+        self.desk.metrics.questions.dec();
+        self.desk.live.changed(&self.run);
+    }
+}
+
+impl Gate for Desk {
+    async fn ask(&self, call: GatedCall) -> Decision {
+        let run = call.context().run_id().to_owned();
+        if call.is_read_only() || !Start::of(&run).asks {
+            return Decision::Allow;
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let (answer, decided) = oneshot::channel();
+        let question = Question {
+            id: number.to_string(),
+            path: call.context().to_string(),
+            tool: call.tool().to_owned(),
+            description: call.description().to_owned(),
+            arguments: call.arguments().clone(),
+        };
+        let open = Open {
+            run: run.clone(),
+            question: question.clone(),
+            answer,
+        };
+        self.open().insert(number, open);
+        self.metrics.questions.inc();
+        let _asked = Asked {
+            desk: self,
+            run: run.clone(),
+            number,
+        };
+        self.live.asked(&run, question);
+        match decided.await {
+            Ok(decision) => decision,
+            // The server ends, and asks again when it is back.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}

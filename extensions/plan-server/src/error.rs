@@ -1,0 +1,180 @@
+//! What a client is told when something is wrong, and the bodies of requests.
+
+use crate::limits;
+use axum::body::{Body, to_bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+
+/// `{"error": {"code", "message", "help"}}`, with members of its own where there are some.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    code: &'static str,
+    message: String,
+    help: Cow<'static, str>,
+    more: Option<(&'static str, Value)>,
+}
+
+impl Problem {
+    pub(crate) fn new(
+        status: StatusCode,
+        code: &'static str,
+        message: impl Into<String>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let (message, help) = (message.into(), help.into());
+        Self {
+            status,
+            code,
+            message,
+            help,
+            more: None,
+        }
+    }
+
+    pub(crate) fn with(mut self, name: &'static str, value: Value) -> Self {
+        self.more = Some((name, value));
+        self
+    }
+
+    pub(crate) fn bad(message: impl Into<String>, help: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "BAD_REQUEST", message, help)
+    }
+
+    pub(crate) fn busy(what: &str) -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "BUSY",
+            format!("the server has {what} at present"),
+            "Try again in some seconds.",
+        )
+    }
+
+    pub(crate) fn no_run(id: &str) -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "NO_SUCH_RUN",
+            format!("there is no run `{}`", short(id)),
+            "`GET /api/runs` lists the runs.",
+        )
+    }
+
+    /// The journal cannot be read or written. The reason is for the operator, not for the client.
+    pub(crate) fn storage(error: &dyn std::error::Error) -> Self {
+        tracing::error!(%error, "the journal failed");
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "STORAGE",
+            "the server cannot read or write its runs",
+            "Nothing was lost that was there before. The server's log says what is wrong.",
+        )
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    pub(crate) fn help(&self) -> &str {
+        &self.help
+    }
+}
+
+/// A text of a client, as far as it is repeated to it.
+pub(crate) fn short(text: &str) -> Cow<'_, str> {
+    const MOST: usize = 80;
+    match text.char_indices().nth(MOST) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let Self {
+            status,
+            code,
+            message,
+            help,
+            more,
+        } = self;
+        let mut body = json!({"error": {"code": code, "message": message, "help": help}});
+        if let Some((name, value)) = more {
+            body["error"][name] = value;
+        }
+        let mut response = (status, axum::Json(body)).into_response();
+        let headers = response.headers_mut();
+        if status == StatusCode::UNAUTHORIZED {
+            let scheme = HeaderValue::from_static("Bearer");
+            headers.insert(header::WWW_AUTHENTICATE, scheme);
+        }
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+        }
+        response
+    }
+}
+
+/// The body of a request as JSON, whatever its content type says.
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let bytes = bytes_of(request.into_body()).await?;
+        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
+            Problem::new(
+                StatusCode::BAD_REQUEST,
+                "MALFORMED_BODY",
+                format!("the body of the request cannot be read: {error}"),
+                "Send a JSON object with the members that API.md describes.",
+            )
+        })
+    }
+}
+
+async fn bytes_of(body: Body) -> Result<axum::body::Bytes, Problem> {
+    let most = limits::BODY;
+    match tokio::time::timeout(limits::BODY_TIME, to_bytes(body, most)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_too_long(&error) => Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "TOO_LARGE",
+            format!("the body of the request has more than {} KiB", most >> 10),
+            "Send a smaller plan, or smaller inputs.",
+        )),
+        Ok(Err(_)) => Err(Problem::bad(
+            "the body of the request ended early",
+            "Send as many bytes as `Content-Length` says.",
+        )),
+        Err(_) => {
+            let seconds = limits::BODY_TIME.as_secs();
+            Err(Problem::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "TOO_SLOW",
+                format!("the body of the request took longer than {seconds} seconds"),
+                "Send it again in one piece.",
+            ))
+        }
+    }
+}
+
+fn is_too_long(error: &axum::Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        // The type is that of a crate which axum does not export.
+        if error.to_string() == "length limit exceeded" {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}

@@ -1,0 +1,19 @@
+//! An application that shows plans at work: a page on which people check, fill in, approve, run and watch plans, a JSON API, GraphQL, and metrics.
+
+mod desk;
+mod error;
+mod graphql;
+pub mod limits;
+mod live;
+mod metrics;
+mod page;
+mod picture;
+mod run_id;
+mod runs;
+mod samples;
+mod server;
+mod state;
+mod tools;
+mod view;
+
+pub use server::{Server, ServerError, Settings};

@@ -1,0 +1,236 @@
+//! What happens in runs, for those who watch them.
+
+use crate::desk::Question;
+use crate::limits;
+use crate::metrics::{Metrics, OfCall, OfReference, OfTool};
+use crate::run_id::{Start, reading};
+use plan_runtime::Plan;
+use plan_runtime::plan::Body;
+use plan_runtime::run::{Observer, Status, StepError, StepRef, Totals};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+use tokio::sync::broadcast;
+
+/// What became of a step, or of an element of one.
+#[derive(Clone, Serialize)]
+pub(crate) struct StepEvent {
+    path: String,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    /// Milliseconds since the run began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Happened {
+    Step(StepEvent),
+    Asked(Question),
+    /// The run waits for a value, or may have ended, or a question was taken away: its state is to be looked at.
+    Changed,
+}
+
+/// The channels of the runs that somebody watches.
+#[derive(Default)]
+pub(crate) struct Live(Mutex<Channels>);
+
+#[derive(Default)]
+struct Channels {
+    of_runs: HashMap<String, broadcast::Sender<Happened>>,
+    subscribers: usize,
+}
+
+/// Somebody who watches a run.
+pub(crate) struct Subscriber {
+    live: Arc<Live>,
+    metrics: Arc<Metrics>,
+    run: String,
+    /// Nothing once it is dropped.
+    receiver: Option<broadcast::Receiver<Happened>>,
+}
+
+impl Live {
+    fn channels(&self) -> MutexGuard<'_, Channels> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, run: &str, event: impl FnOnce() -> Happened) {
+        let channels = self.channels();
+        if let Some(sender) = channels.of_runs.get(run) {
+            // Who is too slow is told so by its own receiver.
+            let _ = sender.send(event());
+        }
+    }
+
+    pub(crate) fn asked(&self, run: &str, question: Question) {
+        self.send(run, || Happened::Asked(question));
+    }
+
+    pub(crate) fn changed(&self, run: &str) {
+        self.send(run, || Happened::Changed);
+    }
+
+    /// Watches a run, unless too many do.
+    pub(crate) fn subscribe(
+        self: &Arc<Self>,
+        metrics: &Arc<Metrics>,
+        run: &str,
+    ) -> Option<Subscriber> {
+        let mut channels = self.channels();
+        if channels.subscribers >= limits::SUBSCRIBERS {
+            return None;
+        }
+        let sender = channels
+            .of_runs
+            .entry(run.to_owned())
+            .or_insert_with(|| broadcast::channel(limits::EVENTS).0);
+        if sender.receiver_count() >= limits::SUBSCRIBERS_OF_RUN {
+            return None;
+        }
+        let receiver = Some(sender.subscribe());
+        channels.subscribers += 1;
+        metrics.subscribers.inc();
+        Some(Subscriber {
+            live: Arc::clone(self),
+            metrics: Arc::clone(metrics),
+            run: run.to_owned(),
+            receiver,
+        })
+    }
+}
+
+impl Subscriber {
+    /// What happens next. Who has missed something looks at the whole.
+    pub(crate) async fn next(&mut self) -> Happened {
+        match &mut self.receiver {
+            Some(receiver) => receiver.recv().await.unwrap_or(Happened::Changed),
+            None => Happened::Changed,
+        }
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        self.receiver = None;
+        let mut channels = self.live.channels();
+        channels.subscribers -= 1;
+        let is_last = |sender: &broadcast::Sender<Happened>| sender.receiver_count() == 0;
+        if channels.of_runs.get(&self.run).is_some_and(is_last) {
+            channels.of_runs.remove(&self.run);
+        }
+        self.metrics.subscribers.dec();
+    }
+}
+
+/// Tells those who watch a run what happens, and counts it.
+pub(crate) struct Watch {
+    pub(crate) live: Arc<Live>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) run: String,
+    pub(crate) began: SystemTime,
+}
+
+impl Watch {
+    fn now(&self) -> u64 {
+        let since = SystemTime::now().duration_since(self.began);
+        millis(since.unwrap_or_default())
+    }
+
+    fn step(&self, step: &StepRef<'_>, status: &'static str, fill: impl FnOnce(&mut StepEvent)) {
+        self.live.send(&self.run, || {
+            let mut event = StepEvent {
+                path: step.to_string(),
+                status,
+                attempt: None,
+                started_ms: None,
+                ended_ms: None,
+                error: None,
+            };
+            fill(&mut event);
+            Happened::Step(event)
+        });
+    }
+
+    fn called(&self, step: &StepRef<'_>, outcome: &'static str, took: Duration) {
+        let Some(tool) = step.tool() else { return };
+        let tool = tool.name.to_string();
+        let call = OfCall {
+            tool: tool.clone(),
+            outcome,
+        };
+        self.metrics.calls.get_or_create(&call).inc();
+        let time = self.metrics.call_time.get_or_create(&OfTool { tool });
+        time.observe(took.as_secs_f64());
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Observer for Watch {
+    fn plan_finished(&self, _: &Plan, _: &Totals, _: Duration) {
+        self.live.changed(&self.run);
+    }
+
+    fn step_started(&self, step: &StepRef<'_>) {
+        self.step(step, "running", |event| event.started_ms = Some(self.now()));
+        if matches!(step.step().body, Body::Await(_)) {
+            self.live.changed(&self.run);
+        }
+    }
+
+    fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {
+        if attempt > 1 {
+            self.step(step, "running", |event| event.attempt = Some(attempt));
+        }
+    }
+
+    fn attempt_completed(&self, step: &StepRef<'_>, _: u32, took: Duration) {
+        self.called(step, "completed", took);
+    }
+
+    fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {
+        self.called(step, "failed", took);
+        if matches!(error, StepError::Arguments(_)) {
+            let reference = OfReference {
+                reading: reading(Start::of(&self.run).profile),
+                found: "during",
+            };
+            self.metrics.references.get_or_create(&reference).inc();
+        }
+        self.step(step, "running", |event| {
+            event.attempt = Some(attempt);
+            event.error = Some(error.to_string());
+        });
+    }
+
+    fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {
+        self.step(step, status.name(), |event| {
+            let ended = self.now();
+            event.started_ms = Some(ended.saturating_sub(millis(took)));
+            event.ended_ms = Some(ended);
+            event.error = match status {
+                Status::Failed(error) | Status::Recovered(error) => Some(error.to_string()),
+                _ => None,
+            };
+        });
+    }
+
+    fn step_skipped(&self, step: &StepRef<'_>) {
+        self.step(step, "skipped", |_| ());
+    }
+
+    fn step_blocked(&self, step: &StepRef<'_>, by: &plan_runtime::plan::Step) {
+        self.step(step, "blocked", |event| {
+            event.error = Some(format!("step `{}` has failed", by.id))
+        });
+    }
+}

@@ -1,0 +1,81 @@
+//! Starts the server, and prints the address to open.
+
+use clap::Parser;
+use plan_server::{Server, Settings};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Checks, approves, runs and shows plans on a page.
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// Where to listen; port 0 is any that is free.
+    #[arg(long, env = "PLAN_SERVER_ADDRESS", default_value = "127.0.0.1:8321")]
+    address: SocketAddr,
+
+    /// The folder of the runs and of the token [default: plan-server in the folder of the user's data].
+    #[arg(long, env = "PLAN_SERVER_DATA")]
+    data: Option<PathBuf>,
+}
+
+/// `$XDG_DATA_HOME/plan-server`, which is `~/.local/share/plan-server` unless it is set.
+fn default_folder() -> Option<PathBuf> {
+    let own = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    let own = own.filter(|folder| folder.is_absolute());
+    let folder = own.or_else(|| Some(std::env::home_dir()?.join(".local/share")))?;
+    Some(folder.join("plan-server"))
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env();
+    let filter = filter.unwrap_or_else(|_| "warn,plan_server=info".into());
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
+    let options = Options::parse();
+    let Some(data) = options.data.or_else(default_folder) else {
+        eprintln!(
+            "plan-server: there is no home folder; say where to keep the runs with `--data FOLDER`"
+        );
+        return ExitCode::FAILURE;
+    };
+    let settings = Settings {
+        address: options.address,
+        data,
+    };
+    let server = match Server::bind(&settings).await {
+        Ok(server) => server,
+        Err(error) => {
+            eprintln!("plan-server: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    println!("{}", server.url());
+    match server.serve(signal()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("plan-server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Is ready when the process is to end: by Ctrl-C, or by SIGTERM.
+async fn signal() {
+    #[cfg(unix)]
+    let terminated = async {
+        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+            Ok(mut terminated) => drop(terminated.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminated = std::future::pending::<()>();
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminated => {}
+    }
+}

@@ -1,0 +1,40 @@
+//! The page, which is in the program.
+
+use axum::Router;
+use axum::http::header;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use plan_runtime::Report;
+
+/// What a page of the server may load and do: nothing but what is the server's own.
+pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
+
+const HTML: &str = "text/html; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+fn file(content_type: &'static str, text: &'static str) -> impl IntoResponse + Clone {
+    (
+        [
+            (header::CONTENT_TYPE, content_type),
+            (header::CACHE_CONTROL, "no-cache"),
+        ],
+        text,
+    )
+}
+
+pub(crate) fn routes() -> Router {
+    let files = [
+        ("/", HTML, include_str!("../page/index.html")),
+        ("/page.css", STYLE, include_str!("../page/page.css")),
+        ("/page.js", SCRIPT, include_str!("../page/page.js")),
+        ("/report.css", STYLE, Report::HTML_STYLE),
+        ("/report.js", SCRIPT, Report::HTML_SCRIPT),
+    ];
+    let mut routes = Router::new();
+    for (path, content_type, text) in files {
+        routes = routes.route(path, get(move || async move { file(content_type, text) }));
+    }
+    routes
+}

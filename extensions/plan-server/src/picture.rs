@@ -1,0 +1,149 @@
+//! A plan as a picture before it runs: SVG with classes, which the page colors.
+
+use crate::view::StepView;
+use plan_graph::{Boxes, HEIGHT, Html, cut, layout, width};
+use std::collections::HashMap;
+use std::fmt::{Arguments, Write};
+
+/// More steps than this are in the list alone.
+const MOST: usize = 400;
+
+/// What is markup becomes a reference, and what nobody would see is left out.
+fn escape(text: Arguments<'_>, out: &mut String) {
+    struct Escaped<'o>(&'o mut String);
+    impl Write for Escaped<'_> {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            for c in text.chars() {
+                match c {
+                    '&' => self.0.push_str("&amp;"),
+                    '<' => self.0.push_str("&lt;"),
+                    '>' => self.0.push_str("&gt;"),
+                    '"' => self.0.push_str("&quot;"),
+                    '\'' => self.0.push_str("&#39;"),
+                    '\n' | '\t' => self.0.push(' '),
+                    // XML has no way to write them, and those that turn the direction of a text would turn what is around it.
+                    c if c.is_control()
+                        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}') =>
+                    {
+                        self.0.push('\u{fffd}');
+                    }
+                    c => self.0.push(c),
+                }
+            }
+            Ok(())
+        }
+    }
+    // Nothing that is written to a `String` fails.
+    let _ = Escaped(out).write_fmt(text);
+}
+
+/// The picture of these steps; nothing if there are too many.
+pub(crate) fn svg(steps: &[StepView]) -> Option<String> {
+    if steps.is_empty() || steps.len() > MOST {
+        return None;
+    }
+    let places: HashMap<&str, usize> = steps
+        .iter()
+        .enumerate()
+        .map(|(at, step)| (&*step.path, at))
+        .collect();
+    let sizes: Vec<(f64, f64)> = steps
+        .iter()
+        .map(|step| (width(&step.path, step.what()), HEIGHT))
+        .collect();
+    let mut arrows: Vec<(usize, usize)> = Vec::new();
+    for (to, step) in steps.iter().enumerate() {
+        arrows.extend(
+            step.needs
+                .iter()
+                .filter_map(|need| Some((*places.get(&**need)?, to))),
+        );
+    }
+    let levels = levels(steps.len(), &arrows);
+    let layout = layout(&Boxes {
+        sizes: &sizes,
+        arrows: &arrows,
+        levels: &levels,
+    });
+    let (wide, high) = (layout.width.ceil(), layout.height.ceil());
+    let mut html = Html::new(escape);
+    html.tag("svg")
+        .attr("xmlns", "http://www.w3.org/2000/svg")
+        .attr("class", "graph")
+        .attr("width", wide)
+        .attr("height", high)
+        .attr("viewBox", format_args!("0 0 {wide} {high}"))
+        .attr("role", "group")
+        .attr("aria-label", "The steps and what they need")
+        .inside(|svg| {
+            svg.markup(
+                "<defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerUnits=\"userSpaceOnUse\" \
+                 markerWidth=\"9\" markerHeight=\"9\" orient=\"auto-start-reverse\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>",
+            );
+            for (&(from, to), curve) in arrows.iter().zip(layout.curves(&sizes)) {
+                let edge = svg.tag("path").attr("class", "edge");
+                let edge = edge.attr("data-from", &steps[from].path).attr("data-to", &steps[to].path);
+                edge.attr("marker-end", "url(#tip)").attr("d", curve).empty();
+            }
+            for ((step, &(wide, high)), middle) in steps.iter().zip(&sizes).zip(&layout.boxes) {
+                let node = svg
+                    .tag("g")
+                    .attr("class", format_args!("node {}", step.kind()))
+                    .attr("data-path", &step.path)
+                    .attr("tabindex", 0)
+                    .attr("role", "button")
+                    .attr("aria-label", step.spoken());
+                node.inside(|node| {
+                    let (x, y) = (middle.0 - wide / 2.0, middle.1 - high / 2.0);
+                    node.tag("title").text(step.spoken());
+                    for (class, wide, round) in [("box", wide, 7), ("mark", 6.0, 3)] {
+                        let rect = node.tag("rect").attr("class", class);
+                        let rect = rect.attr("x", Tenths(x)).attr("y", Tenths(y));
+                        rect.attr("width", wide).attr("height", high).attr("rx", round).empty();
+                    }
+                    for (class, down, text) in [("id", 18.5, &*step.path), ("what", 34.5, step.what())] {
+                        let element = node.tag("text").attr("class", class);
+                        element.attr("x", Tenths(x + 15.0)).attr("y", Tenths(y + down)).text(cut(text));
+                    }
+                });
+            }
+        });
+    Some(html.finish())
+}
+
+/// How many steps one after the other are before each. What is in a cycle, which no plan that was read has, is in the first.
+fn levels(count: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
+    let mut needs = vec![Vec::new(); count];
+    for (from, to) in arrows {
+        needs[*to].push(*from);
+    }
+    let levels = plan_graph::Graph::new(needs).levels();
+    levels.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// A number with one decimal.
+struct Tenths(f64);
+
+impl std::fmt::Display for Tenths {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::svg;
+    use crate::view::StepView;
+
+    #[test]
+    fn hostile_names_stay_text() {
+        let step = StepView {
+            path: "<script>alert(1)</script>\u{202e}\u{0}\"'&".into(),
+            tool: Some("\u{ffff}]]>".into()),
+            ..StepView::default()
+        };
+        let svg = svg(&[step]).unwrap();
+        assert!(!svg.contains("<script") && !svg.contains('\u{202e}') && !svg.contains('\u{0}'));
+        assert!(svg.contains("&lt;script&gt;") && svg.contains("]]&gt;"));
+    }
+}

@@ -1,0 +1,538 @@
+//! The requests about plans and runs.
+
+use crate::error::{Json, Problem, short};
+use crate::limits;
+use crate::live::{Happened, Subscriber};
+use crate::run_id::request_of;
+use crate::state::{State, findings_json, profile, start};
+use crate::view;
+use axum::extract::{Path, Query, State as From};
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{Html, IntoResponse, Response};
+use futures_util::stream::{self, Stream, StreamExt};
+use plan_runtime::Plan;
+use plan_runtime::dynamic::check_signal;
+use plan_runtime::journal::{RunFilter, RunState, RunSummary};
+use plan_runtime::plan::Role;
+use plan_runtime::run::{Decision, Report, SignalError, Status};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::sync::watch;
+
+type Answer<T = axum::Json<Value>> = Result<T, Problem>;
+type Shared = From<Arc<State>>;
+
+/// `POST /api/check`.
+#[derive(Deserialize)]
+pub(crate) struct Check {
+    text: String,
+    profile: Option<String>,
+}
+
+fn plan_size(text: &str) -> Result<(), Problem> {
+    if text.len() <= limits::PLAN {
+        return Ok(());
+    }
+    Err(Problem::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "TOO_LARGE",
+        format!("the plan has more than {} KiB", limits::PLAN >> 10),
+        "Split it into several plans.",
+    ))
+}
+
+pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answer {
+    plan_size(&asked.text)?;
+    let profile = profile(asked.profile.as_deref())?;
+    state
+        .blocking(move |state| {
+            let text = &asked.text;
+            let checked = match state.read(text, profile) {
+                Ok(document) => json!({
+                    "dialect": document.dialect().to_string(),
+                    "findings": findings_json(text, document.warnings()),
+                    "plan": view::plan(document.plan(), &state.toolbox),
+                }),
+                Err(findings) => json!({
+                    "dialect": null,
+                    "findings": findings_json(text, &findings),
+                    "plan": null,
+                }),
+            };
+            Ok(axum::Json(checked))
+        })
+        .await
+}
+
+/// `POST /api/runs`.
+#[derive(Deserialize)]
+pub(crate) struct Begin {
+    text: String,
+    profile: Option<String>,
+    #[serde(default)]
+    inputs: Value,
+    approve: Option<String>,
+}
+
+pub(crate) async fn begin(From(state): Shared, Json(asked): Json<Begin>) -> Answer<Response> {
+    plan_size(&asked.text)?;
+    let profile = profile(asked.profile.as_deref())?;
+    let asks = match asked.approve.as_deref() {
+        None | Some("none") => false,
+        Some("each") => true,
+        Some(other) => {
+            let message = format!("`{}` is not a way to approve calls", short(other));
+            return Err(Problem::bad(message, "Write `none` or `each`."));
+        }
+    };
+    state
+        .blocking(move |state| {
+            let document = state.read(&asked.text, profile).map_err(|findings| {
+                let problem = Problem::new(
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "FAULTY_PLAN",
+                    "the plan has errors",
+                    "Each finding says where it is and what to write.",
+                );
+                problem.with("findings", findings_json(&asked.text, &findings))
+            })?;
+            let wrong = wrong_inputs(document.plan(), &asked.inputs);
+            if wrong.as_object().is_some_and(|wrong| !wrong.is_empty()) {
+                let problem = Problem::new(
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "INPUTS",
+                    "some inputs are missing or wrong",
+                    "`inputs` says for each of them what is wrong.",
+                );
+                return Err(problem.with("inputs", wrong));
+            }
+            let id = start(asks, profile).id();
+            state.submit(&document, asked.inputs, &id)?;
+            Ok((StatusCode::CREATED, axum::Json(json!({"id": id}))).into_response())
+        })
+        .await
+}
+
+/// What is wrong with inputs, by their names. The run looks at them again.
+fn wrong_inputs(plan: &Plan, given: &Value) -> Value {
+    let mut wrong = serde_json::Map::new();
+    for input in &plan.inputs {
+        let name = input.name.to_string();
+        let is_optional = input.type_name.to_string().starts_with("Option<");
+        if given.get(&name).is_none() && !is_optional {
+            wrong.insert(name, "it is missing".into());
+        }
+    }
+    for name in given.as_object().into_iter().flat_map(|given| given.keys()) {
+        if plan.input(name).is_none() {
+            wrong.insert(name.clone(), "the plan has no such input".into());
+        }
+    }
+    Value::Object(wrong)
+}
+
+/// `GET /api/runs`.
+#[derive(Deserialize)]
+pub(crate) struct List {
+    state: Option<String>,
+    plan: Option<String>,
+    before: Option<String>,
+    limit: Option<usize>,
+}
+
+fn time(at: SystemTime) -> String {
+    humantime::format_rfc3339_millis(at).to_string()
+}
+
+impl State {
+    fn state_of(&self, run: &RunSummary) -> &'static str {
+        match run.state {
+            RunState::Running if !run.is_owned || self.desk.asks(&run.id) => "waiting",
+            RunState::Running => "running",
+            RunState::Done => "done",
+            _ => "failed",
+        }
+    }
+
+    fn run_json(&self, run: &RunSummary) -> Value {
+        json!({
+            "id": run.id,
+            "request_id": request_of(&run.id),
+            "plan": run.plan,
+            "state": self.state_of(run),
+            "began": time(run.began),
+            "ended": run.ended.map(time),
+            "refusal": run.refusal,
+        })
+    }
+}
+
+pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answer {
+    state
+        .blocking(move |state| {
+            let mut filter = RunFilter::new().newest_first();
+            filter = match asked.state.as_deref() {
+                None | Some("") => filter,
+                Some("running" | "waiting") => filter.state(RunState::Running),
+                Some("done") => filter.state(RunState::Done),
+                Some("failed") => filter.state(RunState::Failed),
+                Some(other) => {
+                    let message = format!("there is no state `{}`", short(other));
+                    return Err(Problem::bad(
+                        message,
+                        "Write `running`, `waiting`, `done` or `failed`.",
+                    ));
+                }
+            };
+            if let Some(plan) = asked.plan.filter(|plan| !plan.is_empty()) {
+                filter = filter.plan(plan);
+            }
+            if let Some(before) = asked.before {
+                filter = filter.before(before);
+            }
+            let limit = asked.limit.unwrap_or(25).clamp(1, limits::RUNS_ON_PAGE);
+            let (mut runs, mut next) = (Vec::new(), None);
+            for run in state.db.runs(&filter) {
+                let run = run.map_err(|error| Problem::storage(&error))?;
+                let is_asked = asked
+                    .state
+                    .as_deref()
+                    .is_none_or(|it| it.is_empty() || it == state.state_of(&run));
+                if !is_asked {
+                    continue;
+                }
+                if runs.len() == limit {
+                    next = runs.last().map(|run: &Value| run["id"].clone());
+                    break;
+                }
+                runs.push(state.run_json(&run));
+            }
+            Ok(axum::Json(json!({"runs": runs, "next": next})))
+        })
+        .await
+}
+
+/// The report of a run, with its values.
+pub(crate) fn report(state: &State, id: &str) -> Result<Report, Problem> {
+    let report = state
+        .db
+        .report_with(&state.toolbox, &state.office, id, |run| {
+            run.capture_arguments(true).capture_outputs(true)
+        });
+    report.map_err(|error| {
+        Problem::new(
+            StatusCode::CONFLICT,
+            "NO_REPORT",
+            error.to_string(),
+            "The run was begun with other tools or another version of them.",
+        )
+    })
+}
+
+/// All that is known of a run.
+pub(crate) fn whole(state: &State, id: &str) -> Answer<Value> {
+    let run = state.summary(id)?;
+    let (plan, inputs) = state.plan(id)?;
+    let report = report(state, id);
+    let mut json = state.run_json(&run);
+    let output = state
+        .db
+        .output(id)
+        .map_err(|error| Problem::storage(&error))?;
+    json["inputs"] = inputs;
+    json["output"] = output.unwrap_or_default();
+    json["steps"] = json!(view::steps(&plan, state.toolbox.contracts()));
+    json["svg"] = json!(crate::picture::svg(&view::steps(
+        &plan,
+        state.toolbox.contracts()
+    )));
+    json["questions"] = json!(state.desk.questions(id));
+    json["waits"] = json!([]);
+    json["undone"] = json!([]);
+    json["error"] = Value::Null;
+    match report {
+        Ok(report) => {
+            if run.ended.is_none() {
+                let mut waits = Vec::new();
+                waiting(&plan, &report, "", &mut waits);
+                json["waits"] = Value::Array(waits);
+            }
+            json["undone"] = undone(&plan, &report);
+            json["error"] = error(&report).map_or(Value::Null, Value::String);
+            if run.state == RunState::Failed && json["error"].is_null() {
+                json["error"] = "it was cancelled, or took too long".into();
+            }
+            json["report"] = json!(report);
+        }
+        Err(problem) => {
+            json["error"] = problem.message().into();
+            json["report"] = Value::Null;
+        }
+    }
+    Ok(json)
+}
+
+/// The steps of a run that wait for a value, with the types of the values.
+fn waiting(plan: &Plan, report: &Report, around: &str, waits: &mut Vec<Value>) {
+    for step in report.steps() {
+        let path = format!("{around}{}", step.id());
+        if matches!(step.status(), Status::Running) {
+            // What is not a step that waits is not known to be sent a value.
+            let type_name = match check_signal(plan, &path, Value::Null) {
+                Ok(_) => Some("any JSON value".to_owned()),
+                Err(SignalError::Type { type_name, .. }) => Some(type_name),
+                Err(_) => None,
+            };
+            if let Some(type_name) = type_name {
+                waits.push(json!({"path": path, "type": type_name}));
+            }
+        }
+        for attempt in step.attempts() {
+            let element: String = attempt
+                .element()
+                .iter()
+                .map(|at| format!("[{at}]"))
+                .collect();
+            for inside in attempt.inside() {
+                waiting(plan, inside, &format!("{path}{element}."), waits);
+            }
+        }
+    }
+}
+
+/// The undo steps that ran.
+fn undone(plan: &Plan, report: &Report) -> Value {
+    let steps = plan.steps.iter().zip(report.steps());
+    steps
+        .filter_map(|(step, report)| {
+            let Role::Undo(of) = step.role else {
+                return None;
+            };
+            let undoes = plan.steps.get(of)?.id.to_string();
+            let has_run = !matches!(report.status(), Status::NotStarted | Status::Skipped);
+            has_run.then(
+                || json!({"path": report.id(), "undoes": undoes, "status": report.status().name()}),
+            )
+        })
+        .collect()
+}
+
+/// Why a run failed: what the first step said that failed.
+fn error(report: &Report) -> Option<String> {
+    report.steps().iter().find_map(|step| match step.status() {
+        Status::Failed(error) => Some(format!("step `{}`: {error}", step.id())),
+        _ => None,
+    })
+}
+
+pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer {
+    state
+        .blocking(move |state| Ok(axum::Json(whole(state, &id)?)))
+        .await
+}
+
+pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<Html<String>> {
+    state
+        .blocking(move |state| {
+            let report = report(state, &id)?;
+            Ok(Html(report.to_html_linked("/report.css", "/report.js")))
+        })
+        .await
+}
+
+/// `POST /api/runs/{id}/questions/{question}`.
+#[derive(Deserialize)]
+pub(crate) struct Decide {
+    decision: String,
+    reason: Option<String>,
+}
+
+pub(crate) async fn decide(
+    From(state): Shared,
+    Path((id, question)): Path<(String, String)>,
+    Json(asked): Json<Decide>,
+) -> Answer {
+    let decision = match &*asked.decision {
+        "allow" => Decision::Allow,
+        "allow_step" => Decision::AllowStep,
+        "refuse" => Decision::Refuse(match asked.reason.as_deref().map(str::trim) {
+            None | Some("") => "somebody decided so".to_owned(),
+            Some(reason) => reason.chars().take(2_000).collect(),
+        }),
+        other => {
+            let message = format!("`{}` is not a decision", short(other));
+            return Err(Problem::bad(
+                message,
+                "Write `allow`, `allow_step` or `refuse`.",
+            ));
+        }
+    };
+    if state.desk.answer(&id, &question, decision) {
+        return Ok(axum::Json(json!({})));
+    }
+    Err(Problem::new(
+        StatusCode::CONFLICT,
+        "NO_SUCH_QUESTION",
+        format!(
+            "the run does not ask question `{}` any more",
+            short(&question)
+        ),
+        "Somebody has answered it, the run has ended, or the server was restarted and asks again. Look at the run's questions.",
+    ))
+}
+
+/// `POST /api/runs/{id}/signals`.
+#[derive(Deserialize)]
+pub(crate) struct Send {
+    path: String,
+    #[serde(default)]
+    value: Value,
+}
+
+pub(crate) async fn signal(
+    From(state): Shared,
+    Path(id): Path<String>,
+    Json(asked): Json<Send>,
+) -> Answer {
+    state
+        .blocking(move |state| {
+            state.summary(&id)?;
+            let sent = state
+                .db
+                .signal(&state.toolbox, &id, &asked.path, asked.value);
+            sent.map_err(|error| match error {
+                SignalError::Journal(error) => Problem::storage(&error),
+                SignalError::Ended | SignalError::Second { .. } => Problem::new(
+                    StatusCode::CONFLICT,
+                    "NOT_WAITING",
+                    error.to_string(),
+                    "Look at the run: it does not wait for this value any more.",
+                ),
+                error => Problem::new(
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "WRONG_VALUE",
+                    error.to_string(),
+                    "The run's `waits` say which steps wait, and for what.",
+                ),
+            })?;
+            state.live.changed(&id);
+            Ok(axum::Json(json!({})))
+        })
+        .await
+}
+
+pub(crate) async fn cancel(From(state): Shared, Path(id): Path<String>) -> Answer {
+    state
+        .blocking(move |state| {
+            let run = state.summary(&id)?;
+            if run.ended.is_some() {
+                return Err(Problem::new(
+                    StatusCode::CONFLICT,
+                    "ENDED",
+                    "the run has ended already",
+                    "There is nothing to cancel.",
+                ));
+            }
+            state
+                .db
+                .cancel(&id)
+                .map_err(|error| Problem::storage(&error))?;
+            Ok(axum::Json(json!({})))
+        })
+        .await
+}
+
+/// How often a run that is watched is looked at, in case something happened that nobody told of.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Somebody who watches a run.
+struct Watcher {
+    state: Arc<State>,
+    id: String,
+    subscriber: Subscriber,
+    /// What was last sent of what it waits for.
+    waits: Value,
+    is_due: bool,
+    has_ended: bool,
+}
+
+impl Watcher {
+    /// The next events; nothing after the end.
+    async fn next(&mut self) -> Option<Vec<Event>> {
+        if self.has_ended {
+            return None;
+        }
+        while !self.is_due {
+            match tokio::time::timeout(LOOK, self.subscriber.next()).await {
+                Ok(Happened::Step(step)) => return Some(vec![event("step", &json!(step))]),
+                Ok(Happened::Asked(question)) => {
+                    return Some(vec![event("question", &json!(question))]);
+                }
+                Ok(Happened::Changed) => self.is_due = true,
+                Err(_) => {
+                    // It is cheap to see that nothing has changed.
+                    let run = self.state.summary(&self.id).ok()?;
+                    let waits = self.waits["state"] != self.state.state_of(&run);
+                    self.is_due = waits || run.ended.is_some();
+                }
+            }
+        }
+        self.is_due = false;
+        let id = self.id.clone();
+        let whole = self.state.blocking(move |state| whole(state, &id)).await;
+        let state = match whole {
+            Ok(state) => state,
+            Err(_) => {
+                // It is tried again with the next look, when there is less to do.
+                tokio::time::sleep(LOOK).await;
+                self.is_due = true;
+                return Some(Vec::new());
+            }
+        };
+        let mut events = vec![event("state", &state)];
+        let waits = json!({"state": state["state"], "waits": state["waits"]});
+        if self.waits["waits"] != waits["waits"] {
+            events.push(event("waits", &state["waits"]));
+        }
+        self.waits = waits;
+        if !state["ended"].is_null() {
+            self.has_ended = true;
+            events.push(event("end", &json!({"state": state["state"]})));
+        }
+        Some(events)
+    }
+}
+
+fn event(name: &str, value: &Value) -> Event {
+    Event::default().event(name).data(value.to_string())
+}
+
+pub(crate) async fn events(
+    From(state): Shared,
+    Path(id): Path<String>,
+    axum::Extension(mut is_ending): axum::Extension<watch::Receiver<()>>,
+) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
+    let run = state.summary(&id)?;
+    let subscriber = state.live.subscribe(&state.metrics, &run.id);
+    let subscriber = subscriber.ok_or_else(|| Problem::busy("too many who watch runs"))?;
+    let watcher = Watcher {
+        state,
+        id,
+        subscriber,
+        waits: Value::Null,
+        is_due: true,
+        has_ended: false,
+    };
+    let batches = stream::unfold(watcher, async |mut watcher| {
+        let events = watcher.next().await?;
+        Some((events, watcher))
+    });
+    let events = batches.flat_map(|events| stream::iter(events.into_iter().map(Ok)));
+    // The client connects again, to the next server.
+    let events = events.take_until(async move { is_ending.changed().await });
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
+}

@@ -1,0 +1,463 @@
+//! The server: its routes, its connections, and how it begins and ends.
+
+use crate::error::Problem;
+use crate::graphql::{Blueprints, schema};
+use crate::metrics::OfRequest;
+use crate::state::State;
+use crate::tools::{Office, toolbox};
+use crate::{limits, live, page, runs, samples};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request, State as From};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use plan_runtime::journal::{JournalError, Sqlite};
+use plan_runtime::run::{Limits, Throttle};
+use std::fmt;
+use std::fs::OpenOptions;
+use std::future::Future;
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use subtle::ConstantTimeEq;
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+/// Where a server listens, and where it keeps its runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The address and the port; port 0 is any that is free.
+    pub address: SocketAddr,
+    /// The folder of the database, of the token, and of what the tools did. It is made if it is not there.
+    pub data: PathBuf,
+}
+
+/// A server that listens.
+pub struct Server {
+    state: Arc<State>,
+    throttle: Throttle,
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// Why a server cannot begin, or go on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// This cannot be read, written or opened.
+    Io(String, io::Error),
+    /// The database of runs cannot be used.
+    Journal(JournalError),
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(what, error) => write!(f, "{what}: {error}"),
+            Self::Journal(error) => write!(f, "the database of runs: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ServerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(_, error) => Some(error),
+            Self::Journal(error) => Some(error),
+        }
+    }
+}
+
+impl std::convert::From<JournalError> for ServerError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+fn at(what: impl fmt::Display) -> impl FnOnce(io::Error) -> ServerError {
+    move |error| ServerError::Io(what.to_string(), error)
+}
+
+/// The token of a folder, which is made if there is none. Only its owner can read it.
+fn token(folder: &Path) -> Result<String, ServerError> {
+    let path = folder.join("token");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(&path) {
+        Ok(mut file) => {
+            let mut bytes = [0; 32];
+            getrandom::fill(&mut bytes).map_err(|error| {
+                ServerError::Io("no random number".into(), io::Error::other(error))
+            })?;
+            let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            file.write_all(token.as_bytes())
+                .map_err(at(path.display()))?;
+            file.sync_all().map_err(at(path.display()))?;
+            Ok(token)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let mut token = String::new();
+            let mut file = std::fs::File::open(&path).map_err(at(path.display()))?;
+            file.read_to_string(&mut token)
+                .map_err(at(path.display()))?;
+            match token.trim() {
+                token if token.len() >= 32 => Ok(token.to_owned()),
+                _ => Err(ServerError::Io(
+                    path.display().to_string(),
+                    io::Error::other(
+                        "this is not a token of at least 32 characters; delete the file to have a new one",
+                    ),
+                )),
+            }
+        }
+        Err(error) => Err(at(path.display())(error)),
+    }
+}
+
+impl Server {
+    /// Opens the folder, and listens.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be used, its database is that of a newer version, or the address is taken.
+    pub async fn bind(settings: &Settings) -> Result<Self, ServerError> {
+        let folder = &settings.data;
+        std::fs::create_dir_all(folder).map_err(at(folder.display()))?;
+        let token = token(folder)?;
+        let db = Sqlite::open(folder.join("runs.db"))?;
+        let effects = folder.join("effects.jsonl");
+        let office = Office::open(&effects).map_err(at(effects.display()))?;
+        let throttle = Throttle::new().concurrency("*", limits::CALLS);
+        let state = State::new(db, toolbox(throttle.clone()), office, token)?;
+        let listening = TcpListener::bind(settings.address).await;
+        let listener = listening.map_err(at(settings.address))?;
+        let address = listener.local_addr().map_err(at(settings.address))?;
+        Ok(Self {
+            state: Arc::new(state),
+            throttle,
+            listener,
+            address,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address to open in a browser. The token in it never leaves the browser with a request for the page, since it is the fragment.
+    pub fn url(&self) -> String {
+        format!("http://{}/#token={}", self.address, self.state.token)
+    }
+
+    /// Serves until `end` is ready, and then until calls that run have ended and are recorded, which takes at most [`limits::GRACE`]. The next server of the folder goes on
+    /// with all runs.
+    ///
+    /// # Errors
+    ///
+    /// The database cannot be read or written.
+    pub async fn serve(self, end: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let state = Arc::clone(&self.state);
+        // Journals block for some milliseconds, so that runs have a thread of their own.
+        let runtime = tokio::runtime::Handle::current();
+        let (told, mut ended) = oneshot::channel();
+        let runs = std::thread::Builder::new()
+            .name("runs".into())
+            .spawn(move || {
+                let served = runtime.block_on(run_runs(&state, stopped));
+                let _ = told.send(served);
+            });
+        runs.map_err(at("the thread of the runs"))?;
+        let counts = tokio::spawn(count(Arc::clone(&self.state)));
+
+        let places = Arc::new(Semaphore::new(limits::CONNECTIONS));
+        let graceful = GracefulShutdown::new();
+        let (ending, is_ending) = tokio::sync::watch::channel(());
+        let router = router(&self.state, is_ending);
+        let mut end = std::pin::pin!(end);
+        let failed = loop {
+            tokio::select! {
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => self.connect(stream, &places, &router, &graceful),
+                    Err(error) => {
+                        // There are no more file descriptors, say. Some will be free again.
+                        tracing::warn!(%error, "a connection was not accepted");
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                    }
+                },
+                () = &mut end => break None,
+                served = &mut ended => break served.ok(),
+            }
+        };
+        drop(self.listener);
+        drop(ending);
+        if failed.is_none() {
+            tracing::info!(
+                "ends: no call starts any more, and those that run have {:?}",
+                limits::GRACE
+            );
+            self.throttle.pause(Duration::from_secs(3_600));
+            let until = tokio::time::Instant::now() + limits::GRACE;
+            while self.state.office.running() > 0 && tokio::time::Instant::now() < until {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            // What has ended is on its way to the journal.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let _ = stop.send(());
+        let served = match failed {
+            Some(served) => served,
+            None => (&mut ended).await.unwrap_or(Ok(())),
+        };
+        let _ = tokio::time::timeout(Duration::from_secs(2), graceful.shutdown()).await;
+        counts.abort();
+        Ok(served?)
+    }
+
+    fn connect(
+        &self,
+        stream: TcpStream,
+        places: &Arc<Semaphore>,
+        router: &Router,
+        graceful: &GracefulShutdown,
+    ) {
+        let Ok(place) = Arc::clone(places).try_acquire_owned() else {
+            tokio::spawn(refuse(stream));
+            return;
+        };
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(router.clone());
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits::HEAD_TIME)
+            .max_buf_size(limits::HEAD)
+            .serve_connection(TokioIo::new(stream), service);
+        let connection = graceful.watch(connection);
+        let connected = Connected::new(&self.state, place);
+        tokio::spawn(async move {
+            let _connected = connected;
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended");
+            }
+        });
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({})", self.address)
+    }
+}
+
+/// A connection that is open.
+struct Connected {
+    state: Arc<State>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Connected {
+    fn new(state: &Arc<State>, place: OwnedSemaphorePermit) -> Self {
+        state.metrics.connections.inc();
+        Self {
+            state: Arc::clone(state),
+            _place: place,
+        }
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        self.state.metrics.connections.dec();
+    }
+}
+
+/// Tells a client that there is no room.
+async fn refuse(mut stream: TcpStream) {
+    let body = r#"{"error":{"code":"BUSY","message":"the server has too many connections at present","help":"Try again in some seconds."}}"#;
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nretry-after: 2\r\nconnection: close\r\n\r\n{body}"
+    );
+    let told = async {
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
+    };
+    let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
+}
+
+/// Runs what was submitted. After a failure of the database it is tried again, since the disk may be full for a while only.
+async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<(), JournalError> {
+    let mut stopped = std::pin::pin!(stopped);
+    let mut failures = 0;
+    loop {
+        let for_runs = Arc::clone(state);
+        let serve = state
+            .db
+            .serve(&state.toolbox, &state.office)
+            .concurrency(limits::LOADED_RUNS);
+        let serve = serve.configure(move |run, id| {
+            let watch = live::Watch {
+                live: Arc::clone(&for_runs.live),
+                metrics: Arc::clone(&for_runs.metrics),
+                run: id.to_owned(),
+                began: for_runs.begins(id),
+            };
+            let limits = Limits::UNTRUSTED
+                .total(limits::RUN_BYTES)
+                .time(limits::RUN_TIME);
+            run.gate(Arc::clone(&for_runs.desk))
+                .concurrency(limits::CALLS_OF_RUN)
+                .limits(limits)
+                .observe(watch)
+        });
+        let served = tokio::select! {
+            served = serve => served,
+            _ = &mut stopped => return Ok(()),
+        };
+        let Err(error) = served else { return Ok(()) };
+        failures += 1;
+        tracing::error!(%error, failures, "the runs cannot go on");
+        if failures >= 10 {
+            return Err(error);
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Counts runs that end.
+async fn count(state: Arc<State>) {
+    loop {
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        let counted = Arc::clone(&state);
+        let _ = tokio::task::spawn_blocking(move || counted.count_ended()).await;
+    }
+}
+
+fn router(state: &Arc<State>, is_ending: tokio::sync::watch::Receiver<()>) -> Router {
+    let guarded = Router::new()
+        .route("/api/samples", get(samples::list))
+        .route("/api/check", post(runs::check))
+        .route("/api/runs", post(runs::begin).get(runs::list))
+        .route("/api/runs/{id}", get(runs::show))
+        .route("/api/runs/{id}/events", get(runs::events))
+        .route("/api/runs/{id}/report.html", get(runs::page))
+        .route("/api/runs/{id}/questions/{question}", post(runs::decide))
+        .route("/api/runs/{id}/signals", post(runs::signal))
+        .route("/api/runs/{id}/cancel", post(runs::cancel))
+        .route("/graphql", post(graphql))
+        .route("/graphql/schema", get(sdl))
+        .route("/metrics", get(metrics))
+        .with_state(Arc::clone(state))
+        .route_layer(middleware::from_fn_with_state(
+            Arc::clone(state),
+            authorized,
+        ));
+    let blueprints = schema(state);
+    Router::new()
+        .merge(guarded)
+        .merge(page::routes())
+        .route("/health", get(|| async { "ok\n" }))
+        .fallback(missing)
+        .method_not_allowed_fallback(other_method)
+        .layer(axum::Extension(blueprints))
+        .layer(axum::Extension(is_ending))
+        .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn_with_state(Arc::clone(state), headers))
+}
+
+/// Lets nobody through without the token.
+async fn authorized(From(state): From<Arc<State>>, request: Request, next: Next) -> Response {
+    let given = request
+        .headers()
+        .get(header::AUTHORIZATION)
+        .map(HeaderValue::as_bytes);
+    let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
+    // As long for each token of this length, whatever is wrong with it.
+    let is_token = given.is_some_and(|given| bool::from(given.ct_eq(state.token.as_bytes())));
+    if is_token {
+        return next.run(request).await;
+    }
+    let problem = Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "UNAUTHORIZED",
+        if given.is_some() {
+            "the token is wrong"
+        } else {
+            "the request has no token"
+        },
+        "Send the header `Authorization: Bearer TOKEN`, with the token of the address that the server printed when it started.",
+    );
+    problem.into_response()
+}
+
+/// What all answers have in common.
+async fn headers(From(state): From<Arc<State>>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let status = response.status().as_u16();
+    state
+        .metrics
+        .requests
+        .get_or_create(&OfRequest { status })
+        .inc();
+    let headers = response.headers_mut();
+    let mut set = |name: &'static str, value: &'static str| {
+        if !headers.contains_key(name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+    };
+    set("content-security-policy", page::POLICY);
+    set("x-content-type-options", "nosniff");
+    set("referrer-policy", "no-referrer");
+    set("cache-control", "no-store");
+    set("cross-origin-opener-policy", "same-origin");
+    set("cross-origin-resource-policy", "same-origin");
+    response
+}
+
+async fn missing() -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        "NOT_FOUND",
+        "there is nothing at this address",
+        "API.md lists what there is.",
+    )
+}
+
+async fn other_method() -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "METHOD",
+        "this address has no such method",
+        "API.md lists the methods of each address.",
+    )
+}
+
+async fn graphql(
+    axum::Extension(schema): axum::Extension<Blueprints>,
+    crate::error::Json(request): crate::error::Json<async_graphql::Request>,
+) -> axum::Json<async_graphql::Response> {
+    axum::Json(schema.execute(request).await)
+}
+
+async fn sdl(axum::Extension(schema): axum::Extension<Blueprints>) -> String {
+    schema.sdl()
+}
+
+async fn metrics(From(state): From<Arc<State>>) -> impl IntoResponse {
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    (
+        [(header::CONTENT_TYPE, content_type)],
+        state.metrics.encode(),
+    )
+}

@@ -1,0 +1,349 @@
+//! What the handlers of requests share.
+
+use crate::desk::Desk;
+use crate::error::Problem;
+use crate::limits;
+use crate::live::Live;
+use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
+use crate::run_id::{Start, reading};
+use crate::tools::Office;
+use plan_runtime::Plan;
+use plan_runtime::dynamic::{
+    Code, Document, Finding, Findings, Limits, Profile, Reader, Severity, Toolbox,
+};
+use plan_runtime::journal::{JournalError, RunFilter, RunState, RunSummary, Sqlite};
+use plan_runtime::run::RunError;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+pub(crate) struct State {
+    pub(crate) db: Sqlite,
+    pub(crate) toolbox: Toolbox<Office>,
+    pub(crate) office: Office,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) live: Arc<Live>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) token: String,
+    readers: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    /// Runs that have not ended, as far as is known.
+    open: AtomicUsize,
+    /// When runs that this process has seen began. What has ended is taken away.
+    seen: Mutex<HashMap<String, std::time::SystemTime>>,
+}
+
+impl State {
+    pub(crate) fn new(
+        db: Sqlite,
+        toolbox: Toolbox<Office>,
+        office: Office,
+        token: String,
+    ) -> Result<Self, JournalError> {
+        let (live, metrics) = (Arc::new(Live::default()), Arc::new(Metrics::new()));
+        let mut open = 0;
+        for run in db.runs(&RunFilter::new().state(RunState::Running)) {
+            run?;
+            open += 1;
+        }
+        Ok(Self {
+            desk: Arc::new(Desk::new(Arc::clone(&live), Arc::clone(&metrics))),
+            db,
+            toolbox,
+            office,
+            live,
+            metrics,
+            token,
+            readers: Arc::new(Semaphore::new(limits::READERS)),
+            waiting: AtomicUsize::new(0),
+            open: AtomicUsize::new(open),
+            seen: Mutex::default(),
+        })
+    }
+
+    /// Does work that takes a while away from the threads that answer requests. Only some may do so at one time.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Arc<Self>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        if self.waiting.fetch_add(1, Ordering::AcqRel) >= limits::WAITING_READERS {
+            self.waiting.fetch_sub(1, Ordering::AcqRel);
+            return Err(Problem::busy("too much to do"));
+        }
+        let turn = Arc::clone(&self.readers).acquire_owned().await;
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
+        let state = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            work(&state)
+        });
+        match done.await {
+            Ok(result) => result,
+            Err(error) => Err(Problem::storage(&error)),
+        }
+    }
+
+    /// Reads a plan, and counts what is found.
+    pub(crate) fn read<'t>(
+        &self,
+        text: &'t str,
+        profile: Profile,
+    ) -> Result<Document<'t>, Findings> {
+        let limits = Limits::DEFAULT
+            .bytes(limits::PLAN)
+            .time(Duration::from_secs(2));
+        let reader = Reader::new()
+            .tools(self.toolbox.contracts())
+            .profile(profile);
+        let read = reader.limits(limits).name("plan").read(text);
+        let found = match &read {
+            Ok(document) => document.warnings(),
+            Err(findings) => findings,
+        };
+        for finding in found {
+            self.count(finding, profile);
+        }
+        read
+    }
+
+    fn count(&self, finding: &Finding, profile: Profile) {
+        let reading = reading(profile);
+        let of_finding = OfFinding {
+            reading,
+            severity: severity(finding.severity),
+            code: finding.code.as_str(),
+        };
+        self.metrics.findings.get_or_create(&of_finding).inc();
+        if is_of_reference(finding.code) {
+            let found = "before";
+            let reference = OfReference { reading, found };
+            self.metrics.references.get_or_create(&reference).inc();
+        }
+    }
+
+    /// Submits a run. It is durable once this returns. The same run again changes nothing.
+    pub(crate) fn submit(
+        &self,
+        document: &Document<'_>,
+        inputs: Value,
+        id: &str,
+    ) -> Result<(), Problem> {
+        if self.open.load(Ordering::Acquire) >= limits::OPEN_RUNS {
+            return Err(Problem::busy("too many runs that have not ended"));
+        }
+        let is_new = self
+            .db
+            .run(id)
+            .map_err(|error| Problem::storage(&error))?
+            .is_none();
+        let run = self.toolbox.run(document, inputs, &self.office);
+        let submitted = Handle::current().block_on(run.submit(&self.db, id));
+        submitted.map_err(|error| refused(&error))?;
+        if is_new {
+            self.open.fetch_add(1, Ordering::AcqRel);
+            self.metrics.started.inc();
+        }
+        Ok(())
+    }
+
+    /// What the journal knows of a run.
+    pub(crate) fn summary(&self, id: &str) -> Result<RunSummary, Problem> {
+        let run = self.db.run(id).map_err(|error| Problem::storage(&error))?;
+        run.ok_or_else(|| Problem::no_run(id))
+    }
+
+    /// The plan of a run, and its inputs.
+    pub(crate) fn plan(&self, id: &str) -> Result<(Plan, Value), Problem> {
+        use plan_runtime::journal::Journal;
+        let info = self.db.look(id).map_err(|error| Problem::storage(&error))?;
+        let info = info.ok_or_else(|| Problem::no_run(id))?;
+        let plan =
+            serde_json::from_str(&info.document).map_err(|error| Problem::storage(&error))?;
+        let inputs =
+            serde_json::from_str(&info.inputs).map_err(|error| Problem::storage(&error))?;
+        Ok((plan, inputs))
+    }
+
+    /// A run is begun, or goes on. When it began.
+    pub(crate) fn begins(&self, id: &str) -> std::time::SystemTime {
+        let began = match self.db.run(id) {
+            Ok(Some(run)) => run.began,
+            _ => std::time::SystemTime::now(),
+        };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.insert(id.to_owned(), began);
+        began
+    }
+
+    /// Counts the runs that have ended since the last time.
+    pub(crate) fn count_ended(&self) {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids: Vec<String> = seen.keys().cloned().collect();
+        drop(seen);
+        for id in ids {
+            let Ok(Some(run)) = self.db.run(&id) else {
+                continue;
+            };
+            let Some(ended) = run.ended else { continue };
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if seen.remove(&id).is_none() {
+                continue;
+            }
+            drop(seen);
+            let state = if run.state == RunState::Done {
+                "done"
+            } else {
+                "failed"
+            };
+            self.metrics.ended.get_or_create(&OfRun { state }).inc();
+            let took = ended.duration_since(run.began).unwrap_or_default();
+            self.metrics.run_time.observe(took.as_secs_f64());
+            let _ = self
+                .open
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |open| {
+                    open.checked_sub(1)
+                });
+            self.live.changed(&id);
+        }
+    }
+}
+
+/// What kept a run from being submitted.
+fn refused(error: &RunError) -> Problem {
+    use axum::http::StatusCode;
+    match error.journal() {
+        Some(JournalError::Changed { .. }) => Problem::new(
+            StatusCode::CONFLICT,
+            "OTHER_RUN",
+            error.to_string(),
+            "There is a run with this id, with another plan or other inputs. Use another id.",
+        ),
+        Some(error) => Problem::storage(error),
+        None => Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "CANNOT_START",
+            error.to_string(),
+            "Fill in what is missing, and start the plan again.",
+        ),
+    }
+}
+
+pub(crate) fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        _ => "warning",
+    }
+}
+
+/// Whether a finding is about a reference that leads to nothing.
+fn is_of_reference(code: Code) -> bool {
+    matches!(
+        code,
+        Code::LaterStep
+            | Code::ListOrElement
+            | Code::MalformedReference
+            | Code::MaybeAbsent
+            | Code::StepOutOfRange
+            | Code::UnknownField
+            | Code::UnknownInput
+            | Code::UnknownLocal
+            | Code::UnknownStep
+    )
+}
+
+/// The profile that a client has named.
+pub(crate) fn profile(name: Option<&str>) -> Result<Profile, Problem> {
+    match name {
+        None | Some("strict") => Ok(Profile::Strict),
+        Some("compatible") => Ok(Profile::Compat),
+        Some(other) => Err(Problem::bad(
+            format!("there is no profile `{}`", crate::error::short(other)),
+            "Write `strict` or `compatible`.",
+        )),
+    }
+}
+
+/// Findings in the form of the API, with places in units of UTF-16, as browsers count.
+pub(crate) fn findings_json(text: &str, findings: &[Finding]) -> Value {
+    let places = Places::new(text);
+    let label = |label: &plan_runtime::dynamic::Label| {
+        json!({
+            "start": places.at(text, label.span.start),
+            "end": places.at(text, label.span.end),
+            "text": label.text,
+        })
+    };
+    findings
+        .iter()
+        .map(|finding| {
+            let labels: Vec<Value> = std::iter::once(&finding.label)
+                .chain(&finding.related)
+                .map(label)
+                .collect();
+            json!({
+                "severity": severity(finding.severity),
+                "code": finding.code.as_str(),
+                "message": finding.message,
+                "help": finding.help,
+                "step": finding.step.as_deref(),
+                "labels": labels,
+            })
+        })
+        .collect()
+}
+
+/// Where the lines of a text begin, in bytes and in units of UTF-16.
+struct Places(Vec<(usize, usize)>);
+
+impl Places {
+    fn new(text: &str) -> Self {
+        let (mut lines, mut units) = (vec![(0, 0)], 0);
+        for (at, c) in text.char_indices() {
+            units += c.len_utf16();
+            if c == '\n' {
+                lines.push((at + 1, units));
+            }
+        }
+        Self(lines)
+    }
+
+    fn at(&self, text: &str, byte: usize) -> Value {
+        let mut byte = byte.min(text.len());
+        while !text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        let line = self.0.partition_point(|(start, _)| *start <= byte) - 1;
+        let (start, units) = self.0[line];
+        let column: usize = text[start..byte].chars().map(char::len_utf16).sum();
+        json!({"line": line + 1, "column": column + 1, "offset": units + column})
+    }
+}
+
+/// How a run was started.
+pub(crate) fn start(asks: bool, profile: Profile) -> Start {
+    Start { asks, profile }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Places;
+
+    #[test]
+    fn places_are_in_units_of_utf16() {
+        let text = "a\n\u{1F600}é\nb";
+        let places = Places::new(text);
+        for (byte, c) in text.char_indices() {
+            let place = places.at(text, byte);
+            let before = &text[..byte];
+            assert_eq!(place["offset"], before.encode_utf16().count(), "{c}");
+            assert_eq!(place["line"], before.matches('\n').count() + 1);
+            let line = before.rsplit('\n').next().unwrap();
+            assert_eq!(place["column"], line.encode_utf16().count() + 1);
+        }
+        assert_eq!(places.at(text, 999)["offset"], text.encode_utf16().count());
+    }
+}

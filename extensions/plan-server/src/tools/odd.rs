@@ -1,0 +1,46 @@
+//! Tools that take their time, and that fail.
+
+use super::Office;
+use plan_runtime::run::CallContext;
+use plan_runtime::{Error, Result, tool};
+use schemars::JsonSchema;
+use std::time::Duration;
+
+/// How long a call of `slow` takes at most.
+const LONGEST: u64 = 60_000;
+
+/// Takes a time, and gives the text back.
+#[tool(name = "slow")]
+#[derive(JsonSchema)]
+pub(super) async fn slow(
+    office: &Office,
+    #[context] context: CallContext,
+    /// At most 60,000.
+    ms: u64,
+    text: Option<String>,
+) -> Result<String> {
+    let _running = office.enter();
+    if ms > LONGEST {
+        return Err(Error::permanent(format!(
+            "{ms} ms is too long; the most is {LONGEST}"
+        )));
+    }
+    context.sleep(Duration::from_millis(ms)).await;
+    office.effect(&context, "slow", |_| text.unwrap_or_default())
+}
+
+/// Fails this many times before it succeeds, and gives the number of the attempt.
+#[tool(name = "flaky")]
+#[derive(JsonSchema)]
+pub(super) async fn flaky(
+    office: &Office,
+    #[context] context: CallContext,
+    failures: u32,
+) -> Result<u32> {
+    let _running = office.enter();
+    let attempt = context.attempt();
+    if attempt <= failures {
+        return Err(Error::msg(format!("the line was busy (attempt {attempt})")));
+    }
+    office.effect(&context, "flaky", |_| attempt)
+}
