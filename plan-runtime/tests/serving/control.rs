@@ -473,6 +473,16 @@ fn decisions_that_failed_are_made_again() {
     serve_all();
     for id in all {
         assert_eq!(summary(&db, id).state, RunState::Failed, "{id}");
+        if id == "gate" {
+            // Who looks at it has no gate.
+            let report = db.report(&toolbox, &shop, id).unwrap();
+            let error = report
+                .step("paid")
+                .unwrap()
+                .error()
+                .map(ToString::to_string);
+            assert_eq!(error.unwrap(), "was refused: closed");
+        }
         db.retry_failed(&toolbox, &shop, id).unwrap();
     }
     OPEN.store(true, Ordering::Relaxed);

@@ -20,7 +20,8 @@ impl<'x> Schedule<'x> {
     /// Whether a call may have to wait before it starts.
     #[inline]
     pub(super) fn has_to_wait(&self, action: &Action) -> bool {
-        !(self.gates.is_empty() && self.throttles.is_empty()) && action.tool.is_some()
+        let waits = !self.gates.is_empty() || !self.throttles.is_empty() || self.is_viewed();
+        waits && action.tool.is_some()
     }
 
     /// Whether a job has to wait before its next attempt, or has failed before that.
@@ -35,7 +36,8 @@ impl<'x> Schedule<'x> {
         let Some(tool) = action.tool.as_ref().filter(|_| self.has_to_wait(action)) else {
             return false;
         };
-        let must_ask = !is_decided && !self.gates.is_empty();
+        // Who looks at a run sees what its gates have decided, and has none.
+        let must_ask = !is_decided && (!self.gates.is_empty() || self.is_viewed());
         let needs_turn = !has_turn && self.throttles.iter().any(|it| it.has(&tool.name));
         if (must_ask || needs_turn) && self.asking >= MOST_QUESTIONS {
             let flow = self.flow(step);
@@ -57,6 +59,7 @@ impl<'x> Schedule<'x> {
                     self.refuse_in_turn(step, job, reason, number);
                     return true;
                 }
+                Ok(None) if self.gates.is_empty() => {}
                 Ok(None) if self.ask(step, job, action, start) => return true,
                 Ok(None) => {}
             }

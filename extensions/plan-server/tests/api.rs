@@ -1,0 +1,330 @@
+//! The API, from a faulty plan to a report, over restarts.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Folder, Process};
+
+fn sample(server: &Process, name: &str) -> String {
+    let (_, samples) = server.get("/api/samples");
+    let samples = samples.as_array().unwrap().clone();
+    let sample = samples
+        .iter()
+        .find(|sample| sample["name"] == name)
+        .unwrap();
+    sample["text"].as_str().unwrap().to_owned()
+}
+
+fn codes(findings: &Value) -> Vec<&str> {
+    let findings = findings.as_array().unwrap().iter();
+    findings
+        .map(|finding| finding["code"].as_str().unwrap())
+        .collect()
+}
+
+fn inputs() -> Value {
+    json!({"sender": "sarah", "limit": 3, "text": "Yes, gladly."})
+}
+
+#[test]
+fn a_plan_goes_the_whole_way() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let faulty = sample(&server, "faulty");
+    let (status, checked) = server.post("/api/check", &json!({"text": faulty}));
+    assert_eq!(status, 200);
+    let expected = [
+        "unknown-tool",
+        "unknown-field",
+        "wrong-type",
+        "maybe-absent",
+        "unknown-step",
+    ];
+    assert_eq!(codes(&checked["findings"]), expected);
+    assert!(checked["plan"].is_null());
+    for finding in checked["findings"].as_array().unwrap() {
+        let label = &finding["labels"][0];
+        let offset = |end: &str| usize::try_from(label[end]["offset"].as_u64().unwrap()).unwrap();
+        assert!(offset("start") < offset("end"), "{finding}");
+        assert!(finding["help"].is_string(), "{finding}");
+    }
+    let (status, answer) = server.post("/api/runs", &json!({"text": faulty, "inputs": inputs()}));
+    assert_eq!(
+        (status, &answer["error"]["code"]),
+        (422, &json!("FAULTY_PLAN"))
+    );
+    assert_eq!(codes(&answer["error"]["findings"]), expected);
+
+    let text = sample(&server, "reply");
+    let (_, checked) = server.post("/api/check", &json!({"text": text, "profile": "strict"}));
+    let plan = &checked["plan"];
+    assert_eq!(checked["findings"], json!([]));
+    let kinds: Vec<(&str, &str)> = plan["inputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|input| {
+            (
+                input["name"].as_str().unwrap(),
+                input["kind"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        [("sender", "text"), ("limit", "number"), ("text", "text")]
+    );
+    assert_eq!(plan["steps"][0]["read_only"], true);
+    assert_eq!(plan["steps"][0]["affects"], json!(["sent"]));
+    assert_eq!(plan["steps"][1]["needs"], json!(["inbox"]));
+    let svg = plan["svg"].as_str().unwrap();
+    assert!(svg.contains("data-path=\"sent\"") && !svg.contains("style="));
+
+    for (wrong, name) in [
+        (json!({"sender": "sarah", "limit": 3}), "text"),
+        (
+            json!({"sender": "sarah", "limit": 3, "text": "x", "txet": 1}),
+            "txet",
+        ),
+    ] {
+        let (status, answer) = server.post("/api/runs", &json!({"text": text, "inputs": wrong}));
+        assert_eq!((status, &answer["error"]["code"]), (422, &json!("INPUTS")));
+        assert!(answer["error"]["inputs"][name].is_string(), "{answer}");
+    }
+    let wrong = json!({"sender": "sarah", "limit": "three", "text": "x"});
+    let (status, answer) = server.post("/api/runs", &json!({"text": text, "inputs": wrong}));
+    assert_eq!(
+        (status, &answer["error"]["code"]),
+        (422, &json!("CANNOT_START")),
+        "{answer}"
+    );
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("`limit`")
+    );
+
+    let id = server.begin(&text, &inputs(), "each");
+    let mut events = server.events(&id);
+    let asked = server.until(&id, |run| run["questions"] != json!([]));
+    assert_eq!(asked["state"], "waiting");
+    let question = &asked["questions"][0];
+    assert_eq!(
+        (&question["path"], &question["tool"]),
+        (&json!("sent"), &json!("email_send"))
+    );
+    assert_eq!(question["arguments"]["to"], "sarah@example.org");
+    assert_eq!(folder.effects(), [] as [Value; 0]);
+    let answers = format!(
+        "/api/runs/{id}/questions/{}",
+        question["id"].as_str().unwrap()
+    );
+    assert_eq!(
+        server.post(&answers, &json!({"decision": "perhaps"})).0,
+        400
+    );
+    assert_eq!(server.post(&answers, &json!({"decision": "allow"})).0, 200);
+    assert_eq!(server.post(&answers, &json!({"decision": "allow"})).0, 409);
+    let run = server.ended(&id);
+    assert_eq!(run["state"], "done");
+    assert_eq!(run["output"]["sent"]["subject"], "Re: Lunch on Friday?");
+    assert_eq!(folder.effects().len(), 1);
+
+    assert_eq!(events.next().unwrap().0, "state");
+    let events: Vec<(String, Value)> = events.collect();
+    assert_eq!(
+        events.last().unwrap(),
+        &("end".into(), json!({"state": "done"}))
+    );
+    let finished = |(name, event): &(String, Value)| {
+        name == "step" && event["path"] == "sent" && event["status"] == "completed"
+    };
+    assert!(events.iter().any(finished), "{events:?}");
+
+    let (status, page) = server.get_text(&format!("/api/runs/{id}/report.html"));
+    assert_eq!(status, 200);
+    assert!(
+        page.contains("/report.css")
+            && !page.contains("style=")
+            && page.contains("Re: Lunch on Friday?")
+    );
+    let (_, list) = server.get("/api/runs?state=done");
+    assert_eq!(
+        (&list["runs"][0]["id"], &list["next"]),
+        (&json!(id), &Value::Null)
+    );
+    assert_eq!(server.get("/api/runs?state=failed").1["runs"], json!([]));
+    assert_eq!(server.metric("plan_runs_started_total"), 1.0);
+}
+
+#[test]
+fn what_waits_and_what_is_asked_outlives_the_server() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let waits = server.begin(&sample(&server, "offsite"), &json!({}), "none");
+    let asks = server.begin(&sample(&server, "reply"), &inputs(), "each");
+    server.until(&waits, |run| {
+        run["waits"] == json!([{"path": "room", "type": "String"}])
+    });
+    let first = server.until(&asks, |run| run["questions"] != json!([]));
+    let token = server.token.clone();
+    server.kill();
+
+    let server = Process::start(&folder);
+    assert_eq!(server.token, token);
+    let second = server.until(&asks, |run| run["questions"] != json!([]));
+    assert_eq!(
+        first["questions"][0]["arguments"],
+        second["questions"][0]["arguments"]
+    );
+    let question = second["questions"][0]["id"].as_str().unwrap();
+    let refuse = json!({"decision": "refuse", "reason": "not to her"});
+    assert_eq!(
+        server
+            .post(&format!("/api/runs/{asks}/questions/{question}"), &refuse)
+            .0,
+        200
+    );
+    let run = server.ended(&asks);
+    assert_eq!(run["state"], "failed");
+    assert!(
+        run["error"].as_str().unwrap().contains("not to her"),
+        "{run}"
+    );
+
+    let signals = format!("/api/runs/{waits}/signals");
+    let (status, answer) = server.post(&signals, &json!({"path": "room", "value": 5}));
+    assert_eq!(
+        (status, &answer["error"]["code"]),
+        (422, &json!("WRONG_VALUE"))
+    );
+    let (status, answer) = server.post(&signals, &json!({"path": "rom", "value": "B2"}));
+    assert_eq!(status, 422);
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("`room` is similar"),
+        "{answer}"
+    );
+    assert_eq!(
+        server
+            .post(&signals, &json!({"path": "room", "value": "B2"}))
+            .0,
+        200
+    );
+    assert_eq!(server.ended(&waits)["output"]["told"]["subject"], "B2");
+    // The event was booked before the end of the first server, and once.
+    let booked = folder.effects();
+    assert_eq!(
+        booked
+            .iter()
+            .filter(|effect| effect["tool"] == "event_book")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_cancelled_run_undoes() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let id = server.begin(&sample(&server, "offsite"), &json!({}), "none");
+    server.until(&id, |run| run["waits"] != json!([]));
+    assert_eq!(
+        server.post(&format!("/api/runs/{id}/cancel"), &json!({})).0,
+        200
+    );
+    let run = server.ended(&id);
+    assert_eq!(run["state"], "failed");
+    assert_eq!(
+        run["undone"],
+        json!([{"path": "back", "undoes": "booked", "status": "completed"}])
+    );
+    assert_eq!(
+        server.post(&format!("/api/runs/{id}/cancel"), &json!({})).0,
+        409
+    );
+    assert_eq!(folder.effects().last().unwrap()["tool"], "event_cancel");
+}
+
+#[test]
+fn calls_end_before_a_graceful_end() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let text = r#"{"requestId": "slow", "steps": [
+        {"tool": "slow", "params": {"ms": 1000, "text": "a"}},
+        {"tool": "slow", "params": {"ms": 10, "text": "${step[0].data}b"}}
+    ]}"#;
+    let id = server.begin(text, &json!({}), "none");
+    // The tool notes nothing when it begins.
+    std::thread::sleep(std::time::Duration::from_millis(400));
+    let mut events = server.events(&id);
+    assert_eq!(events.next().unwrap().0, "state");
+    assert!(server.terminate());
+    assert!(events.all(|(name, _)| name != "end"));
+    // The first call has ended, and the second has not begun.
+    assert_eq!(folder.effects().len(), 1);
+    let server = Process::start(&folder);
+    assert_eq!(server.ended(&id)["output"]["step1"], "ab");
+    let again = folder
+        .effects()
+        .iter()
+        .filter(|effect| effect["again"] == true)
+        .count();
+    assert_eq!((folder.effects().len(), again), (2, 0));
+}
+
+#[test]
+fn lists_have_pages() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let text = sample(&server, "shipments");
+    let ids: Vec<String> = (0..7)
+        .map(|_| server.begin(&text, &json!({}), "none"))
+        .collect();
+    ids.iter().for_each(|id| drop(server.ended(id)));
+    let (mut found, mut before) = (Vec::new(), String::new());
+    for page in 0..3 {
+        let (_, list) = server.get(&format!("/api/runs?limit=3{before}"));
+        for run in list["runs"].as_array().unwrap() {
+            found.push(run["id"].as_str().unwrap().to_owned());
+        }
+        assert_eq!(list["next"].is_null(), page == 2);
+        before = format!("&before={}", list["next"].as_str().unwrap_or_default());
+    }
+    found.reverse();
+    assert_eq!(found, ids);
+}
+
+#[test]
+fn two_servers_do_not_share_a_port() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let address = server.url.strip_prefix("http://").unwrap();
+    let other = Folder::new();
+    let command = std::process::Command::new(env!("CARGO_BIN_EXE_plan-server"))
+        .args(["--address", address, "--data"])
+        .arg(other.path())
+        .output()
+        .unwrap();
+    assert!(!command.status.success());
+    let said = String::from_utf8(command.stderr).unwrap();
+    assert!(
+        said.contains(address) && said.starts_with("plan-server: "),
+        "{said}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_reads_the_token() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let token = folder.path().join("token");
+    let mode = std::fs::metadata(&token).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(std::fs::read_to_string(token).unwrap(), server.token);
+}
