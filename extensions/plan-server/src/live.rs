@@ -199,13 +199,6 @@ impl Observer for Watch {
 
     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {
         self.called(step, "failed", took);
-        if matches!(error, StepError::Arguments(_)) {
-            let reference = OfReference {
-                reading: reading(Start::of(&self.run).profile),
-                found: "during",
-            };
-            self.metrics.references.get_or_create(&reference).inc();
-        }
         self.step(step, "running", |event| {
             event.attempt = Some(attempt);
             event.error = Some(error.to_string());
@@ -213,6 +206,16 @@ impl Observer for Watch {
     }
 
     fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {
+        if let Status::Failed(StepError::Arguments(_))
+        | Status::Recovered(StepError::Arguments(_)) = status
+        {
+            let reference = OfReference {
+                reading: reading(Start::of(&self.run).profile),
+                found: "during",
+            };
+            self.metrics.references.get_or_create(&reference).inc();
+        }
+
         self.step(step, status.name(), |event| {
             let ended = self.now();
             event.started_ms = Some(ended.saturating_sub(millis(took)));
@@ -230,7 +233,7 @@ impl Observer for Watch {
 
     fn step_blocked(&self, step: &StepRef<'_>, by: &plan_runtime::plan::Step) {
         self.step(step, "blocked", |event| {
-            event.error = Some(format!("step `{}` has failed", by.id))
+            event.error = Some(format!("step `{}` has failed", by.id));
         });
     }
 }

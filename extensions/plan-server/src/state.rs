@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
@@ -93,9 +92,7 @@ impl State {
         text: &'t str,
         profile: Profile,
     ) -> Result<Document<'t>, Findings> {
-        let limits = Limits::DEFAULT
-            .bytes(limits::PLAN)
-            .time(Duration::from_secs(2));
+        let limits = Limits::DEFAULT.bytes(limits::PLAN);
         let reader = Reader::new()
             .tools(self.toolbox.contracts())
             .profile(profile);
@@ -142,7 +139,7 @@ impl State {
             .is_none();
         let run = self.toolbox.run(document, inputs, &self.office);
         let submitted = Handle::current().block_on(run.submit(&self.db, id));
-        submitted.map_err(|error| refused(&error))?;
+        submitted.map_err(|error| refused(&error, is_new))?;
         if is_new {
             self.open.fetch_add(1, Ordering::AcqRel);
             self.metrics.started.inc();
@@ -213,16 +210,20 @@ impl State {
 }
 
 /// What kept a run from being submitted.
-fn refused(error: &RunError) -> Problem {
+fn refused(error: &RunError, is_new: bool) -> Problem {
     use axum::http::StatusCode;
-    match error.journal() {
-        Some(JournalError::Changed { .. }) => Problem::new(
+    let other = || {
+        Problem::new(
             StatusCode::CONFLICT,
             "OTHER_RUN",
             error.to_string(),
             "There is a run with this id, with another plan or other inputs. Use another id.",
-        ),
+        )
+    };
+    match error.journal() {
+        Some(JournalError::Changed { .. }) => other(),
         Some(error) => Problem::storage(error),
+        None if !is_new => other(),
         None => Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "CANNOT_START",

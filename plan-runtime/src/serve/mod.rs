@@ -25,6 +25,9 @@ use std::time::Duration;
 /// How often the database is asked what there is to do.
 const EVERY: Duration = Duration::from_millis(200);
 
+/// How soon it is asked once this process has submitted something: what is submitted meanwhile is found together.
+const SOON: Duration = Duration::from_millis(2);
+
 /// A run that has nothing to do for less than this stays loaded.
 const SHORT: Duration = Duration::from_secs(1);
 
@@ -92,6 +95,8 @@ impl Sqlite {
             has_begun: false,
             has_more: false,
             pause: None,
+            seen: 0,
+            is_soon: false,
             root: Arc::default(),
             loaded: Vec::new(),
         }
@@ -119,6 +124,10 @@ pub struct Serve<'a, App: ?Sized> {
     /// Whether there was more to do than could be loaded.
     has_more: bool,
     pause: Option<Sleep>,
+    /// How many arrivals were noticed.
+    seen: u64,
+    /// Whether the pause is one after an arrival.
+    is_soon: bool,
     root: Arc<Root>,
     loaded: Vec<Loaded<'a>>,
 }
@@ -267,12 +276,21 @@ impl<'a, App: ?Sized + Sync> Serve<'a, App> {
         }
         let has_room = self.poll_runs()?;
         let mut looks = is_first || has_room && self.has_more;
+        if self.db.has_arrivals(&mut self.seen, cx.waker()) {
+            // However many come, none waits for longer.
+            if !std::mem::replace(&mut self.is_soon, true) {
+                self.pause = Some(ThreadTimer.sleep(SOON));
+            }
+            // It waits for the next ones, too.
+            cx.waker().wake_by_ref();
+        }
         loop {
             let pause = self.pause.get_or_insert_with(|| ThreadTimer.sleep(EVERY));
             if pause.as_mut().poll(cx).is_pending() {
                 break;
             }
             self.pause = None;
+            self.is_soon = false;
             looks = true;
         }
         if looks {

@@ -238,6 +238,23 @@ fn a_panic_is_the_reason_of_its_run_alone() {
     );
 }
 
+/// Reports say when a run began, whoever looks at it and however often.
+#[test]
+fn a_run_begins_when_it_was_submitted() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let (db, other) = (folder.open(), folder.open());
+    smol::block_on(Order { cents: 5 }.submit(&db, "a")).unwrap();
+    let toolbox = plans();
+    std::thread::sleep(Duration::from_millis(30));
+    let before = db.report(&toolbox, &shop, "a").unwrap();
+    serve(&other, &toolbox, &shop, || has_ended(&other, "a"));
+    for db in [&db, &other] {
+        let report = db.report(&toolbox, &shop, "a").unwrap();
+        assert_eq!(report.started_at(), before.started_at());
+        assert_eq!(report.started_at(), summary(db, "a").began);
+    }
+}
+
 #[test]
 fn each_run_is_configured_by_its_id() {
     let (folder, shop) = (Folder::new(), Shop::default());

@@ -1,5 +1,6 @@
 //! A journal in a file.
 
+mod arrivals;
 mod failure;
 mod inspect;
 mod options;
@@ -16,10 +17,11 @@ pub use inspect::{RunFilter, RunState, RunSummary};
 pub use options::SqliteOptions;
 
 use super::{Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written};
+use arrivals::Arrivals;
 use failure::{Cause, Failure};
 use reply::{Reply, reply};
 use rusqlite::{Connection, OptionalExtension, params};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -84,6 +86,10 @@ struct Inner {
     claims: Mutex<HashMap<Arc<str>, Held>>,
     queue: mpsc::Sender<Queued>,
     watching: Arc<Watching>,
+    /// What there is to do for whoever serves the database.
+    arrivals: Arrivals,
+    /// Runs that were described and not released yet.
+    described: Mutex<HashSet<i64>>,
     /// The number of the last message when the database was opened.
     last_message: i64,
     writer: Option<JoinHandle<()>>,
@@ -192,7 +198,10 @@ impl Journal for Sqlite {
 
     fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
         let held = self.held(claim)?;
-        self.act(Job::Describe(held, run.clone())).map(drop)
+        let number = held.run;
+        self.act(Job::Describe(held, run.clone()))?;
+        lock(&self.0.described).insert(number);
+        Ok(())
     }
 
     fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
@@ -236,11 +245,16 @@ impl Journal for Sqlite {
         lock(&self.0.claims).remove(&claim.id);
         drop(self.queue(Job::Release(held)));
         self.0.watching.wake([run]);
+        // It was submitted. One that was run here has nothing to do now, at which it costs little to look.
+        if lock(&self.0.described).remove(&run) {
+            self.0.arrivals.come();
+        }
     }
 
     fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
-        self.act(Job::Send(id.to_owned(), message.clone()))
-            .map(drop)
+        self.act(Job::Send(id.to_owned(), message.clone()))?;
+        self.0.arrivals.come();
+        Ok(())
     }
 
     fn messages(&self, claim: &Claim, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {

@@ -1,5 +1,6 @@
 //! How a database is opened.
 
+use super::arrivals::Arrivals;
 use super::failure::{Cause, Failure};
 use super::owners::Owners;
 use super::watching::Watching;
@@ -108,6 +109,8 @@ impl SqliteOptions {
             claims: Mutex::new(HashMap::new()),
             queue,
             watching,
+            arrivals: Arrivals::default(),
+            described: Mutex::default(),
             last_message,
             writer: Some(writer),
             watcher: Mutex::new(None),

@@ -8,9 +8,15 @@ use std::collections::{HashMap, HashSet};
 use std::future::{Future, pending, ready};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::{Duration, SystemTime};
 
 impl Sqlite {
+    /// Whether a run was submitted, or a message sent, in this process since the last time. Otherwise the waker is woken when that happens.
+    pub(crate) fn has_arrivals(&self, seen: &mut u64, waker: &Waker) -> bool {
+        self.0.arrivals.have_come(seen, waker)
+    }
+
     /// At most this many runs that nobody has and that have something to do, and whether there may be more.
     pub(crate) fn due(&self, most: usize) -> Result<(Vec<String>, bool), JournalError> {
         // Two statements, since SQLite would read and sort all runs for one: first those whose pause is over.

@@ -60,7 +60,13 @@ pub(in crate::run) fn begin(
     // From here on it is given back when this is dropped.
     let durable = |before, is_live| {
         let (journal, claim) = (Arc::clone(&journal), claimed.claim.clone());
-        let durable = Durable::new(journal, claim, Arc::clone(&timer), before, is_live);
+        let durable = Durable::new(
+            journal,
+            claim,
+            Arc::clone(&timer),
+            (claimed.began, before),
+            is_live,
+        );
         let durable = Arc::new(durable.viewed(is_viewed));
         if let Some(begun) = &begun {
             let _ = begun.set(Arc::downgrade(&durable));

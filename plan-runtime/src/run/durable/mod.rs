@@ -36,7 +36,7 @@ use std::hash::Hasher;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The key of how often steps were undone before the run was retried.
 pub(crate) const UNDONE: &str = "!undone";
@@ -48,7 +48,9 @@ pub(super) struct Durable {
     timer: Arc<dyn Timer>,
     /// When this process took the run.
     start: Instant,
-    /// How long ago the run had begun then.
+    /// When the run began, as its journal says.
+    began: SystemTime,
+    /// How long ago the run had begun when this process took it.
     before: Duration,
     /// Whether only its records are looked at.
     is_viewed: bool,
@@ -101,7 +103,7 @@ impl Durable {
         journal: Arc<dyn Journal>,
         claim: Claim,
         timer: Arc<dyn Timer>,
-        before: Duration,
+        (began, before): (SystemTime, Duration),
         is_live: bool,
     ) -> Self {
         Self {
@@ -109,6 +111,7 @@ impl Durable {
             claim,
             start: timer.now(),
             timer,
+            began,
             before,
             is_viewed: false,
             plans: Mutex::default(),
@@ -185,6 +188,11 @@ impl Durable {
         let mut hasher = StableHasher::new();
         hasher.write(self.claim.id.as_bytes());
         hasher.finish()
+    }
+
+    /// When the run began.
+    pub(super) fn began(&self) -> SystemTime {
+        self.began
     }
 
     /// The time since the run began; while it replays, the recorded time.

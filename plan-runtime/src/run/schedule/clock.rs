@@ -21,8 +21,10 @@ impl Clock {
     pub(super) fn start(run: Arc<SharedRun>) -> Self {
         let durable = run.durable.as_ref();
         let began = durable.map_or(Duration::ZERO, |durable| durable.now());
+        // Of one that goes on, it is when it began the first time.
+        let first = durable.and_then(|durable| durable.began().checked_add(began));
         Self {
-            started_at: SystemTime::now(),
+            started_at: first.unwrap_or_else(SystemTime::now),
             start: run.options.timer.now(),
             began,
             is_durable: durable.is_some(),
