@@ -1,4 +1,4 @@
-//! What a client is told when something is wrong, and the bodies of requests.
+//! What a client gets when something is wrong, and the bodies of requests.
 
 use crate::limits;
 use axum::body::{Body, to_bytes};

@@ -17,7 +17,7 @@ pub const BODY_TIME: Duration = Duration::from_secs(15);
 /// Bytes of the head of a request, which are kept until it is complete.
 pub const HEAD: usize = 64 << 10;
 
-/// Connections that are open at one time. Others are told to come back.
+/// Connections that are open at one time. Others are refused for now.
 pub const CONNECTIONS: usize = 1_024;
 
 /// Clients that watch runs at one time.

@@ -64,7 +64,7 @@ impl Live {
     fn send(&self, run: &str, event: impl FnOnce() -> Happened) {
         let channels = self.channels();
         if let Some(sender) = channels.of_runs.get(run) {
-            // Who is too slow is told so by its own receiver.
+            // The receiver of who is too slow says so.
             let _ = sender.send(event());
         }
     }

@@ -454,7 +454,7 @@ struct Watcher {
     state: Arc<State>,
     id: String,
     subscriber: Subscriber,
-    /// What was last sent of what it waits for.
+    /// The state and the waits that were last sent.
     waits: Value,
     is_due: bool,
     has_ended: bool,

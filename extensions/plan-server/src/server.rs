@@ -36,7 +36,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 pub struct Settings {
     /// The address and the port; port 0 is any that is free.
     pub address: SocketAddr,
-    /// The folder of the database, of the token, and of what the tools did. It is made if it is not there.
+    /// The folder of the database, of the token, and of the effects that the tools have had. It is made if it is not there.
     pub data: PathBuf,
 }
 

@@ -13,6 +13,7 @@
 //! | [Testing](testing) | mocks, time that does not pass, jitter that repeats |
 //! | [Dynamic plans](dynamic_plans) | plans that arrive as JSON: reading, checking, running, writing, Rust source |
 //! | [Untrusted plans](untrusted) | what is guaranteed about a stranger's plan, and what is not |
+//! | [In a service](in_a_service) | people check, approve, watch and stop plans over HTTP: the pieces, and what to take care of |
 //! | [Pictures](pictures) | a plan as text, Mermaid, DOT and documentation; a run as an HTML page |
 //! | [Editor](editor) | what rust-analyzer does inside `plan!` |
 //! | [Checks](checks) | every check: what is wrong, what the compiler says, what to write |
@@ -139,8 +140,13 @@ pub mod dynamic_plans {}
 
 #[doc = include_str!("untrusted.md")]
 ///
-/// Next: [Pictures](pictures).
+/// Next: [In a service](in_a_service).
 pub mod untrusted {}
+
+#[doc = include_str!("in_a_service.md")]
+///
+/// Next: [Pictures](pictures).
+pub mod in_a_service {}
 
 #[doc = include_str!("pictures.md")]
 ///

@@ -277,7 +277,7 @@ impl<'a, App: ?Sized + Sync> Serve<'a, App> {
         let has_room = self.poll_runs()?;
         let mut looks = is_first || has_room && self.has_more;
         if self.db.has_arrivals(&mut self.seen, cx.waker()) {
-            // However many come, none waits for longer.
+            // Those that follow soon do not delay the first.
             if !std::mem::replace(&mut self.is_soon, true) {
                 self.pause = Some(ThreadTimer.sleep(SOON));
             }

@@ -238,7 +238,7 @@ fn a_panic_is_the_reason_of_its_run_alone() {
     );
 }
 
-/// Reports say when a run began, whoever looks at it and however often.
+/// Reports say when a run began, whoever looks at it, and each time.
 #[test]
 fn a_run_begins_when_it_was_submitted() {
     let (folder, shop) = (Folder::new(), Shop::default());

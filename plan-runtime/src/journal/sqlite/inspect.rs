@@ -220,7 +220,7 @@ impl Sqlite {
         pages(move |after| {
             let mut alive: HashMap<String, bool> = HashMap::new();
             let mut count = 0;
-            // There is no number that small, and its opposite is none of an integer.
+            // No run has so small a number, whose opposite would be too large.
             let mut last = after.max(-i64::MAX);
             let mut page = VecDeque::new();
             db.read(|database| {

@@ -45,7 +45,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// Leaves the arguments of a call that is not made again where the report takes them from, if it does. They are not recorded, but made of what is.
+    /// Leaves the arguments of a call that is not made again where the report takes them from, if it does. They are not recorded, but follow from the records.
     fn capture_again(&mut self, step: usize, job: usize, action: &Action) {
         if !self.options.capture || action.tool.is_none() {
             return;
