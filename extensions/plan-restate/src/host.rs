@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 pub(crate) type Polled = Pin<Box<dyn Future<Output = (Result<Value, RunError>, Report)> + Send>>;
 
 pub(crate) type Configure<App> =
-    dyn for<'r> Fn(Run<'r, App, Value>) -> Run<'r, App, Value> + Send + Sync;
+    dyn for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync;
 
 pub(crate) trait Host: Send + Sync {
     /// Whether it has a tool.
