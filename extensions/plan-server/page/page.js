@@ -895,7 +895,7 @@
       live.run = data;
       if (data.plan && typeof data.plan === "object") live.run.plan = data.plan.name;
       if (data.svg || data.steps) setPicture();
-      for (const step of list(data.steps)) if (step?.status) stepHappened(step);
+      for (const step of list(data.progress)) if (step?.status) stepHappened(step);
       if (before !== undefined && before !== data.state) announce(`The run is ${data.state}`);
     } else if (event === "step" && data && typeof data === "object") {
       stepHappened(data);

@@ -14,19 +14,19 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::broadcast;
 
 /// What became of a step, or of an element of one.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Default, Serialize)]
 pub(crate) struct StepEvent {
-    path: String,
-    status: &'static str,
+    pub(crate) path: String,
+    pub(crate) status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    attempt: Option<u32>,
+    pub(crate) attempt: Option<u32>,
     /// Milliseconds since the run began.
     #[serde(skip_serializing_if = "Option::is_none")]
-    started_ms: Option<u64>,
+    pub(crate) started_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ended_ms: Option<u64>,
+    pub(crate) ended_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 #[derive(Clone)]
@@ -148,13 +148,27 @@ impl Watch {
             let mut event = StepEvent {
                 path: step.to_string(),
                 status,
-                attempt: None,
-                started_ms: None,
-                ended_ms: None,
-                error: None,
+                ..StepEvent::default()
             };
             fill(&mut event);
             Happened::Step(event)
+        });
+    }
+
+    fn tried(
+        &self,
+        step: &StepRef<'_>,
+        status: &'static str,
+        attempt: u32,
+        took: Duration,
+        error: Option<&StepError>,
+    ) {
+        self.step(step, status, |event| {
+            let ended = self.now();
+            event.attempt = Some(attempt);
+            event.started_ms = Some(ended.saturating_sub(millis(took)));
+            event.ended_ms = Some(ended);
+            event.error = error.map(ToString::to_string);
         });
     }
 
@@ -171,7 +185,7 @@ impl Watch {
     }
 }
 
-fn millis(time: Duration) -> u64 {
+pub(crate) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
@@ -193,16 +207,22 @@ impl Observer for Watch {
         }
     }
 
-    fn attempt_completed(&self, step: &StepRef<'_>, _: u32, took: Duration) {
+    fn attempt_completed(&self, step: &StepRef<'_>, attempt: u32, took: Duration) {
         self.called(step, "completed", took);
+        // A whole step says so itself.
+        if !step.element().is_empty() {
+            self.tried(step, "completed", attempt, took, None);
+        }
     }
 
     fn attempt_failed(&self, step: &StepRef<'_>, attempt: u32, error: &StepError, took: Duration) {
         self.called(step, "failed", took);
-        self.step(step, "running", |event| {
-            event.attempt = Some(attempt);
-            event.error = Some(error.to_string());
-        });
+        let status = if step.element().is_empty() {
+            "running"
+        } else {
+            "failed"
+        };
+        self.tried(step, status, attempt, took, Some(error));
     }
 
     fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {

@@ -2,7 +2,7 @@
 
 use crate::error::{Json, Problem, short};
 use crate::limits;
-use crate::live::{Happened, Subscriber};
+use crate::live::{Happened, StepEvent, Subscriber, millis};
 use crate::run_id::request_of;
 use crate::state::{State, findings_json, profile, start};
 use crate::view;
@@ -261,6 +261,9 @@ pub(crate) fn whole(state: &State, id: &str) -> Answer<Value> {
                 waiting(&plan, &report, "", &mut waits);
                 json["waits"] = Value::Array(waits);
             }
+            let mut steps = Vec::new();
+            progress(&report, "", Duration::ZERO, &mut steps);
+            json["progress"] = json!(steps);
             json["undone"] = undone(&plan, &report);
             json["error"] = error(&report).map_or(Value::Null, Value::String);
             if run.state == RunState::Failed && json["error"].is_null() {
@@ -301,6 +304,54 @@ fn waiting(plan: &Plan, report: &Report, around: &str, waits: &mut Vec<Value>) {
                 waiting(plan, inside, &format!("{path}{element}."), waits);
             }
         }
+    }
+}
+
+/// How many attempts and steps are described of a run; its report has all.
+const PROGRESS: usize = 2_000;
+
+/// What has happened in a run so far, as those who have watched it from the beginning know it.
+fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<StepEvent>) {
+    let at = |time: Duration| Some(millis(began.saturating_add(time)));
+    for step in report.steps() {
+        if matches!(step.status(), Status::NotStarted) || events.len() >= PROGRESS {
+            continue;
+        }
+        let path = format!("{around}{}", step.id());
+        for attempt in step.attempts() {
+            let element: String = attempt
+                .element()
+                .iter()
+                .map(|at| format!("[{at}]"))
+                .collect();
+            for inside in attempt.inside() {
+                let since = inside.started_at().duration_since(report.started_at());
+                let began = began.saturating_add(since.unwrap_or_default());
+                progress(inside, &format!("{path}{element}."), began, events);
+            }
+            let ended = attempt.ended();
+            events.push(StepEvent {
+                path: format!("{path}{element}"),
+                status: match (element.is_empty(), ended, attempt.error()) {
+                    (false, Some(_), None) => "completed",
+                    (false, _, Some(_)) => "failed",
+                    _ => "running",
+                },
+                attempt: Some(attempt.number()),
+                started_ms: at(attempt.started()),
+                ended_ms: ended.and_then(at),
+                error: attempt.error().map(ToString::to_string),
+            });
+        }
+        let has_attempts = !step.attempts().is_empty();
+        events.push(StepEvent {
+            path,
+            status: step.status().name(),
+            attempt: None,
+            started_ms: step.started().filter(|_| !has_attempts).and_then(at),
+            ended_ms: step.ended().and_then(at),
+            error: step.error().map(ToString::to_string),
+        });
     }
 }
 

@@ -1,5 +1,5 @@
 // Goes through the page in Chromium. The first argument is the folder of the page, the second where screenshots go, if there are to be any.
-// The page is tested against the stub; if `PLAN_SERVER` names the binary of the server, what does not depend on its tools is tested against that, too.
+// The page is tested against the stub; if `PLAN_SERVER` names the binary of the server, the whole way is gone with it, too, over its end by `kill -9`.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -366,53 +366,175 @@ for (const [name, options] of [["dark", { scheme: "dark" }], ["narrow", { width:
   }));
 }
 
-// The server itself, with what every server has: samples of which one is faulty, and runs that end or wait.
-if (process.env.PLAN_SERVER) {
-  await test("the server", async () => {
-    const data = fs.mkdtempSync(path.join(os.tmpdir(), "plan-server-"));
-    const server = spawn(process.env.PLAN_SERVER, ["--address", "127.0.0.1:0", "--data", data], { stdio: ["ignore", "pipe", "inherit"] });
-    try {
-      const url = await new Promise((resolve, reject) => {
-        let said = "";
-        const late = setTimeout(() => reject(new Error(`the server prints no address: ${said}`)), 15_000);
-        server.stdout.on("data", (part) => {
-          said += part;
-          const found = /http:\/\/\S+#token=\S+/.exec(said);
-          if (found) (clearTimeout(late), resolve(found[0]));
-        });
-        server.on("exit", (code) => reject(new Error(`the server ends with ${code}: ${said}`)));
+// The server itself, as a process with a folder of its own, which can be killed and started again at the same address.
+async function served(run) {
+  const data = fs.mkdtempSync(path.join(os.tmpdir(), "plan-server-"));
+  let [server, url] = [null, null];
+  const begin = async () => {
+    server = spawn(process.env.PLAN_SERVER, ["--address", url ? new URL(url).host : "127.0.0.1:0", "--data", data],
+      { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, RUST_LOG: "warn" } });
+    url = await new Promise((resolve, reject) => {
+      let said = "";
+      const late = setTimeout(() => reject(new Error(`the server prints no address: ${said}`)), 15_000);
+      server.stdout.on("data", (part) => {
+        said += part;
+        const found = /http:\/\/\S+#token=\S+/.exec(said);
+        if (found) (clearTimeout(late), resolve(found[0]));
       });
-      const page = await open(url);
-      await faulty(page);
-      await show(page, "server-faulty");
-      const samples = await page.$$eval("#sample option", (all) => all.map((it) => it.value).filter(Boolean));
-      assert.ok(samples.length >= 5);
-      let started = 0;
-      for (const sample of samples) {
-        await page.click("#to-editor");
-        await Promise.all([page.waitForResponse((it) => it.url().endsWith("/api/check")), page.select("#sample", "").then(() => page.select("#sample", sample))]);
-        await new Promise((resolve) => setTimeout(resolve, 500));
-        await show(page, `server-plan-${sample}`);
-        if (await page.$("#findings .is-error")) continue;
-        for (const field of await page.$$("#inputs input")) await field.type("1");
-        await page.click('[name=approve][value="none"]');
-        await page.click("#start");
-        await wait(page, () => /done|failed|waiting/.test(document.querySelector("#run-facts").textContent) && document.querySelector("#timeline .row"));
-        await show(page, `server-run-${sample}`);
-        started += 1;
-      }
-      assert.ok(started > 0);
-      await page.click("#to-runs");
-      await wait(page, (started) => document.querySelectorAll("#runs tbody tr").length === started, started);
-      await close(page);
-    } finally {
-      const over = new Promise((resolve) => server.on("exit", resolve));
-      server.kill("SIGTERM");
-      await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 10_000))]);
-      if (server.exitCode === null && server.signalCode === null) server.kill("SIGKILL");
-      fs.rmSync(data, { recursive: true, force: true });
+      server.on("exit", (code) => reject(new Error(`the server ends with ${code}: ${said}`)));
+    });
+  };
+  const end = async (signal) => {
+    const over = new Promise((resolve) => server.on("exit", resolve));
+    server.kill(signal);
+    await Promise.race([over, new Promise((resolve) => setTimeout(resolve, 15_000))]);
+  };
+  const effects = () => fs.readFileSync(path.join(data, "effects.jsonl"), "utf8").trim().split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  await begin();
+  try {
+    await run({ url, begin, end, effects });
+  } finally {
+    if (server.exitCode === null && server.signalCode === null) await end("SIGKILL");
+    fs.rmSync(data, { recursive: true, force: true });
+  }
+}
+
+const sample = async (page, title) => {
+  await wait(page, (title) => [...document.querySelectorAll("#sample option")].some((it) => it.textContent.includes(title)), title);
+  const value = await page.$$eval("#sample option", (all, title) => all.find((it) => it.textContent.includes(title)).value, title);
+  await page.select("#sample", "");
+  await page.select("#sample", value);
+};
+const drawn = (page, count) => wait(page, (count) => document.querySelectorAll("#picture .node").length === count, count);
+// What a browser says of a server that is gone.
+const gone = /ERR_|net::|Failed to load resource/;
+
+if (process.env.PLAN_SERVER) {
+  await test("the server, all samples", () => served(async (server) => {
+    const page = await open(server.url);
+    await faulty(page);
+    await show(page, "server-faulty");
+    assert.equal(await page.$$eval("#findings .is-error", (all) => all.length), 5);
+    const samples = await page.$$eval("#sample option", (all) => all.map((it) => it.value).filter(Boolean));
+    assert.equal(samples.length, 7);
+    let started = 0;
+    for (const sample of samples) {
+      await page.click("#to-editor");
+      await Promise.all([page.waitForResponse((it) => it.url().endsWith("/api/check")), page.select("#sample", "").then(() => page.select("#sample", sample))]);
+      await wait(page, () => document.querySelector("#findings .is-error") || document.querySelector("#picture .node"));
+      if (await page.$("#findings .is-error")) continue;
+      for (const field of await page.$$("#inputs input")) await field.type("1");
+      await page.click('[name=approve][value="none"]');
+      await page.click("#start");
+      await wait(page, () => /done|failed|waiting/.test(document.querySelector("#run-facts").textContent) && document.querySelector("#timeline .row"));
+      await show(page, `server-run-${sample}`);
+      started += 1;
     }
-  });
+    assert.equal(started, 6);
+    await page.click("#to-runs");
+    await wait(page, (started) => document.querySelectorAll("#runs tbody tr").length === started, started);
+    await page.select("#filter-state", "waiting");
+    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
+    await show(page, "server-runs");
+    await close(page);
+  }));
+
+  for (const [kills, name, options] of [[false, "light", {}], [true, "killed", { allowed: gone }], [false, "dark", { scheme: "dark" }], [false, "narrow", { width: 360, height: 740 }]]) {
+    await test(`the server, the whole way, ${name}`, () => served(async (server) => {
+      const page = await open(server.url, options);
+      const kill = async () => {
+        if (!kills) return;
+        await server.end("SIGKILL");
+        await says(page, "#connection", "Connection lost");
+        await server.begin();
+        await says(page, "#connection", "Live");
+      };
+      // A faulty plan is mended at the places that its findings say.
+      await faulty(page);
+      const mistakes = [["email_list", "emails_list"], ["latest.result.form", "latest.result.from"], ['"text": 5', '"text": "5"'], ["latest.result.cc", "latest.result.from"], ["lates.result", "latest.result"]];
+      for (const [left, [wrong, right]] of mistakes.entries()) {
+        await page.$eval("#text", (area, wrong) => {
+          const at = area.value.indexOf(wrong);
+          area.focus();
+          area.setSelectionRange(at, at + wrong.length);
+        }, wrong);
+        await page.keyboard.type(right);
+        await wait(page, (count) => document.querySelectorAll("#findings .is-error").length === count, mistakes.length - 1 - left);
+      }
+      await drawn(page, 4);
+      await page.click('#picture [data-path="latest"]');
+      assert.deepEqual(await page.$$eval("#picture .node.affected", (all) => all.map((it) => it.dataset.path).sort()), ["copy", "sent"]);
+      await show(page, `server-plan-${name}`);
+      await fits(page);
+      assert.deepEqual(await contrast(page), []);
+      // Its input, and an approval of each call.
+      await page.click("#start");
+      assert.equal(await text(page, "#input-0-error"), "Enter a value.");
+      await page.type("#input-0", "sarah");
+      await page.click("#start");
+      await says(page, "#questions h3", "email_send");
+      await show(page, `server-question-${name}`);
+      await fits(page);
+      assert.deepEqual(await contrast(page), []);
+      await kill();
+      await wait(page, () => document.querySelectorAll("#questions .question button.primary").length === 2);
+      await press(page, "Allow", "#questions");
+      await wait(page, () => document.querySelectorAll("#questions .question button.primary").length === 1);
+      await press(page, "Allow", "#questions");
+      await says(page, "#run-facts", "done");
+      await wait(page, () => document.querySelectorAll("#live .node.completed").length === 4 && document.querySelectorAll("#timeline .row.completed").length === 4);
+      await show(page, `server-done-${name}`);
+      assert.deepEqual(await contrast(page), []);
+      assert.equal(server.effects().length, 2);
+      // The report, in its frame.
+      await press(page, "Open the report");
+      await page.waitForSelector("#report-dialog[open] iframe");
+      const frame = await (await page.$("#report-frame iframe")).contentFrame();
+      await frame.waitForSelector("svg.graph a.node");
+      await frame.waitForFunction(() => [...document.styleSheets].length === 1);
+      await frame.$eval("svg.graph a.node", (it) => it.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true })));
+      await frame.waitForSelector("aside section.shown");
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await show(page, `server-report-${name}`);
+      await press(page, "Close", "#report-dialog");
+      await wait(page, () => !document.querySelector("iframe"));
+
+      // A step that waits for a value, over the end of a server.
+      await page.click("#to-editor");
+      await sample(page, "Book, wait");
+      await drawn(page, 4);
+      await wait(page, () => document.querySelector("#inputs").hidden);
+      await page.click('[name=approve][value="none"]');
+      await page.click("#start");
+      await says(page, "#waits h3", "room");
+      await show(page, `server-waiting-${name}`);
+      await kill();
+      await page.type("#waits textarea, #waits input", "Room B2");
+      await press(page, "Send the value", "#waits");
+      await says(page, "#run-facts", "done");
+      await says(page, "#result pre", "Room B2");
+
+      // The same, cancelled: what was booked is cancelled, too. A page that is loaded again shows the same.
+      await page.click("#to-editor");
+      await sample(page, "Book, wait");
+      await drawn(page, 4);
+      await page.click("#start");
+      await says(page, "#waits h3", "room");
+      await kill();
+      await press(page, "Cancel the run…");
+      await press(page, "Cancel the run", "#cancel-dialog");
+      await says(page, "#undone", "back");
+      await page.reload();
+      await says(page, "#undone", "back");
+      await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 2);
+      await show(page, `server-cancelled-${name}`);
+      await fits(page);
+      // No call was made again, but those of the servers that were killed while it ran, of which there were none.
+      const made = server.effects();
+      assert.deepEqual(made.map((effect) => [effect.tool, effect.again]), ["email_send", "email_send", "event_book", "email_send", "event_book", "event_cancel"].map((tool) => [tool, false]));
+      await close(page);
+    }));
+  }
 } else {
   console.log("plan-server/tests/browser: the server itself is not tested, since `PLAN_SERVER` does not name it");
 }

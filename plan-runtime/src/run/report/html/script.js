@@ -22,7 +22,10 @@
     links.forEach((link) => link.classList.toggle("chosen", step !== null && link.dataset.step === String(step)));
     edges.forEach((edge) => edge.classList.toggle("near", step !== null && [edge.dataset.from, edge.dataset.to].includes(String(step))));
     none.classList.toggle("hidden", step !== null);
-    history.replaceState(null, "", id ? "#" + id : location.pathname + location.search);
+    // A page in a frame of its own has no address that could be changed.
+    try {
+      history.replaceState(null, "", id ? "#" + id : location.pathname + location.search);
+    } catch {}
     return document.getElementById(id);
   };
 
