@@ -90,6 +90,10 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The end by SIGTERM, with whether it was a success.
     pub(crate) fn terminate(mut self) -> bool {
         let pid = self.child.id().to_string();
