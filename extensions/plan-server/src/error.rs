@@ -2,7 +2,8 @@
 
 use crate::limits;
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
@@ -138,6 +139,40 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
                 "Send a JSON object with the members that API.md describes.",
             )
         })
+    }
+}
+
+/// What the path of a request names.
+pub(crate) struct Path<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = axum::extract::Path::from_request_parts(parts, state).await;
+        path.map(|axum::extract::Path(it)| Self(it)).map_err(|_| {
+            Problem::bad(
+                "the address cannot be read",
+                "Write it in UTF-8, with `%` and two digits for each byte that is not plain.",
+            )
+        })
+    }
+}
+
+/// What is asked for after the path.
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let query = axum::extract::Query::from_request_parts(parts, state).await;
+        query
+            .map(|axum::extract::Query(it)| Self(it))
+            .map_err(|error| {
+                let message = format!("what follows the `?` cannot be read: {}", error.body_text());
+                Problem::bad(message, "API.md describes what may follow it.")
+            })
     }
 }
 

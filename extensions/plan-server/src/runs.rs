@@ -1,12 +1,12 @@
 //! The requests about plans and runs.
 
-use crate::error::{Json, Problem, short};
+use crate::error::{Json, Path, Problem, Query, short};
 use crate::limits;
 use crate::live::{Happened, StepEvent, Subscriber, millis};
 use crate::run_id::request_of;
 use crate::state::{State, findings_json, profile, start};
 use crate::view;
-use axum::extract::{Path, Query, State as From};
+use axum::extract::State as From;
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{Html, IntoResponse, Response};

@@ -1,0 +1,347 @@
+//! Clients that are wrong, slow, greedy or curious: each gets an error that says what to do, and the others are served meanwhile.
+
+mod support;
+
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+use support::{Folder, PATIENCE, Process};
+
+/// Every address that needs the token.
+const GUARDED: [(&str, &str); 13] = [
+    ("GET", "/api/samples"),
+    ("POST", "/api/check"),
+    ("POST", "/api/runs"),
+    ("GET", "/api/runs"),
+    ("GET", "/api/runs/x"),
+    ("GET", "/api/runs/x/events"),
+    ("GET", "/api/runs/x/report.html"),
+    ("POST", "/api/runs/x/questions/1"),
+    ("POST", "/api/runs/x/signals"),
+    ("POST", "/api/runs/x/cancel"),
+    ("POST", "/graphql"),
+    ("GET", "/graphql/schema"),
+    ("GET", "/metrics"),
+];
+
+fn connect(server: &Process) -> TcpStream {
+    let stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// What is answered to these bytes, until the server closes the connection.
+fn raw(server: &Process, request: &[u8]) -> String {
+    let mut stream = connect(server);
+    // It may be closed before all was sent.
+    let _ = stream.write_all(request);
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn request(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}").into_bytes()
+}
+
+fn status(answer: &str) -> u16 {
+    answer
+        .split(' ')
+        .nth(1)
+        .unwrap_or_default()
+        .parse()
+        .unwrap_or(0)
+}
+
+/// It is an error in the form of all errors, under the headers of all answers.
+fn is_problem(answer: &str, expected: u16) {
+    let (head, body) = answer.split_once("\r\n\r\n").expect(answer);
+    assert_eq!(status(answer), expected, "{answer}");
+    for header in [
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+        "cache-control: no-store",
+    ] {
+        assert!(head.contains(header), "{header}: {answer}");
+    }
+    let body: Value = serde_json::from_str(body).expect(answer);
+    for member in ["code", "message", "help"] {
+        assert!(
+            body["error"][member]
+                .as_str()
+                .is_some_and(|text| !text.is_empty()),
+            "{answer}"
+        );
+    }
+}
+
+fn serves(server: &Process) {
+    let plan = r#"{"requestId": "r", "steps": [{"tool": "facilities_list", "params": {}}]}"#;
+    let id = server.begin(plan, &json!({}), "none");
+    assert_eq!(server.ended(&id)["state"], "done");
+}
+
+#[test]
+fn nothing_is_answered_without_the_token() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let almost = format!("Bearer {}0", &server.token[..server.token.len() - 1]);
+    for (method, path) in GUARDED {
+        for given in [
+            "",
+            "Bearer ",
+            "Bearer x",
+            "Basic eDp4",
+            &almost,
+            &almost.replace("Bearer", "bearer"),
+            &server.token,
+        ] {
+            let headers = if given.is_empty() {
+                String::new()
+            } else {
+                format!("authorization: {given}\r\n")
+            };
+            is_problem(&raw(&server, &request(method, path, &headers, "{}")), 401);
+        }
+        // The token in the address is not one.
+        let path = format!("{path}?token={}", server.token);
+        is_problem(&raw(&server, &request(method, &path, "", "{}")), 401);
+    }
+    for path in [
+        "/",
+        "/page.css",
+        "/page.js",
+        "/report.css",
+        "/report.js",
+        "/health",
+    ] {
+        let answer = raw(&server, &request("GET", path, "", ""));
+        assert_eq!(status(&answer), 200, "{path}");
+        assert!(answer.contains("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"));
+        assert!(!answer.contains(&server.token) && !answer.contains("unsafe-inline"));
+    }
+    is_problem(&raw(&server, &request("GET", "/api/nothing", "", "")), 404);
+    is_problem(&raw(&server, &request("DELETE", "/health", "", "")), 405);
+    serves(&server);
+}
+
+#[test]
+fn bodies_are_bounded_and_read_with_care() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let token = format!("authorization: Bearer {}\r\n", server.token);
+    let post = |path: &str, body: &str| raw(&server, &request("POST", path, &token, body));
+    is_problem(&post("/api/check", &"x".repeat((1 << 20) + 1)), 413);
+    is_problem(
+        &post(
+            "/api/check",
+            &json!({"text": "x".repeat((256 << 10) + 1)}).to_string(),
+        ),
+        413,
+    );
+    is_problem(
+        &post(
+            "/api/runs",
+            &json!({"text": "x".repeat((256 << 10) + 1)}).to_string(),
+        ),
+        413,
+    );
+    let deep = format!(
+        "{{\"text\": {}{}}}",
+        "[".repeat(200_000),
+        "]".repeat(200_000)
+    );
+    for body in ["", "{", "[]", "null", r#"{"text": 5}"#, "\u{0}", &deep] {
+        is_problem(&post("/api/check", body), 400);
+    }
+    for body in [
+        r#"{"text": "[]", "profile": "loose"}"#,
+        r#"{"text": "[]", "profile": ""}"#,
+    ] {
+        is_problem(&post("/api/check", body), 400);
+    }
+    // A plan that is deep, or nothing of the kind, has findings.
+    for text in [
+        "[".repeat(100_000),
+        "{\"steps\": ".repeat(10_000),
+        "\u{202e}".repeat(1000),
+        "nonsense".into(),
+        String::new(),
+    ] {
+        let answer = post("/api/check", &json!({"text": text}).to_string());
+        assert_eq!(status(&answer), 200, "{answer}");
+        let checked: Value =
+            serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        assert!(
+            checked["plan"].is_null() && !checked["findings"].as_array().unwrap().is_empty(),
+            "{checked}"
+        );
+        is_problem(&post("/api/runs", &json!({"text": text}).to_string()), 422);
+    }
+    // A chunk that never ends counts, too.
+    let mut stream = connect(&server);
+    let head = format!(
+        "POST /api/check HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\nconnection: close\r\n{token}\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+    while stream.write_all(chunk.as_bytes()).is_ok() {}
+    serves(&server);
+}
+
+#[test]
+fn ids_are_only_ids() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let token = format!("authorization: Bearer {}\r\n", server.token);
+    let long = "x".repeat(10_000);
+    for id in [
+        "..%2f..%2ftoken",
+        "%00",
+        "'%20OR%201=1--",
+        "%22",
+        "%e2%80%ae",
+        "%ff",
+        &long,
+    ] {
+        for (method, rest) in [
+            ("GET", ""),
+            ("GET", "/events"),
+            ("GET", "/report.html"),
+            ("POST", "/cancel"),
+        ] {
+            let answer = raw(
+                &server,
+                &request(method, &format!("/api/runs/{id}{rest}"), &token, "{}"),
+            );
+            assert!(matches!(status(&answer), 400 | 404 | 409), "{id}: {answer}");
+            assert!(!answer.contains(&server.token));
+        }
+    }
+    for query in ["state=perhaps", "limit=-1", "limit=x", "before=x&before=y"] {
+        let answer = raw(
+            &server,
+            &request("GET", &format!("/api/runs?{query}"), &token, ""),
+        );
+        is_problem(&answer, 400);
+    }
+    let answer = raw(
+        &server,
+        &request(
+            "GET",
+            "/api/runs?before=x&plan=%27&limit=999999",
+            &token,
+            "",
+        ),
+    );
+    assert_eq!(status(&answer), 200);
+    serves(&server);
+}
+
+#[test]
+fn what_is_not_http_ends() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let long = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(200_000));
+    for bytes in [
+        &b"\x16\x03\x01\x02\x00"[..],
+        b"\r\n\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        long.as_bytes(),
+    ] {
+        let mut stream = connect(&server);
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(
+            answer.is_empty()
+                || matches!(status(&String::from_utf8_lossy(&answer)), 400 | 431 | 505)
+        );
+    }
+    serves(&server);
+}
+
+#[test]
+fn slow_clients_are_cut_off() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    // A head that comes byte by byte, and one that never goes on.
+    let began = Instant::now();
+    let slow: Vec<thread::JoinHandle<Duration>> = [true, false]
+        .into_iter()
+        .map(|sends| {
+            let mut stream = connect(&server);
+            thread::spawn(move || {
+                stream.write_all(b"GET /health HTTP/1.1\r\nx: ").unwrap();
+                stream
+                    .set_read_timeout(Some(Duration::from_millis(250)))
+                    .unwrap();
+                loop {
+                    if sends && stream.write_all(b"y").is_err() {
+                        return began.elapsed();
+                    }
+                    match stream.read(&mut [0; 512]) {
+                        Ok(0) => return began.elapsed(),
+                        Err(error)
+                            if !matches!(
+                                error.kind(),
+                                std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+                            ) =>
+                        {
+                            return began.elapsed();
+                        }
+                        _ => assert!(began.elapsed() < PATIENCE),
+                    }
+                }
+            })
+        })
+        .collect();
+    serves(&server);
+    for client in slow {
+        assert!(client.join().unwrap() >= Duration::from_secs(5));
+    }
+}
+
+#[test]
+fn too_many_connections_leave_room_for_others() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let mut open: Vec<TcpStream> = (0..1_500)
+        .map_while(|_| TcpStream::connect(server.url.strip_prefix("http://").unwrap()).ok())
+        .collect();
+    assert!(open.len() > 1_100, "this machine allows too few");
+    // The last ones were refused, in words.
+    let mut last = open.pop().unwrap();
+    last.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut answer = String::new();
+    last.read_to_string(&mut answer).unwrap();
+    assert_eq!(status(&answer), 503, "{answer}");
+    assert!(answer.contains("too many connections") && answer.contains("retry-after"));
+    drop(open);
+    // What was closed is free again.
+    let began = Instant::now();
+    while status(&raw(&server, &request("GET", "/health", "", ""))) != 200 {
+        assert!(began.elapsed() < PATIENCE);
+        thread::sleep(Duration::from_millis(20));
+    }
+    serves(&server);
+}
+
+#[test]
+fn a_run_has_limits() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    // 100,000 elements of nothing are more than a run may have, and 10,000 calls as well.
+    let list: Vec<u32> = (0..10_001).collect();
+    let plan = json!({"steps": [{"id": "all", "for": {"pattern": "x", "list": list, "body": {"tool": "emails_list", "arguments": {}}}}], "output_steps": ["all"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    serves(&server);
+    let run = server.ended(&id);
+    assert_eq!(run["state"], "failed");
+    serves(&server);
+}
