@@ -131,14 +131,22 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let bytes = bytes_of(request.into_body()).await?;
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
+        let malformed = |why: String| {
             Problem::new(
                 StatusCode::BAD_REQUEST,
                 "MALFORMED_BODY",
-                format!("the body of the request cannot be read: {error}"),
+                format!("the body of the request cannot be read: {why}"),
                 "Send a JSON object with the members that API.md describes.",
             )
-        })
+        };
+        // A list of values would be taken for the members in their order.
+        match bytes.trim_ascii_start().first() {
+            Some(b'{') => serde_json::from_slice(&bytes)
+                .map(Self)
+                .map_err(|error| malformed(error.to_string())),
+            Some(_) => Err(malformed("it is not a JSON object".into())),
+            None => Err(malformed("it is empty".into())),
+        }
     }
 }
 

@@ -154,7 +154,16 @@ fn bodies_are_bounded_and_read_with_care() {
         "[".repeat(200_000),
         "]".repeat(200_000)
     );
-    for body in ["", "{", "[]", "null", r#"{"text": 5}"#, "\u{0}", &deep] {
+    for body in [
+        "",
+        "{",
+        "[]",
+        r#"["[]"]"#,
+        "null",
+        r#"{"text": 5}"#,
+        "\u{0}",
+        &deep,
+    ] {
         is_problem(&post("/api/check", body), 400);
     }
     for body in [
