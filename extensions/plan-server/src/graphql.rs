@@ -232,7 +232,7 @@ fn results(state: &State, id: &str) -> Result<ExecutionResults, Problem> {
     let run = state.summary(id)?;
     let Results {
         results, metadata, ..
-    } = report(state, id)?.to_execution_results();
+    } = report(state, id, true)?.to_execution_results();
     let results = results.into_iter().map(|result| ToolResult {
         success: result.success,
         tool: result.tool,

@@ -8,7 +8,7 @@ use plan_runtime::Plan;
 use plan_runtime::plan::Body;
 use plan_runtime::run::{Observer, Status, StepError, StepRef, Totals};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::broadcast;
@@ -45,6 +45,8 @@ pub(crate) struct Live(Mutex<Channels>);
 struct Channels {
     of_runs: HashMap<String, broadcast::Sender<Happened>>,
     subscribers: usize,
+    /// Runs in which a plan has finished, which may be their own.
+    finished: HashSet<String>,
 }
 
 /// Somebody who watches a run.
@@ -75,6 +77,21 @@ impl Live {
 
     pub(crate) fn changed(&self, run: &str) {
         self.send(run, || Happened::Changed);
+    }
+
+    fn finished(&self, run: &str) {
+        self.channels().finished.insert(run.to_owned());
+        self.changed(run);
+    }
+
+    /// The runs that may have ended since the last time, and those that had not then.
+    pub(crate) fn take_finished(&self) -> HashSet<String> {
+        std::mem::take(&mut self.channels().finished)
+    }
+
+    /// These have not ended yet.
+    pub(crate) fn still_open(&self, runs: Vec<String>) {
+        self.channels().finished.extend(runs);
     }
 
     /// Watches a run, unless too many do.
@@ -191,7 +208,7 @@ pub(crate) fn millis(time: Duration) -> u64 {
 
 impl Observer for Watch {
     fn plan_finished(&self, _: &Plan, _: &Totals, _: Duration) {
-        self.live.changed(&self.run);
+        self.live.finished(&self.run);
     }
 
     fn step_started(&self, step: &StepRef<'_>) {

@@ -216,12 +216,13 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
         .await
 }
 
-/// The report of a run, with its values.
-pub(crate) fn report(state: &State, id: &str) -> Result<Report, Problem> {
+/// The report of a run, with its values or without them.
+pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report, Problem> {
     let report = state
         .db
         .report_with(&state.toolbox, &state.office, id, |run| {
-            run.capture_arguments(true).capture_outputs(true)
+            run.capture_arguments(has_values)
+                .capture_outputs(has_values)
         });
     report.map_err(|error| {
         Problem::new(
@@ -233,18 +234,19 @@ pub(crate) fn report(state: &State, id: &str) -> Result<Report, Problem> {
     })
 }
 
-/// All that is known of a run.
-pub(crate) fn whole(state: &State, id: &str) -> Answer<Value> {
+/// What is known of a run: all, or as much as many who watch it may be sent again and again, which is without values of any size.
+fn whole(state: &State, id: &str, has_values: bool) -> Answer<Value> {
     let run = state.summary(id)?;
     let (plan, inputs) = state.plan(id)?;
-    let report = report(state, id);
+    let report = report(state, id, has_values);
     let mut json = state.run_json(&run);
-    let output = state
-        .db
-        .output(id)
-        .map_err(|error| Problem::storage(&error))?;
+    if has_values {
+        let output = state.db.output(id);
+        json["output"] = output
+            .map_err(|error| Problem::storage(&error))?
+            .unwrap_or_default();
+    }
     json["inputs"] = inputs;
-    json["output"] = output.unwrap_or_default();
     json["steps"] = json!(view::steps(&plan, state.toolbox.contracts()));
     json["svg"] = json!(crate::picture::svg(&view::steps(
         &plan,
@@ -382,14 +384,14 @@ fn error(report: &Report) -> Option<String> {
 
 pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer {
     state
-        .blocking(move |state| Ok(axum::Json(whole(state, &id)?)))
+        .blocking(move |state| Ok(axum::Json(whole(state, &id, true)?)))
         .await
 }
 
 pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<Html<String>> {
     state
         .blocking(move |state| {
-            let report = report(state, &id)?;
+            let report = report(state, &id, true)?;
             Ok(Html(report.to_html_linked("/report.css", "/report.js")))
         })
         .await
@@ -534,7 +536,10 @@ impl Watcher {
         }
         self.is_due = false;
         let id = self.id.clone();
-        let whole = self.state.blocking(move |state| whole(state, &id)).await;
+        let whole = self
+            .state
+            .blocking(move |state| whole(state, &id, false))
+            .await;
         let state = match whole {
             Ok(state) => state,
             Err(_) => {

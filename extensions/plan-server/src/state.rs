@@ -14,9 +14,9 @@ use plan_runtime::dynamic::{
 use plan_runtime::journal::{JournalError, RunFilter, RunState, RunSummary, Sqlite};
 use plan_runtime::run::RunError;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
@@ -32,8 +32,6 @@ pub(crate) struct State {
     waiting: AtomicUsize,
     /// Runs that have not ended, as far as is known.
     open: AtomicUsize,
-    /// When runs that this process has seen began. What has ended is taken away.
-    seen: Mutex<HashMap<String, std::time::SystemTime>>,
 }
 
 impl State {
@@ -60,7 +58,6 @@ impl State {
             readers: Arc::new(Semaphore::new(limits::READERS)),
             waiting: AtomicUsize::new(0),
             open: AtomicUsize::new(open),
-            seen: Mutex::default(),
         })
     }
 
@@ -166,31 +163,24 @@ impl State {
     }
 
     /// A run is begun, or goes on. When it began.
-    pub(crate) fn begins(&self, id: &str) -> std::time::SystemTime {
-        let began = match self.db.run(id) {
+    pub(crate) fn begins(&self, id: &str) -> SystemTime {
+        match self.db.run(id) {
             Ok(Some(run)) => run.began,
-            _ => std::time::SystemTime::now(),
-        };
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.insert(id.to_owned(), began);
-        began
+            _ => SystemTime::now(),
+        }
     }
 
-    /// Counts the runs that have ended since the last time.
+    /// Counts the runs that have ended since the last time. An observer learns of the end a little before the journal does.
     pub(crate) fn count_ended(&self) {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let ids: Vec<String> = seen.keys().cloned().collect();
-        drop(seen);
-        for id in ids {
+        let mut open = Vec::new();
+        for id in self.live.take_finished() {
             let Ok(Some(run)) = self.db.run(&id) else {
                 continue;
             };
-            let Some(ended) = run.ended else { continue };
-            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if seen.remove(&id).is_none() {
+            let Some(ended) = run.ended else {
+                open.push(id);
                 continue;
-            }
-            drop(seen);
+            };
             let state = if run.state == RunState::Done {
                 "done"
             } else {
@@ -199,13 +189,13 @@ impl State {
             self.metrics.ended.get_or_create(&OfRun { state }).inc();
             let took = ended.duration_since(run.began).unwrap_or_default();
             self.metrics.run_time.observe(took.as_secs_f64());
+            let one_less = |open: usize| open.checked_sub(1);
             let _ = self
                 .open
-                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |open| {
-                    open.checked_sub(1)
-                });
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less);
             self.live.changed(&id);
         }
+        self.live.still_open(open);
     }
 }
 

@@ -6,6 +6,10 @@ use plan_runtime::dynamic::{Contracts, Toolbox};
 use plan_runtime::plan::{Body, Input, Role, Step};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// How many steps are named that a failure would affect. All of all steps would be the square of their number.
+const NAMES: usize = 100;
 
 /// A step of a plan.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -21,8 +25,10 @@ pub(crate) struct StepView {
     /// The step that it undoes, if it does.
     pub(crate) undoes: Option<String>,
     pub(crate) needs: Vec<String>,
-    /// What cannot run if it fails.
+    /// What cannot run if it fails, as far as there is room for names.
     pub(crate) affects: Vec<String>,
+    /// How many steps these are.
+    pub(crate) affects_count: usize,
 }
 
 impl StepView {
@@ -67,8 +73,42 @@ pub(crate) fn plan(plan: &Plan, toolbox: &Toolbox<Office>) -> Value {
 }
 
 pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
-    let ids = |steps: Vec<&Step>| steps.iter().map(|step| step.id.to_string()).collect();
-    let view = |step: &Step| {
+    let places: HashMap<&str, usize> = plan
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(at, step)| (&*step.id, at))
+        .collect();
+    let place = |step: &Step| places.get(&*step.id).copied();
+    let needs: Vec<Vec<usize>> = plan
+        .steps
+        .iter()
+        .map(|step| {
+            plan.dependencies(&step.id)
+                .into_iter()
+                .filter_map(place)
+                .collect()
+        })
+        .collect();
+    // What only undoes or cleans up is in nobody's way.
+    let holds_up = |step: &Step, need: usize| match plan.steps[need].role {
+        Role::Undo(_) => false,
+        Role::Always => step.role == Role::Always,
+        _ => true,
+    };
+    let graph = plan_graph::Graph::new(plan.steps.iter().zip(&needs).map(|(step, needs)| {
+        needs
+            .iter()
+            .copied()
+            .filter(|need| holds_up(step, *need))
+            .collect::<Vec<_>>()
+    }));
+    let after = graph.reversed();
+    let name = |at: usize| plan.steps[at].id.to_string();
+    let view = |(at, step): (usize, &Step)| {
+        let mut blocked = after.reachable(at);
+        blocked[at] = false;
+        let affects = || (0..blocked.len()).filter(|at| blocked[*at]);
         let actions = step.body.actions();
         let mut tools: Vec<&str> = actions
             .iter()
@@ -90,11 +130,12 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
                 Role::Undo(of) => plan.steps.get(of).map(|of| of.id.to_string()),
                 _ => None,
             },
-            needs: ids(plan.dependencies(&step.id)),
-            affects: ids(plan.blocked_by(&step.id)),
+            needs: needs[at].iter().copied().map(name).collect(),
+            affects: affects().take(NAMES).map(name).collect(),
+            affects_count: affects().count(),
         }
     };
-    plan.steps.iter().map(view).collect()
+    plan.steps.iter().enumerate().map(view).collect()
 }
 
 /// Whether a body waits for a value somewhere.
@@ -135,5 +176,48 @@ fn kind(type_name: &str) -> &'static str {
         "f32" | "f64" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32"
         | "i64" | "i128" | "isize" => "number",
         _ => "json",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NAMES, steps};
+    use crate::tools::toolbox;
+    use plan_runtime::run::Throttle;
+
+    /// What a failure affects is what the library says.
+    #[test]
+    fn a_failure_affects_what_it_blocks() {
+        let toolbox = toolbox(Throttle::new());
+        let sources = crate::samples::all().filter(|(name, _)| *name != "faulty");
+        for (name, text) in sources {
+            let document = toolbox.read(text).unwrap();
+            let plan = document.plan();
+            for step in steps(plan, toolbox.contracts()) {
+                let blocked: Vec<String> = plan
+                    .blocked_by(&step.path)
+                    .iter()
+                    .map(|step| step.id.to_string())
+                    .collect();
+                assert_eq!(
+                    (step.affects, step.affects_count),
+                    (blocked.clone(), blocked.len()),
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn many_steps_are_counted() {
+        let toolbox = toolbox(Throttle::new());
+        let last = r#"{"tool": "email_read", "params": {"id": "${step[0].data[0].id}"}}"#;
+        let text = format!(
+            r#"{{"requestId": "r", "steps": [{{"tool": "emails_list", "params": {{}}}}{}]}}"#,
+            format!(", {last}").repeat(2_000)
+        );
+        let document = toolbox.read(&text).unwrap();
+        let first = &steps(document.plan(), toolbox.contracts())[0];
+        assert_eq!((first.affects.len(), first.affects_count), (NAMES, 2_000));
     }
 }
