@@ -72,6 +72,7 @@ impl Desk {
         }
         let open = all.remove(&number);
         drop(all);
+        tracing::info!(run, question, ?decision, "a question was answered");
         open.is_some_and(|open| open.answer.send(decision).is_ok())
     }
 }

@@ -388,6 +388,7 @@ async fn authorized(From(state): From<Arc<State>>, request: Request, next: Next)
     if is_token {
         return next.run(request).await;
     }
+    tracing::debug!(path = request.uri().path(), "a request had no right token");
     let problem = Problem::new(
         StatusCode::UNAUTHORIZED,
         "UNAUTHORIZED",

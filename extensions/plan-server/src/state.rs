@@ -140,6 +140,7 @@ impl State {
         if is_new {
             self.open.fetch_add(1, Ordering::AcqRel);
             self.metrics.started.inc();
+            tracing::info!(run = id, plan = %document.plan().name, "a run was submitted");
         }
         Ok(())
     }
@@ -189,6 +190,7 @@ impl State {
             self.metrics.ended.get_or_create(&OfRun { state }).inc();
             let took = ended.duration_since(run.began).unwrap_or_default();
             self.metrics.run_time.observe(took.as_secs_f64());
+            tracing::info!(run = id, state, ?took, "a run has ended");
             let one_less = |open: usize| open.checked_sub(1);
             let _ = self
                 .open
