@@ -891,6 +891,8 @@
 
   const happened = (event, data) => {
     if (event === "state" && data && typeof data === "object") {
+      // What was asked for before the end may arrive after it.
+      if (live.run && isOver(live.run) && !isOver(data)) return;
       const before = live.run?.state;
       live.run = data;
       if (data.plan && typeof data.plan === "object") live.run.plan = data.plan.name;
@@ -1032,9 +1034,9 @@
   };
   const undone = (one) => {
     if (one === null || typeof one !== "object") return h("li", {}, bdi(one));
-    const { path, step, tool, status, error, ...others } = one;
+    const { path, step, tool, undoes, status, error, ...others } = one;
     return h("li", {}, h("code", {}, cut(path ?? step ?? tool ?? show(others), 300)), tool && (path ?? step) ? [" by ", h("code", {}, cut(tool, 200))] : "",
-      status ? [" ", stateLike(status)] : "", error ? h("p", { class: "error" }, bdi(typeof error === "string" ? error : error.message ?? error)) : "");
+      undoes ? [" has undone ", h("code", {}, cut(undoes, 300))] : "", status ? [" ", stateLike(status)] : "", error ? h("p", { class: "error" }, bdi(typeof error === "string" ? error : error.message ?? error)) : "");
   };
   const stateLike = (status) => h("span", { class: `state ${STATUSES.includes(status) ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(status, 40));
   const save = (name, content) => {
@@ -1125,8 +1127,9 @@
 
   // ---- Questions and waiting steps. A card stays the same element as long as its question is open, with what is typed in it. ----
 
+  // Its key says all that somebody decides about: a server that starts again may use the number of a question for another one.
   const cards = (place, all, key, make) => {
-    const wanted = new Map(all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards).map((one) => [String(one[key]), one]));
+    const wanted = new Map(all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards).map((one) => [key(one), one]));
     for (const card of [...place.children]) {
       if (wanted.has(card.dataset.of)) wanted.delete(card.dataset.of);
       else {
@@ -1167,10 +1170,12 @@
       card.removeAttribute("aria-busy");
     }
   };
-  const questions = (all) => cards($("questions"), all, "id", (question) => {
+  const questions = (all) => cards($("questions"), all, ({ id, path, tool, arguments: given }) => show([id, path, tool, given]), (question) => {
     const nth = (ids += 1);
     const card = h("section", { class: "question", "aria-labelledby": `question-${nth}` });
     const path = runPath(`/questions/${encodeURIComponent(question.id)}`);
+    // The second click of a double click may be on the card that has moved to the place of an answered one, and decides nothing.
+    const once = (decision) => (event) => event.detail < 2 && answer(decision);
     const answer = (decision, reason) => answering(card, path, reason ? { decision, reason } : { decision }, decision === "refuse" ? "Refused" : "Allowed");
     const reason = h("input", { type: "text", id: `reason-${nth}`, maxlength: "1000", autocomplete: "off" });
     const refusing = h("form", { hidden: true, novalidate: true, onsubmit: (event) => {
@@ -1184,8 +1189,8 @@
       (open ? reason : choices.lastChild).focus();
     };
     const choices = h("div", { class: "buttons" },
-      h("button", { type: "button", class: "primary", onclick: () => answer("allow") }, "Allow"),
-      h("button", { type: "button", onclick: () => answer("allow_step") }, "Allow for this step"),
+      h("button", { type: "button", class: "primary", onclick: once("allow") }, "Allow"),
+      h("button", { type: "button", onclick: once("allow_step") }, "Allow for this step"),
       h("button", { type: "button", class: "danger", onclick: () => refuse(true) }, "Refuse…"));
     card.append(h("h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
       question.description ? h("p", {}, prose(question.description)) : "",
@@ -1195,7 +1200,7 @@
     announce(`A question: may ${question.tool} run?`);
     return card;
   });
-  const waits = (all) => cards($("waits"), all, "path", (wait) => {
+  const waits = (all) => cards($("waits"), all, ({ path, type }) => show([path, type]), (wait) => {
     const nth = (ids += 1);
     const type = typeof wait.type === "string" ? wait.type : wait.type === undefined || wait.type === null ? "" : show(wait.type);
     const plain = type.trim().toLowerCase();

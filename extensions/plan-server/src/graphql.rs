@@ -5,9 +5,10 @@ use crate::limits;
 use crate::run_id::request_of;
 use crate::runs::report;
 use crate::state::{State, start};
+use async_graphql::parser::types::{Selection, SelectionSet};
 use async_graphql::{
-    Context, EmptySubscription, Error, ErrorExtensions, InputObject, Json, Object, Result, Schema,
-    SimpleObject, Value as Const,
+    Context, EmptySubscription, Error, ErrorExtensions, InputObject, Json, Object, Pos, Request,
+    Response, Result, Schema, SimpleObject, Value as Const,
 };
 use plan_runtime::dynamic::{Dialect, Finding, Profile};
 use plan_runtime::journal::RunState;
@@ -23,8 +24,45 @@ pub(crate) fn schema(state: &Arc<State>) -> Blueprints {
         .limit_depth(limits::QUERY_DEPTH)
         .limit_complexity(limits::QUERY_COMPLEXITY)
         .limit_recursive_depth(limits::QUERY_DEPTH)
+        .limit_directives(limits::QUERY_DIRECTIVES)
         .data(Arc::clone(state))
         .finish()
+}
+
+/// What is wrong with a request before it is validated. The complexity of a query does not count `__typename`, nor how often a fragment is spread.
+pub(crate) fn refused(request: &mut Request) -> Option<Response> {
+    let document = match request.parsed_query() {
+        Ok(document) => document,
+        Err(error) => return Some(Response::from_errors(vec![error])),
+    };
+    let operations = document.operations.iter().map(|(_, it)| &it.node);
+    let variables: usize = operations
+        .clone()
+        .map(|it| it.variable_definitions.len())
+        .sum();
+    let sets = operations.map(|it| &it.selection_set.node);
+    let fragments = document.fragments.values();
+    let mut open: Vec<&SelectionSet> = sets
+        .chain(fragments.map(|it| &it.node.selection_set.node))
+        .collect();
+    let mut count = variables;
+    while let Some(set) = open.pop() {
+        count += set.items.len();
+        open.extend(set.items.iter().filter_map(|it| match &it.node {
+            Selection::Field(field) => Some(&field.node.selection_set.node),
+            Selection::InlineFragment(inline) => Some(&inline.node.selection_set.node),
+            Selection::FragmentSpread(_) => None,
+        }));
+    }
+    let most = limits::QUERY_COMPLEXITY;
+    (count > most).then(|| {
+        let message = format!("the query has more than {most} fields, fragments and variables");
+        let error = Error::new(message).extend_with(|_, more| {
+            more.set("code", "TOO_COMPLEX");
+            more.set("help", "Ask for less, or in several requests.");
+        });
+        Response::from_errors(vec![error.into_server_error(Pos::default())])
+    })
 }
 
 /// A plan: steps that refer to each other by their places, such as `${step[0].data[0].id}`.

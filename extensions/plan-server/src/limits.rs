@@ -65,5 +65,8 @@ pub const QUERY_DEPTH: usize = 20;
 /// How many fields a GraphQL query may have.
 pub const QUERY_COMPLEXITY: usize = 500;
 
+/// How many directives a field of a GraphQL query may have.
+pub const QUERY_DIRECTIVES: usize = 8;
+
 /// How long calls may go on after the server was told to end.
 pub const GRACE: Duration = Duration::from_secs(10);

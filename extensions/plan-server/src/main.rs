@@ -30,7 +30,7 @@ fn default_folder() -> Option<PathBuf> {
 #[tokio::main]
 async fn main() -> ExitCode {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env();
-    let filter = filter.unwrap_or_else(|_| "warn,plan_server=info".into());
+    let filter = filter.unwrap_or_else(|_| "warn,plan_runtime=error,plan_server=info".into());
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -1,7 +1,7 @@
 //! The server: its routes, its connections, and how it begins and ends.
 
 use crate::error::Problem;
-use crate::graphql::{Blueprints, schema};
+use crate::graphql::{Blueprints, refused, schema};
 use crate::metrics::OfRequest;
 use crate::state::State;
 use crate::tools::{Office, toolbox};
@@ -287,7 +287,9 @@ async fn refuse(mut stream: TcpStream) {
     let body = r#"{"error":{"code":"BUSY","message":"the server has too many connections at present","help":"Try again in some seconds."}}"#;
     let length = body.len();
     let answer = format!(
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nretry-after: 2\r\nconnection: close\r\n\r\n{body}"
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nretry-after: 2\r\nconnection: close\r\n\
+         content-security-policy: {}\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n\r\n{body}",
+        page::POLICY
     );
     let told = async {
         stream.write_all(answer.as_bytes()).await?;
@@ -446,9 +448,27 @@ async fn other_method() -> Problem {
 
 async fn graphql(
     axum::Extension(schema): axum::Extension<Blueprints>,
-    crate::error::Json(request): crate::error::Json<async_graphql::Request>,
-) -> axum::Json<async_graphql::Response> {
-    axum::Json(schema.execute(request).await)
+    crate::error::Json(body): crate::error::Json<serde_json::Value>,
+) -> Result<axum::Json<async_graphql::Response>, Problem> {
+    let malformed = |message: String, help: &'static str| {
+        Problem::new(StatusCode::BAD_REQUEST, "MALFORMED_BODY", message, help)
+    };
+    if body.is_array() {
+        return Err(malformed(
+            "the body is a list; a body is one request, and batches are not taken".to_owned(),
+            "Send each request on its own.",
+        ));
+    }
+    let help = "Send an object with `query`, and with `variables` and `operationName` if the query has them.";
+    if body.get("query").is_none_or(serde_json::Value::is_null) {
+        return Err(malformed("the body has no `query`".to_owned(), help));
+    }
+    let mut request: async_graphql::Request = serde_json::from_value(body)
+        .map_err(|error| malformed(format!("the body is not a GraphQL request: {error}"), help))?;
+    if let Some(refused) = refused(&mut request) {
+        return Ok(axum::Json(refused));
+    }
+    Ok(axum::Json(schema.execute(request).await))
 }
 
 async fn sdl(axum::Extension(schema): axum::Extension<Blueprints>) -> String {

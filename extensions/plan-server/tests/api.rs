@@ -179,6 +179,16 @@ fn what_waits_and_what_is_asked_outlives_the_server() {
         second["questions"][0]["arguments"]
     );
     let question = second["questions"][0]["id"].as_str().unwrap();
+    // An answer to a question of the first server is not one to a question of this one.
+    let old = first["questions"][0]["id"].as_str().unwrap();
+    assert_ne!(question, old);
+    let allow = json!({"decision": "allow"});
+    assert_eq!(
+        server
+            .post(&format!("/api/runs/{asks}/questions/{old}"), &allow)
+            .0,
+        409
+    );
     let refuse = json!({"decision": "refuse", "reason": "not to her"});
     assert_eq!(
         server

@@ -95,9 +95,16 @@ try {
   await refused(look, { id: "nobody" }, (error) => assert.equal(error.extensions.code, "NO_SUCH_RUN"));
 
   // Queries that ask for too much.
-  await refused(`{ ${Array.from({ length: 2000 }, (_, at) => `a${at}: results(requestId: "mail") { state }`).join(" ")} }`, {}, (error) => assert.match(error.message, /complex/i));
+  await refused(`{ ${Array.from({ length: 2000 }, (_, at) => `a${at}: results(requestId: "mail") { state }`).join(" ")} }`, {}, (error) => assert.equal(error.extensions.code, "TOO_COMPLEX"));
   const deep = (depth) => (depth ? `type { ofType { ${deep(depth - 1)} } }` : "name");
   await refused(`{ __schema { types { fields { ${deep(30).replaceAll("type {", "type { ofType {").replaceAll("} }", "} } }")} } } } }`, {}, (error) => assert.ok(error.message));
+  const typenames = Array.from({ length: 2000 }, (_, at) => `a${at}: __typename`).join(" ");
+  await refused(`{ ${typenames} }`, {}, (error) => assert.equal(error.extensions.code, "TOO_COMPLEX"));
+  // Fragments that double what they contain.
+  const doubled = Array.from({ length: 40 }, (_, at) => `fragment f${at} on ToolResult { ...f${at + 1} ... on ToolResult { ...f${at + 1} } }`).join(" ");
+  const began = Date.now();
+  await refused(`{ results(requestId: "mail") { results { ...f0 } } } ${doubled} fragment f40 on ToolResult { tool }`, {}, (error) => assert.ok(error.message));
+  assert.ok(Date.now() - began < 10_000, "fragments take too long");
   await refused("{ nothing }", {}, (error) => assert.match(error.message, /nothing/));
   for (const [body, status] of [["[]", 400], ["{", 400], ['[{"query": "{ __typename }"}]', 400]]) {
     const answer = await fetch(`${url}/graphql`, { method: "POST", headers, body });

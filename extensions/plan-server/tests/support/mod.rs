@@ -64,7 +64,7 @@ impl Process {
         let mut child = Command::new(env!("CARGO_BIN_EXE_plan-server"))
             .args(["--address", "127.0.0.1:0", "--data"])
             .arg(folder.path())
-            .env("RUST_LOG", "warn")
+            .env("RUST_LOG", "error")
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
