@@ -35,10 +35,19 @@ pub(crate) struct Desk {
     metrics: Arc<Metrics>,
 }
 
+/// The number of the first question of this process. Another process began elsewhere, so that an answer to one of its questions is no answer to one of ours.
+fn first() -> u64 {
+    let mut bytes = [0; 4];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => (u64::from(u32::from_le_bytes(bytes)) << 20) | 1,
+        Err(_) => 1,
+    }
+}
+
 impl Desk {
     pub(crate) fn new(live: Arc<Live>, metrics: Arc<Metrics>) -> Self {
         Self {
-            next: AtomicU64::new(1),
+            next: AtomicU64::new(first()),
             open: Mutex::default(),
             live,
             metrics,
