@@ -900,7 +900,12 @@
       live.run = data;
       if (data.plan && typeof data.plan === "object") live.run.plan = data.plan.name;
       if (data.svg || data.steps) setPicture();
-      for (const step of live.steps.values()) step.settled = false;
+      // What the server has recorded replaces what events have told of these steps.
+      const told = new Set(list(data.progress).map((step) => step?.path));
+      for (const step of live.steps.values()) {
+        step.settled = false;
+        if (told.has(step.path)) step.attempts = [];
+      }
       for (const step of list(data.progress)) if (step?.status) stepHappened(step);
       if (data.progress) for (const step of live.steps.values()) step.settled = ENDED.includes(step.status);
       if (before !== undefined && before !== data.state) announce(`The run is ${data.state}`);

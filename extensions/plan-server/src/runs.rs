@@ -349,7 +349,10 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                 error: attempt.error().map(ToString::to_string),
             });
         }
-        let has_attempts = !step.attempts().is_empty();
+        let has_attempts = step
+            .attempts()
+            .iter()
+            .any(|attempt| attempt.element().is_empty());
         events.push(StepEvent {
             path,
             status: step.status().name(),

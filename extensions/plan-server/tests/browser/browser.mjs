@@ -466,7 +466,7 @@ if (process.env.PLAN_SERVER) {
       };
       // A faulty plan is mended at the places that its findings say.
       await faulty(page);
-      const mistakes = [["email_list", "emails_list"], ["latest.result.form", "latest.result.from"], ['"text": 5', '"text": "5"'], ["latest.result.cc", "latest.result.from"], ["lates.result", "latest.result"]];
+      const mistakes = [["email_list", "emails_list"], ["latest.result.form", "latest.result.from"], ['"text": 5', '"text": "See you there."'], ["latest.result.cc", "latest.result.from"], ["lates.result", "latest.result"]];
       for (const [left, [wrong, right]] of mistakes.entries()) {
         await page.$eval("#text", (area, wrong) => {
           const at = area.value.indexOf(wrong);
@@ -489,6 +489,12 @@ if (process.env.PLAN_SERVER) {
       await page.click("#start");
       await says(page, "#questions h3", "email_send");
       await show(page, `server-question-${name}`);
+      if (shown && name === "light") {
+        // The picture of the README.
+        await page.setViewport({ width: 1200, height: 1100 });
+        await page.screenshot({ path: path.join(shown, "page.png") });
+        await page.setViewport({ width: 1400, height: 1000 });
+      }
       await fits(page);
       assert.deepEqual(await contrast(page), []);
       await kill();
