@@ -69,7 +69,7 @@
   };
   const took = (ms) => {
     if (!(ms >= 0)) return "–";
-    if (ms > 0 && ms < 1) return "under 1 ms";
+    if (ms < 1) return "under 1 ms";
     if (ms < 1000) return `${Math.round(ms)} ms`;
     if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
     const minutes = Math.floor(ms / 60_000);
@@ -1017,9 +1017,11 @@
     questions(over ? [] : list(run.questions));
     waits(over ? [] : list(run.waits));
     hide($("asked"), !$("questions").childElementCount && !$("waits").childElementCount);
-    put($("result"), [run.output ?? null, over, run.error ?? null], () => {
+    // Events leave the output out; it is asked for once the run is over.
+    const known = run.output !== undefined;
+    put($("result"), [run.output ?? null, known, over, run.error ?? null], () => {
       if (run.output === undefined || run.output === null) {
-        return h("p", { class: "none" }, !over ? "There is no output yet." : run.error ? "The run failed, so it has no output." : "The output is empty.");
+        return h("p", { class: "none" }, !over ? "There is no output yet." : run.error ? "The run failed, so it has no output." : known ? "The output is empty." : "The output is being loaded.");
       }
       const long = typeof run.output === "string" ? run.output : show(run.output);
       return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, cut(long, LIMITS.shown)),

@@ -491,8 +491,8 @@ if (process.env.PLAN_SERVER) {
       await show(page, `server-question-${name}`);
       if (shown && name === "light") {
         // The picture of the README.
-        await page.setViewport({ width: 1200, height: 1100 });
-        await page.screenshot({ path: path.join(shown, "page.png") });
+        await page.setViewport({ width: 1200, height: 800 });
+        await page.screenshot({ path: path.join(shown, "page.png"), fullPage: true });
         await page.setViewport({ width: 1400, height: 1000 });
       }
       await fits(page);
