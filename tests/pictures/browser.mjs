@@ -207,9 +207,8 @@ async function story(base, prefix) {
 
 // A report in a frame without an origin, where it may not change its address, does the same.
 async function framed() {
-  const page = await open(1400, "light", served);
+  const page = await open();
   page.about = "story.html in a frame";
-  await page.goto(`${served}story.html`);
   const text = fs.readFileSync(path.join(pictures, "story.html"), "utf8");
   await page.setContent("<!doctype html><body></body>");
   await page.evaluate((text) => {

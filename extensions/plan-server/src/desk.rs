@@ -35,7 +35,7 @@ pub(crate) struct Desk {
     metrics: Arc<Metrics>,
 }
 
-/// The number of the first question of this process. Another process began elsewhere, so that an answer to one of its questions is no answer to one of ours.
+/// The number of the first question of this process. Another process begins elsewhere, so that an answer to one of its questions answers none of ours.
 fn first() -> u64 {
     let mut bytes = [0; 4];
     match getrandom::fill(&mut bytes) {
