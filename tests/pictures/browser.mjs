@@ -205,6 +205,26 @@ async function story(base, prefix) {
   await plain.close();
 }
 
+// A report in a frame without an origin, where it may not change its address, does the same.
+async function framed() {
+  const page = await open();
+  page.about = "story.html in a frame";
+  const text = fs.readFileSync(path.join(pictures, "story.html"), "utf8");
+  await page.setContent("<!doctype html><body></body>");
+  await page.evaluate((text) => {
+    const frame = Object.assign(document.createElement("iframe"), { srcdoc: text, width: 1300, height: 900 });
+    frame.setAttribute("sandbox", "allow-scripts");
+    document.body.append(frame);
+  }, text);
+  const frame = await (await page.waitForSelector("iframe")).contentFrame();
+  await frame.waitForSelector(".row");
+  await (await frame.$(".row")).click();
+  await frame.waitForFunction(() => document.querySelectorAll("aside .step.shown").length === 1, { timeout: 5000 });
+  await frame.evaluate(() => document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" })));
+  await frame.waitForFunction(() => !document.querySelector("aside .step.shown"), { timeout: 5000 });
+  await page.close();
+}
+
 // What a page must not do is found by this test.
 async function violations() {
   const page = await open(1400, "light", served);
@@ -231,6 +251,7 @@ try {
     await reports(base, prefix);
     await story(base, prefix);
   }
+  await framed();
   await violations();
 } catch (error) {
   failed.push(error.message);

@@ -69,6 +69,7 @@
   };
   const took = (ms) => {
     if (!(ms >= 0)) return "–";
+    if (ms < 1) return "under 1 ms";
     if (ms < 1000) return `${Math.round(ms)} ms`;
     if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
     const minutes = Math.floor(ms / 60_000);
@@ -599,6 +600,9 @@
   let fields = [];
   // A field for a value. `read` returns the value, undefined if there is none, or throws what is wrong.
   const field = ({ name, type, required, kind, description }, id, multiline = false) => {
+    const whole = kind === "number" && /^(Option<)?[iu](8|16|32|64|128|size)>?$/.test(String(type).trim());
+    // Names of types that everybody knows, where there are some.
+    const named = { text: "text", boolean: "yes or no", number: whole ? "whole number" : "number" }[kind] ?? type ?? kind;
     const error = h("p", { class: "wrong", id: `${id}-error`, role: "alert" });
     const about = h("p", { class: "hint", id: `${id}-about` }, description ? prose(description) : "");
     hide(about, !description);
@@ -608,7 +612,7 @@
       : kind === "number" ? h("input", { ...common, type: "text", inputmode: "decimal" })
       : multiline ? h("textarea", { ...common, class: "field", rows: "3" }) : h("input", { ...common, type: "text" });
     const shown = h("label", { for: id }, bdi(name, 200), required ? h("span", { class: "must", title: "required" }, " *") : "",
-      h("span", { class: "type" }, " ", bdi(type ?? kind, 120), required ? "" : ", optional"));
+      h("span", { class: "type" }, " ", bdi(named, 120), required ? "" : ", optional"));
     const fail = (message) => {
       say(error, message);
       if (message) control.setAttribute("aria-invalid", "true");
@@ -625,6 +629,7 @@
       if (kind === "number") {
         // The forms of numbers in JSON; others, such as `0x10`, would be another number to a reader.
         if (!/^\s*-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?\s*$/.test(given)) throw new Error("Enter a number, such as 12 or 0.5.");
+        if (whole && !/^\s*-?\d+\s*$/.test(given)) throw new Error("Enter a whole number, such as 12.");
         if (!Number.isFinite(Number(given))) throw new Error("This number is too large.");
         if (/^\s*-?\d+\s*$/.test(given) && !Number.isSafeInteger(Number(given))) throw new Error("This number has too many digits to be sent exactly.");
         return Number(given);
@@ -897,7 +902,14 @@
       live.run = data;
       if (data.plan && typeof data.plan === "object") live.run.plan = data.plan.name;
       if (data.svg || data.steps) setPicture();
+      // What the server has recorded replaces what events have told of these steps.
+      const told = new Set(list(data.progress).map((step) => step?.path));
+      for (const step of live.steps.values()) {
+        step.settled = false;
+        if (told.has(step.path)) step.attempts = [];
+      }
       for (const step of list(data.progress)) if (step?.status) stepHappened(step);
+      if (data.progress) for (const step of live.steps.values()) step.settled = ENDED.includes(step.status);
       if (before !== undefined && before !== data.state) announce(`The run is ${data.state}`);
     } else if (event === "step" && data && typeof data === "object") {
       stepHappened(data);
@@ -936,6 +948,8 @@
       live.steps.set(path, (step = { path, attempts: [] }));
       live.order.push(path);
     }
+    // An event that was under way when the whole state was asked for says less than the state.
+    if (step.settled && !ENDED.includes(status)) return;
     const before = step.status;
     const [started, ended] = [moment(started_ms), moment(ended_ms)];
     step.status = status;
@@ -1005,9 +1019,11 @@
     questions(over ? [] : list(run.questions));
     waits(over ? [] : list(run.waits));
     hide($("asked"), !$("questions").childElementCount && !$("waits").childElementCount);
-    put($("result"), [run.output ?? null, over, run.error ?? null], () => {
+    // Events leave the output out; it is asked for once the run is over.
+    const known = run.output !== undefined;
+    put($("result"), [run.output ?? null, known, over, run.error ?? null], () => {
       if (run.output === undefined || run.output === null) {
-        return h("p", { class: "none" }, !over ? "There is no output yet." : run.error ? "The run failed, so it has no output." : "The output is empty.");
+        return h("p", { class: "none" }, !over ? "There is no output yet." : run.error ? "The run failed, so it has no output." : known ? "The output is empty." : "The output is being loaded.");
       }
       const long = typeof run.output === "string" ? run.output : show(run.output);
       return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, cut(long, LIMITS.shown)),
@@ -1036,7 +1052,7 @@
     if (one === null || typeof one !== "object") return h("li", {}, bdi(one));
     const { path, step, tool, undoes, status, error, ...others } = one;
     return h("li", {}, h("code", {}, cut(path ?? step ?? tool ?? show(others), 300)), tool && (path ?? step) ? [" by ", h("code", {}, cut(tool, 200))] : "",
-      undoes ? [" has undone ", h("code", {}, cut(undoes, 300))] : "", status ? [" ", stateLike(status)] : "", error ? h("p", { class: "error" }, bdi(typeof error === "string" ? error : error.message ?? error)) : "");
+      undoes ? [" undoes ", h("code", {}, cut(undoes, 300))] : "", status ? [" ", stateLike(status)] : "", error ? h("p", { class: "error" }, bdi(typeof error === "string" ? error : error.message ?? error)) : "");
   };
   const stateLike = (status) => h("span", { class: `state ${STATUSES.includes(status) ? status : "not-started"}` }, h("span", { "aria-hidden": "true" }, SIGNS[status] ?? "·"), cut(status, 40));
   const save = (name, content) => {
@@ -1127,7 +1143,7 @@
 
   // ---- Questions and waiting steps. A card stays the same element as long as its question is open, with what is typed in it. ----
 
-  // Its key says all that somebody decides about: a server that starts again may use the number of a question for another one.
+  // Its key says all that somebody decides about, so that a card never stands for another question than the one that it shows.
   const cards = (place, all, key, make) => {
     const wanted = new Map(all.filter((one) => one && typeof one === "object").slice(0, LIMITS.cards).map((one) => [key(one), one]));
     for (const card of [...place.children]) {

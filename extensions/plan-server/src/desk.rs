@@ -35,11 +35,11 @@ pub(crate) struct Desk {
     metrics: Arc<Metrics>,
 }
 
-/// The number of the first question of this process. Another process began elsewhere, so that an answer to one of its questions answers none of ours.
+/// The number of the first question of this process. Another process begins elsewhere, so that an answer to one of its questions answers none of ours.
 fn first() -> u64 {
     let mut bytes = [0; 4];
     match getrandom::fill(&mut bytes) {
-        Ok(()) => u64::from(u32::from_le_bytes(bytes)) << 20 | 1,
+        Ok(()) => (u64::from(u32::from_le_bytes(bytes)) << 20) | 1,
         Err(_) => 1,
     }
 }

@@ -340,12 +340,19 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                     _ => "running",
                 },
                 attempt: Some(attempt.number()),
-                started_ms: at(attempt.started()),
+                // It begins with its step, as for those who watch, also if it has to wait before its call.
+                started_ms: step
+                    .started()
+                    .filter(|_| element.is_empty() && attempt.number() == 1)
+                    .map_or_else(|| at(attempt.started()), at),
                 ended_ms: ended.and_then(at),
                 error: attempt.error().map(ToString::to_string),
             });
         }
-        let has_attempts = !step.attempts().is_empty();
+        let has_attempts = step
+            .attempts()
+            .iter()
+            .any(|attempt| attempt.element().is_empty());
         events.push(StepEvent {
             path,
             status: step.status().name(),

@@ -13,6 +13,7 @@ const [folder, shown] = process.argv.slice(2);
 const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
 const failed = [];
 let passed = 0;
+let latest = null; // the page that was opened last
 
 // A page on which nothing may go wrong, nor be asked for from elsewhere.
 async function open(url, { width = 1400, height = 1000, scheme = "light", allowed = null } = {}) {
@@ -30,6 +31,7 @@ async function open(url, { width = 1400, height = 1000, scheme = "light", allowe
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }, { name: "prefers-reduced-motion", value: "reduce" }]);
   await page.setViewport({ width, height });
   await page.goto(url);
+  latest = page;
   return page;
 }
 const close = async (page) => {
@@ -46,7 +48,16 @@ const button = async (page, label, within = "body") => {
     .then((all) => all.getProperties()).then((all) => all.values());
   return found.asElement();
 };
-const press = async (page, label, within) => (await button(page, label, within)).click();
+// A button is pressed once it has stopped moving, which it does while what is above it comes and goes.
+const press = async (page, label, within) => {
+  for (let [tries, before] = [0, null]; ; tries += 1) {
+    const found = await button(page, label, within);
+    const now = JSON.stringify(await found.boundingBox());
+    if ((now !== "null" && now === before) || tries > 50) return found.click();
+    before = now;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+};
 const put = (page, value) => page.$eval("#text", (area, value) => {
   area.value = value;
   area.dispatchEvent(new Event("input", { bubbles: true }));
@@ -91,6 +102,7 @@ async function test(name, run) {
     await run();
     passed += 1;
   } catch (error) {
+    if (latest && !latest.isClosed()) await show(latest, `wrong-${failed.length}`);
     failed.push(`${name}: ${error.stack.split("\n").slice(0, 40).join("\n")}`);
   }
 }
@@ -444,14 +456,17 @@ if (process.env.PLAN_SERVER) {
       const page = await open(server.url, options);
       const kill = async () => {
         if (!kills) return;
+        const before = await page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
         await server.end("SIGKILL");
         await says(page, "#connection", "Connection lost");
         await server.begin();
         await says(page, "#connection", "Live");
+        // The server that was killed has taken its questions with it.
+        await wait(page, (before) => [...document.querySelectorAll("#questions .question")].every((it) => !before.includes(it.dataset.of)), before);
       };
       // A faulty plan is mended at the places that its findings say.
       await faulty(page);
-      const mistakes = [["email_list", "emails_list"], ["latest.result.form", "latest.result.from"], ['"text": 5', '"text": "5"'], ["latest.result.cc", "latest.result.from"], ["lates.result", "latest.result"]];
+      const mistakes = [["email_list", "emails_list"], ["latest.result.form", "latest.result.from"], ['"text": 5', '"text": "See you there."'], ["latest.result.cc", "latest.result.from"], ["lates.result", "latest.result"]];
       for (const [left, [wrong, right]] of mistakes.entries()) {
         await page.$eval("#text", (area, wrong) => {
           const at = area.value.indexOf(wrong);
@@ -475,6 +490,12 @@ if (process.env.PLAN_SERVER) {
       await says(page, "#questions h3", "email_send");
       await wait(page, () => document.querySelectorAll("#questions .question button.primary").length === 2);
       await show(page, `server-question-${name}`);
+      if (shown && name === "light") {
+        // The picture of the README.
+        await page.setViewport({ width: 1200, height: 800 });
+        await page.screenshot({ path: path.join(shown, "page.png"), fullPage: true });
+        await page.setViewport({ width: 1400, height: 1000 });
+      }
       await fits(page);
       assert.deepEqual(await contrast(page), []);
       const asked = await page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
@@ -540,6 +561,156 @@ if (process.env.PLAN_SERVER) {
       await close(page);
     }));
   }
+
+  await test("the server, findings by keyboard, a refusal, and attempts", () => served(async (server) => {
+    const page = await open(server.url);
+    await faulty(page);
+    // F8 goes to each finding and selects what it is about; what is typed replaces it.
+    await page.focus("#text");
+    const right = [[/email_list\b/, "emails_list"], [/\.form\b/, ".from"], [/^5$/, '"Thanks."'], [/\.cc\b/, ".from"], [/\blates\b/, "latest"]];
+    for (let left = right.length; left; left -= 1) {
+      await page.keyboard.press("F8");
+      const selected = await page.$eval("#text", (area) => area.value.slice(area.selectionStart, area.selectionEnd));
+      const one = right.find(([wrong]) => wrong.test(selected));
+      assert.ok(one, `F8 selects ${selected}`);
+      await page.keyboard.type(selected.replace(...one));
+      await wait(page, (count) => document.querySelectorAll("#findings .is-error").length === count, left - 1);
+    }
+    await drawn(page, 4);
+
+    // Inputs of different types, each checked before it is sent.
+    await sample(page, "Reply to an e-mail");
+    await drawn(page, 2);
+    const input = (name) => page.$$eval("#inputs .input", (all, name) => `#${all.find((it) => it.querySelector("bdi").textContent === name).querySelector("input").id}`, name);
+    await page.type(await input("sender"), "ada@example.org");
+    await page.type(await input("limit"), "2.5");
+    await page.type(await input("text"), "Well done.");
+    await page.click("#start");
+    await says(page, ".wrong", "Enter a whole number");
+    assert.equal(`#${await page.evaluate(() => document.activeElement.id)}`, await input("limit"));
+    for (let key = 0; key < 2; key += 1) await page.keyboard.press("Backspace");
+    await page.keyboard.press("Enter");
+    await says(page, "#questions pre", "Well done.");
+    assert.deepEqual(server.effects(), []);
+    await press(page, "Refuse…", "#questions");
+    await page.type("#questions input", "not to her");
+    await press(page, "Refuse it", "#questions");
+    await says(page, "#run-facts", "failed");
+    await says(page, "#run-wrong", "not to her");
+    await page.waitForSelector('#live [data-path="sent"].failed');
+    await show(page, "server-failed-light");
+    assert.deepEqual(server.effects(), []);
+
+    // The timeline is the same when the page is loaded again.
+    await page.click("#to-editor");
+    await sample(page, "A slow step");
+    await drawn(page, 3);
+    await page.click('[name=approve][value="none"]');
+    await page.click("#start");
+    await says(page, "#run-facts", "done");
+    const bars = () => page.$$eval("#timeline .row", (all) => all.map((it) => [it.querySelector(".name bdi").textContent, it.querySelector(".status").textContent,
+      [...it.querySelectorAll("i")].map((bar) => [bar.className, Math.round(parseFloat(bar.style.left)), Math.round(parseFloat(bar.style.width))])]));
+    await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 3);
+    const before = await bars();
+    assert.deepEqual(before.find(([name]) => name === "step1")[2].map(([name]) => name), ["bad", "bad", ""]);
+    await show(page, "server-attempts-light");
+    await page.reload();
+    await says(page, "#run-facts", "done");
+    await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 3);
+    const after = await bars();
+    const near = (a, b) => a.length === b.length && a.every(([name, status, some], at) => name === b[at][0] && status === b[at][1] && some.length === b[at][2].length
+      && some.every(([tone, left, width], bar) => tone === b[at][2][bar][0] && Math.abs(left - b[at][2][bar][1]) <= 2 && Math.abs(width - b[at][2][bar][2]) <= 2));
+    assert.ok(near(before, after), `${JSON.stringify(before)} becomes ${JSON.stringify(after)}`);
+    await page.click("#to-runs");
+    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 2);
+    await page.type("#filter-plan", "patience");
+    await page.keyboard.press("Enter");
+    await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
+    await says(page, "#runs", "patience");
+    await close(page);
+  }));
+
+  await test("the server, questions of a server that was killed", () => served(async (server) => {
+    const page = await open(server.url, { allowed: gone });
+    const cards = () => page.$$eval("#questions .question", (all) => all.map((it) => it.dataset.of));
+    // So many questions are open, and none of those that were before.
+    const asks = (count, before) => wait(page, (count, before) => {
+      const all = [...document.querySelectorAll("#questions .question")];
+      return all.length === count && all.every((it) => it.querySelector("button") && !before.includes(it.dataset.of));
+    }, count, before);
+    await sample(page, "Write to everybody");
+    await drawn(page, 2);
+    await page.click("#start");
+    await asks(2, []);
+    const first = await cards();
+    await server.end("SIGKILL");
+    await says(page, "#connection", "Connection lost");
+    // An answer that cannot be sent is not lost without a word.
+    await press(page, "Allow", "#questions .question:first-child");
+    await says(page, "#questions .failed-to-send", "cannot be reached");
+    await show(page, "server-lost-light");
+    await server.begin();
+    await says(page, "#connection", "Live");
+    await asks(2, first);
+    assert.equal(await page.$("#questions .failed-to-send:not(:empty)"), null);
+    // What was answered before is no answer now.
+    const [old] = JSON.parse(first[0]);
+    const token = await page.evaluate(() => sessionStorage.getItem("token"));
+    const late = await fetch(`${new URL(server.url).origin}/api/runs/${page.url().split("/runs/")[1]}/questions/${old}`,
+      { method: "POST", headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, body: '{"decision": "allow"}' });
+    assert.equal(late.status, 409);
+    assert.deepEqual(server.effects(), []);
+    await press(page, "Allow", "#questions .question:first-child");
+    await page.waitForSelector("#timeline .row.completed .name[title^='sent[']");
+    await asks(2, []);
+    assert.equal(server.effects().length, 1);
+    // And again, between two elements.
+    const second = await cards();
+    await server.end("SIGKILL");
+    await says(page, "#connection", "Connection lost");
+    await server.begin();
+    await asks(2, second);
+    await press(page, "Allow for this step", "#questions .question:first-child");
+    await says(page, "#run-facts", "done");
+    // Each of them has one e-mail, whatever was killed in between.
+    assert.equal(server.effects().length, 3);
+    await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
+    await show(page, "server-elements-light");
+    await page.reload();
+    await wait(page, () => document.querySelectorAll("#timeline .row.completed").length === 5);
+
+    // What is typed for a step that waits stays while the server is away, and a page that is loaded again when it is back goes on, too.
+    await page.click("#to-editor");
+    await sample(page, "Book, wait");
+    await drawn(page, 4);
+    await page.click('[name=approve][value="none"]');
+    await page.click("#start");
+    await says(page, "#waits h3", "room");
+    await page.type("#waits textarea", "The small ");
+    await server.end("SIGKILL");
+    await says(page, "#connection", "Connection lost");
+    await page.type("#waits textarea", "one");
+    await press(page, "Send the value", "#waits");
+    await says(page, "#waits .failed-to-send", "cannot be reached");
+    await server.begin();
+    await says(page, "#connection", "Live");
+    await press(page, "Send the value", "#waits");
+    await says(page, "#run-facts", "done");
+    await says(page, "#result pre", "The small one");
+    await page.click("#to-editor");
+    await page.click("#start");
+    await says(page, "#waits h3", "room");
+    await server.end("SIGKILL");
+    await server.begin();
+    await page.reload();
+    await says(page, "#waits h3", "room");
+    await page.waitForSelector('#live [data-path="booked"].completed');
+    await page.waitForSelector('#live [data-path="room"].waiting');
+    await press(page, "Cancel the run…");
+    await press(page, "Cancel the run", "#cancel-dialog");
+    await says(page, "#undone", "undoes booked");
+    await close(page);
+  }));
 } else {
   console.log("plan-server/tests/browser: the server itself is not tested, since `PLAN_SERVER` does not name it");
 }
