@@ -61,8 +61,11 @@ fn runs_survive_their_workers_and_the_server() {
                 });
                 done.store(true, Ordering::Release);
             });
+            // Less and less often, so that what begins again has the time to come further than before.
+            let mut pause = 0;
             while !done.load(Ordering::Acquire) && !runs.is_finished() {
-                std::thread::sleep(Duration::from_millis(random.u64(20..300)));
+                std::thread::sleep(Duration::from_millis(random.u64(20..300) + pause));
+                pause += 40;
                 if random.u8(..10) < 3 {
                     field.server.kill();
                     server_kills += 1;
