@@ -2,6 +2,24 @@
 
 use std::fmt::{Arguments, Display};
 
+/// What stands for a character in text and in attributes, if it would be markup itself.
+///
+/// ```
+/// use plan_graph::entity;
+///
+/// assert_eq!((entity('<'), entity('l')), (Some("&lt;"), None));
+/// ```
+pub fn entity(c: char) -> Option<&'static str> {
+    Some(match c {
+        '&' => "&amp;",
+        '<' => "&lt;",
+        '>' => "&gt;",
+        '"' => "&quot;",
+        '\'' => "&#39;",
+        _ => return None,
+    })
+}
+
 /// A document, or a part of one, that is being written.
 ///
 /// Tags, attributes and markup are literals of the program. Everything else goes through one function, which escapes it.

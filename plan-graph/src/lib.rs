@@ -45,7 +45,7 @@ mod tests;
 pub use curve::Curve;
 pub use graph::Graph;
 #[cfg(feature = "layout")]
-pub use html::{Html, Tag};
+pub use html::{Html, Tag, entity};
 #[cfg(feature = "layout")]
 pub use label::{HEIGHT, cut, width};
 #[cfg(feature = "layout")]

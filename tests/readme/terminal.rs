@@ -1,6 +1,6 @@
 //! Draws what rustc says, in the colors that it has in a terminal.
 
-use plan_graph::Html;
+use plan_graph::{Html, entity};
 use std::fmt::{Arguments, Write};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -273,12 +273,9 @@ fn escape(text: Arguments<'_>, out: &mut String) {
     let mut plain = String::new();
     write!(plain, "{text}").expect("texts can be written");
     for c in plain.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
+        match entity(c) {
+            Some(entity) => out.push_str(entity),
+            None => out.push(c),
         }
     }
 }

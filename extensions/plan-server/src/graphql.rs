@@ -2,9 +2,9 @@
 
 use crate::error::{Problem, short};
 use crate::limits;
-use crate::run_id::request_of;
+use crate::run_id::{Start, request_of};
 use crate::runs::report;
-use crate::state::{State, start};
+use crate::state::State;
 use async_graphql::parser::types::{Selection, SelectionSet};
 use async_graphql::{
     Context, EmptySubscription, Error, ErrorExtensions, InputObject, Json, Object, Pos, Request,
@@ -194,6 +194,14 @@ fn profile(strict: bool) -> Profile {
     }
 }
 
+/// How a plan of a client is started.
+fn start(strict: bool) -> Start {
+    Start {
+        asks: false,
+        profile: profile(strict),
+    }
+}
+
 impl PlanInput {
     /// The plan as a document in its dialect.
     fn document(&self, request: &str) -> Value {
@@ -253,7 +261,7 @@ fn ended(state: RunState) -> &'static str {
 /// The id of the run of a request, however it was read.
 fn run_of(state: &State, request: &str) -> Result<String, Problem> {
     for strict in [true, false] {
-        let id = start(false, profile(strict)).named(request);
+        let id = start(strict).named(request);
         if state
             .db
             .run(&id)
@@ -379,8 +387,8 @@ impl Mutation {
     ) -> Result<ExecutionResults> {
         let state = state(context);
         let request = plan.request()?;
-        let id = start(false, profile(strict)).named(&request);
-        let (started, other) = (id.clone(), start(false, profile(!strict)).named(&request));
+        let id = start(strict).named(&request);
+        let (started, other) = (id.clone(), start(!strict).named(&request));
         let submitted: Result<Vec<PlanFinding>, Problem> = state
             .blocking(move |state| {
                 if state

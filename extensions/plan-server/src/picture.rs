@@ -1,25 +1,20 @@
 //! A plan as a picture before it runs: SVG with classes, which the page colors.
 
 use crate::view::StepView;
-use plan_graph::{Boxes, HEIGHT, Html, cut, layout, width};
+use plan_graph::{Boxes, HEIGHT, Html, cut, entity, layout, width};
 use std::collections::HashMap;
 use std::fmt::{Arguments, Write};
 
 /// More steps than this are in the list alone.
 const MOST: usize = 400;
 
-/// What is markup becomes a reference, and what nobody would see is left out.
+/// What would be markup is escaped, and what nobody would see is replaced.
 fn escape(text: Arguments<'_>, out: &mut String) {
     struct Escaped<'o>(&'o mut String);
     impl Write for Escaped<'_> {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
             for c in text.chars() {
                 match c {
-                    '&' => self.0.push_str("&amp;"),
-                    '<' => self.0.push_str("&lt;"),
-                    '>' => self.0.push_str("&gt;"),
-                    '"' => self.0.push_str("&quot;"),
-                    '\'' => self.0.push_str("&#39;"),
                     '\n' | '\t' => self.0.push(' '),
                     // XML has no way to write them, and those that turn the direction of a text would turn what is around it.
                     c if c.is_control()
@@ -27,7 +22,10 @@ fn escape(text: Arguments<'_>, out: &mut String) {
                     {
                         self.0.push('\u{fffd}');
                     }
-                    c => self.0.push(c),
+                    c => match entity(c) {
+                        Some(entity) => self.0.push_str(entity),
+                        None => self.0.push(c),
+                    },
                 }
             }
             Ok(())

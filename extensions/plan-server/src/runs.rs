@@ -3,8 +3,8 @@
 use crate::error::{Json, Path, Problem, Query, short};
 use crate::limits;
 use crate::live::{Happened, StepEvent, Subscriber, millis};
-use crate::run_id::request_of;
-use crate::state::{State, findings_json, profile, start};
+use crate::run_id::{Start, request_of};
+use crate::state::{State, findings_json, profile};
 use crate::view;
 use axum::extract::State as From;
 use axum::http::StatusCode;
@@ -15,7 +15,7 @@ use plan_runtime::Plan;
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunFilter, RunState, RunSummary};
 use plan_runtime::plan::Role;
-use plan_runtime::run::{Decision, Report, SignalError, Status};
+use plan_runtime::run::{Attempt, Decision, Report, SignalError, Status};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::convert::Infallible;
@@ -110,7 +110,7 @@ pub(crate) async fn begin(From(state): Shared, Json(asked): Json<Begin>) -> Answ
                 );
                 return Err(problem.with("inputs", wrong));
             }
-            let id = start(asks, profile).id();
+            let id = Start { asks, profile }.id();
             state.submit(&document, asked.inputs, &id)?;
             Ok((StatusCode::CREATED, axum::Json(json!({"id": id}))).into_response())
         })
@@ -247,11 +247,9 @@ fn whole(state: &State, id: &str, has_values: bool) -> Answer<Value> {
             .unwrap_or_default();
     }
     json["inputs"] = inputs;
-    json["steps"] = json!(view::steps(&plan, state.toolbox.contracts()));
-    json["svg"] = json!(crate::picture::svg(&view::steps(
-        &plan,
-        state.toolbox.contracts()
-    )));
+    let steps = view::steps(&plan, state.toolbox.contracts());
+    json["svg"] = json!(crate::picture::svg(&steps));
+    json["steps"] = json!(steps);
     json["questions"] = json!(state.desk.questions(id));
     json["waits"] = json!([]);
     json["undone"] = json!([]);
@@ -281,6 +279,12 @@ fn whole(state: &State, id: &str, has_values: bool) -> Answer<Value> {
     Ok(json)
 }
 
+/// Which element of a list an attempt was for, as in the paths of steps; empty if it was for none.
+fn element(attempt: &Attempt) -> String {
+    let indices = attempt.element().iter();
+    indices.map(|at| format!("[{at}]")).collect()
+}
+
 /// The steps of a run that wait for a value, with the types of the values.
 fn waiting(plan: &Plan, report: &Report, around: &str, waits: &mut Vec<Value>) {
     for step in report.steps() {
@@ -297,11 +301,7 @@ fn waiting(plan: &Plan, report: &Report, around: &str, waits: &mut Vec<Value>) {
             }
         }
         for attempt in step.attempts() {
-            let element: String = attempt
-                .element()
-                .iter()
-                .map(|at| format!("[{at}]"))
-                .collect();
+            let element = element(attempt);
             for inside in attempt.inside() {
                 waiting(plan, inside, &format!("{path}{element}."), waits);
             }
@@ -321,11 +321,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
         }
         let path = format!("{around}{}", step.id());
         for attempt in step.attempts() {
-            let element: String = attempt
-                .element()
-                .iter()
-                .map(|at| format!("[{at}]"))
-                .collect();
+            let element = element(attempt);
             for inside in attempt.inside() {
                 let since = inside.started_at().duration_since(report.started_at());
                 let began = began.saturating_add(since.unwrap_or_default());

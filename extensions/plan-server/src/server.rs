@@ -86,6 +86,14 @@ fn at(what: impl fmt::Display) -> impl FnOnce(io::Error) -> ServerError {
     move |error| ServerError::Io(what.to_string(), error)
 }
 
+/// Makes a folder, if there is none, that only its owner can read: runs have the values of whoever started them.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
 /// The token of a folder, which is made if there is none. Only its owner can read it.
 fn token(folder: &Path) -> Result<String, ServerError> {
     let path = folder.join("token");
@@ -132,7 +140,7 @@ impl Server {
     /// The folder cannot be used, its database is that of a newer version, or the address is taken.
     pub async fn bind(settings: &Settings) -> Result<Self, ServerError> {
         let folder = &settings.data;
-        std::fs::create_dir_all(folder).map_err(at(folder.display()))?;
+        private_folder(folder).map_err(at(folder.display()))?;
         let token = token(folder)?;
         let db = Sqlite::open(folder.join("runs.db"))?;
         let effects = folder.join("effects.jsonl");

@@ -5,7 +5,7 @@ use crate::error::Problem;
 use crate::limits;
 use crate::live::Live;
 use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
-use crate::run_id::{Start, reading};
+use crate::run_id::reading;
 use crate::tools::Office;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{
@@ -32,6 +32,25 @@ pub(crate) struct State {
     waiting: AtomicUsize,
     /// Runs that have not ended, as far as is known.
     open: AtomicUsize,
+}
+
+/// A place among the requests that wait for their turn. A client may be gone before its turn comes.
+struct Place<'s>(&'s AtomicUsize);
+
+impl<'s> Place<'s> {
+    fn take(waiting: &'s AtomicUsize) -> Result<Self, Problem> {
+        let place = Self(waiting);
+        if waiting.fetch_add(1, Ordering::AcqRel) >= limits::WAITING_READERS {
+            return Err(Problem::busy("too much to do"));
+        }
+        Ok(place)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 impl State {
@@ -66,12 +85,9 @@ impl State {
         self: &Arc<Self>,
         work: impl FnOnce(&Arc<Self>) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        if self.waiting.fetch_add(1, Ordering::AcqRel) >= limits::WAITING_READERS {
-            self.waiting.fetch_sub(1, Ordering::AcqRel);
-            return Err(Problem::busy("too much to do"));
-        }
+        let place = Place::take(&self.waiting)?;
         let turn = Arc::clone(&self.readers).acquire_owned().await;
-        self.waiting.fetch_sub(1, Ordering::AcqRel);
+        drop(place);
         let state = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
             let _turn = turn;
@@ -314,11 +330,6 @@ impl Places {
         let column: usize = text[start..byte].chars().map(char::len_utf16).sum();
         json!({"line": line + 1, "column": column + 1, "offset": units + column})
     }
-}
-
-/// How a run was started.
-pub(crate) fn start(asks: bool, profile: Profile) -> Start {
-    Start { asks, profile }
 }
 
 #[cfg(test)]

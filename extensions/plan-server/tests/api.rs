@@ -336,5 +336,14 @@ fn only_the_owner_reads_the_token() {
     let token = folder.path().join("token");
     let mode = std::fs::metadata(&token).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+    // A folder that the server makes is its owner's alone.
+    let inner = Folder::inside(&folder);
+    let other = Process::start(&inner);
+    let mode = std::fs::metadata(inner.path())
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+    drop(other);
     assert_eq!(std::fs::read_to_string(token).unwrap(), server.token);
 }

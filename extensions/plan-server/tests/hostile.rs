@@ -341,6 +341,39 @@ fn too_many_connections_leave_room_for_others() {
     serves(&server);
 }
 
+/// A request that nobody waits for any more takes no place among those that wait for their turn.
+#[test]
+fn clients_that_go_away_take_no_place() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let token = format!("authorization: Bearer {}\r\n", server.token);
+    let step = r#"{"tool": "email_read", "params": {"id": "${step[0].data[0].id}"}}"#;
+    let steps = format!(", {step}").repeat(2_000);
+    let text = format!(r#"{{"steps": [{{"tool": "emails_list", "params": {{}}}}{steps}]}}"#);
+    let check = json!({"text": text}).to_string();
+    for _ in 0..3 {
+        let mut open = Vec::new();
+        for _ in 0..200 {
+            let mut stream = connect(&server);
+            stream
+                .write_all(&request("POST", "/api/check", &token, &check))
+                .unwrap();
+            open.push(stream);
+        }
+        drop(open);
+    }
+    let (began, mut last) = (Instant::now(), 0);
+    while began.elapsed() < PATIENCE {
+        last = server.post("/api/check", &json!({"text": "[]"})).0;
+        if last == 200 {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(last, 200);
+    serves(&server);
+}
+
 #[test]
 fn a_run_has_limits() {
     let folder = Folder::new();

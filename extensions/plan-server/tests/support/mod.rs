@@ -25,6 +25,11 @@ impl Folder {
         Self(path)
     }
 
+    /// One that is not there yet.
+    pub(crate) fn inside(folder: &Self) -> Self {
+        Self(folder.path().join("inner"))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }

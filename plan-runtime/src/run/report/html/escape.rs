@@ -1,6 +1,7 @@
 //! The texts of a page: how they are escaped, values and times.
 
 use crate::print::Safe;
+use plan_graph::entity;
 use serde_json::Value;
 use std::fmt::{Arguments, Display, Formatter, Result, Write};
 use std::time::Duration;
@@ -20,13 +21,9 @@ struct Escape<'e>(&'e mut String);
 impl Write for Escape<'_> {
     fn write_str(&mut self, text: &str) -> Result {
         for c in text.chars() {
-            match c {
-                '&' => self.0.push_str("&amp;"),
-                '<' => self.0.push_str("&lt;"),
-                '>' => self.0.push_str("&gt;"),
-                '"' => self.0.push_str("&quot;"),
-                '\'' => self.0.push_str("&#39;"),
-                c => self.0.push(c),
+            match entity(c) {
+                Some(entity) => self.0.push_str(entity),
+                None => self.0.push(c),
             }
         }
         Ok(())
