@@ -360,6 +360,8 @@ fn clients_that_go_away_take_no_place() {
                 .unwrap();
             open.push(stream);
         }
+        // Some of them are read, and the others wait for their turn.
+        thread::sleep(Duration::from_millis(500));
         drop(open);
     }
     let (began, mut last) = (Instant::now(), 0);
