@@ -2,7 +2,7 @@
 
 use std::fmt::{Arguments, Display};
 
-/// What stands for a character in text and in attributes, if it would be markup itself.
+/// How a character is written in text and in attributes, if it would be markup itself.
 ///
 /// ```
 /// use plan_graph::entity;

@@ -301,6 +301,7 @@ pub(super) fn read(svg: &str) -> String {
         let text = text
             .replace("&lt;", "<")
             .replace("&gt;", ">")
+            .replace("&#39;", "'")
             .replace("&quot;", "\"");
         let text = text.replace("&amp;", "&");
         let column = ((number("x") - MARGIN) / CELL.0).round() as usize;

@@ -25,7 +25,7 @@ impl Folder {
         Self(path)
     }
 
-    /// One that is not there yet.
+    /// One that does not exist yet.
     pub(crate) fn inside(folder: &Self) -> Self {
         Self(folder.path().join("inner"))
     }
