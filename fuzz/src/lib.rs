@@ -3,7 +3,7 @@
 use plan_runtime::dynamic::{Limits, Reader};
 
 pub mod check;
-mod generate;
+pub mod generate;
 mod oracle;
 mod read;
 #[cfg(all(feature = "html", feature = "diagnostics"))]

@@ -521,8 +521,8 @@ fn tools_of_one_name_are_told_apart() {
     let mock = shop();
     assert_eq!(
         message(plan.run(&mock)),
-        "plan `plan` cannot start: the mock has no answer for the tool `find_price` that step `other` calls, which is the type `mock::other::FindPrice`; \
-         its answer is for another tool of this name, the type `mock::FindPrice`: add one for `mock::other::FindPrice`"
+        "plan `plan` cannot start: the mock has no answer for the tool `find_price` that step `other` calls, which is the type `runs::mock::other::FindPrice`; \
+         its answer is for another tool of this name, the type `runs::mock::FindPrice`: add one for `runs::mock::other::FindPrice`"
     );
     assert!(mock.order().is_empty());
     // Without any answer, both are named, each with its own step.

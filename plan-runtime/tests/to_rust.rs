@@ -1,8 +1,6 @@
 //! Plans → the source of `plan!`.
 
-#[path = "support/plans.rs"]
-mod plans;
-
+use crate::support::plans;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Reader, RustSource};
 use plan_runtime::plan::{Absent, Action, For, Reference, Source, Step, Template};

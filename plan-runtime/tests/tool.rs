@@ -1,5 +1,9 @@
 //! `#[tool]` and `derive(Tool)`.
 #![deny(warnings, missing_docs, clippy::pedantic)]
+#![allow(
+    unreachable_pub,
+    reason = "tools are public, as in a crate that others use"
+)]
 
 use plan_runtime::shape::{FieldPlace, TypeShape};
 use plan_runtime::{Call, Error, Result, Shape, Tool, tool};

@@ -1,4 +1,4 @@
-use crate::{Outcome, PROFILES, Reasons, Tally, arguments, json, list, text};
+use crate::conformance::{Outcome, PROFILES, Reasons, Tally, arguments, json, list, text};
 use plan_runtime::dynamic::{Dialect, Profile, Reader};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -141,7 +141,7 @@ fn the_inputs_of_action_plans_are_as_recorded() {
             Err(_) => refused.push(text(&case["name"])),
         }
     }
-    crate::say(&format!(
+    crate::conformance::say(&format!(
         "aso_cases.json, inputs: {equal} equal; refused: {}",
         refused.join(", ")
     ));

@@ -1,4 +1,4 @@
-use crate::{Outcome, PROFILES, Reasons, Tally, arguments, json, list};
+use crate::conformance::{Outcome, PROFILES, Reasons, Tally, arguments, json, list};
 use plan_runtime::dynamic::{Dialect, Profile};
 use serde_json::{Value, json};
 

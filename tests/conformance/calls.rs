@@ -1,4 +1,4 @@
-use crate::{corpus, list, same, text};
+use crate::conformance::{corpus, list, same, text};
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
@@ -90,7 +90,7 @@ fn recorded_calls_are_given_the_recorded_values() {
         count += 1;
         all += references;
     }
-    crate::say(&format!(
+    crate::conformance::say(&format!(
         "complexfuncbench: {count} plans run, {resolved} of {all} references resolved to the recorded value"
     ));
     assert_eq!(resolved, all);

@@ -1,4 +1,4 @@
-use crate::{Outcome, Profile, Reasons, Tally, json, list, text};
+use crate::conformance::{Outcome, Profile, Reasons, Tally, json, list, text};
 use plan_runtime::dynamic::{Code, Contract, Contracts, Reader};
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-use crate::{Outcome, corpus, json, list, text};
+use crate::conformance::{Outcome, corpus, json, list, text};
 use plan_runtime::Plan;
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn pointers_lead_where_rfc_6901_says() {
         let found = at(document, text(&case["pointer"]));
         assert_eq!(found, Outcome::Value(case["value"].clone()), "{case}");
     }
-    crate::say(&format!(
+    crate::conformance::say(&format!(
         "rfc6901_evaluate: {} equal",
         list(&corpus["rfc6901_evaluate"]).len()
     ));
@@ -65,7 +65,7 @@ fn what_is_no_pointer_is_no_plan() {
             "{case}"
         );
     }
-    crate::say(&format!(
+    crate::conformance::say(&format!(
         "syntax_cases: {valid} valid, {invalid} invalid, all told apart"
     ));
 }
@@ -94,7 +94,7 @@ fn json_patch_tests_find_the_same_values() {
         count += 1;
     }
     assert!(count > 0);
-    crate::say(&format!(
+    crate::conformance::say(&format!(
         "json_patch_tests.json: {count} patches that only test, all with the same result"
     ));
 }

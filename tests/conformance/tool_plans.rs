@@ -1,4 +1,4 @@
-use crate::{Outcome, PROFILES, Reasons, Tally, arguments, json, list, text};
+use crate::conformance::{Outcome, PROFILES, Reasons, Tally, arguments, json, list, text};
 use plan_runtime::dynamic::{Contract, Dialect, Profile, Reader, Toolbox, json_or_text};
 use plan_runtime::plan::{Key, Template};
 use plan_runtime::run::{OnFailure, Status};

@@ -1,6 +1,6 @@
 //! Plans that really ran: what a check of them can know, it finds before, and nothing else.
 
-use crate::{corpora, say};
+use crate::corpus::{corpora, say};
 use plan_runtime::dynamic::{
     Code, Contract, Contracts, Dialect, Document, Finding, Findings, Reader,
 };

@@ -1,7 +1,7 @@
 //! The dialects of the corpora: how each writes a plan, and a reference in it.
 
-use crate::model::{Calls, Given, Part, Plan, Reference, Sketch, Step, Tool, text};
-use crate::types::{Structs, Type};
+use crate::corpus::model::{Calls, Given, Part, Plan, Reference, Sketch, Step, Tool, text};
+use crate::corpus::types::{Structs, Type};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -137,9 +137,11 @@ impl Raw {
                     Given::Reference(reference) => {
                         match self.steps.iter().find(|step| step.name == reference.root) {
                             Some(source) => {
-                                if let Ok(found) =
-                                    crate::write::walk(structs, &outputs[&source.tool], reference)
-                                {
+                                if let Ok(found) = crate::corpus::write::walk(
+                                    structs,
+                                    &outputs[&source.tool],
+                                    reference,
+                                ) {
                                     seen.reference(&found.ty);
                                 }
                             }
@@ -166,7 +168,7 @@ impl Raw {
                         match self.steps.iter().find(|step| step.name == reference.root) {
                             Some(source) => {
                                 let output = &outputs[&source.tool];
-                                let found = crate::write::walk(structs, output, reference);
+                                let found = crate::corpus::write::walk(structs, output, reference);
                                 found.ok().map(|found| found.ty)
                             }
                             None => Some(Type::Text),

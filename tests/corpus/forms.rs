@@ -1,10 +1,10 @@
 //! The forms in which each plan is written.
 
-use crate::model::{Argument, Calls, Corpus, Given, Part, Plan, Reference, Step};
-use crate::names::{pascal_case, snake_case};
-use crate::random::Random;
-use crate::types::Type;
-use crate::write::{self, Way};
+use crate::corpus::model::{Argument, Calls, Corpus, Given, Part, Plan, Reference, Step};
+use crate::corpus::names::{pascal_case, snake_case};
+use crate::corpus::random::Random;
+use crate::corpus::types::Type;
+use crate::corpus::write::{self, Way};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 

@@ -1,11 +1,11 @@
 //! Mistakes, planted one at a time.
 
-use crate::forms::{Written, WrittenArgument, WrittenStep, header, written};
-use crate::model::{Corpus, Given, Plan};
-use crate::random::Random;
-use crate::scratch::Place;
-use crate::types::Type;
-use crate::write::{Hop, Way, walk};
+use crate::corpus::forms::{Written, WrittenArgument, WrittenStep, header, written};
+use crate::corpus::model::{Corpus, Given, Plan};
+use crate::corpus::random::Random;
+use crate::corpus::scratch::Place;
+use crate::corpus::types::Type;
+use crate::corpus::write::{Hop, Way, walk};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -209,7 +209,7 @@ struct At<'a> {
     corpus: &'a Corpus,
     root: &'a str,
     source: &'a Type,
-    path: &'a crate::model::Reference,
+    path: &'a crate::corpus::model::Reference,
     hops: &'a [Hop],
     wanted: &'a Type,
     random: &'a mut Random,

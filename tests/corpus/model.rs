@@ -7,9 +7,9 @@
 //!   objects in it; what an output has in it is always there.
 //! - A tool's output is what its schema says together with every recorded response. One that never answered gives a `Value`.
 
-use crate::dialects::Raw;
-use crate::names::{field_name, pascal_case, snake_case};
-use crate::types::{Seen, Structs, Type};
+use crate::corpus::dialects::Raw;
+use crate::corpus::names::{field_name, pascal_case, snake_case};
+use crate::corpus::types::{Seen, Structs, Type};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

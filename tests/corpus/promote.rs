@@ -1,7 +1,7 @@
 //! Plans in a dialect of JSON, and out of it as Rust.
 
-use crate::model::{Calls, Corpus, Given, Part, Plan, Reference, Step, Tool};
-use crate::types::Type;
+use crate::corpus::model::{Calls, Corpus, Given, Part, Plan, Reference, Step, Tool};
+use crate::corpus::types::Type;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource};
 use serde_json::{Map, Value, json};
 
@@ -92,7 +92,7 @@ fn check(corpus: &Corpus, plan: &Plan) -> Result<(), String> {
             };
             let source = corpus.source(plan, &reference.root);
             let source = source.ok_or_else(|| format!("there is no step {}", reference.root))?;
-            let walked = crate::write::walk(&corpus.structs, &source, reference);
+            let walked = crate::corpus::write::walk(&corpus.structs, &source, reference);
             walked.map_err(|why| format!("{}.{name}: {why}", step.name))?;
             if source == Type::Json && !reference.path.is_empty() {
                 return Err(format!(

@@ -1,6 +1,6 @@
 //! How long rustc takes for a step.
 
-use crate::scratch::Scratch;
+use crate::corpus::scratch::Scratch;
 use std::fmt::Write;
 use std::time::Duration;
 

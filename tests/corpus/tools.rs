@@ -1,7 +1,7 @@
 //! The crate of the corpus' tools.
 
-use crate::model::Corpus;
-use crate::types::{Field, Struct, Type};
+use crate::corpus::model::Corpus;
+use crate::corpus::types::{Field, Struct, Type};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -6,7 +6,7 @@
 //! - A member is an `Option` if it was seen as `null`; or if the schema lists the object's required members, and not this one;
 //!   or, where the schema lists none, if a recorded object lacks it.
 
-use crate::names::{distinct, field_name, is_name, pascal_case};
+use crate::corpus::names::{distinct, field_name, is_name, pascal_case};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

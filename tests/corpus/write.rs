@@ -5,8 +5,8 @@
 //! - A reference whose type is not the argument's becomes a computed value where JSON has one obvious way (an integer into a float,
 //!   a number into a text, an untyped value into a number or a text). Everything else cannot be turned into a plan, and is listed.
 
-use crate::model::{Argument, Part, Reference};
-use crate::types::{Structs, Type};
+use crate::corpus::model::{Argument, Part, Reference};
+use crate::corpus::types::{Structs, Type};
 use serde_json::Value;
 
 /// A reference in Rust's words.

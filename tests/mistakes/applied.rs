@@ -1,7 +1,7 @@
 //! Whether the code that a help shows is applied, so that the compiler checks it.
 
-use crate::case::Case;
-use crate::rustc::Message;
+use crate::mistakes::case::Case;
+use crate::mistakes::rustc::Message;
 
 /// Placeholders in the code that a help shows: any code of the author can be in their place.
 const AUTHORS: &[&str] = &["…", "Type", "Tool"];

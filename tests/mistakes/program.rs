@@ -1,6 +1,6 @@
 //! The programs that cases are put into.
 
-use crate::case::Case;
+use crate::mistakes::case::Case;
 use std::ops::Range;
 
 /// A program that is compiled on its own.

@@ -1,7 +1,7 @@
 //! Compares what rustc says with what it should say.
 
-use crate::program::Program;
-use crate::rustc::Message;
+use crate::mistakes::program::Program;
+use crate::mistakes::rustc::Message;
 use std::fmt::Write;
 
 /// What is wrong with the messages of a program.

@@ -1,6 +1,6 @@
 //! The names that a plan declares.
 
-use crate::token::{self, Kind, Token};
+use crate::mutations::token::{self, Kind, Token};
 use std::ops::Range;
 
 /// A step, an input, the output, or a variable of a pattern.

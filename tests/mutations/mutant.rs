@@ -1,6 +1,6 @@
 //! What a slip of the fingers makes of a plan.
 
-use crate::token::{self, Kind, Token};
+use crate::mutations::token::{self, Kind, Token};
 use std::ops::Range;
 
 /// A plan in which one token is not as it should be.

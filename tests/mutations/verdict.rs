@@ -1,8 +1,8 @@
 //! Whether what rustc says of a mutant is one error on its line.
 
-use crate::declared;
-use crate::mutant::Mutant;
-use crate::rustc::Message;
+use crate::mistakes::rustc::Message;
+use crate::mutations::declared;
+use crate::mutations::mutant::Mutant;
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

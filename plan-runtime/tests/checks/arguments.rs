@@ -1,6 +1,6 @@
 //! Tools, their arguments, and literal values of arguments.
 
-use crate::{check, tool, tools};
+use crate::checks::{check, tool, tools};
 use plan_runtime::dynamic::Reader;
 
 #[test]

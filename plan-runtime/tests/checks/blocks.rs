@@ -1,6 +1,6 @@
 //! Steps inside a step.
 
-use crate::{check, read, tools};
+use crate::checks::{check, read, tools};
 use plan_runtime::dynamic::Reader;
 
 /// Steps of plan JSON, in which `@` is what refers to a step, `#` to an input, and `%` to a local value.

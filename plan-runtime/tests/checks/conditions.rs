@@ -1,7 +1,7 @@
 //! Conditions as data.
 
-use crate::blocks::plan;
-use crate::check;
+use crate::checks::blocks::plan;
+use crate::checks::check;
 
 #[test]
 fn numbers_compare_whether_they_are_integers_or_not() {

@@ -1,6 +1,6 @@
 //! What a run that fails, and a plan that is printed, call variables.
 
-use crate::variables::{DIALECTS, Root, call, document, reference};
+use crate::checks::variables::{DIALECTS, Root, call, document, reference};
 use plan_runtime::dynamic::{Contract, Dialect, Reader, Toolbox};
 use serde_json::{Value, json};
 

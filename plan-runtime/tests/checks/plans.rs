@@ -1,6 +1,6 @@
 //! Plans as a whole: what is not used, what waits for nothing, inputs, and when a document is checked.
 
-use crate::{action, blueprint, check, read, tool, tool_out, tools};
+use crate::checks::{action, blueprint, check, read, tool, tool_out, tools};
 use plan_runtime::dynamic::{Code, Profile, Reader, Severity};
 
 #[test]

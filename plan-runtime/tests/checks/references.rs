@@ -1,6 +1,6 @@
 //! References: fields of outputs, and what an output is where an argument is meant.
 
-use crate::{action, blueprint, check, plan_json, tool};
+use crate::checks::{action, blueprint, check, plan_json, tool};
 
 #[test]
 fn an_unknown_field() {

@@ -1,7 +1,7 @@
 //! What the check says of a reference, compared with runs.
 
-use crate::absence::read;
-use crate::random::Random;
+use crate::checks::absence::read;
+use crate::checks::random::Random;
 use plan_runtime::dynamic::{Code, Severity};
 use plan_runtime::plan::{Action, Plan};
 use plan_runtime::resolve::{Scope, StoredValue, resolve};

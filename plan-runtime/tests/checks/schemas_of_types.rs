@@ -1,6 +1,6 @@
 //! What `schemars` says of types of serde.
 
-use crate::tool;
+use crate::checks::tool;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::{Result, tool};
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! Values in texts that may be absent: `format!` does not compile with an `Option` either.
 
-use crate::tools;
-use crate::variables::{DIALECTS, Root, call, document, reference, text};
+use crate::checks::tools;
+use crate::checks::variables::{DIALECTS, Root, call, document, reference, text};
 use plan_runtime::dynamic::{
     Code, Contract, Dialect, Findings, Profile, Reader, Severity, Toolbox,
 };

@@ -1,6 +1,6 @@
 //! What variables of `for`s and patterns are: in all dialects, what is found of them is what is found of references to steps.
 
-use crate::tools;
+use crate::checks::tools;
 use plan_runtime::dynamic::{Dialect, Findings, Reader};
 use serde_json::{Value, json};
 

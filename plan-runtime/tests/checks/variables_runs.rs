@@ -1,8 +1,8 @@
 //! What the check says of variables, compared with runs of the same plan in each dialect.
 
-use crate::random::Random;
-use crate::runs::{coin, fits, fitting, schema};
-use crate::variables::{DIALECTS, Root, call, document, reference, text};
+use crate::checks::random::Random;
+use crate::checks::runs::{coin, fits, fitting, schema};
+use crate::checks::variables::{DIALECTS, Root, call, document, reference, text};
 use plan_runtime::Error;
 use plan_runtime::dynamic::{
     Code, Contract, Contracts, Dialect, Finding, Reader, Severity, Toolbox,

@@ -201,7 +201,7 @@ mod versions {
     macro_rules! version {
         ($name:ident, $one:literal, $two:literal) => {
             pub(crate) mod $name {
-                use crate::support::Act;
+                use crate::durable::support::Act;
                 plan_runtime::plan! {
                     pub(crate) Inner(n: u64) -> u64 {
                         step one = Act { n };

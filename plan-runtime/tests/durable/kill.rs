@@ -196,7 +196,7 @@ fn process() {
 fn start(work: &str, id: &str, folder: &Path) -> std::process::Child {
     let mut command = Command::new(env::current_exe().unwrap());
     command
-        .args(["--exact", "kill::process", "--nocapture"])
+        .args(["--exact", "durable::kill::process", "--nocapture"])
         .env(WORK, format!("{work} {id}"))
         .env(FOLDER, folder)
         .stdin(Stdio::null())

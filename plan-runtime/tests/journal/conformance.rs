@@ -19,7 +19,7 @@ fn of_memory() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn of_sqlite() {
-    let folder = crate::support::Folder::new();
+    let folder = crate::journal::support::Folder::new();
     conformance::check(|| folder.open());
     // All is given up again.
     let owned = plan_runtime::journal::RunFilter::new().is_owned(true);
@@ -29,7 +29,7 @@ fn of_sqlite() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn of_clones_of_sqlite() {
-    let folder = crate::support::Folder::new();
+    let folder = crate::journal::support::Folder::new();
     let db = folder.open();
     conformance::check(|| db.clone());
 }

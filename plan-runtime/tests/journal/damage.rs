@@ -1,6 +1,6 @@
 //! Files that cannot be written or are damaged.
 
-use crate::support::{Folder, begin, info, integrity, record};
+use crate::journal::support::{Folder, begin, info, integrity, record};
 use plan_runtime::journal::{Journal, JournalError, Sqlite, SqliteOptions};
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -183,7 +183,7 @@ fn a_read_only_file() {
         .open(folder.path())
         .is_ok();
     let told = || {
-        let mut command = crate::killed::command("open", &folder.path());
+        let mut command = crate::journal::killed::command("open", &folder.path());
         if is_superuser {
             // Who may write everything. Another user may not.
             command.uid(65534).gid(65534);

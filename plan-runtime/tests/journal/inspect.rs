@@ -1,6 +1,6 @@
 //! What a database lists and deletes.
 
-use crate::support::{Folder, begin, info, integrity, record};
+use crate::journal::support::{Folder, begin, info, integrity, record};
 use plan_runtime::journal::{
     End, Journal, JournalError, Message, RunFilter, RunState, RunSummary, Sqlite,
 };

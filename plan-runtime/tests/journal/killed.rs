@@ -1,6 +1,6 @@
 //! Processes that are killed, and processes that want the same run. This test binary is started again, as the process.
 
-use crate::support::{Folder, integrity, record};
+use crate::journal::support::{Folder, integrity, record};
 use plan_runtime::journal::{Journal, Sqlite};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -45,7 +45,7 @@ fn say(line: &str) {
 pub(crate) fn command(work: &str, path: &Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command
-        .args(["--exact", "killed::process", "--nocapture"])
+        .args(["--exact", "journal::killed::process", "--nocapture"])
         .env(WORK, work)
         .env(FILE, path)
         .stdin(Stdio::piped())
@@ -83,7 +83,7 @@ fn write_on(db: &Sqlite) {
                 let claimed = db.claim(&id(run)).unwrap();
                 let claim = claimed.claim;
                 if claimed.run.is_none() {
-                    db.describe(&claim, &crate::support::info("numbers"))
+                    db.describe(&claim, &crate::journal::support::info("numbers"))
                         .unwrap();
                 }
                 let mut next = db.records(&id(run)).unwrap().count();

@@ -1,6 +1,6 @@
 //! The journal in a file, as it is used.
 
-use crate::support::{Folder, begin, info, record};
+use crate::journal::support::{Folder, begin, info, record};
 use plan_runtime::journal::{
     Journal, JournalError, Message, RunFilter, RunState, Sqlite, SqliteOptions,
 };

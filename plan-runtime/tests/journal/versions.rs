@@ -2,7 +2,7 @@
 //!
 //! `versions/1.sql` has all that a database of version 1 contained, and so on. A version that was released is not changed any more.
 
-use crate::support::{Folder, begin, record};
+use crate::journal::support::{Folder, begin, record};
 use plan_runtime::journal::{End, Journal, Message, RunFilter, RunState};
 use std::fs;
 use std::path::Path;
@@ -103,7 +103,7 @@ fn all_go_on() {
         ];
         assert_eq!(states, expected, "version {version}");
         let claimed = db.claim("killed").unwrap();
-        assert_eq!(claimed.run, Some(crate::support::info("plan")));
+        assert_eq!(claimed.run, Some(crate::journal::support::info("plan")));
         let found = db.find(&claimed.claim, "it's[2]@1").unwrap().unwrap();
         assert_eq!((found.number, &*found.body), (2, "\"it's[2]@1\""));
         assert_eq!(db.messages(&claimed.claim, 0).unwrap().len(), 1);

@@ -1,6 +1,6 @@
 //! Plans are equal exactly where their JSON is, however their references are written.
 
-use crate::plans;
+use crate::support::plans;
 use plan_runtime::Plan;
 use plan_runtime::plan::{
     Absent, Body, Computed, Condition, Entry, For, Key, Number, Part, Reference, Selector, Source,

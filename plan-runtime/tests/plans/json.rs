@@ -1,6 +1,6 @@
 //! Plan → plan JSON → plan.
 
-use crate::plans;
+use crate::support::plans;
 use plan_runtime::Plan;
 use plan_runtime::plan::{Number, Source, Template};
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! References in the strings of action plans.
 
-use crate::{action_plan, of, say, whole};
+use crate::reading::{action_plan, of, say, whole};
 use plan_runtime::dynamic::Dialect;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Members of action plans and of their steps.
 
-use crate::{action_plan, of, said, say, whole};
+use crate::reading::{action_plan, of, said, say, whole};
 use plan_runtime::dynamic::{Dialect, Profile, Reader};
 
 #[test]

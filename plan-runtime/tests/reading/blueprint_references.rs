@@ -1,6 +1,6 @@
 //! References in the strings of blueprints.
 
-use crate::{blueprint, of, say, whole};
+use crate::reading::{blueprint, of, say, whole};
 use plan_runtime::dynamic::Dialect;
 
 #[test]

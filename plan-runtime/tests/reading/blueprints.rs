@@ -1,6 +1,6 @@
 //! Members of blueprints and of their steps.
 
-use crate::{blueprint, blueprint_step, of, say, whole};
+use crate::reading::{blueprint, blueprint_step, of, say, whole};
 use plan_runtime::dynamic::{Dialect, Profile};
 
 #[test]

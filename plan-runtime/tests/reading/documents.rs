@@ -1,6 +1,6 @@
 //! Whole documents that are not JSON or not plans.
 
-use crate::{said, say, whole};
+use crate::reading::{said, say, whole};
 use plan_runtime::dynamic::Reader;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Conditions, loops, blocks, roles and policies in the dialects of strings: each mistake, with its place.
 
-use crate::{of, said, say};
+use crate::reading::{of, said, say};
 use plan_runtime::dynamic::{Dialect, Profile};
 
 fn in_tool_plan(members: &str) -> String {

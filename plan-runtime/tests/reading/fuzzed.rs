@@ -2,7 +2,7 @@
 
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(unreachable_pub, dead_code)]
-mod fuzz;
+pub(crate) mod fuzz;
 
 use plan_runtime::dynamic::Dialect;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! What is read of a document that is too large.
 
-use crate::limited;
+use crate::reading::limited;
 use plan_runtime::dynamic::{Code, Contracts, Limits, Reader};
 use std::time::Duration;
 

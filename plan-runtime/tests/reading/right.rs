@@ -1,6 +1,6 @@
 //! Correct documents that are similar to the wrong ones in the other tables.
 
-use crate::{action_plan, blueprint, blueprint_step, of, say, tool_plan, whole};
+use crate::reading::{action_plan, blueprint, blueprint_step, of, say, tool_plan, whole};
 use plan_runtime::dynamic::{Dialect, Profile};
 
 /// Correct documents that are similar to the wrong ones above.

@@ -1,6 +1,6 @@
 //! References in the strings of tool plans.
 
-use crate::{of, say, tool_plan, whole};
+use crate::reading::{of, say, tool_plan, whole};
 use plan_runtime::dynamic::{Dialect, Reader};
 
 #[test]

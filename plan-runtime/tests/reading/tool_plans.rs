@@ -1,6 +1,6 @@
 //! Members of tool plans and of their steps.
 
-use crate::{arguments, of, say, tool_plan, whole};
+use crate::reading::{arguments, of, say, tool_plan, whole};
 use plan_runtime::dynamic::{Dialect, Profile};
 
 #[test]

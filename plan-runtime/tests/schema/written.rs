@@ -2,13 +2,10 @@
 
 use super::DIALECTS;
 use super::json_schema::JsonSchema;
+use crate::reading::fuzzed::fuzz::generate;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contract, Contracts, Dialect};
 use serde_json::{Map, Value};
-
-#[path = "../../../fuzz/src/generate.rs"]
-#[allow(dead_code)]
-mod generate;
 
 /// Members that are text in any case.
 const FREE: [&str; 15] = [

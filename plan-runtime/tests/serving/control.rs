@@ -1,6 +1,6 @@
 //! Reports, signals, cancellations, new attempts.
 
-use crate::support::{Folder, has_ended, output, rests, serve, summary, until};
+use crate::serving::support::{Folder, has_ended, output, rests, serve, summary, until};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunState, Sqlite};
 use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Report, SignalError};

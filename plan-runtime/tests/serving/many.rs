@@ -1,6 +1,6 @@
 //! Many runs that wait.
 
-use crate::support::{Folder, until};
+use crate::serving::support::{Folder, until};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunFilter, RunState, SqliteOptions};
 use plan_runtime::plan;

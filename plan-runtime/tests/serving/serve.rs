@@ -1,6 +1,6 @@
 //! Runs that were submitted are run, wait without an owner, and go on.
 
-use crate::support::{Folder, has_ended, output, rests, serve, summary};
+use crate::serving::support::{Folder, has_ended, output, rests, serve, summary};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, Memory, RunFilter, RunState};
 use plan_runtime::run::Limits;
@@ -230,7 +230,7 @@ fn a_panic_is_the_reason_of_its_run_alone() {
     let serving = db
         .serve(&toolbox, &shop)
         .configure(|_, _| panic!("no"))
-        .cancel_on(crate::support::until(is_refused));
+        .cancel_on(crate::serving::support::until(is_refused));
     smol::block_on(serving).unwrap();
     assert_eq!(
         summary(&db, "a").refusal.unwrap(),
@@ -270,7 +270,7 @@ fn each_run_is_configured_by_its_id() {
             "b" => run.limits(Limits::DEFAULT.calls(0)),
             _ => run,
         })
-        .cancel_on(crate::support::until(both));
+        .cancel_on(crate::serving::support::until(both));
     smol::block_on(serving).unwrap();
     assert_eq!(summary(&db, "a").state, RunState::Done);
     assert_eq!(summary(&db, "b").state, RunState::Failed);
@@ -299,7 +299,7 @@ fn so_many_are_loaded() {
     let mut most = 0;
     let owned = RunFilter::new().state(RunState::Running).is_owned(true);
     let running = RunFilter::new().state(RunState::Running);
-    let done = crate::support::until(|| {
+    let done = crate::serving::support::until(|| {
         most = most.max(db.runs(&owned).count());
         db.runs(&running).count() == 0
     });

@@ -1,6 +1,6 @@
 //! Enums, however they are tagged.
 
-use crate::{field, literal};
+use crate::shape::{field, literal};
 use plan_runtime::Shape;
 use plan_runtime::shape::{FieldPlace, Tagging, TypeShape};
 use serde::{Deserialize, Serialize};

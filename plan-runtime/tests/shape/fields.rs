@@ -1,6 +1,6 @@
 //! Fields that are left out, may be missing, are flattened or written by functions of the author.
 
-use crate::{agrees_with_serde, always, field, fields, five};
+use crate::shape::{agrees_with_serde, always, field, fields, five};
 use plan_runtime::Shape;
 use plan_runtime::shape::{FieldPlace, Omitted};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Names of fields: the rules of serde, in each way that it can be told them.
 
-use crate::{agrees_with_serde, field, fields};
+use crate::shape::{agrees_with_serde, field, fields};
 use plan_runtime::Shape;
 use plan_runtime::shape::FieldPlace;
 use serde::{Deserialize, Serialize};

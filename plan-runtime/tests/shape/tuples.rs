@@ -1,6 +1,6 @@
 //! Tuple structs, and structs with one field or none.
 
-use crate::{always, field, fields, tuple};
+use crate::shape::{always, field, fields, tuple};
 use plan_runtime::Shape;
 use plan_runtime::shape::{FieldPlace, TypeShape};
 use serde::{Deserialize, Serialize};

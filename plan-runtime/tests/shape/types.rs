@@ -1,6 +1,6 @@
 //! What has a shape at all: types without serde, generic ones, and those of the standard library.
 
-use crate::{agrees_with_serde, field, fields, literal, tuple};
+use crate::shape::{agrees_with_serde, field, fields, literal, tuple};
 use plan_runtime::Shape;
 use plan_runtime::shape::FieldPlace;
 use serde::de::DeserializeOwned;

@@ -1,6 +1,8 @@
 //! Plans by hand, for tests.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod plans;
+
 use plan_runtime::Plan;
 use plan_runtime::plan::{
     Action, Entry, Key, Reference, Segment, Selector, Source, Step, Template,

@@ -1,6 +1,6 @@
 //! Descriptions are text.
 
-use crate::printed::is_unseen;
+use crate::hostile::printed::is_unseen;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Reader, RustSource};
 use plan_runtime::plan::RustText;

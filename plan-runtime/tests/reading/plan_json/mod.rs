@@ -9,11 +9,9 @@ mod roles;
 mod tests;
 mod values;
 
+use crate::support::plans;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Limits, Reader};
-
-#[path = "../../support/plans.rs"]
-mod plans;
 
 fn reader() -> Reader<'static> {
     Reader::new().dialect(Dialect::PlanJson)

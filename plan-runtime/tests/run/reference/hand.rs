@@ -1,7 +1,7 @@
 //! A run in which nothing happens but what the test does: it ends calls, sends values, cancels, and lets time pass.
 
 use super::tree::{MORE, Node};
-use crate::support::Driven;
+use crate::run::support::Driven;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::journal::Memory;
 use plan_runtime::plan::{Executable, Role};

@@ -1,6 +1,6 @@
 //! Plans as trees: what the model interprets, and the data that a run gets.
 
-use crate::stage::{branch, list, of, step, string, value, with};
+use crate::run::stage::{branch, list, of, step, string, value, with};
 use plan_runtime::plan::{
     Action, Await, Block, Body, Catch, Condition, For, Input, Loop, Optional, Output, Plan, Policy,
     Role, Source, Step, Template,

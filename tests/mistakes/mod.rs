@@ -6,7 +6,7 @@
 mod applied;
 mod case;
 mod program;
-mod rustc;
+pub(crate) mod rustc;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,5 +6,3 @@ mod equal;
 mod executable;
 mod flow;
 mod json;
-#[path = "../support/plans.rs"]
-mod plans;

@@ -3,7 +3,5 @@
 mod dialects;
 mod language;
 mod resolver;
-#[path = "../support/mod.rs"]
-mod support;
 #[path = "../../../tests/language/support.rs"]
 mod tools;

@@ -4,6 +4,4 @@ mod encode;
 mod errors;
 mod literals;
 mod references;
-#[path = "../support/mod.rs"]
-mod support;
 mod tests;

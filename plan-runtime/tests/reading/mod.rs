@@ -6,7 +6,7 @@ mod blueprint_references;
 mod blueprints;
 mod documents;
 mod extensions;
-mod fuzzed;
+pub(crate) mod fuzzed;
 mod limits;
 mod plan_json;
 mod right;

@@ -1,13 +1,11 @@
 //! Plans → text of a dialect → plans.
 
-#[path = "../support/plans.rs"]
-mod plans;
-
 mod bodies;
 mod forms;
 mod random;
 mod unsupported;
 
+use crate::support::plans;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Dialect, Reader};
 

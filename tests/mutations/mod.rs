@@ -3,7 +3,7 @@
 //! A bracket is mutated together with the one that closes it, since rustc reads brackets before the macro does. All mutants are
 //! modules of a few programs: rustc goes on to the next module after every error that a plan gives.
 //!
-//! A part of the mutants is drawn, always the same. `MUTATIONS=all cargo test -p plan-tests --test mutations` checks all of them,
+//! A part of the mutants is drawn, always the same. `MUTATIONS=all cargo test -p plan-tests --test project mutations` checks all of them,
 //! `MUTATIONS='flow: delete'` those with this in their name, `MUTATIONS=exceptions` shows the errors of those in `exceptions.txt`.
 //! `UPDATE_EXPECT=1` writes those that give other errors into it.
 #![forbid(unsafe_code)]
@@ -11,13 +11,11 @@
 mod declared;
 mod exceptions;
 mod mutant;
-#[path = "../mistakes/rustc.rs"]
-mod rustc;
 mod token;
 mod verdict;
 
+use crate::mistakes::rustc::{self, Message, Rustc};
 use mutant::Mutant;
-use rustc::{Message, Rustc};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -3,13 +3,11 @@
 //! All that is drawn here is also kept in cargo's directory for tests, where `tests/pictures/run` hands it to those who draw such
 //! pictures.
 
-#[path = "../support/plans.rs"]
-mod plans;
-
 mod expected;
 mod hostile;
 mod random;
 
+use crate::support::plans;
 use plan_runtime::Plan;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -1,0 +1,24 @@
+//! Plans as data, and documents: how they are read, checked, written and drawn, and what hostile ones do.
+
+mod support;
+
+#[cfg(feature = "dynamic")]
+mod checks;
+#[cfg(feature = "dynamic")]
+mod hostile;
+#[cfg(feature = "dynamic")]
+mod inert;
+mod pictures;
+#[cfg(feature = "dynamic")]
+mod plans;
+#[cfg(all(feature = "dynamic", feature = "macros"))]
+mod reading;
+#[cfg(feature = "diagnostics")]
+mod render;
+mod resolving;
+#[cfg(all(feature = "dynamic", feature = "macros"))]
+mod schema;
+#[cfg(feature = "rust")]
+mod to_rust;
+#[cfg(feature = "dynamic")]
+mod writing;

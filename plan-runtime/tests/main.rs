@@ -1,0 +1,29 @@
+//! Runs, what they record and show, and the types that tools hand over.
+//!
+//! The name of this file matters: `proptest` keeps failures beside the folder that has a `main.rs`.
+
+#[cfg(all(feature = "dynamic", feature = "macros"))]
+mod durable;
+mod handing;
+#[cfg(all(feature = "dynamic", feature = "html"))]
+mod html;
+mod journal;
+mod mock;
+#[cfg(feature = "progress")]
+mod progress;
+mod run;
+#[cfg(all(
+    feature = "dynamic",
+    feature = "html",
+    feature = "progress",
+    feature = "tracing"
+))]
+mod secrets;
+#[cfg(all(feature = "macros", feature = "sqlite"))]
+mod serving;
+mod shape;
+mod tool;
+#[cfg(feature = "dynamic")]
+mod toolbox;
+#[cfg(feature = "tracing")]
+mod tracing;
