@@ -1,34 +1,96 @@
-//! The README's mistake is a mistake in the README's program, the message is the compiler's, and the printed plan is that of the program.
-//! Its picture shows what the compiler says today; `UPDATE_EXPECT=1` draws it.
+//! The README's code and messages are real: its first plan compiles, its message is the compiler's, its program prints its output.
+//! `UPDATE_EXPECT=1` draws `docs/mistakes.svg`.
 
-#[path = "readme/terminal.rs"]
+/// Collects the lines that the README's program prints.
+#[macro_use]
+mod printed {
+    use std::cell::RefCell;
+
+    thread_local! {
+        pub(crate) static LINES: RefCell<String> = const { RefCell::new(String::new()) };
+    }
+
+    macro_rules! println {
+        ($($format:tt)*) => {{
+            let line = format!($($format)*) + "\n";
+            crate::readme::printed::LINES.with_borrow_mut(|lines| lines.push_str(&line));
+        }};
+    }
+}
+
+#[allow(dead_code, unreachable_pub)]
+mod order {
+    include!("readme/order.rs");
+}
+
+mod program {
+    include!("readme/program.rs");
+
+    pub(super) fn run() -> Result<()> {
+        main()
+    }
+}
+
 mod terminal;
 
 use std::path::Path;
 
 const README: &str = include_str!("../README.md");
 
-/// The first program, which the doctests of `plan-runtime` run.
-fn program() -> &'static str {
-    let (_, rest) = README.split_once("```rust\n").expect("a program");
-    rest.split_once("```\n").expect("an end").0
+/// Returns the blocks of code in a language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let start = format!("```{language}\n");
+    let ends = README.split(&*start).skip(1);
+    ends.map(|rest| rest.split_once("```").expect("an end").0)
+        .collect()
 }
 
 #[test]
-fn mistake() {
-    let (right, wrong) = ("emails[0].thread_id", "emails[0].threadid");
-    assert_eq!(program().matches(right).count(), 1);
-    assert_eq!(
-        program().replace(right, wrong),
-        include_str!("ui/readme/mistake.rs")
-    );
+fn first_plan_and_its_mistake() {
+    let order = include_str!("readme/order.rs");
+    let [plan] = blocks("rs")[..] else {
+        panic!("one plan in a block `rs`, which doctests do not compile")
+    };
+    assert_eq!(plan.lines().count(), 12);
+    assert!(order.contains(plan));
+
+    let (right, wrong) = ("offer.cents", "offer.cent");
+    assert_eq!(plan.matches(right).count(), 1);
+    let mistake = include_str!("ui/readme/mistake.rs");
+    assert_eq!(order.replace(right, wrong), mistake);
 
     let message = include_str!("ui/readme/mistake.stderr");
     let message = message.replace("tests/ui/readme/mistake.rs", "src/main.rs");
-    assert!(
-        README.contains(&format!("```text\n{message}```\n")),
-        "the README should contain:\n\n```text\n{message}```"
-    );
+    let [shown, _] = blocks("text")[..] else {
+        panic!("a message and an output")
+    };
+    assert_eq!(shown, message);
+}
+
+#[test]
+fn program_and_its_output() {
+    assert_eq!(blocks("rust"), [include_str!("readme/program.rs")]);
+    program::run().unwrap();
+    let printed = printed::LINES.take();
+    assert_eq!(blocks("text").last(), Some(&&*printed));
+}
+
+/// The README stays short; details belong into the guide.
+#[test]
+fn size() {
+    let words = README.split_whitespace().count();
+    assert!(words <= 800, "{words} words");
+}
+
+#[test]
+fn links_lead_to_files() {
+    let links = README.split("](").skip(1);
+    let links = links.filter_map(|rest| rest.split_once(')'));
+    let broken: Vec<&str> = links
+        .map(|(link, _)| link)
+        .filter(|link| !Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists())
+        .collect();
+    assert!(broken.is_empty(), "{broken:?}");
 }
 
 #[test]
@@ -39,7 +101,7 @@ fn picture() {
     let errors = messages.lines().filter(|line| line.starts_with("error"));
     assert_eq!(errors.count(), 5);
     let drawn = terminal::draw(title, "cargo check", &messages);
-    // All of it is there, and nothing that a picture does not need.
+    // The image has each line, and no markup that GitHub removes.
     assert_eq!(terminal::read(&drawn), messages);
     assert!(
         !["<script", "<style", " style=", " href=", "url("]
@@ -54,74 +116,8 @@ fn picture() {
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(kept == drawn, "UPDATE_EXPECT=1 draws {place}");
-    let (_, shown) = README.split_once("![").expect("a picture");
     assert!(
-        shown.contains(&format!("]({place})")),
+        README.contains(&format!("]({place})")),
         "the README has no {place}"
     );
-}
-
-/// The program, without its `main`.
-mod program {
-    use plan_runtime::{Result, Shape, plan, tool};
-    use serde::{Deserialize, Serialize};
-
-    #[derive(Serialize, Deserialize, Shape)]
-    struct Email {
-        thread_id: String,
-        from: String,
-        subject: String,
-    }
-
-    /// Finds e-mails, the latest first.
-    #[tool]
-    async fn find_emails(sender: String) -> Result<Vec<Email>> {
-        let from = format!("{sender}@example.org");
-        Ok(vec![Email {
-            thread_id: "t-92".into(),
-            from,
-            subject: "Lunch?".into(),
-        }])
-    }
-
-    /// Replies to an e-mail.
-    #[tool]
-    async fn reply_email(
-        thread_id: String,
-        to: String,
-        subject: String,
-        body: String,
-    ) -> Result<String> {
-        Ok(format!("{thread_id} to {to}: {subject}: {body}"))
-    }
-
-    plan! {
-        /// Replies to the latest e-mail from a sender.
-        ReplyToLatest(sender: String, reply: String) -> String {
-            /// Find the sender's e-mails.
-            step emails = FindEmails { sender };
-
-            step sent = ReplyEmail {
-                thread_id: emails[0].thread_id,
-                to: emails[0].from,
-                subject: format!("Re: {}", emails[0].subject),
-                body: reply,
-            };
-
-            sent
-        }
-    }
-
-    #[test]
-    fn printed_plan() {
-        let squeezed = |text: &str| text.split_whitespace().collect::<String>();
-        let here = squeezed(include_str!("readme.rs")).replace(',', "");
-        let (before, _) = super::program().split_once("fn main()").expect("a `main`");
-        assert!(here.contains(&squeezed(before).replace(',', "")));
-        let printed = ReplyToLatest::PLAN.to_string();
-        assert!(
-            super::README.contains(&format!("```text\n{printed}```\n")),
-            "{printed}"
-        );
-    }
 }

@@ -3,6 +3,7 @@
 //! | page | contents |
 //! |---|---|
 //! | [First plan](first_plan) | a whole program, its printed plan, three mistakes |
+//! | [Syntax reference](syntax) | every form of `#[tool]` and `plan!`, in tables |
 //! | [Tools](tools) | what steps call: `#[tool]`, `#[derive(Tool)]`, the application, errors, what JSON cannot carry |
 //! | [References and values](references) | fields, lists, maps, projections, `format!`, computed values |
 //! | [Absence](absence) | values that may be absent, and what to do about them |
@@ -80,8 +81,13 @@
 
 #[doc = include_str!("first_plan.md")]
 ///
-/// Next: [Tools](tools).
+/// Next: [Syntax reference](syntax).
 pub mod first_plan {}
+
+#[doc = include_str!("syntax.md")]
+///
+/// Next: [Tools](tools).
+pub mod syntax {}
 
 /// What steps call.
 ///

@@ -1,49 +1,62 @@
-use plan_runtime::{Result, Shape, plan, tool};
-use serde::{Deserialize, Serialize};
-
-#[derive(Serialize, Deserialize, Shape)]
-struct Email {
-    thread_id: String,
-    from: String,
-    subject: String,
-}
-
-/// Finds e-mails, the latest first.
-#[tool]
-async fn find_emails(sender: String) -> Result<Vec<Email>> {
-    let from = format!("{sender}@example.org");
-    Ok(vec![Email { thread_id: "t-92".into(), from, subject: "Lunch?".into() }])
-}
-
-/// Replies to an e-mail.
-#[tool]
-async fn reply_email(thread_id: String, to: String, subject: String, body: String) -> Result<String> {
-    Ok(format!("{thread_id} to {to}: {subject}: {body}"))
-}
+use plan_runtime::plan;
+use shop::{Charge, FindAddress, FindOffer, Refund, Ship};
 
 plan! {
-    /// Replies to the latest e-mail from a sender.
-    ReplyToLatest(sender: String, reply: String) -> String {
-        /// Find the sender's e-mails.
-        step emails = FindEmails { sender };
-
-        step sent = ReplyEmail {
-            thread_id: emails[0].threadid,
-            to: emails[0].from,
-            subject: format!("Re: {}", emails[0].subject),
-            body: reply,
-        };
-
-        sent
+    PlaceOrder(item: String, customer: String) -> String {
+        step offer = FindOffer { item };
+        step address = FindAddress { customer };
+        #[retry(3)] #[timeout("10s")]
+        step payment = Charge { customer, cents: offer.cent };
+        #[undo(payment)]
+        step refund = Refund { payment: payment.id };
+        step parcel = Ship { item, address, payment: payment.id };
+        parcel.tracking
     }
 }
 
-fn main() -> Result<()> {
-    println!("{}", ReplyToLatest::PLAN); // the plan is data, and nothing has run yet
+fn main() {}
 
-    let plan = ReplyToLatest { sender: "sarah".into(), reply: "With pleasure.".into() };
-    let sent = smol::block_on(plan.run(&()))?;
-    println!("{sent}");
-    assert_eq!(sent, "t-92 to sarah@example.org: Re: Lunch?: With pleasure.");
-    Ok(())
+mod shop {
+    use plan_runtime::{Result, Shape, tool};
+    use serde::{Deserialize, Serialize};
+
+    #[derive(Serialize, Deserialize, Shape)]
+    pub struct Offer {
+        pub cents: u64,
+    }
+
+    #[derive(Serialize, Deserialize, Shape)]
+    pub struct Payment {
+        pub id: String,
+    }
+
+    #[derive(Serialize, Deserialize, Shape)]
+    pub struct Parcel {
+        pub tracking: String,
+    }
+
+    #[tool]
+    pub async fn find_offer(item: String) -> Result<Offer> {
+        unimplemented!("{item}")
+    }
+
+    #[tool]
+    pub async fn find_address(customer: String) -> Result<String> {
+        unimplemented!("{customer}")
+    }
+
+    #[tool]
+    pub async fn charge(customer: String, cents: u64) -> Result<Payment> {
+        unimplemented!("{customer} {cents}")
+    }
+
+    #[tool]
+    pub async fn refund(payment: String) -> Result<()> {
+        unimplemented!("{payment}")
+    }
+
+    #[tool]
+    pub async fn ship(item: String, address: String, payment: String) -> Result<Parcel> {
+        unimplemented!("{item} {address} {payment}")
+    }
 }
