@@ -1,4 +1,4 @@
-//! What the compiler says of plans, and what holds of the project's text and code.
+//! Tests of the compiler's messages, and of the project's prose and code.
 #![forbid(unsafe_code)]
 
 mod compared;

@@ -248,7 +248,7 @@ error[unknown-tool]: there is no tool `\u{1b}[1mfind\u{7}`
 }
 
 #[test]
-fn colours_are_escape_sequences() {
+fn colors_are_escape_sequences() {
     let findings = findings(r#"{"steps": []}"#);
     let colored = findings.render_colored("plan.json");
     assert!(colored.contains("\u{1b}["));

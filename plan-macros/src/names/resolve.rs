@@ -570,7 +570,7 @@ impl Resolver<'_> {
                 caught.is_caught(name, source, role)
             })
         };
-        let ok = computed::analyse(computed, names, frames, &is_caught, self.report);
+        let ok = computed::analyze(computed, names, frames, &is_caught, self.report);
         for (name, local) in &computed.locals {
             self.frames.mention(name);
             self.capture_local(name, *local);

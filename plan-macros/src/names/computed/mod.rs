@@ -18,7 +18,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Member, Pat};
 
 /// Fills in what the expression mentions. `false` if something in it was reported, so that it cannot be used.
-pub(super) fn analyse(
+pub(super) fn analyze(
     computed: &mut Computed,
     names: &Names,
     frames: &Frames,
