@@ -259,6 +259,30 @@ fn a_cancelled_run_undoes() {
     assert_eq!(folder.effects().last().unwrap()["tool"], "event_cancel");
 }
 
+/// Each attempt of the block books an event, and the service of each tool does nothing for a key that it has seen.
+#[test]
+fn what_each_attempt_of_a_block_books_is_cancelled() {
+    let plan = json!({"steps": [{"id": "trip", "policy": {"attempts": 3, "backoff": "1ms"}, "block": {"steps": [
+        {"id": "booked", "tool": "event_book", "arguments": {"title": "Offsite", "day": "2027-03-12"}},
+        {"id": "back", "undo": "booked", "tool": "event_cancel", "arguments": {"id": "$ref:booked.id"}},
+        {"id": "line", "tool": "flaky", "arguments": {"failures": 9}, "after": ["booked"]},
+        {"id": "told", "always": true, "tool": "email_send", "arguments": {"to": "ada@example.org", "subject": "Offsite"}}
+    ], "value": "$ref:line"}}], "output_steps": ["trip"]});
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    let run = server.ended(&id);
+    assert_eq!(run["state"], "failed");
+    let effects = folder.effects();
+    let made = |tool: &str| {
+        let made = effects.iter();
+        made.filter(|effect| effect["tool"] == tool && effect["again"] == false)
+            .count()
+    };
+    let counts = ["event_book", "event_cancel", "email_send"].map(made);
+    assert_eq!(counts, [3, 3, 3], "{effects:#?}");
+}
+
 #[test]
 fn calls_end_before_a_graceful_end() {
     let folder = Folder::new();

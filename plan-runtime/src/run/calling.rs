@@ -82,17 +82,22 @@ pub(super) fn call_on(
         step: context.step().to_owned(),
         element: context.element().to_vec(),
         path: context.to_string(),
-        lasting: context.lasting_path(),
+        lasting: context.lasting_paths(),
+        undone: context.undone_inside(),
         attempt: context.attempt(),
         time_left: time_left.map(|deadline| deadline.saturating_duration_since(now)),
     };
     let call = EngineCall::new(tool, arguments, place);
     let outcome = engine.call(call);
+    let run = context.run().cloned();
     Ok(Box::pin(async move {
         let outcome = outcome.await.read();
-        let output = outcome
-            .map_err(|error| StepError::output(serde::de::Error::custom(error)))?
-            .result?;
+        let outcome =
+            outcome.map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
+        if let Some(run) = run {
+            run.take_undone(outcome.undone);
+        }
+        let output = outcome.result?;
         fits(&output).map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
         StoredValue::made(output, room).map_err(StepError::output)
     }))

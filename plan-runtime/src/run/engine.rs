@@ -1,6 +1,7 @@
 //! Runs whose calls an engine makes, on this machine or others.
 
-use super::durable::{Recorded, decode, encode};
+use super::durable::{Recorded, decode, encode_call};
+use super::lasting::{LastingPaths, Undone};
 use super::timer::{Sleep, Timer};
 use crate::error::StepError;
 use crate::journal::JournalError;
@@ -17,7 +18,7 @@ use std::time::Duration;
 
 /// Changes whenever runs ask an [`Engine`] for other things, or in another order, than they did in the last version of this crate: a run that an engine has begun cannot go on then. An engine
 /// keeps it with each run.
-pub const ENGINE_VERSION: u32 = 1;
+pub const ENGINE_VERSION: u32 = 2;
 
 /// What an engine does, on its way.
 pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -130,8 +131,14 @@ pub struct EngineCall {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     element: Vec<usize>,
     path: String,
-    /// The path, with how often what is at a part of it was undone.
+    /// The path, with the counts of the parts that were undone.
     lasting: String,
+    /// The lasting path with the attempts of the call and of the blocks and plans around the call. `None` if each is the first attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lasting_attempt: Option<String>,
+    /// The counts of undone steps in plans that the tool has run inside earlier attempts of the call.
+    #[serde(default, skip_serializing_if = "Undone::is_empty")]
+    undone: Undone,
     attempt: u32,
     /// In milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -184,7 +191,11 @@ impl EngineCall {
             step: self.step,
             element: self.element,
             path: self.path,
-            lasting: self.lasting,
+            lasting: LastingPaths {
+                this: self.lasting_attempt.unwrap_or_else(|| self.lasting.clone()),
+                all: self.lasting,
+            },
+            undone: self.undone,
             attempt: self.attempt,
         }
     }
@@ -192,6 +203,7 @@ impl EngineCall {
     /// A call to a tool at this place.
     pub(super) fn new(tool: &str, arguments: Box<RawValue>, place: EnginePlace) -> Self {
         let time = place.time_left;
+        let LastingPaths { all, this } = place.lasting;
         Self {
             tool: tool.to_owned(),
             arguments,
@@ -200,7 +212,9 @@ impl EngineCall {
             step: place.step,
             element: place.element,
             path: place.path,
-            lasting: place.lasting,
+            lasting_attempt: (this != all).then_some(this),
+            lasting: all,
+            undone: place.undone,
             attempt: place.attempt,
             time: time.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
         }
@@ -224,7 +238,8 @@ pub(super) struct EnginePlace {
     pub(super) step: String,
     pub(super) element: Vec<usize>,
     pub(super) path: String,
-    pub(super) lasting: String,
+    pub(super) lasting: LastingPaths,
+    pub(super) undone: Undone,
     pub(super) attempt: u32,
     pub(super) time_left: Option<Duration>,
 }
@@ -256,7 +271,7 @@ pub struct CallOutcome(Box<RawValue>);
 impl CallOutcome {
     /// The outcome of a call that could not be made, or whose outcome is lost.
     pub fn failed(error: Error) -> Self {
-        Self::of(&Err(StepError::tool(error)))
+        Self::of(&Err(StepError::tool(error)), &Undone::new())
     }
 
     /// How many bytes it has as JSON.
@@ -274,8 +289,8 @@ impl CallOutcome {
         decode(self.0.get())
     }
 
-    pub(super) fn of(result: &Result<Value, StepError>) -> Self {
-        let body = encode((Duration::ZERO, Duration::ZERO), result.as_ref());
+    pub(super) fn of(result: &Result<Value, StepError>, undone: &Undone) -> Self {
+        let body = encode_call((Duration::ZERO, Duration::ZERO), result.as_ref(), undone);
         let body = body.and_then(RawValue::from_string);
         // What JSON cannot hold is an error of the call.
         body.map_or_else(|error| Self::failed(Error::permanent(error)), Self)

@@ -30,6 +30,7 @@ mod context;
 pub(crate) mod durable;
 mod engine;
 mod hash;
+pub(crate) mod lasting;
 mod limits;
 mod mock;
 mod names;

@@ -39,6 +39,7 @@ impl CallContext {
     fn of_engine(call: EnginePlace) -> Self {
         let run = Options {
             id: Some(call.run),
+            undone: Some(Arc::new(Mutex::new(call.undone))),
             ..Options::default()
         };
         let run = { run }.share();
@@ -56,6 +57,8 @@ impl CallContext {
             element: call.element,
             action: 0,
             attempt: call.attempt,
+            times: 0,
+            is_always: false,
             began: None,
             deadline,
             is_plan: false,
@@ -121,7 +124,8 @@ impl EngineCall {
                 Box::pin(call),
                 patience.map(|sleep| (sleep, StepError::Unknown)),
             );
-            CallOutcome::of(&result.await.flatten())
+            let result = result.await.flatten();
+            CallOutcome::of(&result, &context.undone_inside())
         })
     }
 }

@@ -3,15 +3,15 @@
 use super::catch::catch;
 use super::durable::{Durable, of_element};
 use super::engine::Engine;
+use super::lasting::{RUN, Undone};
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::permits::Permits;
 use super::signals::Inbox;
 use super::timer::{ThreadTimer, Timer};
 use crate::resolve::drop_quietly;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What an outermost run was told that concerns the plans inside it.
 pub(super) struct SharedOptions {
@@ -29,8 +29,8 @@ pub(super) struct SharedOptions {
     pub(super) undone: UndoneCounts,
 }
 
-/// How often steps were undone, by their paths.
-pub(super) type UndoneCounts = Arc<Mutex<HashMap<String, u32>>>;
+/// The counts of a run, which its plans share.
+pub(super) type UndoneCounts = Arc<Mutex<Undone>>;
 
 /// What a run has in common with the plans inside it, however deep.
 pub(super) struct SharedRun {
@@ -43,7 +43,6 @@ pub(super) struct SharedRun {
     pub(super) engine: Option<Arc<dyn Engine>>,
     /// Which observers have panicked: they are not notified again.
     panicked: Vec<AtomicBool>,
-    /// How often steps were undone, by their paths.
     undone: UndoneCounts,
 }
 
@@ -51,11 +50,7 @@ impl SharedRun {
     pub(super) fn new(mut options: SharedOptions) -> Self {
         // What was undone before the run was retried is not recorded otherwise.
         if let Some(before) = options.durable.as_ref().and_then(|it| it.undone_before()) {
-            let mut undone = options
-                .undone
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            *undone = before;
+            *locked(&options.undone) = before;
         }
         Self {
             id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
@@ -85,22 +80,47 @@ impl SharedRun {
         self.durable.is_some() || self.engine.is_some()
     }
 
-    /// The path of a step below this prefix, with how often it was undone.
-    pub(super) fn lasting(&self, prefix: String, step: &str) -> String {
-        let path = of_element(&prefix, step, &[]);
-        let undone = self.undone.lock().unwrap_or_else(PoisonError::into_inner);
-        match undone.get(&path) {
-            None => path,
-            Some(times) => format!("{path}~{times}"),
+    /// Returns the count of a step whose lasting path begins with this prefix.
+    pub(super) fn times_undone(&self, prefix: impl FnOnce() -> String, step: &str) -> u32 {
+        let undone = locked(&self.undone);
+        if undone.is_empty() {
+            return 0;
         }
+        let times = undone.get(&of_element(&prefix(), step, &[]));
+        times.copied().unwrap_or_default()
     }
 
-    /// A step below this prefix was undone.
+    /// Returns how often the run was retried after a failure.
+    pub(super) fn times_retried(&self) -> u32 {
+        let undone = locked(&self.undone);
+        undone.get(RUN).copied().unwrap_or_default()
+    }
+
+    /// Counts that a step was undone. The lasting path of the step begins with this prefix.
     pub(super) fn undo(&self, prefix: &str, step: &str) {
         let path = of_element(prefix, step, &[]);
-        let mut undone = self.undone.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut undone = locked(&self.undone);
         let times: &mut u32 = undone.entry(path).or_default();
         *times = times.saturating_add(1);
+    }
+
+    /// Returns the counts of undone steps in the plans that a tool has run inside its call.
+    pub(super) fn undone_inside(&self, call: impl FnOnce() -> String) -> Undone {
+        let undone = locked(&self.undone);
+        if undone.is_empty() {
+            return Undone::new();
+        }
+        let prefix = call() + "#";
+        let inside = undone.range(prefix.clone()..);
+        let inside = inside.take_while(|(path, _)| path.starts_with(&prefix));
+        inside.map(|(path, times)| (path.clone(), *times)).collect()
+    }
+
+    /// Adds the counts of a call that another machine makes, or that has a record.
+    pub(super) fn take_undone(&self, undone: Undone) {
+        if !undone.is_empty() {
+            locked(&self.undone).extend(undone);
+        }
     }
 
     /// Whether anyone is to be told.
@@ -119,6 +139,10 @@ impl SharedRun {
             }
         }
     }
+}
+
+fn locked(undone: &UndoneCounts) -> MutexGuard<'_, Undone> {
+    undone.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for SharedRun {

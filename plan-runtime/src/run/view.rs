@@ -1,11 +1,11 @@
 //! Runs that somebody follows from outside: who runs those of a journal, and who looks at one of them.
 
 use super::durable::{Durable, Target};
+use super::lasting::Undone;
 use super::shared::UndoneCounts;
 use super::{Cause, Report, Run, RunError, Stage};
 use crate::journal::{Claim, Journal};
 use serde_json::Value;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Wake, Waker};
@@ -49,8 +49,7 @@ impl Wake for Woken {
 /// What is seen of a run in its journal.
 pub(crate) struct View {
     pub(crate) report: Report,
-    /// How often steps were undone, by their paths.
-    pub(crate) undone: HashMap<String, u32>,
+    pub(crate) undone: Undone,
 }
 
 impl<App: ?Sized> Run<'_, App, Value> {

@@ -6,6 +6,7 @@ use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
 use crate::plan::{Body, BodyPart, Catch, Optional, Role, Step};
 use crate::print::MessageName;
 use crate::run::durable::{ENTERED, PLANS, Segment, UNDONE};
+use crate::run::lasting::{RUN, Undone};
 use crate::run::{Cause, RunError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -16,7 +17,7 @@ impl Sqlite {
     /// Has a run that has failed go on: the calls that failed are made again. Whoever [serves](Self::serve) the database runs it, or the next one that begins it.
     ///
     /// What has succeeded is not done again, unless it was undone, or needs something that was: those calls are made again, and what was undone has
-    /// another [idempotency key](crate::run::CallContext::idempotency_key). Undo steps and always steps have not run any more. Failures that something made up for, such as a fallback, do not
+    /// another [idempotency key](crate::run::CallContext::idempotency_key). Undo steps and always steps have not run any more, and each always step has another key. Failures that something made up for, such as a fallback, do not
     /// change. A plan or a block that was tried several times goes on in its last attempt. A cancellation is forgotten; a deadline of the run is not.
     ///
     /// # Errors
@@ -78,21 +79,20 @@ impl Sqlite {
         let undone = self
             .undone(&claimed.claim, before, &after.undone)
             .map_err(journaled)?;
-        let undone = undone.map(|body| (UNDONE.to_owned(), body));
+        let undone = Some((UNDONE.to_owned(), undone));
         self.retry(&claimed.claim, gone.into_iter().collect(), undone)
             .map_err(journaled)
     }
 
-    /// The counts of undone steps to record: of those whose undoing is not recorded any more once the run is retried.
+    /// Returns the counts to record. They contain the count of the run, and the counts of the undo steps whose records go.
     fn undone(
         &self,
         claim: &Claim,
-        before: HashMap<String, u32>,
-        after: &HashMap<String, u32>,
-    ) -> Result<Option<String>, JournalError> {
-        let found = self.find(claim, UNDONE)?;
-        let mut undone: BTreeMap<String, u32> = match &found {
-            None => BTreeMap::new(),
+        before: Undone,
+        after: &Undone,
+    ) -> Result<String, JournalError> {
+        let mut undone = match self.find(claim, UNDONE)? {
+            None => Undone::new(),
             Some(found) => serde_json::from_str(&found.body).map_err(JournalError::storage)?,
         };
         for (path, times) in before {
@@ -101,12 +101,8 @@ impl Sqlite {
                 *undone.entry(path).or_default() += times - again;
             }
         }
-        if undone.is_empty() {
-            return Ok(None);
-        }
-        serde_json::to_string(&undone)
-            .map(Some)
-            .map_err(JournalError::storage)
+        *undone.entry(RUN.to_owned()).or_default() += 1;
+        serde_json::to_string(&undone).map_err(JournalError::storage)
     }
 }
 

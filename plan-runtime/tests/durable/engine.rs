@@ -12,7 +12,7 @@ use plan_runtime::run::{
 };
 use plan_runtime::{Error, Result, Run, RunError, Sleep, plan, tool};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +37,8 @@ struct State {
     /// What was decided, and in which poll.
     decided: BTreeMap<String, (usize, String)>,
     open: BTreeMap<usize, Open>,
+    /// The idempotency keys of the attempts.
+    keys: BTreeMap<String, BTreeSet<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -97,6 +99,7 @@ impl Kept {
             now: Duration::ZERO,
             decided: BTreeMap::new(),
             open: BTreeMap::new(),
+            keys: BTreeMap::new(),
         })))
     }
 
@@ -185,6 +188,10 @@ impl Engine for Kept {
 
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome> {
         let text = format!("call {} {} {}", path(&call), call.tool(), call.arguments());
+        let mut state = self.state();
+        let keys = state.keys.entry(path(&call)).or_default();
+        keys.insert(call.idempotency_key());
+        drop(state);
         let waits = self.ask(text, Asked::Call(call));
         Box::pin(async move {
             match waits.await {
@@ -269,15 +276,14 @@ impl Case<'_> {
     }
 
     /// The call ends whose turn it is, as it would in this process.
-    fn next(&self, kept: &Kept, open: &BTreeMap<usize, Open>) -> Option<(usize, Happened)> {
+    fn next(&self, open: &BTreeMap<usize, Open>) -> Option<(usize, Happened)> {
         let calls = open.iter().filter_map(|(number, open)| match &open.what {
             Asked::Call(call) => Some((*number, call)),
             Asked::Sleep(_) | Asked::Value(_) => None,
         });
         let next = calls.min_by_key(|(_, call)| hash(self.world.seed, &path(call)));
         let (number, call) = next?;
-        let _ = kept;
-        let outcome = match self.world.outcome(&path(call)) {
+        let outcome = match self.world.outcome(&path(call), &call.idempotency_key()) {
             Ok(value) => value,
             Err(error) => return Some((number, Happened::Outcome(CallOutcome::failed(error)))),
         };
@@ -300,9 +306,11 @@ fn random_plans_on_an_engine_ask_for_the_same_in_the_same_order_and_end_as_in_on
         let plan = Executable::new(&plan);
         let case = Case::of_paths(&plan, &called, seed);
         let here = case.play_here();
+        let keys = case.world.keys();
         failed += usize::from(here.is_err());
         for _ in 0..4 {
             let kept = Kept::new();
+            case.world.forget();
             let most = random.usize(2..60);
             let mut times = random.usize(1..=10);
             let result = play(
@@ -316,8 +324,12 @@ fn random_plans_on_an_engine_ask_for_the_same_in_the_same_order_and_end_as_in_on
                     crashed += 1;
                     random.usize(..most)
                 },
-                &mut |open| case.next(&kept, open),
+                &mut |open| case.next(open),
             );
+            let asked = kept.state().keys.clone();
+            for (call, keys) in &keys {
+                assert_eq!(asked.get(call), Some(keys), "seed {seed}: {call}");
+            }
             assert_eq!(
                 told(result),
                 here,
@@ -335,6 +347,8 @@ fn random_plans_on_an_engine_ask_for_the_same_in_the_same_order_and_end_as_in_on
 struct Desk {
     /// How many calls there were.
     calls: AtomicU64,
+    /// The notes, by idempotency key. A call with a known key adds no note.
+    noted: Mutex<BTreeMap<String, u64>>,
 }
 
 /// Gives `n` back, with where it was called.
@@ -344,6 +358,7 @@ async fn note(desk: &Desk, #[context] context: CallContext, n: u64) -> Result<(u
     let key = context.idempotency_key();
     assert_eq!(context.run_id(), "run");
     assert!(key.starts_with("run/"), "{key}");
+    let n = *desk.noted.lock().unwrap().entry(key.clone()).or_insert(n);
     Ok((n, key))
 }
 
@@ -430,6 +445,7 @@ fn toolbox() -> Toolbox<Desk> {
         .with::<Flaky>()
         .with::<Fall>()
         .with::<Hang>()
+        .with::<Hold>()
 }
 
 /// Makes the first of the calls that can be made, or lets time pass.
@@ -486,6 +502,9 @@ fn crashed<O: serde::Serialize + serde::de::DeserializeOwned + Send + 'static>(
         let state = kept.state();
         let notes = state.asked.iter().filter(|it| it.contains(" note "));
         assert_eq!(notes.count() as u64, desk.calls.load(Ordering::SeqCst));
+        // No scope of these plans is tried again.
+        let noted = desk.noted.lock().unwrap().len() as u64;
+        assert_eq!(noted, desk.calls.load(Ordering::SeqCst));
         came.push(result);
         if lives == 1 {
             return came;
@@ -609,6 +628,64 @@ fn a_failure_is_undone_once_and_says_the_same_as_here() {
             error.undone().collect::<Vec<_>>(),
             here.undone().collect::<Vec<_>>()
         );
+    }
+}
+
+plan! {
+    Held() -> u64 {
+        step held = Note { n: 1 };
+        #[undo(held)]
+        step freed = Note { n: held.0 };
+        #[after(held)]
+        step paid = Flaky { attempts: 99 };
+        #[always]
+        step told = Note { n: 2 };
+        paid as u64
+    }
+}
+
+/// Runs a plan inside its call.
+#[tool]
+async fn hold(desk: &Desk, #[context] context: CallContext) -> Result<u64> {
+    Ok(Held {}.run(desk).inside(&context).await?)
+}
+
+plan! {
+    HeldAgain() -> u64 {
+        #[retry(2, backoff = "0s")]
+        step block = {
+            #[retry(2, backoff = "0s")]
+            step held = Hold {};
+            #[always]
+            step told = Note { n: 3 };
+            held
+        };
+        block
+    }
+}
+
+/// A worker makes each attempt of a call separately. The call contains the counts of the attempts before.
+#[test]
+fn what_was_undone_inside_a_call_has_new_keys() {
+    for crash in 0.. {
+        let (kept, desk) = (Kept::new(), Desk::default());
+        let mut lives = 0;
+        let result = play(
+            &kept,
+            || HeldAgain {}.run(&desk).id("run").on_engine(kept.clone()),
+            &mut || {
+                lives += 1;
+                if lives == 1 { crash } else { usize::MAX }
+            },
+            &mut |open| perform(&desk, &[], open),
+        );
+        assert!(result.is_err());
+        let noted = desk.noted.lock().unwrap();
+        assert_eq!(desk.calls.load(Ordering::SeqCst), 14);
+        assert_eq!(noted.len(), 14, "{noted:#?}");
+        if lives == 1 {
+            break;
+        }
     }
 }
 
@@ -749,7 +826,7 @@ fn what_is_asked_for_is_the_same_as_in_the_last_version() {
     let asked = kept.state().asked.join("\n");
     let expected = include_str!("engine_asks.txt");
     assert_eq!(asked, expected.trim_end());
-    assert_eq!(plan_runtime::run::ENGINE_VERSION, 1);
+    assert_eq!(plan_runtime::run::ENGINE_VERSION, 2);
 }
 
 plan! {

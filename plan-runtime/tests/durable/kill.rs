@@ -12,6 +12,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{env, fs, thread};
 
@@ -21,15 +23,49 @@ const FOLDER: &str = "DURABLE_TEST_FOLDER";
 
 struct World {
     log: Option<File>,
+    /// The outputs of the calls, by idempotency key. A call with a known key has no effect.
+    done: Mutex<BTreeMap<String, u64>>,
+    /// How many calls were answered.
+    answers: AtomicUsize,
 }
 
 impl World {
+    /// The world in which another process has left this log.
+    fn new(log: Option<File>, before: &str) -> Self {
+        Self {
+            log,
+            done: Mutex::new(done(before)),
+            answers: AtomicUsize::new(0),
+        }
+    }
+
+    /// Returns the output of a call, which has its effect unless the key is known.
+    fn answer(&self, context: &CallContext, n: u64) -> u64 {
+        let key = context.idempotency_key();
+        let (_, key) = key.split_once('/').unwrap();
+        self.answers.fetch_add(1, Ordering::Relaxed);
+        let mut done = self.done.lock().unwrap();
+        *done.entry(key.to_owned()).or_insert_with(|| {
+            self.say(&format!("done {key} {n}"));
+            n
+        })
+    }
+
     fn say(&self, line: &str) {
         if let Some(mut log) = self.log.as_ref() {
             // One write, which survives that the process is killed.
             log.write_all(format!("{line}\n").as_bytes()).unwrap();
         }
     }
+}
+
+/// Reads the effects from a log.
+fn done(log: &str) -> BTreeMap<String, u64> {
+    let lines = log.lines().filter_map(|line| line.strip_prefix("done "));
+    let words = lines.filter_map(|line| line.split_once(' '));
+    words
+        .map(|(key, n)| (key.to_owned(), n.parse().unwrap()))
+        .collect()
 }
 
 fn key(context: &CallContext) -> String {
@@ -70,7 +106,7 @@ impl Call<World> for Work {
         if context.attempt() <= self.fails || self.fails == 99 && around < 3 {
             return Err(Error::msg("busy"));
         }
-        Ok(self.n + 1)
+        Ok(world.answer(&context, self.n + 1))
     }
 }
 
@@ -122,10 +158,11 @@ plan! {
             step order = {
                 step held = Work { n, fails: 0 };
                 #[undo(held)]
-                step released = Work { n: held, fails: 0 };
+                #[retry(2, backoff = "1ms")]
+                step released = Work { n: held, fails: 1 };
                 step packed = Work { n: held, fails: 0 };
                 #[undo(packed)]
-                step unpacked = Work { n: packed, fails: 0 };
+                step unpacked = { step opened = Work { n: packed, fails: 0 }; step back = Work { n: opened, fails: 0 }; back };
                 step paid = Work { n: packed, fails: 99 };
                 #[always]
                 step told = Work { n: 3, fails: 0 };
@@ -189,7 +226,9 @@ fn process() {
         .open(folder.join(id))
         .unwrap();
     let db = Sqlite::open(folder.join("runs.db")).unwrap();
-    let output = run(work, &World { log: Some(log) }, Some((&db, id)));
+    let before = fs::read_to_string(folder.join(id)).unwrap();
+    let world = World::new(Some(log), &before);
+    let output = run(work, &world, Some((&db, id)));
     fs::write(folder.join(format!("{id}.output")), output.to_string()).unwrap();
 }
 
@@ -222,9 +261,16 @@ fn a_killed_process_loses_nothing() {
         fastrand::u64(..)
     ));
     fs::create_dir_all(&folder).unwrap();
-    let expected: Vec<Value> = WORKS
+    let expected: Vec<(Value, BTreeMap<String, u64>)> = WORKS
         .iter()
-        .map(|work| run(work, &World { log: None }, None))
+        .map(|work| {
+            let world = World::new(None, "");
+            let output = run(work, &world, None);
+            let done = world.done.into_inner().unwrap();
+            // In these plans, a call that was answered is made again only after it was undone.
+            assert_eq!(done.len(), world.answers.into_inner(), "{work}");
+            (output, done)
+        })
         .collect();
     let mut killed = [0; WORKS.len()];
     let (mut runs, mut again, mut calls) = (0, 0, 0);
@@ -270,11 +316,12 @@ fn a_killed_process_loses_nothing() {
         let output: Value =
             serde_json::from_str(&fs::read_to_string(folder.join(format!("{id}.output"))).unwrap())
                 .unwrap();
-        assert_eq!(output, expected[place], "{work}");
+        let log = fs::read_to_string(folder.join(&id)).unwrap();
+        assert_eq!((output, done(&log)), expected[place], "{work}");
         let mut known = BTreeSet::new();
         let mut keys: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         let mut started: BTreeMap<String, usize> = BTreeMap::new();
-        for line in fs::read_to_string(folder.join(&id)).unwrap().lines() {
+        for line in log.lines() {
             let mut words = line.split(' ');
             let (what, key) = (words.next().unwrap(), words.next().unwrap().to_owned());
             match what {

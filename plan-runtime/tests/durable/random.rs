@@ -14,7 +14,7 @@ use plan_runtime::plan::{
     Plan, Policy, Reference, Role, Source, Step, Template,
 };
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::{CallContext, OnFailure, RunError};
+use plan_runtime::run::{CallContext, Observer, OnFailure, RunError, Status, StepRef};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -60,6 +60,7 @@ pub(crate) struct World<'p> {
     /// One call in this many fails.
     fails: u64,
     state: Mutex<State>,
+    undone: Mutex<Arc<Undone>>,
 }
 
 #[derive(Default)]
@@ -68,6 +69,47 @@ struct State {
     started: Vec<String>,
     /// The idempotency key of each attempt.
     keys: BTreeMap<String, BTreeSet<String>>,
+    /// The effect and the output of each key. A call with a known key has no effect.
+    effects: BTreeMap<String, (String, Value)>,
+    /// The effects that the answered calls should have had.
+    due: BTreeSet<String>,
+}
+
+/// The counts of undone steps in this life of the run, by path. An observer counts them.
+#[derive(Default)]
+struct Undone(Mutex<BTreeMap<String, u32>>);
+
+impl Observer for Undone {
+    fn step_finished(&self, step: &StepRef<'_>, status: &Status, _: Duration) {
+        if let (Role::Undo(undone), Status::Completed) = (step.step().role, status) {
+            let path = step.to_string();
+            let undone = &step.plan().steps[undone].id;
+            let (outer, _) = path.rsplit_once('.').unwrap_or_default();
+            let mut counts = self.0.lock().unwrap();
+            *counts.entry(format!("{outer}.{undone}")).or_default() += 1;
+        }
+    }
+}
+
+impl Undone {
+    /// Returns the effect of a call: its path, and the count of the parts of the path that were undone. In an always step, the attempt of the scope around the step is a part of the effect.
+    fn effect(&self, context: &CallContext) -> String {
+        let counts = self.0.lock().unwrap();
+        let (mut times, mut scope) = (0, String::new());
+        let mut at = Some(context);
+        while let Some(call) = at {
+            let outer = call.outer().map(ToString::to_string).unwrap_or_default();
+            // `u7_s3` undoes `s3`.
+            let (_, undone) = call.step().split_once('_').unwrap_or(("", call.step()));
+            let undone = counts.get(&format!("{outer}.{undone}"));
+            times += undone.copied().unwrap_or_default();
+            if call.step().starts_with('a') && scope.is_empty() {
+                scope = format!(" in {}", call.outer().map(key).unwrap_or_default());
+            }
+            at = call.outer();
+        }
+        format!("{context} after {times}{scope}")
+    }
 }
 
 /// The key of the record of a call.
@@ -128,7 +170,12 @@ impl<'p> Call<World<'p>> for Act {
             }
         })
         .await;
-        world.outcome(&running.1)
+        let outcome = world.outcome(&running.1, &context.idempotency_key());
+        if outcome.is_ok() {
+            let effect = world.undone.lock().unwrap().effect(&context);
+            world.answered(&context.idempotency_key(), effect);
+        }
+        outcome
     }
 }
 
@@ -158,9 +205,13 @@ pub(crate) fn start<'x>(_: usize, request: Request<'_>, world: &'x World<'_>) ->
 }
 
 impl World<'_> {
-    /// What the call with this key gives.
-    pub(crate) fn outcome(&self, key: &str) -> Result<Value> {
-        let hash = hash(self.seed ^ 1, key);
+    /// Returns the output of the call with this name. A known idempotency key has its first output.
+    pub(crate) fn outcome(&self, call: &str, key: &str) -> Result<Value> {
+        let before = self.state.lock().unwrap().effects.get(key).cloned();
+        if let Some((_, before)) = before {
+            return Ok(before);
+        }
+        let hash = hash(self.seed ^ 1, call);
         if hash.is_multiple_of(self.fails) {
             return Err(if hash.is_multiple_of(3) {
                 Error::permanent("gone")
@@ -168,7 +219,48 @@ impl World<'_> {
                 Error::msg("busy")
             });
         }
-        Ok((hash % 100).into())
+        let output = Value::from(hash % 100);
+        let effect = (String::new(), output.clone());
+        let mut state = self.state.lock().unwrap();
+        state.effects.insert(key.to_owned(), effect);
+        Ok(output)
+    }
+
+    /// Notes that a call with this key was answered, and should have this effect.
+    fn answered(&self, key: &str, effect: String) {
+        let mut state = self.state.lock().unwrap();
+        state.due.insert(effect.clone());
+        if let Some((had, _)) = state.effects.get_mut(key)
+            && had.is_empty()
+        {
+            *had = effect;
+        }
+    }
+
+    /// Returns the effects that the calls should have had, and the effects that they have had.
+    fn effects(&self) -> (Vec<String>, Vec<String>) {
+        let state = self.state.lock().unwrap();
+        let had = state.effects.values().map(|(effect, _)| effect.clone());
+        let mut had: Vec<String> = had.collect();
+        had.sort();
+        (state.due.iter().cloned().collect(), had)
+    }
+
+    /// Returns the observer of another life of the run, which counts from the beginning.
+    fn observer(&self) -> Arc<Undone> {
+        let undone = Arc::new(Undone::default());
+        *self.undone.lock().unwrap() = Arc::clone(&undone);
+        undone
+    }
+
+    /// Forgets all calls.
+    pub(crate) fn forget(&self) {
+        *self.state.lock().unwrap() = State::default();
+    }
+
+    /// The idempotency keys of the attempts.
+    pub(crate) fn keys(&self) -> BTreeMap<String, BTreeSet<String>> {
+        self.state.lock().unwrap().keys.clone()
     }
 
     /// Ends the call whose turn it is. Whether there was one.
@@ -255,9 +347,14 @@ impl<'r> Maker<'r> {
                 }
             };
             self.number += 1;
-            let id = format!("s{}", self.number);
+            let id = match role {
+                Role::Undo(undone) => format!("u{}_{}", self.number, plan.steps[undone - shift].id),
+                Role::Always => format!("a{}", self.number),
+                _ => format!("s{}", self.number),
+            };
             let mut policy = Policy::DEFAULT.backoff(Duration::ZERO);
-            if self.random.u8(..4) == 0 {
+            // Attempts matter most in scopes.
+            if self.random.u8(..4) == 0 || size > 2 && self.random.bool() {
                 policy = policy.attempts(self.random.u32(2..=3));
             }
             let body = self.body(size);
@@ -360,6 +457,8 @@ struct Came {
     result: Told,
     /// Each call that ended in a way that counted.
     effects: Vec<String>,
+    /// The effects of the calls. Calls with the same key have one effect.
+    done: Vec<String>,
 }
 
 pub(crate) fn told(result: std::result::Result<Value, RunError>) -> Told {
@@ -395,6 +494,7 @@ impl<'p> Case<'p> {
                 by_path: true,
                 fails: [5, 20, 1000][seed as usize % 3],
                 state: Mutex::default(),
+                undone: Mutex::default(),
             },
             on_failure: POLICIES[seed as usize / 3 % 3],
             concurrency: [1, 2, 64][seed as usize / 9 % 3],
@@ -406,10 +506,14 @@ impl<'p> Case<'p> {
         let inputs = Ok(Vec::<StoredValue>::new());
         let run = Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
             .on_failure(self.on_failure)
-            .concurrency(self.concurrency);
+            .concurrency(self.concurrency)
+            .observe(self.world.observer())
+            .id("run");
         let mut run = Driven::new(run);
         loop {
             if let Poll::Ready(result) = run.settle() {
+                let (due, had) = self.world.effects();
+                assert_eq!(had, due, "{}", plan_text(self.plan));
                 return told(result);
             }
             assert!(self.world.end_one(), "the run waits, and nothing wakes it");
@@ -429,6 +533,7 @@ impl<'p> Case<'p> {
         Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
             .on_failure(self.on_failure)
             .concurrency(self.concurrency)
+            .observe(self.world.observer())
             .durable(journal, id)
     }
 
@@ -475,9 +580,18 @@ impl<'p> Case<'p> {
         let effects = journal.keys().into_iter();
         // Notes of decisions may be there or not.
         let effects = effects.filter(|key| !key.contains(['!', '?']));
+        let (due, done) = self.world.effects();
+        assert_eq!(
+            done,
+            due,
+            "seed {}: {}",
+            self.world.seed,
+            plan_text(self.plan)
+        );
         Came {
             result,
             effects: effects.collect(),
+            done,
         }
     }
 }
@@ -516,6 +630,7 @@ fn random_plans_that_crash_come_to_the_same_end() {
                 by_path: false,
                 fails: [5, 20, 1000][seed as usize % 3],
                 state: Mutex::default(),
+                undone: Mutex::default(),
             },
             on_failure: POLICIES[seed as usize / 3 % 3],
             concurrency: [1, 2, 64][seed as usize / 9 % 3],
@@ -589,6 +704,7 @@ fn random_plans_that_crash_with_a_file_come_to_the_same_end() {
                 by_path: false,
                 fails: 10,
                 state: Mutex::default(),
+                undone: Mutex::default(),
             },
             // Which call ends first depends on how long a write takes, and so failures would.
             on_failure: OnFailure::Continue,
@@ -646,6 +762,8 @@ fn random_plans_that_crash_with_a_file_come_to_the_same_end() {
                 break told(result);
             }
         };
+        let (due, had) = broken.world.effects();
+        assert_eq!(had, due, "seed {seed}");
         assert_eq!(
             result.is_ok(),
             expected.is_ok(),

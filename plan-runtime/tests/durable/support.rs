@@ -32,6 +32,10 @@ pub(crate) struct World {
 struct State {
     called: Vec<String>,
     keys: Vec<(String, String)>,
+    /// The paths of the answered calls, by idempotency key. A call with a known key has no effect.
+    effects: BTreeMap<String, String>,
+    answers: usize,
+    hangs_as: Option<usize>,
     goes: BTreeMap<String, Vec<Goes>>,
     released: Vec<String>,
     wakers: Vec<Waker>,
@@ -105,6 +109,17 @@ impl World {
         self.state().hangs = (path.to_owned(), attempt);
     }
 
+    /// Has the call with this number hang, counted from 0.
+    pub(crate) fn hang_as(&self, number: Option<usize>) {
+        self.state().hangs_as = number;
+    }
+
+    /// Returns the paths of the calls that had an effect, by idempotency key, and the number of answered calls.
+    pub(crate) fn effects(&self) -> (BTreeMap<String, String>, usize) {
+        let state = self.state();
+        (state.effects.clone(), state.answers)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap()
     }
@@ -150,14 +165,21 @@ impl World {
             };
             let goes = of(state.goes.get(&path), attempt);
             let goes = goes.or_else(|| of(state.in_scope.get(&path), around));
-            if state.hangs == (path.clone(), around) {
+            if state.hangs_as == Some(state.keys.len() - 1) || state.hangs == (path.clone(), around)
+            {
                 Goes::Hangs
             } else {
                 goes.unwrap_or(Goes::Well)
             }
         };
         match goes {
-            Goes::Well => Ok(()),
+            Goes::Well => {
+                let mut state = self.state();
+                state.answers += 1;
+                let key = context.idempotency_key();
+                state.effects.entry(key).or_insert(path);
+                Ok(())
+            }
             Goes::Fails(error) => Err(error()),
             Goes::Panics => panic!("it fell over"),
             Goes::Hangs => {

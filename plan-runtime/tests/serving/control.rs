@@ -6,14 +6,19 @@ use plan_runtime::journal::{RunState, Sqlite};
 use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Report, SignalError};
 use plan_runtime::{Error, Plan, Result, plan, tool};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What was called, and whether something fails.
 #[derive(Default)]
 struct Shop {
     calls: Mutex<Vec<String>>,
+    /// The keys of the calls that had an effect. A call with a known key has no effect.
+    seen: Mutex<BTreeSet<String>>,
+    /// How many items are reserved.
+    reserved: AtomicI64,
     is_closed: AtomicBool,
 }
 
@@ -21,6 +26,16 @@ impl Shop {
     fn note(&self, context: &CallContext) {
         let mut calls = self.calls.lock().unwrap();
         calls.push(context.idempotency_key());
+    }
+
+    fn reserve(&self, context: &CallContext, items: i64) {
+        if self.seen.lock().unwrap().insert(context.idempotency_key()) {
+            self.reserved.fetch_add(items, Ordering::Relaxed);
+        }
+    }
+
+    fn reserved(&self) -> i64 {
+        self.reserved.load(Ordering::Relaxed)
     }
 
     fn take(&self) -> Vec<String> {
@@ -32,6 +47,7 @@ impl Shop {
 #[tool]
 async fn reserve(shop: &Shop, #[context] context: CallContext, item: String) -> Result<String> {
     shop.note(&context);
+    shop.reserve(&context, 1);
     Ok(item)
 }
 
@@ -39,7 +55,9 @@ async fn reserve(shop: &Shop, #[context] context: CallContext, item: String) -> 
 #[tool]
 async fn give_back(shop: &Shop, #[context] context: CallContext, item: String) -> Result<()> {
     shop.note(&context);
-    drop(item);
+    if item != "desk" {
+        shop.reserve(&context, -1);
+    }
     Ok(())
 }
 
@@ -217,7 +235,8 @@ fn a_cancelled_run_undoes_and_can_go_on() {
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
     // What was undone is done again, and nothing else again.
-    assert_eq!(shop.take(), ["a/held~1", "a/paid", "a/closed"]);
+    assert_eq!(shop.take(), ["a/held~1", "a/paid", "a/closed~1"]);
+    assert_eq!(shop.reserved(), 1);
     let error = db.retry_failed(&toolbox, &shop, "a").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -237,12 +256,15 @@ fn failed_attempts_are_made_again() {
     for n in 0..3 {
         serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
         assert_eq!(summary(&db, "a").state, RunState::Failed);
-        let mut expected = vec!["a/paid", "a/paid", "a/released", "a/closed"];
-        let held = format!("a/held~{n}");
-        if n > 0 {
-            expected.insert(0, &held);
-        }
-        assert_eq!(shop.take(), expected);
+        let mark = |key: &str| match n {
+            0 => key.to_owned(),
+            _ => format!("{key}~{n}"),
+        };
+        let mut expected = vec![mark("a/held"), "a/paid".to_owned(), "a/paid".to_owned()];
+        expected.extend([mark("a/released"), mark("a/closed")]);
+        // It was reserved before the value was sent.
+        assert_eq!(shop.take(), expected[usize::from(n == 0)..]);
+        assert_eq!(shop.reserved(), 0);
         let report = db.report(&toolbox, &shop, "a").unwrap();
         let paid = report.step("paid").unwrap();
         assert_eq!((paid.attempts().len(), paid.status().name()), (2, "failed"));
@@ -256,7 +278,8 @@ fn failed_attempts_are_made_again() {
     shop.is_closed.store(false, Ordering::Relaxed);
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
-    assert_eq!(shop.take(), ["a/held~3", "a/paid", "a/closed"]);
+    assert_eq!(shop.take(), ["a/held~3", "a/paid", "a/closed~3"]);
+    assert_eq!(shop.reserved(), 1);
 }
 
 plan! {
@@ -286,7 +309,7 @@ fn the_last_attempt_of_a_block_goes_on() {
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     let attempt = |n: &str| {
         let (held, paid) = (format!("a/inner.held{n}"), "a/inner.paid".to_owned());
-        [held, paid, "a/inner.released".to_owned()]
+        [held, paid, format!("a/inner.released{n}")]
     };
     let mut expected = vec!["a/before".to_owned()];
     expected.extend(attempt(""));
@@ -297,12 +320,71 @@ fn the_last_attempt_of_a_block_goes_on() {
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(summary(&db, "a").state, RunState::Failed);
     assert_eq!(shop.take(), attempt("~2"));
+    // The item before it stays.
+    assert_eq!(shop.reserved(), 1);
 
     shop.is_closed.store(false, Ordering::Relaxed);
     db.retry_failed(&toolbox, &shop, "a").unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "3");
     assert_eq!(shop.take(), attempt("~3")[..2]);
+    assert_eq!(shop.reserved(), 2);
+}
+
+plan! {
+    Undone(cents: u64) -> u64 {
+        step held = Reserve { item: "pen" };
+        #[undo(held)]
+        step released = GiveBack { item: held };
+        #[after(held)]
+        step paid = Pay { cents };
+        #[always]
+        step closed = GiveBack { item: "desk" };
+        paid
+    }
+}
+
+/// Runs a plan that undoes something inside its call.
+#[tool]
+async fn try_inside(shop: &Shop, #[context] context: CallContext, cents: u64) -> Result<u64> {
+    Ok(Undone { cents }.run(shop).inside(&context).await?)
+}
+
+plan! {
+    UndoneInside(cents: u64) -> u64 {
+        #[retry(2, backoff = "1ms")]
+        step tried = TryInside { cents };
+        tried
+    }
+}
+
+#[test]
+fn what_was_undone_inside_a_call_has_new_keys() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let toolbox = Toolbox::new().with::<UndoneInside>();
+    let db = folder.open();
+    smol::block_on(UndoneInside { cents: 3 }.submit(&db, "a")).unwrap();
+    shop.is_closed.store(true, Ordering::Relaxed);
+    let mut keys = Vec::new();
+    for life in 0..3 {
+        serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+        assert_eq!(summary(&db, "a").state, RunState::Failed);
+        let mut made = shop.take();
+        // The call that fails has no effect.
+        made.retain(|key| !key.ends_with(".paid"));
+        // Both attempts, and then the last one again.
+        assert_eq!(made.len(), if life == 0 { 6 } else { 3 });
+        keys.append(&mut made);
+        assert_eq!(shop.reserved(), 0);
+        db.retry_failed(&toolbox, &shop, "a").unwrap();
+    }
+    shop.is_closed.store(false, Ordering::Relaxed);
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "3");
+    keys.extend(shop.take());
+    assert_eq!(shop.reserved(), 1);
+    let all: BTreeSet<&String> = keys.iter().collect();
+    assert_eq!(all.len(), keys.len(), "{keys:#?}");
 }
 
 plan! {

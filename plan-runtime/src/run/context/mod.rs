@@ -11,6 +11,7 @@ pub(super) use inside::Inside;
 
 use super::durable::of_element;
 use super::hash::StableHasher;
+use super::lasting::{LastingPaths, Undone};
 use super::shared::SharedRun;
 use super::signals::Signals;
 use super::throttle::Turn;
@@ -87,6 +88,10 @@ pub(super) struct CallPlace {
     /// Which of the actions of the step it is.
     pub(super) action: usize,
     pub(super) attempt: u32,
+    /// The count of the step, or of the step that it undoes. For an always step, the count of the run.
+    pub(super) times: u32,
+    /// Whether the step always runs.
+    pub(super) is_always: bool,
     /// Of a durable run, when the call began, counted from when the run did: while it replays, the recorded time.
     pub(super) began: Option<Duration>,
     /// When the run, the step, or one around it is over at the latest.
@@ -115,8 +120,7 @@ pub(super) struct CallPlace {
 /// What a run on another machine says of a call.
 pub(super) struct Elsewhere {
     pub(super) path: String,
-    /// The path, with how often what is at a part of it was undone.
-    pub(super) lasting: String,
+    pub(super) lasting: LastingPaths,
 }
 
 /// Whether a call was dropped, or who is to be told when it is.
@@ -157,12 +161,15 @@ impl CallContext {
         self.0.as_ref().map_or(1, |place| place.attempt)
     }
 
-    /// A text that says which call it is, for a service that makes a call with the same key only once: the [id of the run](Self::run_id), and the path of the call.
+    /// Returns a string that identifies the call, for a service that makes a call with the same key only once: the [id of the run](Self::run_id) and the path of the call.
     ///
-    /// It is the same for each attempt of the call, before a crash and after it, and where a plan or a block around it is tried again. Every other call has another.
-    /// A plan that a tool runs with [`Run::inside`](crate::Run::inside) is known by its name and its inputs, so the order of such plans does not matter. Plans with
-    /// the same name and the same inputs are told apart by their order.
-    /// Only once the call was undone, a further attempt of the block or plan around it has a new key, since the old one names an effect that does not exist any more.
+    /// Each attempt of the call has the same key, before a crash and after it, and where a plan or a block around the call is tried again. Every other call has another key.
+    ///
+    /// - Once an undo step has undone the call, a further attempt of the plan or block around the call has a new key, since the old key names an effect that does not exist any more.
+    /// - The key of an undo step changes with the key of the step that it undoes.
+    /// - An always step has a new key in each attempt of the plan or block that it is part of, and after each `Sqlite::retry_failed`.
+    /// - A plan that a tool runs with [`Run::inside`](crate::Run::inside) is known by its name and its inputs, so the order of such plans does not matter. Plans with
+    ///   the same name and the same inputs are told apart by their order.
     ///
     /// ```
     /// use plan_runtime::run::CallContext;
@@ -188,27 +195,56 @@ impl CallContext {
         }
     }
 
-    /// The path of the call, with how often what is at a part of it was undone.
+    /// Returns the path of the call, with the counts of the parts that were undone.
     pub(super) fn lasting_path(&self) -> String {
-        let Some(place) = &self.0 else {
-            return String::new();
-        };
-        if let Some(call) = &place.elsewhere {
-            return call.lasting.clone();
+        self.lasting(false)
+    }
+
+    /// Returns the lasting paths of the call. A worker cannot make them, since it does not know the blocks and plans around the call.
+    pub(super) fn lasting_paths(&self) -> LastingPaths {
+        LastingPaths {
+            all: self.lasting(false),
+            this: self.lasting(true),
         }
-        let outer = place.outer.as_ref();
-        let beside = place.beside.as_deref();
-        let prefix = outer.map_or_else(String::new, |outer| outer.lasting_inside(beside));
-        let mut path = place.run.lasting(prefix, &place.step);
-        if place.action > 0 {
-            path += &format!("/{}", place.action);
-        }
-        path + &Elements(&place.element).to_string()
+    }
+
+    /// Returns the counts of undone steps in the plans that the tool has run inside the call.
+    pub(super) fn undone_inside(&self) -> Undone {
+        let run = self.run();
+        run.map_or_else(Undone::new, |run| run.undone_inside(|| self.lasting_path()))
     }
 
     /// What the paths of steps begin with in a plan that runs inside the call: as the step that it is, or beside it under this name.
     pub(super) fn lasting_inside(&self, beside: Option<&str>) -> String {
-        format!("{}{}.", self.lasting_path(), beside.unwrap_or_default())
+        self.lasting(false) + beside.unwrap_or_default() + "."
+    }
+
+    /// Returns the lasting path of the call, or the path of this attempt alone, with the attempts of all blocks and plans around the call.
+    fn lasting(&self, of_attempt: bool) -> String {
+        let Some(place) = &self.0 else {
+            return String::new();
+        };
+        if let Some(call) = &place.elsewhere {
+            let LastingPaths { all, this } = &call.lasting;
+            return if of_attempt { this } else { all }.clone();
+        }
+        let outer = place.outer.as_ref().map_or_else(String::new, |outer| {
+            // An always step runs once in each attempt of the scope that it is part of.
+            let outer = outer.lasting(of_attempt || place.is_always);
+            outer + place.beside.as_deref().unwrap_or_default() + "."
+        });
+        let mut path = of_element(&outer, &place.step, &[]);
+        if place.times > 0 {
+            path += &format!("~{}", place.times);
+        }
+        if place.action > 0 {
+            path += &format!("/{}", place.action);
+        }
+        path += &Elements(&place.element).to_string();
+        if of_attempt && place.attempt > 1 {
+            path += &format!("@{}", place.attempt);
+        }
+        path
     }
 
     /// The call of the plan that the step is part of, if that plan runs as a step of another.

@@ -24,13 +24,14 @@ pub(super) use key::of_element;
 pub(crate) use plans::{ENTERED, PLANS};
 #[cfg(feature = "dynamic")]
 pub(crate) use record::read_inputs;
-pub(super) use record::{Recorded, decode, encode, read_values};
+pub(super) use record::{Recorded, decode, encode, encode_call, read_values};
 
 use super::hash::StableHasher;
+use super::lasting::Undone;
 use super::timer::{Sleep, Timer};
 use crate::journal::{Claim, End, Found, Journal, JournalError, Message, Written};
 use plans::Plans;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::{Future, pending, poll_fn};
 use std::hash::Hasher;
 use std::pin::Pin;
@@ -38,7 +39,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The key of how often steps were undone before the run was retried.
+/// The key of the record with the counts of undone steps before the run was retried, and with the count of the run.
 pub(crate) const UNDONE: &str = "!undone";
 
 /// What a durable run and the plans inside it have in common.
@@ -146,8 +147,8 @@ impl Durable {
         self
     }
 
-    /// How often steps were undone before the run was retried.
-    pub(super) fn undone_before(&self) -> Option<HashMap<String, u32>> {
+    /// Returns the counts of undone steps before the run was retried, and the count of the run.
+    pub(super) fn undone_before(&self) -> Option<Undone> {
         let found = self.find(UNDONE).ok()??;
         let undone = serde_json::from_str(&found.body);
         undone

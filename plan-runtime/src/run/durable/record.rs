@@ -4,6 +4,7 @@ use crate::Error;
 use crate::error::{LeftWork, StepError};
 use crate::failure::Failure;
 use crate::resolve::{MOST_CAUSES, ResolveError};
+use crate::run::lasting::Undone;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -16,6 +17,8 @@ pub(in crate::run) struct Recorded {
     pub(in crate::run) started: Duration,
     pub(in crate::run) ended: Duration,
     pub(in crate::run) result: Result<Value, StepError>,
+    /// The counts of undone steps in plans that the tool had run inside the call.
+    pub(in crate::run) undone: Undone,
 }
 
 /// The same as JSON. Times are microseconds since the run began.
@@ -26,6 +29,8 @@ struct Body<'b> {
     error: Option<Failed>,
     /// Null where it failed.
     value: &'b Value,
+    #[serde(skip_serializing_if = "Undone::is_empty")]
+    undone: &'b Undone,
 }
 
 /// The same as it is read. The value is one by itself: inside another one, it could be too deep.
@@ -36,6 +41,8 @@ struct ReadBody<'b> {
     error: Option<Failed>,
     #[serde(borrow, default)]
     value: Option<&'b RawValue>,
+    #[serde(default)]
+    undone: Undone,
 }
 
 /// How an attempt failed. The type of an error is not kept; all that it says and means is.
@@ -78,8 +85,17 @@ enum Kind {
 
 /// The body of a record.
 pub(in crate::run) fn encode(
+    times: (Duration, Duration),
+    result: Result<&Value, &StepError>,
+) -> Result<String, serde_json::Error> {
+    encode_call(times, result, &Undone::new())
+}
+
+/// The body of the record of a call.
+pub(in crate::run) fn encode_call(
     (started, ended): (Duration, Duration),
     result: Result<&Value, &StepError>,
+    undone: &Undone,
 ) -> Result<String, serde_json::Error> {
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     let at = (micros(started), micros(ended));
@@ -88,11 +104,13 @@ pub(in crate::run) fn encode(
             at,
             error: None,
             value,
+            undone,
         },
         Err(error) => Body {
             at,
             error: Some(Failed::of(error)),
             value: &Value::Null,
+            undone,
         },
     })
 }
@@ -127,6 +145,7 @@ pub(in crate::run) fn decode(body: &str) -> Result<Recorded, serde_json::Error> 
             None => Ok(body.value.map_or(Ok(Value::Null), read)?),
             Some(failed) => Err(failed.into_error()),
         },
+        undone: body.undone,
     })
 }
 

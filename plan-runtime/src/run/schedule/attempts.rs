@@ -1,8 +1,10 @@
 //! Attempts, waits and time limits of steps: what a run with a journal writes down of them, and takes from there.
 
 use super::super::catch::catch;
+use super::super::context::CallContext;
 use super::super::durable::{self, Durable, Recorded};
 use super::super::engine::{self, Engine};
+use super::super::lasting::Undone;
 use super::super::report::Attempt;
 use super::super::signals::Sent;
 use super::super::start::{Request, Started, StepFuture, StepResult};
@@ -113,6 +115,7 @@ impl<'x> Schedule<'x> {
             started,
             ended,
             result,
+            undone,
         } = match recorded {
             Ok(recorded) => recorded,
             Err(error) => {
@@ -120,6 +123,8 @@ impl<'x> Schedule<'x> {
                 return true;
             }
         };
+        // The plans inside the call do not run again.
+        self.run.take_undone(undone);
         let started = self.clock.in_here(started);
         let at = &mut self.flow(step).jobs[job];
         at.is_next = false;
@@ -383,7 +388,9 @@ impl<'x> Schedule<'x> {
         result: StepResult,
         more: Option<Box<CallState<'x>>>,
     ) {
-        let future: StepFuture<'x> = match self.record(step, job, &result) {
+        let context = more.as_ref().and_then(|more| more.context.as_ref());
+        let undone = context.map(CallContext::undone_inside).unwrap_or_default();
+        let future: StepFuture<'x> = match self.record(step, job, &result, &undone) {
             Some(write) => {
                 let writing = InWriting::new(&self.in_writing);
                 Box::pin(async move {
@@ -406,7 +413,7 @@ impl<'x> Schedule<'x> {
         job: usize,
         result: StepResult,
     ) -> Option<StepResult> {
-        match self.record(step, job, &result) {
+        match self.record(step, job, &result, &Undone::new()) {
             Some(write) => {
                 self.flow(step).jobs[job].record = AttemptRecord::Writing(Box::new(result));
                 let wait = Some(CallState::wait(write));
@@ -418,7 +425,13 @@ impl<'x> Schedule<'x> {
     }
 
     /// Writes the record of an attempt, if it is to have one.
-    fn record(&mut self, step: usize, job: usize, result: &StepResult) -> Option<Sleep> {
+    fn record(
+        &mut self,
+        step: usize,
+        job: usize,
+        result: &StepResult,
+        undone: &Undone,
+    ) -> Option<Sleep> {
         let durable = self.run.durable.clone()?;
         let tried = self.flow(step).jobs[job].tried;
         let now = self.clock.time();
@@ -436,11 +449,11 @@ impl<'x> Schedule<'x> {
         }
         let body = match result {
             Ok(output) => match output.as_json() {
-                Ok(json) => durable::encode(times, Ok(json)),
+                Ok(json) => durable::encode_call(times, Ok(json), undone),
                 // It fails where the output is read.
                 Err(_) => return None,
             },
-            Err(error) => durable::encode(times, Err(error)),
+            Err(error) => durable::encode_call(times, Err(error), undone),
         };
         let body = match body {
             Ok(body) => body,

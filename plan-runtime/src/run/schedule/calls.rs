@@ -8,6 +8,7 @@ use super::body_state::BodyState;
 use super::task::CallState;
 use super::{INSIDE, Schedule};
 use crate::error::StepError;
+use crate::plan::Role;
 use crate::shape::Secrets;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -55,6 +56,8 @@ impl<'x> Schedule<'x> {
             action: self.action_of(step, job),
             began: self.run.durable.as_ref().map(|durable| durable.now()),
             attempt,
+            times: self.times_before(step),
+            is_always: self.plan.steps[step].role == Role::Always,
             deadline,
             is_plan: calls_plan.is_some(),
             computes: calls_plan.is_some() && self.computes_inputs(step),
@@ -73,6 +76,23 @@ impl<'x> Schedule<'x> {
             elsewhere: None,
             plans_inside: Mutex::default(),
         })
+    }
+
+    /// Returns the count of a step, or of the step that it undoes. For an always step, returns the count of the run.
+    fn times_before(&self, step: usize) -> u32 {
+        let undone = match self.plan.steps[step].role {
+            Role::Work => step,
+            Role::Undo(undone) => undone,
+            Role::Always => return self.run.times_retried(),
+        };
+        let id = &self.plan.steps[undone].id;
+        self.run.times_undone(|| self.lasting_prefix(), id)
+    }
+
+    /// Returns the beginning of the lasting paths of the plan's steps.
+    pub(super) fn lasting_prefix(&self) -> String {
+        let outer = self.outer.as_ref();
+        outer.map_or_else(String::new, |it| it.lasting_inside(self.beside.as_deref()))
     }
 
     /// Whether code makes an argument of a step's calls, in a durable run.

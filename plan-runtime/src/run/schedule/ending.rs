@@ -294,8 +294,7 @@ impl Schedule<'_> {
         {
             ending.undone.push(undone);
             // Another attempt does it again.
-            let (outer, beside) = (self.outer.as_ref(), self.beside.as_deref());
-            let prefix = outer.map_or_else(String::new, |outer| outer.lasting_inside(beside));
+            let prefix = self.lasting_prefix();
             self.run.undo(&prefix, &self.plan.steps[undone].id);
         }
     }

@@ -1,0 +1,18 @@
+//! The parts of idempotency keys that are not places of calls.
+
+use std::collections::BTreeMap;
+
+/// The counts of undone steps, by the lasting paths of the steps.
+pub(crate) type Undone = BTreeMap<String, u32>;
+
+/// The path of the run itself in [`Undone`]. Its count says how often the run was retried.
+pub(crate) const RUN: &str = "";
+
+/// The path of a call, with the counts of the parts that were undone.
+#[derive(Clone)]
+pub(super) struct LastingPaths {
+    /// The same path for each attempt of the call, and for each attempt of the plans and blocks around the call.
+    pub(super) all: String,
+    /// A path for this attempt alone.
+    pub(super) this: String,
+}
