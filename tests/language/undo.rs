@@ -1,7 +1,9 @@
 //! Steps that undo others, and steps that always run: `#[undo(paid)]` and `#[always]`.
 
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::run::{Failure as FailedStep, ManualTimer, OnFailure, Status, Timer};
+use plan_runtime::run::{
+    CallContext, Failure as FailedStep, ManualTimer, OnFailure, Status, Timer,
+};
 use plan_runtime::{Error, Failure, Plan, Result, Run, RunError, Shape, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -555,4 +557,60 @@ fn what_a_plan_inside_leaves_undone_is_not_absorbed() {
         "cannot ship now; not undone: `caught.held`"
     );
     assert!(!failure.transient);
+}
+
+/// Runs a plan inside its call.
+#[tool]
+pub async fn order_inside(
+    shop: &Shop,
+    #[context] context: CallContext,
+    item: String,
+) -> Result<String> {
+    let items = vec![item];
+    Ok(Inner { items }.run(shop).inside(&context).await?)
+}
+
+plan! {
+    pub EachInner(items: Vec<String>) -> Vec<String> {
+        #[retry(3, jitter = false)]
+        #[fallback(Vec::<String>::new())]
+        step each = for item in items {
+            if item == "none" { Ship { hold: 1, payment: 1 } } else { Inner { items: [item] } }
+        };
+        each
+    }
+}
+
+plan! {
+    pub EachInside(items: Vec<String>) -> Option<Vec<String>> {
+        #[retry(3, jitter = false)]
+        #[optional]
+        step each = for item in items {
+            if item == "none" { Ship { hold: 1, payment: 1 } } else { OrderInside { item } }
+        };
+        each
+    }
+}
+
+/// An element that has failed before another in the list does not hide what that one left.
+#[test]
+fn what_any_element_leaves_undone_is_not_absorbed() {
+    let items = || ["none", "a"].map(str::to_owned).to_vec();
+    for on_failure in [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel] {
+        for is_inside in [false, true] {
+            let shop = Shop::new("ship~ release");
+            let error = if is_inside {
+                let run = EachInside { items: items() }.run(&shop);
+                shop.plays(run.on_failure(on_failure)).0.unwrap_err()
+            } else {
+                let run = EachInner { items: items() }.run(&shop);
+                shop.plays(run.on_failure(on_failure)).0.unwrap_err()
+            };
+            let not_undone: Vec<&str> = error.not_undone().collect();
+            assert_eq!(not_undone, ["each[1].held"], "{on_failure:?}: {error}");
+            assert!(!error.is_transient(), "{error}");
+            let reserved = shop.log().matches("reserve").count();
+            assert_eq!(reserved, 1, "{}", shop.log());
+        }
+    }
 }

@@ -137,6 +137,10 @@ impl Left {
     pub(crate) fn leaves_work(&self) -> bool {
         !self.undoing.not_undone.is_empty()
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.failures.is_empty() && self.undoing.is_empty()
+    }
 }
 
 impl Undoing {

@@ -10,7 +10,7 @@ use super::super::start::{CalledPlan, StepResult};
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use super::block_run::{BlockRun, Starts};
-use super::body_state::{BodyState, Failed, Work, note};
+use super::body_state::{BodyState, Failed, Work};
 use super::decisions::AS_IT_IS;
 use super::ending::Ending;
 use super::interrupts::Interrupts;
@@ -298,7 +298,7 @@ impl<'x> Schedule<'x> {
                     error: error.clone(),
                     attempts: at.attempts,
                 };
-                note(&mut flow.failed, failed);
+                flow.note_failed(failed);
             } else {
                 flow.left.undoing.add(block.left().undoing);
             }
@@ -425,7 +425,15 @@ impl<'x> Schedule<'x> {
     }
 
     /// Whether a step that has failed, or does not go on, first has to undo its elements that are blocks.
+    #[inline]
     pub(super) fn undoes_elements(&mut self, step: usize) -> bool {
+        // A tool that runs a plan inside its call may leave something as well.
+        let may_have_left = |flow: &BodyState<'_>| !flow.left.is_empty();
+        let may_undo = self.has_inner() || self.steps.flow(step).is_some_and(may_have_left);
+        may_undo && self.has_to_undo_elements(step)
+    }
+
+    fn has_to_undo_elements(&mut self, step: usize) -> bool {
         let Some(flow) = self.steps.flow(step) else {
             return false;
         };
@@ -484,14 +492,18 @@ impl<'x> Schedule<'x> {
             let blocks = self.end_blocks(step, true);
             let more = self.steps.more_of(step);
             let has_kept = more.is_some_and(|more| !more.kept.is_empty() || more.undoing > 0);
-            if blocks == 0 && !has_kept {
+            let flow = self.steps.flow(step);
+            let has_left = flow.is_some_and(|it| it.failed.is_some() || !it.left.is_empty());
+            if blocks == 0 && !has_kept && !has_left {
                 self.drop_flow(step);
                 self.drop_step(step);
                 continue;
             }
             let flow = self.flow(step);
             flow.active = blocks;
-            flow.failed = flow.failed.take_if(|it| it.error.leaves_work());
+            if let Some(failed) = flow.failed.take_if(|it| !it.error.leaves_work()) {
+                flow.left.add(failed.left());
+            }
             flow.stop();
             self.settle(step);
         }

@@ -221,10 +221,10 @@ impl Failed {
 }
 
 impl Failed {
-    /// What was undone and what was not in a block that has failed, if something was not.
+    /// Returns the results of the undo steps in a block that has failed.
     pub(super) fn left(&self) -> Left {
         match &self.error {
-            StepError::Block(run) if self.error.leaves_work() => {
+            StepError::Block(run) => {
                 let failures = run.failures().iter();
                 Left {
                     failures: failures.filter(|it| it.is_of_undo()).cloned().collect(),
@@ -234,13 +234,20 @@ impl Failed {
             _ => Left::default(),
         }
     }
+
+    /// Returns the rank among the failures of a step's elements. The least failure is the failure of the step: the failure of the first element in the list. An error that leaves work
+    /// and does not name the work comes before all others, since nothing else would keep that fact.
+    fn rank(&self) -> (bool, &[usize]) {
+        let is_named = matches!(self.error, StepError::Block(_)) || !self.error.leaves_work();
+        (is_named, &self.element)
+    }
 }
 
-/// Notes a failure, if it is that of an earlier element than the one that is noted.
-pub(super) fn note(first: &mut Option<Failed>, failed: Failed) {
-    let is_earlier = |noted: &Failed| failed.element < noted.element;
-    if first.as_ref().is_none_or(is_earlier) {
-        *first = Some(failed);
+/// Notes the failure of an element. Returns the failure of lower rank if another failure was noted before.
+pub(super) fn note(noted: &mut Option<Failed>, failed: Failed) -> Option<Failed> {
+    match noted {
+        Some(first) if failed.rank() >= first.rank() => Some(failed),
+        _ => noted.replace(failed),
     }
 }
 
@@ -355,6 +362,13 @@ impl<'x> BodyState<'x> {
             return Some((each, number, place, frame));
         }
         None
+    }
+
+    /// Notes that an element has failed for good. The results of the undo steps in all failed elements are kept.
+    pub(super) fn note_failed(&mut self, failed: Failed) {
+        if let Some(other) = note(&mut self.failed, failed) {
+            self.left.add(other.left());
+        }
     }
 
     /// What was undone in it so far, and what was not.

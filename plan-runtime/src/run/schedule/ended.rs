@@ -3,7 +3,7 @@
 use super::super::on_failure::OnFailure;
 use super::Schedule;
 use super::block_run::BlockRun;
-use super::body_state::Failed;
+use super::body_state::{BodyState, Failed};
 use super::step_state::StepState;
 use super::task::Task;
 use super::waiting::waits_for_value;
@@ -163,8 +163,8 @@ impl<'x> Schedule<'x> {
         self.abandon(|_| true);
         for step in 0..self.plan.steps.len() {
             if self.steps.states[step] == StepState::Running {
-                let failed = self.steps.flow(step).and_then(|flow| flow.failed.as_ref());
-                self.left.add(failed.map(Failed::left).unwrap_or_default());
+                let left = self.steps.flow(step).map(BodyState::left);
+                self.left.add(left.unwrap_or_default());
                 self.drop_flow(step);
                 self.drop_step(step);
             }

@@ -604,7 +604,7 @@ impl<'x> Schedule<'x> {
                     error,
                     attempts,
                 };
-                note(&mut self.flow(step).missed, failed);
+                drop(note(&mut self.flow(step).missed, failed));
                 return self.deliver(step, place, frame, output);
             }
         }
@@ -645,7 +645,7 @@ impl<'x> Schedule<'x> {
             error,
             attempts,
         };
-        note(&mut flow.failed, failed);
+        flow.note_failed(failed);
         // What waits for another attempt has failed, too, and may be the first.
         for job in flow.cut() {
             let (place, attempts) = (flow.jobs[job].place, flow.jobs[job].attempts);
@@ -655,7 +655,7 @@ impl<'x> Schedule<'x> {
                     error,
                     attempts,
                 };
-                note(&mut flow.failed, failed);
+                flow.note_failed(failed);
             }
         }
         self.drop_questions(step, None);
@@ -685,7 +685,7 @@ impl<'x> Schedule<'x> {
 
     /// Ends a step that has its output or will have none; else, lines it up if there is something to start.
     pub(super) fn settle(&mut self, step: usize) {
-        if self.has_inner() && self.undoes_elements(step) {
+        if self.undoes_elements(step) {
             return;
         }
         let limit = self.policy(step).concurrency;

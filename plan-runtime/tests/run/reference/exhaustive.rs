@@ -18,7 +18,7 @@ use super::play::{Tried, try_all};
 use super::shapes::plans;
 
 /// Whether all plans of three steps are to be tried.
-fn all_of_three() -> bool {
+pub(super) fn all_of_three() -> bool {
     std::env::var("ALL_PLANS").is_ok_and(|size| size == "3")
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
@@ -70,6 +70,8 @@ pub(crate) struct Hand<'p> {
 #[derive(Default)]
 struct State {
     running: BTreeMap<String, Slot>,
+    /// The keys of the calls that run and know where they are, by their paths.
+    keys: BTreeMap<String, String>,
     started: Vec<String>,
     is_cancelled: bool,
     cancel: Option<Waker>,
@@ -120,7 +122,11 @@ impl Call<Hand<'_>> for Knowing {
     }
 
     async fn call_in(self, hand: &Hand<'_>, context: CallContext) -> Result<Value> {
-        hand.hold(context.to_string()).await
+        let path = context.to_string();
+        let key = context.idempotency_key();
+        let (_, key) = key.split_once('/').expect("the id of the run");
+        hand.state().keys.insert(path.clone(), key.to_owned());
+        hand.hold(path).await
     }
 }
 
@@ -163,7 +169,9 @@ struct Running<'h>(&'h Hand<'h>, String);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.0.state.lock().unwrap().running.remove(&self.1);
+        let mut state = self.0.state();
+        state.running.remove(&self.1);
+        state.keys.remove(&self.1);
     }
 }
 
@@ -182,14 +190,14 @@ impl<'p> Hand<'p> {
 
     async fn hold(&self, path: String) -> Result<Value> {
         {
-            let mut state = self.state.lock().unwrap();
+            let mut state = self.state();
             state.started.push(path.clone());
             let before = state.running.insert(path.clone(), Slot::default());
             assert!(before.is_none(), "{path} runs twice");
         }
         let running = Running(self, path);
         let end = poll_fn(|cx| {
-            let mut state = self.state.lock().unwrap();
+            let mut state = self.state();
             let slot = state.running.get_mut(&running.1).unwrap();
             slot.waker = Some(cx.waker().clone());
             slot.end.map_or(Poll::Pending, Poll::Ready)
@@ -201,14 +209,23 @@ impl<'p> Hand<'p> {
         }
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    /// The keys of the calls that run and know where they are, by their paths.
+    pub(crate) fn keys(&self) -> BTreeMap<String, String> {
+        self.state().keys.clone()
+    }
+
     /// The calls that run.
     pub(crate) fn running(&self) -> Vec<String> {
-        self.state.lock().unwrap().running.keys().cloned().collect()
+        self.state().running.keys().cloned().collect()
     }
 
     /// The calls that have started since this was asked last, sorted.
     pub(crate) fn started(&self) -> Vec<String> {
-        let mut started = std::mem::take(&mut self.state.lock().unwrap().started);
+        let mut started = std::mem::take(&mut self.state().started);
         started.sort();
         started
     }
@@ -231,7 +248,7 @@ impl<'p> Hand<'p> {
     fn run(&self, on_failure: OnFailure, grace: Duration) -> Run<'_, Self, Value> {
         let inputs = Ok(Vec::<StoredValue>::new());
         let cancelled = poll_fn(|cx| {
-            let mut state = self.state.lock().unwrap();
+            let mut state = self.state();
             state.cancel = Some(cx.waker().clone());
             if state.is_cancelled {
                 Poll::Ready(())
@@ -292,7 +309,7 @@ impl Begun<'_> {
         match event {
             Event::End(path, end) => {
                 let waker = {
-                    let mut state = self.hand.state.lock().unwrap();
+                    let mut state = self.hand.state();
                     let slot = state.running.get_mut(path).expect("a call that runs");
                     slot.end = Some(*end);
                     slot.waker.take()
@@ -305,7 +322,7 @@ impl Begun<'_> {
             }
             Event::HangUp => drop(self.signals.take()),
             Event::Cancel => {
-                let mut state = self.hand.state.lock().unwrap();
+                let mut state = self.hand.state();
                 state.is_cancelled = true;
                 let waker = state.cancel.take();
                 drop(state);

@@ -2,6 +2,7 @@
 
 use super::failed::{Failed, Failure, Why};
 use super::hand::End;
+use super::keys::{Keys, elements};
 use super::model::{Running, World};
 use super::scope::{Scope, State};
 use super::tree::{Node, Recovers, Work};
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Job<'t> {
     node: &'t Node,
     path: String,
+    keys: Keys,
     /// In the order of their starts.
     attempts: Vec<Attempt<'t>>,
     /// What its elements gave. A step without elements has one, of no list.
@@ -57,10 +59,11 @@ enum Fate {
 }
 
 impl<'t> Job<'t> {
-    pub(crate) fn start(node: &'t Node, path: String, world: &mut World) -> Self {
+    pub(crate) fn start(node: &'t Node, path: String, keys: Keys, world: &mut World) -> Self {
         let mut job = Self {
             node,
             path,
+            keys,
             attempts: Vec::new(),
             values: BTreeMap::new(),
             failed: None,
@@ -92,15 +95,15 @@ impl<'t> Job<'t> {
     }
 
     fn place(&self, element: &[usize]) -> String {
-        let element: String = element.iter().map(|index| format!("[{index}]")).collect();
-        format!("{}{element}", self.path)
+        format!("{}{}", self.path, elements(element))
     }
 
     fn attempt(&mut self, element: Vec<usize>, number: u32, world: &mut World) {
         let path = self.place(&element);
         let doing = match (self.node.work.inner(), self.node.work.waits()) {
             (Some(steps), _) => {
-                let mut scope = Scope::new(steps, format!("{path}."));
+                let keys = self.keys.inside(&element, number);
+                let mut scope = Scope::new(steps, format!("{path}."), keys);
                 scope.settle(world);
                 Doing::Scope(Box::new(scope))
             }
@@ -229,13 +232,16 @@ impl<'t> Job<'t> {
         }
     }
 
+    /// The first failed element in the list is the failure of the step. The results of the undo steps in the other elements count as well.
     fn note(&mut self, element: Vec<usize>, failed: Failed) {
-        if self
-            .failed
-            .as_ref()
-            .is_none_or(|(noted, _)| element < *noted)
-        {
-            self.failed = Some((element, failed));
+        let (noted, other) = match self.failed.take() {
+            None => ((element, failed), None),
+            Some(first) if first.0 <= element => (first, Some(failed)),
+            Some((_, other)) => ((element, failed), Some(other)),
+        };
+        self.failed = Some(noted);
+        if let Some(other) = other {
+            self.left.add(other.of_cut());
         }
     }
 
@@ -276,10 +282,10 @@ impl<'t> Job<'t> {
     /// Drops its calls: another step has failed, or the scope around it was ended before its time.
     pub(crate) fn cut(&mut self, why: Why, is_over: bool) {
         self.is_over |= is_over;
-        self.failed = self
-            .failed
-            .take()
-            .filter(|(_, failed)| !failed.not_undone.is_empty());
+        match self.failed.take() {
+            Some((_, failed)) if failed.not_undone.is_empty() => self.left.add(failed.of_cut()),
+            failed => self.failed = failed,
+        }
         self.cut_attempts(why);
     }
 
@@ -425,7 +431,10 @@ impl<'t> Job<'t> {
         for attempt in &self.attempts {
             match &attempt.doing {
                 Doing::Call(_) if attempt.fate == Fate::Runs => {
-                    running.calls.push(self.place(&attempt.element));
+                    let path = self.place(&attempt.element);
+                    let key = self.keys.of_element(&attempt.element);
+                    running.keys.insert(path.clone(), key);
+                    running.calls.push(path);
                 }
                 Doing::Wait if attempt.fate == Fate::Runs => running.waits += 1,
                 Doing::Scope(scope) => scope.running(running),
@@ -437,11 +446,7 @@ impl<'t> Job<'t> {
     /// What became of the scopes in it that are not undone, or were undone after they had succeeded.
     pub(crate) fn left(&self) -> Failed {
         let mut left = self.left.clone();
-        if let Some((_, failed)) = self
-            .failed
-            .clone()
-            .filter(|(_, it)| !it.not_undone.is_empty())
-        {
+        if let Some((_, failed)) = self.failed.clone() {
             left.add(failed.of_cut());
         }
         for attempt in &self.attempts {
@@ -455,7 +460,7 @@ impl<'t> Job<'t> {
     /// Its attempts, with what became of the steps in each.
     pub(crate) fn attempts(&self) -> String {
         let words = self.attempts.iter().map(|attempt| {
-            let element: String = attempt.element.iter().map(|it| format!("[{it}]")).collect();
+            let element = elements(&attempt.element);
             let inside = match &attempt.doing {
                 Doing::Scope(scope) => format!("{{{}}}", scope.statuses()),
                 _ => String::new(),

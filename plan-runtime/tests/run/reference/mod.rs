@@ -3,10 +3,11 @@
 //! | | |
 //! |---|---|
 //! | `tree.rs` | plans as trees |
-//! | `model.rs`, `scope.rs`, `job.rs`, `failed.rs` | the model |
+//! | `model.rs`, `scope.rs`, `job.rs`, `failed.rs`, `keys.rs` | the model |
 //! | `hand.rs` | a run in which nothing happens but what the test does |
 //! | `play.rs` | all that may happen, in every order |
 //! | `shapes.rs`, `exhaustive.rs` | all small plans |
+//! | `undos.rs` | plans whose elements have undo steps, where each call fails in each combination |
 //! | `random.rs` | random plans that are larger |
 //! | `cut_off.rs` | single runs that once went wrong |
 //!
@@ -18,9 +19,11 @@ mod exhaustive;
 mod failed;
 mod hand;
 mod job;
+mod keys;
 mod model;
 mod play;
 mod random;
 mod scope;
 mod shapes;
 mod tree;
+mod undos;

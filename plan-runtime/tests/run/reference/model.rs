@@ -10,10 +10,11 @@
 
 use super::failed::Why;
 use super::hand::{End, Event, Outcome, in_order};
+use super::keys::Keys;
 use super::scope::Scope;
 use super::tree::Node;
 use plan_runtime::run::OnFailure;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone)]
 pub(crate) struct Model<'t> {
@@ -29,6 +30,8 @@ pub(crate) struct World {
     pub(crate) has_grace: bool,
     /// Why the run was ended before its time.
     pub(crate) stopped: Option<Why>,
+    /// How often steps were undone, by their keys.
+    pub(crate) undone: BTreeMap<String, u32>,
     /// The steps that were sent a value.
     pub(crate) sent: BTreeSet<String>,
     pub(crate) hung_up: bool,
@@ -42,17 +45,20 @@ pub(crate) struct World {
 #[derive(Default)]
 pub(crate) struct Running {
     pub(crate) calls: Vec<String>,
+    /// The keys of the calls, by their paths.
+    pub(crate) keys: BTreeMap<String, String>,
     pub(crate) waits: usize,
 }
 
 impl<'t> Model<'t> {
     pub(crate) fn new(steps: &'t [Node], on_failure: OnFailure) -> Self {
         let mut model = Self {
-            root: Scope::new(steps, String::new()),
+            root: Scope::new(steps, String::new(), Keys::default()),
             world: World {
                 on_failure,
                 has_grace: true,
                 stopped: None,
+                undone: BTreeMap::new(),
                 sent: BTreeSet::new(),
                 hung_up: false,
                 started: Vec::new(),
@@ -120,6 +126,13 @@ impl<'t> Model<'t> {
         self.root.running(&mut running);
         running.calls.sort();
         running.calls
+    }
+
+    /// The keys of the calls that run, by their paths.
+    pub(crate) fn keys(&self) -> BTreeMap<String, String> {
+        let mut running = Running::default();
+        self.root.running(&mut running);
+        running.keys
     }
 
     /// The calls that have started since this was asked last, sorted. One that was dropped since has done nothing.

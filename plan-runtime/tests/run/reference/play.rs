@@ -6,6 +6,7 @@ use super::tree::{Node, Work, plans};
 use plan_runtime::journal::Memory;
 use plan_runtime::plan::Executable;
 use plan_runtime::run::OnFailure;
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ pub(crate) struct Moment {
     event: Option<Event>,
     started: Vec<String>,
     running: Vec<String>,
+    /// The keys of the calls that run, by their paths.
+    keys: BTreeMap<String, String>,
 }
 
 impl Moment {
@@ -46,6 +49,7 @@ impl Moment {
             event,
             started: model.started(),
             running: model.running(),
+            keys: model.keys(),
         }
     }
 }
@@ -81,6 +85,27 @@ pub(crate) fn try_all(steps: &[Node]) -> Tried {
         play.crash_each = crash_each();
         play.explore(Model::new(steps, on_failure), None, &mut Vec::new());
         tried += play.tried;
+    }
+    tried
+}
+
+/// Tries a plan whose calls end one after the other. There are six ways: each policy in both orders. With `way`, only one of them is tried.
+pub(crate) fn try_ends(steps: &[Node], way: Option<usize>) -> Tried {
+    let mut tried = Tried {
+        plans: 1,
+        ..Tried::default()
+    };
+    let plans = plans(steps);
+    let plans: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
+    let ways = POLICIES.map(|policy| [(policy, true), (policy, false)]);
+    for (number, (on_failure, is_first)) in ways.into_iter().flatten().enumerate() {
+        if way.is_none_or(|way| way % 6 == number) {
+            let mut play = Play::new(steps, &plans, on_failure);
+            play.crash_each = crash_each();
+            let model = Model::new(steps, on_failure);
+            play.explore_ends(model, None, is_first, &mut Vec::new());
+            tried += play.tried;
+        }
     }
     tried
 }
@@ -128,6 +153,35 @@ impl<'t> Play<'t> {
                 let mut next = model.clone();
                 next.happen(&event);
                 self.explore(next, Some(event), path);
+            }
+        }
+        path.pop();
+    }
+
+    /// Has the calls end one after the other, and each call succeed and fail. The call that ends is the first or the last of the running calls.
+    pub(crate) fn explore_ends(
+        &mut self,
+        mut model: Model<'t>,
+        event: Option<Event>,
+        is_first: bool,
+        path: &mut Vec<Moment>,
+    ) {
+        if model.is_unclear() {
+            self.tried.unclear += 1;
+            return;
+        }
+        path.push(Moment::of(event, &mut model));
+        if model.is_over() {
+            self.replay(path, &model);
+        } else {
+            let mut running = model.running();
+            let at = if is_first { 0 } else { running.len() - 1 };
+            let call = running.swap_remove(at);
+            for end in [End::Ok, End::Transient] {
+                let event = Event::End(call.clone(), end);
+                let mut next = model.clone();
+                next.happen(&event);
+                self.explore_ends(next, Some(event), is_first, path);
             }
         }
         path.pop();
@@ -192,6 +246,7 @@ impl<'t> Play<'t> {
                 let expected = format!("{:?}", path[place].running);
                 self.differs(&path[..=place], &got, &expected);
             }
+            self.compare_keys(&hand, &path[..=place]);
         }
         assert!(run.settle());
         let (got, expected) = (run.outcome(self.steps), model.outcome());
@@ -217,6 +272,18 @@ impl<'t> Play<'t> {
             let got = format!("{got:?} {:?}", run.error());
             let expected = format!("{:?}", (&moment.started, &moment.running));
             self.differs(path, &got, &expected);
+        }
+        self.compare_keys(hand, path);
+    }
+
+    /// Compares the keys of the calls that run with the keys of the model.
+    fn compare_keys(&self, hand: &Hand<'_>, path: &[Moment]) {
+        let Some(moment) = path.last() else { return };
+        for (call, key) in hand.keys() {
+            if moment.keys[&call] != key {
+                let got = format!("the key of {call} is {key}");
+                self.differs(path, &got, &moment.keys[&call]);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use super::failed::{Failed, Why};
 use super::hand::End;
 use super::job::Job;
+use super::keys::Keys;
 use super::model::{Running, World};
 use super::tree::Node;
 use plan_runtime::plan::Role;
@@ -17,6 +18,7 @@ pub(crate) struct Scope<'t> {
     depth: usize,
     /// What the paths of its steps begin with.
     path: String,
+    keys: Keys,
     states: Vec<State>,
     jobs: Vec<Option<Job<'t>>>,
     phase: Phase,
@@ -81,11 +83,12 @@ impl State {
 }
 
 impl<'t> Scope<'t> {
-    pub(crate) fn new(steps: &'t [Node], path: String) -> Self {
+    pub(crate) fn new(steps: &'t [Node], path: String, keys: Keys) -> Self {
         Self {
             steps,
             depth: path.matches('.').count() + 1,
             path,
+            keys,
             states: vec![State::Waiting; steps.len()],
             jobs: vec![None; steps.len()],
             phase: Phase::Work,
@@ -170,7 +173,18 @@ impl<'t> Scope<'t> {
     fn start(&mut self, place: usize, world: &mut World) {
         self.states[place] = State::Running;
         let node = &self.steps[place];
-        self.jobs[place] = Some(Job::start(node, self.path_of(place), world));
+        let id = |place: usize| self.steps[place].id(self.depth, place);
+        let counted = match node.role {
+            Role::Undo(undone) => Some(undone),
+            Role::Always => None,
+            _ => Some(place),
+        };
+        let times = counted.and_then(|place| world.undone.get(&self.keys.counted(&id(place))));
+        let times = times.copied().unwrap_or_default();
+        let keys = self
+            .keys
+            .of_step(&id(place), times, node.role == Role::Always);
+        self.jobs[place] = Some(Job::start(node, self.path_of(place), keys, world));
     }
 
     fn do_work(&mut self, world: &mut World) {
@@ -203,6 +217,14 @@ impl<'t> Scope<'t> {
             return;
         };
         self.states[place] = state;
+        if let (State::Completed(_), Role::Undo(undone)) =
+            (&self.states[place], self.steps[place].role)
+        {
+            let undone = self
+                .keys
+                .counted(&self.steps[undone].id(self.depth, undone));
+            *world.undone.entry(undone).or_default() += 1;
+        }
         let State::Failed(_) = &self.states[place] else {
             return;
         };

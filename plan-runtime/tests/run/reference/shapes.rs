@@ -102,6 +102,18 @@ fn nodes(size: usize, before: &[Node]) -> Vec<Node> {
     nodes
 }
 
+/// The scopes of a size in which something is undone, where nothing recovers and nothing waits.
+pub(crate) fn undoing(size: usize) -> Vec<Vec<Node>> {
+    let mut scopes = scopes(size);
+    scopes.retain(|steps| {
+        any(steps, &|node| matches!(node.role, Role::Undo(_)))
+            && !any(steps, &|node| {
+                node.recovers != Recovers::No || node.work.waits()
+            })
+    });
+    scopes
+}
+
 fn subsets(count: usize) -> impl Iterator<Item = Vec<usize>> {
     (0..1_usize << count).map(move |set| (0..count).filter(|it| set & (1 << it) != 0).collect())
 }
