@@ -11,7 +11,7 @@ pub(crate) const RUN: &str = "";
 /// The path of a call, with the counts of the parts that were undone.
 #[derive(Clone)]
 pub(super) struct LastingPaths {
-    /// The same path for each attempt of the call, and for each attempt of the plans and blocks around the call.
+    /// A path that all attempts of the call share, and all attempts of the plans and blocks around the call.
     pub(super) all: String,
     /// A path for this attempt alone.
     pub(super) this: String,

@@ -1,4 +1,4 @@
-//! Idempotency keys: one for each call, whatever happens, unless what it names was undone.
+//! Idempotency keys. Each call has one key, unless an undo step has undone the call.
 
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, Undo, World, crash, finish};
@@ -190,7 +190,7 @@ plan! {
     }
 }
 
-/// The calls of a tour, of which the first attempts of all scopes fail.
+/// Returns a world in which the first attempt of each scope of a tour fails.
 fn tour() -> World {
     let world = World::new();
     for path in ["block.trip.paid", "block.inside.paid", "block.closed"] {

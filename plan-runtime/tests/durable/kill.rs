@@ -25,7 +25,7 @@ struct World {
     log: Option<File>,
     /// The outputs of the calls, by idempotency key. A call with a known key has no effect.
     done: Mutex<BTreeMap<String, u64>>,
-    /// How many calls were answered.
+    /// The number of answered calls.
     answers: AtomicUsize,
 }
 

@@ -17,7 +17,7 @@ struct Shop {
     calls: Mutex<Vec<String>>,
     /// The keys of the calls that had an effect. A call with a known key has no effect.
     seen: Mutex<BTreeSet<String>>,
-    /// How many items are reserved.
+    /// The number of reserved items.
     reserved: AtomicI64,
     is_closed: AtomicBool,
 }

@@ -90,7 +90,7 @@ pub(super) struct CallPlace {
     pub(super) attempt: u32,
     /// The count of the step, or of the step that it undoes. For an always step, the count of the run.
     pub(super) times: u32,
-    /// Whether the step always runs.
+    /// `true` for an always step.
     pub(super) is_always: bool,
     /// Of a durable run, when the call began, counted from when the run did: while it replays, the recorded time.
     pub(super) began: Option<Duration>,

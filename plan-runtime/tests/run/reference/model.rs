@@ -30,7 +30,7 @@ pub(crate) struct World {
     pub(crate) has_grace: bool,
     /// Why the run was ended before its time.
     pub(crate) stopped: Option<Why>,
-    /// How often steps were undone, by their keys.
+    /// The counts of undone steps, by their keys.
     pub(crate) undone: BTreeMap<String, u32>,
     /// The steps that were sent a value.
     pub(crate) sent: BTreeSet<String>,

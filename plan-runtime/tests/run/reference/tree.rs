@@ -152,7 +152,7 @@ struct Calls {
     plans: Vec<Plan>,
     /// How many scopes are around it.
     depth: usize,
-    /// The path of the scope, unless it has several runs at a time, or its calls know where they are.
+    /// The path of the scope. `None` if the scope has several runs at a time, or if its calls have a context.
     path: Option<String>,
 }
 
