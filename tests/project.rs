@@ -11,5 +11,6 @@ mod mutations;
 mod promoted;
 mod public_api;
 mod readme;
+mod seeds;
 mod structure;
 mod words;
