@@ -1,6 +1,7 @@
 //! Properties of all plans, whoever writes them. The fuzzer and the replay of its findings both check them.
 
 use plan_runtime::dynamic::{Limits, Reader};
+use std::cell::Cell;
 
 pub mod check;
 pub mod generate;
@@ -13,6 +14,20 @@ pub mod run;
 pub mod to_rust;
 
 pub use read::read;
+
+thread_local! {
+    static REACHED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts an input that has come to the assertions which only some inputs reach.
+fn reached() {
+    REACHED.set(REACHED.get() + 1);
+}
+
+/// Returns the count of this thread, and begins anew.
+pub fn take_reached() -> usize {
+    REACHED.take()
+}
 
 /// Small enough for a fuzzer to reach them.
 fn limits() -> Limits {

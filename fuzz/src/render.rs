@@ -40,6 +40,7 @@ pub fn render(data: &[u8]) {
     let Some((result, report)) = run::report(plan) else {
         return;
     };
+    super::reached();
     if let Err(error) = result {
         printed(error, text);
     }

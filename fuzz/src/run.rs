@@ -53,6 +53,7 @@ pub fn runs(data: &[u8]) {
     let Some(together) = world.drive(world.run()) else {
         return;
     };
+    super::reached();
     // What is held at one time is not the same, so that one of them may come to a limit that the other does not.
     let limited = |result: &Result<Value, RunError>| result.as_ref().is_err_and(RunError::is_limit);
     if !limited(&alone) && !limited(&together) {

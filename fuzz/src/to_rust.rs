@@ -34,6 +34,7 @@ pub fn to_rust(data: &[u8]) {
     if is_foreign(plan) {
         return;
     }
+    super::reached();
     assert_eq!(parsed.inputs, plan.inputs.len(), "{source}");
     assert_eq!(parsed.steps, plan.steps.len(), "{source}");
     only_known(&tokens, &source);

@@ -6,6 +6,7 @@ use plan_runtime::dynamic::{Reader, RustSource};
 use plan_runtime::plan::{Absent, Action, For, Reference, Source, Step, Template};
 use proptest::prelude::*;
 use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn source(text: &str) -> String {
     let plan = Reader::new().name("draft").read(text).unwrap().into_plan();
@@ -210,18 +211,31 @@ fn defaults_that_no_type_says() {
     assert!(field.contains("x.field"), "{field}");
 }
 
+static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+static LACKING: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn any_plan_is_written_or_said_to_lack_something() {
+    each_plan_is_written_or_said_to_lack_something();
+    let counts = [&WRITTEN, &LACKING].map(|it| it.load(Ordering::Relaxed));
+    assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
-    fn any_plan_is_written_or_said_to_lack_something(plan in plans::plan()) {
+    fn each_plan_is_written_or_said_to_lack_something(plan in prop_oneof![plans::plan(), plans::plain()]) {
         match RustSource::new(&plan).allow_code().write() {
             Ok(source) => {
                 let item: syn::Item = syn::parse_str(&source).unwrap();
                 let is_plan = matches!(&item, syn::Item::Macro(item) if item.mac.path.is_ident("plan"));
                 prop_assert!(is_plan);
+                WRITTEN.fetch_add(1, Ordering::Relaxed);
             }
-            Err(unsupported) => prop_assert!(!unsupported.all().is_empty()),
+            Err(unsupported) => {
+                prop_assert!(!unsupported.all().is_empty());
+                LACKING.fetch_add(1, Ordering::Relaxed);
+            }
         }
     }
 }

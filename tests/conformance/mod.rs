@@ -2,7 +2,7 @@
 //!
 //! Each case runs in both profiles. Its outcome either equals the recorded one, or is in a table with the reason why it
 //! differs. The recordings are read from `../shared/corpora`, beside the workspace (or from the folder in `PLAN_CORPORA`); without
-//! it, these tests say so and do nothing.
+//! it, each of these tests prints that it is skipped.
 
 mod action_plans;
 mod blueprints;
@@ -19,12 +19,14 @@ use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+include!("../support/skip.rs");
+
 /// A file of the corpora, as text.
 fn corpus(file: &str) -> Option<String> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
     let folder = std::env::var_os("PLAN_CORPORA").map_or_else(beside, PathBuf::from);
     if !folder.exists() {
-        say(&format!("skipped: there is no {}", folder.display()));
+        skip(&format!("there is no {}", folder.display()));
         return None;
     }
     let path = folder.join(file);

@@ -1,7 +1,7 @@
 //! Real plans, turned into `plan!` mechanically: they compile without a word, and each mistake in them is found where it is.
 //!
-//! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, this test says so and does nothing. By default a
-//! sample of the plans is checked; `PLAN_CORPUS=all` checks all of them, and `PLAN_CORPUS=time` measures how long rustc takes for a step.
+//! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, these tests print that they are skipped. By default a
+//! sample of the plans is checked; `PLAN_CORPUS=all` checks all of them.
 
 mod checks;
 mod dialects;
@@ -12,7 +12,6 @@ mod names;
 mod promote;
 mod random;
 mod scratch;
-mod time;
 mod tools;
 mod types;
 mod write;
@@ -28,13 +27,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use write::Way;
 
+include!("../support/skip.rs");
+
 const LINTS: &str = "#![deny(warnings)]\n";
 
 fn corpora() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
     let folder = std::env::var_os("PLAN_CORPORA").map_or_else(beside, PathBuf::from);
     if !folder.exists() {
-        say(&format!("skipped: there is no {}", folder.display()));
+        skip(&format!("there is no {}", folder.display()));
     }
     folder.exists().then_some(folder)
 }
@@ -53,18 +54,8 @@ fn amount() -> (usize, usize) {
 }
 
 #[test]
-fn a_step_takes_rustc_as_long_in_a_long_plan_as_in_a_short_one() {
-    if std::env::var("PLAN_CORPUS").as_deref() == Ok("time") {
-        time::measure(say);
-    }
-}
-
-#[test]
 fn real_plans_compile_silently_and_mistakes_in_them_are_found_where_they_are() {
     let Some(folder) = corpora() else { return };
-    if std::env::var("PLAN_CORPUS").as_deref() == Ok("time") {
-        return;
-    }
     let corpus = Corpus::read(&folder);
     let (every, mistakes) = amount();
     let mut scratch = Scratch::new("corpus");
@@ -116,9 +107,6 @@ fn real_plans_compile_silently_and_mistakes_in_them_are_found_where_they_are() {
 #[test]
 fn plans_out_of_json_become_rust_that_compiles() {
     let Some(folder) = corpora() else { return };
-    if std::env::var("PLAN_CORPUS").as_deref() == Ok("time") {
-        return;
-    }
     let corpus = Corpus::read_untyped(&folder);
     let (every, _) = amount();
     let mut scratch = Scratch::new("promote");

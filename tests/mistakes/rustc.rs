@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 use std::collections::HashMap;
-use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
+
+include!("../support/skip.rs");
 
 /// The compiler whose words are written down.
 const PINNED: &str = "rustc 1.95.";
@@ -57,10 +58,9 @@ pub(crate) fn pinned(test: &str) -> Option<Rustc> {
     let version = String::from_utf8(version.stdout).unwrap();
     if !version.starts_with(PINNED) {
         let version = version.trim();
-        let skipped = format!(
-            "tests/{test}: skipped, since its messages are those of {PINNED}x, and this is {version}\n"
-        );
-        std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+        skip(&format!(
+            "the messages in tests/{test} are those of {PINNED}x, and this is {version}"
+        ));
         return None;
     }
     // The folder of this binary is `target/<profile>/deps`.

@@ -3,6 +3,7 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use proptest::prelude::*;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The expansion without spaces, which `proc_macro2` puts in places of its own choice.
 fn expand(plan: &str) -> String {
@@ -254,11 +255,20 @@ fn has_head(stream: &TokenStream) -> bool {
     head.starts_with("pW)") && head.ends_with('}')
 }
 
+/// Plans without a head, and with one.
+static HEADS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+#[test]
+fn never_panics() {
+    each_expansion_never_panics();
+    let counts = HEADS.each_ref().map(|it| it.load(Ordering::Relaxed));
+    assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
-    fn never_panics(
+    fn each_expansion_never_panics(
         places in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
         truncate: bool,
     ) {
@@ -267,6 +277,7 @@ proptest! {
         let plan = without(whole, &places, truncate, &mut 0);
         let (has_head, written) = (has_head(&plan), plan.to_string());
         let expansion = super::plan(plan).to_string().replace(' ', "");
+        HEADS[usize::from(has_head)].fetch_add(1, Ordering::Relaxed);
         if has_head {
             prop_assert!(expansion.contains("structWhole{"), "{written}");
             prop_assert!(expansion.contains("__plan::ToolforWhole"), "{written}");

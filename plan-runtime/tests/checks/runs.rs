@@ -8,6 +8,7 @@ use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -288,12 +289,21 @@ fn given(plan: &Plan, output: &Value) -> Option<Value> {
 const RUNS: usize = 400;
 const MORE_RUNS: usize = 20_000;
 
+/// Cases without an error, and with one.
+static ERRORS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+#[test]
+fn what_is_an_error_is_what_fails() {
+    each_error_is_what_fails();
+    let counts = ERRORS.each_ref().map(|it| it.load(Ordering::Relaxed));
+    assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
     /// An error says that no run succeeds that goes one of the ways, and no such way is without a finding.
-    #[test]
-    fn what_is_an_error_is_what_fails(seed in any::<u64>()) {
+    fn each_error_is_what_fails(seed in any::<u64>()) {
         let mut random = Random(seed);
         let schema = schema(&mut random, 3);
         let reference = reference(&mut random, &schema);
@@ -340,6 +350,7 @@ proptest! {
             (0..MORE_RUNS).for_each(|_| run(&mut of_ways));
         }
         let all = format!("{all}\n{of_ways:?}");
+        ERRORS[usize::from(!errors.is_empty())].fetch_add(1, Ordering::Relaxed);
         match errors.first() {
             Some(error) if error.code == Code::MaybeAbsent => prop_assert!(may_be_absent, "{all}"),
             Some(_) => {
@@ -396,12 +407,21 @@ fn members(random: &mut Random) -> Value {
     json!({"type": "object", "properties": {"a": member(), "b": member()}, "required": ["a", "b"], "additionalProperties": false})
 }
 
+/// Tests that never fail, and that may.
+static IN_TESTS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+#[test]
+fn an_error_in_a_test_is_what_fails() {
+    each_error_in_a_test_is_what_fails();
+    let counts = IN_TESTS.each_ref().map(|it| it.load(Ordering::Relaxed));
+    assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     /// Of a test, an error is found exactly where a run may fail. Where an operator may stop before it, it is found only there.
-    #[test]
-    fn an_error_in_a_test_is_what_fails(seed in any::<u64>()) {
+    fn each_error_in_a_test_is_what_fails(seed in any::<u64>()) {
         let mut random = Random(seed);
         let schema = members(&mut random);
         let (one, other) = (test(&mut random), test(&mut random));
@@ -421,6 +441,7 @@ proptest! {
             .collect();
         let fails = runs.iter().any(Option::is_none);
         let all = format!("{schema}\n{whole}\n{findings:?}\n{runs:?}");
+        IN_TESTS[usize::from(fails)].fetch_add(1, Ordering::Relaxed);
         if join > 1 {
             // Which members an object has is not compared with those of a `Result`.
             let is_outcome = ["is_ok", "is_err"].iter().any(|it| !whole[it].is_null());

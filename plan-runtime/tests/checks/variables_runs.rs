@@ -9,6 +9,7 @@ use plan_runtime::dynamic::{
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 const NAMES: [&str; 2] = ["x", "y"];
@@ -290,12 +291,22 @@ fn run(text: &str, output: Option<Value>, takes: &Value) -> (bool, bool) {
 const RUNS: usize = 24;
 const MORE_RUNS: usize = 2_000;
 
+/// Cases without an error, with an absent value that was asked for, with an absent value, and with another error.
+static KINDS: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
+
+#[test]
+fn what_is_found_of_variables_is_what_fails() {
+    each_finding_of_variables_is_what_fails();
+    let [right, asked, absent, wrong] = KINDS.each_ref().map(|it| it.load(Ordering::Relaxed));
+    let counts = [right, asked + absent, wrong];
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
 
     /// Where something is wrong with a variable, no call succeeds, or a run fails if it may be absent; where nothing is, no run fails.
-    #[test]
-    fn what_is_found_of_variables_is_what_fails(seed in any::<u64>()) {
+    fn each_finding_of_variables_is_what_fails(seed in any::<u64>()) {
         let mut random = Random(seed);
         let mut made = schema(&mut random, 3);
         closed(&mut made);
@@ -335,6 +346,13 @@ proptest! {
                 }
                 (succeeded, failed)
             };
+            let kind = match () {
+                () if errors.is_empty() => 0,
+                () if may_be_absent && case.asks_first() => 1,
+                () if may_be_absent => 2,
+                () => 3,
+            };
+            KINDS[kind].fetch_add(1, Ordering::Relaxed);
             if errors.is_empty() {
                 let (_, failed) = runs(RUNS, &mut random, &|_, failed| failed);
                 prop_assert!(!failed, "a run fails\n{all}");

@@ -67,6 +67,7 @@ fn a_journal_that_fails_stops_the_run_and_nothing_else() {
     finish(Absorbs {}.run(&world()).durable(&counted, "r")).unwrap();
     let operations = counted.operations();
     assert!(operations > 40);
+    let mut recorded_calls = 0;
     for at in 1..=operations {
         let (world, journal) = (world(), Rough::new());
         let run = || Absorbs {}.run(&world).durable(&journal, "r");
@@ -76,13 +77,20 @@ fn a_journal_that_fails_stops_the_run_and_nothing_else() {
         assert!(error.to_string().contains("the disk is full"), "{error}");
         journal.fail_at(None);
         let recorded = journal.keys();
-        world.called();
+        let key = |call: &str| {
+            let (path, attempt) = call.split_once('#').unwrap_or((call, "1"));
+            format!("{path}@{attempt}")
+        };
+        let called = world.called();
+        recorded_calls += called
+            .split(' ')
+            .filter(|call| recorded.contains(&key(call)))
+            .count();
         assert_eq!(finish(run()).unwrap(), expected, "operation {at}");
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for call in world.called().split(' ').filter(|call| !call.is_empty()) {
             *counts.entry(call.to_owned()).or_default() += 1;
-            let (path, attempt) = call.split_once('#').unwrap_or((call, "1"));
-            let key = format!("{path}@{attempt}");
+            let key = key(call);
             assert!(
                 !recorded.contains(&key),
                 "operation {at}: `{key}` is recorded, and was called again"
@@ -93,6 +101,8 @@ fn a_journal_that_fails_stops_the_run_and_nothing_else() {
             "operation {at}: {counts:?}"
         );
     }
+    // Calls and records have equal keys. Otherwise, the assertion on recorded keys would never fail.
+    assert!(recorded_calls > 20, "{recorded_calls}");
 }
 
 plan! {

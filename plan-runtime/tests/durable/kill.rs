@@ -273,7 +273,7 @@ fn a_killed_process_loses_nothing() {
         })
         .collect();
     let mut killed = [0; WORKS.len()];
-    let (mut runs, mut again, mut calls) = (0, 0, 0);
+    let (mut runs, mut again, mut calls, mut recorded_calls) = (0, 0, 0, 0);
     while killed.iter().sum::<usize>() < kills {
         // The one of which fewest were killed.
         let place = (0..WORKS.len()).min_by_key(|it| killed[*it]).unwrap();
@@ -342,6 +342,7 @@ fn a_killed_process_loses_nothing() {
                 _ => {}
             }
         }
+        recorded_calls += started.keys().filter(|key| known.contains(*key)).count();
         again += started.values().map(|count| count - 1).sum::<usize>();
         assert!(
             keys.values().all(|keys| keys.len() == 1),
@@ -353,6 +354,8 @@ fn a_killed_process_loses_nothing() {
             .unwrap();
         assert_eq!(checked, "ok");
     }
+    // Calls and records have equal keys. Otherwise, the assertion on recorded keys would never fail.
+    assert!(recorded_calls > 0);
     println!(
         "{killed:?} kills of {WORKS:?} in {runs} runs: {calls} calls, {again} of them again, since they ran when the process was killed"
     );

@@ -9,6 +9,7 @@ use plan_runtime::plan::{
 use proptest::prelude::*;
 use serde_json::json;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Hands over each template of a plan, to be changed, before its parts.
 fn each(plan: &mut Plan, f: &mut dyn FnMut(&mut Template)) {
@@ -211,9 +212,52 @@ fn agree(a: &Plan, b: &Plan) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Pairs that are equal, and pairs that are not.
+struct Pairs(AtomicUsize, AtomicUsize);
+
+static CHANGED: Pairs = Pairs::NONE;
+static AROUND: Pairs = Pairs::NONE;
+static ALONE: Pairs = Pairs::NONE;
+
+impl Pairs {
+    #[allow(
+        clippy::declare_interior_mutable_const,
+        reason = "each static is one of its own"
+    )]
+    const NONE: Self = Self(AtomicUsize::new(0), AtomicUsize::new(0));
+
+    fn add(&self, are_equal: bool) {
+        let counter = if are_equal { &self.0 } else { &self.1 };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Asserts that there were enough of both kinds.
+    fn check(&self) {
+        let counts = [&self.0, &self.1].map(|it| it.load(Ordering::Relaxed));
+        assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
+    }
+}
+
+#[test]
+fn one_change() {
+    each_change();
+    CHANGED.check();
+}
+
+#[test]
+fn one_change_around() {
+    each_change_around();
+    AROUND.check();
+}
+
+#[test]
+fn of_templates_alone() {
+    each_template_alone();
+    ALONE.check();
+}
+
 proptest! {
-    #[test]
-    fn one_change(plan in plans::plan(), kind in 0..CHANGES, at in any::<prop::sample::Index>()) {
+    fn each_change(plan in plans::plan(), kind in 0..CHANGES, at in any::<prop::sample::Index>()) {
         agree(&plan, &plan)?;
         let mut count = 0;
         let mut counted = plan.clone();
@@ -234,18 +278,18 @@ proptest! {
         });
         agree(&plan, &changed)?;
         agree(&changed, &changed)?;
+        CHANGED.add(plan == changed);
     }
 
-    #[test]
-    fn one_change_around(plan in plans::plan(), kind in 0..18_usize) {
+    fn each_change_around(plan in plans::plan(), kind in 0..18_usize) {
         let mut changed = plan.clone();
         change_around(&mut changed, kind);
         agree(&plan, &changed)?;
         agree(&changed, &changed)?;
+        AROUND.add(plan == changed);
     }
 
-    #[test]
-    fn of_templates_alone(plan in plans::plan(), kind in 0..CHANGES) {
+    fn each_template_alone(plan in plans::plan(), kind in 0..CHANGES) {
         let mut plan = plan;
         let mut pairs = Vec::new();
         each(&mut plan, &mut |template| {
@@ -256,6 +300,7 @@ proptest! {
         for (a, b) in pairs {
             let (one, other) = (serde_json::to_string(&a).ok(), serde_json::to_string(&b).ok());
             prop_assert_eq!(a == b, one.is_some() && one == other, "{:?}\n{:?}", one, other);
+            ALONE.add(a == b);
         }
     }
 }

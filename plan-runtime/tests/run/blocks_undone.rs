@@ -9,6 +9,7 @@ use plan_runtime::plan::{Catch, Optional, Plan, Policy, Step, Template};
 use plan_runtime::run::{OnFailure, Timer};
 use proptest::prelude::*;
 use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// A block that takes something, and works; in a block with others.
@@ -106,10 +107,20 @@ fn cases() -> u32 {
     given.and_then(|it| it.parse().ok()).unwrap_or(300)
 }
 
+static RELEASED: AtomicUsize = AtomicUsize::new(0);
+/// Runs that succeeded, and runs that failed.
+static ENDS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+#[test]
+fn what_blocks_take_is_released_once() {
+    each_block_releases_once();
+    let counts = [&RELEASED, &ENDS[0], &ENDS[1]].map(|it| it.load(Ordering::Relaxed));
+    assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 2000, ..ProptestConfig::default() })]
-    #[test]
-    fn what_blocks_take_is_released_once(
+    fn each_block_releases_once(
         groups in prop::collection::vec(group(), 1..4),
         bound in 1..5_usize,
         on_failure in prop::sample::select(&[OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel]),
@@ -126,6 +137,7 @@ proptest! {
         let result = stage.play(run);
         prop_assert!(stage.most() <= bound);
         prop_assert_eq!(stage.running(), 0);
+        ENDS[usize::from(result.is_err())].fetch_add(1, Ordering::Relaxed);
         if let Err(error) = &result {
             prop_assert_eq!(error.not_undone().count(), 0, "{}; {}", error, stage.log());
         }
@@ -135,6 +147,7 @@ proptest! {
                 let count = |kind: &str| log.matches(&format!("{kind}{place}.{number}@")).count();
                 let (taken, released) = (count("take"), count("release"));
                 prop_assert!(released <= taken, "{}", log);
+                RELEASED.fetch_add(released, Ordering::Relaxed);
                 let left = taken - released;
                 let most = if result.is_ok() { job.elements.unwrap_or(1) } else { 0 };
                 prop_assert!(left <= most, "{} left of {}.{}: {}", left, place, number, log);

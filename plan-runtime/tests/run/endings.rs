@@ -11,6 +11,7 @@ use plan_runtime::run::{OnFailure, RunError, Status, StepReport, Timer};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 const STEPS: usize = 12;
@@ -178,10 +179,20 @@ fn cases() -> u32 {
     given.and_then(|it| it.parse().ok()).unwrap_or(300)
 }
 
+static UNDONE: AtomicUsize = AtomicUsize::new(0);
+static NOT_UNDONE: AtomicUsize = AtomicUsize::new(0);
+static STOPPED: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn what_comes_after_the_work_keeps_its_rules() {
+    each_end_keeps_its_rules();
+    let counts = [&UNDONE, &NOT_UNDONE, &STOPPED].map(|it| it.load(Ordering::Relaxed));
+    assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 2000, ..ProptestConfig::default() })]
-    #[test]
-    fn what_comes_after_the_work_keeps_its_rules(
+    fn each_end_keeps_its_rules(
         jobs in (0..STEPS).map(job).collect::<Vec<_>>(),
         always in (0..3).map(always).collect::<Vec<_>>(),
         bound in 1..6_usize,
@@ -236,6 +247,9 @@ proptest! {
             }
             undo_ended = undo_ended.max(ended(undo).unwrap_or_default());
         }
+        UNDONE.fetch_add(undone.len(), Ordering::Relaxed);
+        NOT_UNDONE.fetch_add(not_undone.len(), Ordering::Relaxed);
+        STOPPED.fetch_add(usize::from(stopped.is_some()), Ordering::Relaxed);
         if let Err(error) = &result {
             prop_assert_eq!(error.undone().map(str::to_owned).collect::<BTreeSet<_>>(), undone);
             prop_assert_eq!(error.not_undone().map(str::to_owned).collect::<BTreeSet<_>>(), not_undone.clone());

@@ -117,7 +117,7 @@ fn what_a_schema_accepts_is_read() {
     let cases = std::env::var("CASES").map_or(250, |cases| cases.parse().unwrap());
     for dialect in DIALECTS {
         let schema = JsonSchema::new(dialect.schema(&tools));
-        let mut sound = 0;
+        let mut sound = 0_u64;
         for seed in 0..cases {
             let mut random = fastrand::Rng::with_seed(seed);
             let document = schema.make(&mut random, WORDS);
@@ -129,7 +129,7 @@ fn what_a_schema_accepts_is_read() {
             if let Some(wrong) = wrong {
                 panic!("{dialect}, seed {seed}: {wrong}\n{text}");
             }
-            sound += usize::from(!plain.has_errors());
+            sound += u64::from(!plain.has_errors());
             let checked = found(Reader::new().dialect(dialect).tools(&tools).read(&text));
             let of_call = [
                 Code::UnknownTool,
@@ -145,10 +145,11 @@ fn what_a_schema_accepts_is_read() {
                 panic!("{dialect}, seed {seed}: {wrong}\n{text}");
             }
         }
-        assert!(
-            sound > 0,
-            "no {dialect} of {cases} has only names that exist"
-        );
         println!("{dialect}: {sound} of {cases} can be run");
+        let least = cases / 25;
+        assert!(
+            sound >= least,
+            "{dialect}: {sound} of {cases} have only names that exist"
+        );
     }
 }

@@ -432,6 +432,29 @@ fn can_be_undone(step: &Step) -> bool {
     calls && !repeats(&step.body)
 }
 
+/// Plans of calls with plain arguments, which other forms than plan JSON can express more often than those of `plan`.
+pub fn plain() -> impl Strategy<Value = Plan> {
+    plan().prop_map(|plan| {
+        let value = match plan.output.value {
+            value @ (Template::Null | Template::Bool(_) | Template::String(_)) => value,
+            value @ Template::Number(Number::Unsigned(_) | Number::Signed(_)) => value,
+            _ => Template::String("x".into()),
+        };
+        let mut plain = Plan::new("p");
+        for (place, step) in plan.steps.into_iter().take(3).enumerate() {
+            let args = Template::object([("x", value.clone())]);
+            let mut made = Step::new(format!("s{place}"), Action::call("t", args));
+            made.after = step.after;
+            let has_policy = step.policy.fallback.is_none() && step.policy.given.is_empty();
+            if has_policy && matches!(step.body, Body::Action(_)) {
+                made.policy = step.policy;
+            }
+            plain.steps.push(made);
+        }
+        plain
+    })
+}
+
 pub fn plan() -> impl Strategy<Value = Plan> {
     let lasts = (
         prop::option::of(undo().boxed()),

@@ -8,6 +8,7 @@ use plan_runtime::plan::{
     Step, Template, ToolInfo,
 };
 use proptest::prelude::*;
+use std::cell::Cell;
 use std::time::Duration;
 
 const PIECES: &[&str] = &[
@@ -257,6 +258,7 @@ fn check(dialect: Dialect, plan: &Plan, strict: bool) -> bool {
             true
         }
         Err(unsupported) => {
+            assert!(!unsupported.all().is_empty());
             for lack in unsupported.all() {
                 assert!(!strict || is_known(&lack.construct), "{lack}");
             }
@@ -273,7 +275,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 fn many<T: std::fmt::Debug>(least: u32, plans: impl Strategy<Value = T>, f: impl Fn(T) -> bool) {
-    let written = std::cell::Cell::new(0);
+    let written = Cell::new(0);
     let mut runner = proptest::test_runner::TestRunner::new(config(400));
     let result = runner.run(&plans, |plan| {
         written.set(written.get() + u32::from(f(plan)));
@@ -312,17 +314,36 @@ fn action_plans_read_back() {
 
 #[test]
 fn any_plan_is_written_or_said_to_lack_something() {
-    let mut dialects = DIALECTS.to_vec();
-    dialects.push(Dialect::PlanJson);
-    many(0, plans::plan(), |plan| {
-        dialects.iter().all(|dialect| match dialect {
-            Dialect::PlanJson => match dialect.write(&plan) {
-                Ok(text) => serde_json::from_str::<Plan>(&text).unwrap() == plan,
-                Err(unsupported) => unsupported.to_string().contains("twice"),
-            },
-            dialect => check(*dialect, &plan, false),
-        })
+    let [tool_plan, blueprint, action_plan] = DIALECTS;
+    let dialects = [tool_plan, blueprint, action_plan, Dialect::PlanJson];
+    let written = dialects.each_ref().map(|_| Cell::new(0));
+    many(400, prop_oneof![plans::plan(), plans::plain()], |plan| {
+        for (dialect, written) in dialects.iter().zip(&written) {
+            let is_written = match dialect {
+                Dialect::PlanJson => is_plan_json(&plan),
+                dialect => check(*dialect, &plan, false),
+            };
+            written.set(written.get() + u32::from(is_written));
+        }
+        true
     });
+    let counts = written.map(|count| count.get());
+    assert!(counts.iter().all(|count| *count > 40), "{counts:?}");
+}
+
+/// Returns whether plan JSON can express a plan, which then reads back as an equal plan.
+fn is_plan_json(plan: &Plan) -> bool {
+    match Dialect::PlanJson.write(plan) {
+        Ok(text) => {
+            assert_eq!(&serde_json::from_str::<Plan>(&text).unwrap(), plan);
+            true
+        }
+        Err(unsupported) => {
+            let text = unsupported.to_string();
+            assert!(text.contains("twice"), "{text}");
+            false
+        }
+    }
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+include!("../../../../tests/support/skip.rs");
+
 /// How long a server may take until it answers. It takes a third of a second on a free machine.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
@@ -34,7 +36,7 @@ impl Server {
         let program = match program() {
             Ok(program) => program.clone(),
             Err(reason) => {
-                println!("skipped, since there is no Restate server: {reason}");
+                skip(&format!("there is no Restate server: {reason}"));
                 return None;
             }
         };

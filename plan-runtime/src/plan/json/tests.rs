@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::fmt::Debug;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Reads a text as a plan and as a template, and says whether it is one of them.
 fn reads(text: &str) -> Result<bool, TestCaseError> {
@@ -137,18 +138,34 @@ fn change(value: &mut Value, at: &mut usize, how: &(u8, Value, &str)) {
     }
 }
 
+static READ: AtomicUsize = AtomicUsize::new(0);
+static CHANGED: AtomicUsize = AtomicUsize::new(0);
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn plans_are_read() {
+    each_plan_is_read();
+    let read = READ.load(Ordering::Relaxed);
+    assert!(read > 200, "only {read} are read");
+}
+
+#[test]
+fn changed_plans_are_read() {
+    each_changed_plan_is_read();
+    let counts = [&CHANGED, &REFUSED].map(|it| it.load(Ordering::Relaxed));
+    assert!(counts.iter().all(|count| *count > 30), "{counts:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
-    #[test]
-    fn plans_are_read(plan in plans::plan()) {
+    fn each_plan_is_read(plan in plans::plan()) {
         if let Ok(text) = serde_json::to_string(&plan) {
-            reads(&text)?;
-            reads(&serde_json::to_string(&plan.output.value)?)?;
+            let read = reads(&text)? && reads(&serde_json::to_string(&plan.output.value)?)?;
+            READ.fetch_add(usize::from(read), Ordering::Relaxed);
         }
     }
 
-    #[test]
-    fn changed_plans_are_read(
+    fn each_changed_plan_is_read(
         plan in plans::plan(),
         changes in prop::collection::vec((0..200_usize, (0..8_u8, other(), name())), 1..3),
     ) {
@@ -156,7 +173,8 @@ proptest! {
             for (mut at, how) in changes {
                 change(&mut value, &mut at, &how);
             }
-            reads(&value.to_string())?;
+            let counter = if reads(&value.to_string())? { &CHANGED } else { &REFUSED };
+            counter.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

@@ -63,10 +63,12 @@ fn nothing_in_a_description_is_code_or_html_in_documentation() {
         let plan: syn::ItemMacro = syn::parse_str(&source).unwrap();
         let tokens = plan.mac.tokens.to_string();
         assert!(!tokens.contains("panic !"), "{source}");
-        for line in source.lines() {
-            let Some(doc) = line.trim().strip_prefix("///") else {
-                continue;
-            };
+        let docs = source
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("///"));
+        let docs: Vec<&str> = docs.collect();
+        assert!(!docs.is_empty(), "{source}");
+        for doc in docs {
             assert!(!doc.contains(['\r', '\u{202e}', '\u{2028}', '\u{200b}']));
             for sign in ["`", "~~", "<", "[", "&", "|", "    ", "\t", "://"] {
                 let mut found = doc.match_indices(sign).map(|(at, _)| &doc[..at]);

@@ -3,6 +3,7 @@
 use plan_runtime::dynamic::{Code, Dialect, Findings, Profile, Reader, Severity};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const ALL: [Dialect; 4] = [
@@ -296,11 +297,20 @@ fn long_texts_of_nearly_references_are_read_in_time() {
     }
 }
 
+static FOUND: AtomicUsize = AtomicUsize::new(0);
+
+#[test]
+fn what_is_found_lies_in_the_text() {
+    each_finding_lies_in_the_text();
+    let found = FOUND.load(Ordering::Relaxed);
+    assert!(found > 50, "{found}");
+}
+
 proptest! {
     /// For any text, the found references are inside it and in order, and their help is in the document's dialect.
-    #[test]
-    fn what_is_found_lies_in_the_text(
+    fn each_finding_lies_in_the_text(
         parts in prop::collection::vec(prop::sample::select(vec![
+            "{{now.x}}", "${now.x}", "$now.x", "{now.result}", "${step[0].data}", "{{reply}}",
             "{{", "}}", "{", "}", "${", "$ref:", "$", "now", "reply", "step[0]", "steps[0]", ".", ".result", ".data",
             "[0]", "[*]", "[\"", "\"]", "[", "]", " ", "x", "é", "\n", "\"", "\\", "PLACEHOLDER_", "😀",
         ]), 0..12),
@@ -320,6 +330,7 @@ proptest! {
             let span = &warning.label.span;
             prop_assert!(whole.start < span.start && span.end < whole.end, "{findings}");
             prop_assert!(span.start >= end, "{findings}");
+            FOUND.fetch_add(1, Ordering::Relaxed);
             end = span.end;
         }
     }

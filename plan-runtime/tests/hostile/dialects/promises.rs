@@ -285,10 +285,13 @@ fn an_order_or_a_policy_is_never_ignored() {
         let document = json!({"name": "p", "inputs": [], "steps": [{"id": "s", "tool": {"name": "pay"}, (name): value}]});
         let text = document.to_string();
         let found = Reader::new().read(&text).unwrap_err();
-        if found[0].code == Code::UnknownMember {
-            let help = found[0].help.as_deref().unwrap();
-            assert!(help.contains(by_id), "{name}: {help}");
-        }
+        assert_eq!(
+            (found.len(), found[0].code),
+            (1, Code::UnknownMember),
+            "{name}"
+        );
+        let help = found[0].help.as_deref().unwrap();
+        assert!(help.contains(by_id), "{name}: {help}");
     }
 }
 
