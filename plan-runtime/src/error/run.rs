@@ -366,6 +366,8 @@ pub(crate) enum Interrupt {
     Block,
     /// A limit was exceeded: here, or in another part of the run.
     Limit(Arc<str>),
+    /// The run has recorded more than it may: its steps are undone.
+    Recorded(Arc<str>),
     /// The run's journal cannot be used.
     Journal(Arc<JournalError>),
 }
@@ -537,7 +539,10 @@ impl RunError {
 
     /// Whether the run was ended because it exceeded one of its [limits](crate::run::Limits).
     pub fn is_limit(&self) -> bool {
-        matches!(self.0.cause, Cause::Interrupted(Interrupt::Limit(_)))
+        matches!(
+            self.0.cause,
+            Cause::Interrupted(Interrupt::Limit(_) | Interrupt::Recorded(_))
+        )
     }
 
     /// Why the run's [journal](crate::Run::durable) did not begin the run, or could not go on with it. Nothing is lost then: what is recorded is there when the run is begun
@@ -579,7 +584,8 @@ impl RunError {
                 | Interrupt::Outer
                 | Interrupt::Block
                 | Interrupt::Journal(_)
-                | Interrupt::Limit(_),
+                | Interrupt::Limit(_)
+                | Interrupt::Recorded(_),
             ) => false,
             Cause::Output(error) | Cause::Panicked(error) => error.is_transient(),
             Cause::Inputs(_)
@@ -645,7 +651,9 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Interrupted(Interrupt::Outer | Interrupt::Block) => {
                 f.write_str("took longer than the call that it is part of may take")?;
             }
-            Cause::Interrupted(Interrupt::Limit(place)) => write!(f, "was ended: {place}")?,
+            Cause::Interrupted(Interrupt::Limit(place) | Interrupt::Recorded(place)) => {
+                write!(f, "was ended: {place}")?;
+            }
             Cause::Interrupted(Interrupt::Journal(error)) => {
                 let advice = match **error {
                     JournalError::Changed { .. } => {

@@ -35,7 +35,7 @@ pub(crate) fn list(length: usize) -> String {
 }
 
 /// `64 MiB`, `1500 bytes`.
-pub(super) fn bytes(bytes: usize) -> String {
+pub(crate) fn bytes(bytes: usize) -> String {
     const UNITS: [(usize, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = UNITS
         .iter()

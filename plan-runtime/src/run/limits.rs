@@ -54,6 +54,9 @@ pub struct Limits {
     /// How many plans run inside each other as steps of the outermost. By default any number; 16 for others than those of `plan!`. More than
     /// 63 are refused in any case where they are polled on one stack.
     pub depth: usize,
+    /// Bytes of all records that the run writes to its [journal](super::Run::durable). By default any number; 256 MiB for others than those of `plan!`. A run that exceeds this limit
+    /// is ended as by a [deadline](super::Run::deadline): its undo steps and always steps run, and may record as many bytes again.
+    pub recorded: usize,
     /// How long the run may take, as its [deadline](super::Run::deadline) does. By default any time; 24 hours for others than those of `plan!`.
     pub time: Duration,
 }
@@ -68,6 +71,7 @@ impl Limits {
         attempts: usize::MAX,
         elements: usize::MAX,
         depth: usize::MAX,
+        recorded: usize::MAX,
         time: Duration::MAX,
     };
 
@@ -101,6 +105,7 @@ impl Limits {
         attempts: 20_000,
         elements: 100_000,
         depth: 16,
+        recorded: 256 << 20,
         time: Duration::from_secs(24 * 60 * 60),
         ..Self::DEFAULT
     };
@@ -120,6 +125,8 @@ impl Limits {
         elements: usize;
         /// Limits how many plans run inside each other.
         depth: usize;
+        /// Limits the bytes of all records in a journal.
+        recorded: usize;
         /// Limits the time.
         time: Duration;
     }

@@ -3,6 +3,7 @@
 use super::rough::Rough;
 use super::support::{Act, Goes, Undo, World, crash, finish};
 use plan_runtime::journal::{Journal, Memory};
+use plan_runtime::run::Limits;
 use plan_runtime::{Error, plan};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -281,4 +282,69 @@ fn a_damaged_file_never_changes_an_output() {
     }
     assert!(ended > 0 && refused > 0, "{ended} and {refused}");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+plan! {
+    Records() -> usize {
+        #[catch]
+        step caught = Inner { n: 4 };
+        step held = Act { n: 1 };
+        #[undo(held)]
+        step released = Undo { n: held };
+        #[optional]
+        #[concurrency(2)]
+        step each = for n in (0..12u64).collect::<Vec<_>>() { step inner = Act { n }; #[undo(inner)] step back = Undo { n: inner }; inner };
+        each.map_or(0, |each| each.len()) + usize::from(caught.is_ok())
+    }
+}
+
+/// A run that records more than it may is undone, wherever that happens and wherever the journal fails on the way.
+#[test]
+fn what_a_run_records_is_limited_and_its_undo_steps_have_room() {
+    const WHOLE: usize = 1_400;
+    let (mut ended, mut done) = (0, 0);
+    for limit in (600..WHOLE + 400).step_by(50) {
+        let counted = Rough::new();
+        let limits = Limits::DEFAULT.recorded(limit);
+        let whole = World::new();
+        let expected = finish(Records {}.run(&whole).limits(limits).durable(&counted, "r"));
+        for at in (1..=counted.operations()).step_by(3) {
+            let (world, journal) = (World::new(), Rough::new());
+            let run = || Records {}.run(&world).limits(limits).durable(&journal, "r");
+            journal.fail_at(Some(at));
+            let error = finish(run()).expect_err(&format!("operation {at}"));
+            assert!(error.journal().is_some() || error.is_limit(), "{error}");
+            journal.fail_at(None);
+            let again = finish(run());
+            // The times in records have more digits after a crash.
+            let Err(error) = again else {
+                assert!(limit + 200 > WHOLE, "{limit}, operation {at}");
+                continue;
+            };
+            assert!(error.is_limit(), "{error}");
+            assert!(error.not_undone().next().is_none(), "{error}");
+        }
+        match expected {
+            Ok(output) => {
+                assert_eq!(output, 13);
+                done += 1;
+            }
+            Err(error) => {
+                let expected = format!(
+                    "plan `records` was ended: the run has recorded more than {limit} bytes in its journal, its limit; \
+                     return less from its tools, or raise `run::Limits::recorded`"
+                );
+                assert!(error.to_string().starts_with(&expected), "{error}");
+                // Each call that had an effect is undone.
+                let called = whole.called();
+                let called: Vec<&str> = called.split(' ').collect();
+                for path in called.iter().filter(|it| it.ends_with("inner")) {
+                    let undo = path.replace("inner", "back");
+                    assert!(called.contains(&&*undo), "{limit}: {called:?}");
+                }
+                ended += 1;
+            }
+        }
+    }
+    assert!(ended > 5 && done > 0, "{ended} ended, {done} done");
 }

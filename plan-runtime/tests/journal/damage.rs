@@ -96,7 +96,7 @@ fn a_full_disk() {
     assert!(matches!(error, JournalError::Storage(_)));
     let path = folder.path().canonicalize().unwrap();
     let full = format!(
-        "`{}`: the disk is full, or the file has its greatest size",
+        "`{}`: the file has 400 KiB, its limit (`SqliteOptions::max_bytes`), or the disk is full",
         path.display()
     );
     assert_eq!(

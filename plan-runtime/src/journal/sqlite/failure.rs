@@ -2,6 +2,7 @@
 
 use super::super::JournalError;
 use crate::print::MessageName;
+use crate::resolve::describe::bytes;
 use rusqlite::ErrorCode;
 use std::error::Error as StdError;
 use std::path::Path;
@@ -50,6 +51,21 @@ impl From<&str> for Cause {
     }
 }
 
+impl Cause {
+    /// The same where the file has at most this many bytes.
+    pub(super) fn limited(self, max_bytes: Option<u64>) -> Self {
+        let is_full =
+            |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+        match (&self, max_bytes.map(usize::try_from)) {
+            (Self::Sql(error), Some(Ok(max))) if is_full(error) => Self::from(format!(
+                "the file has {}, its limit (`SqliteOptions::max_bytes`), or the disk is full",
+                bytes(max)
+            )),
+            _ => self,
+        }
+    }
+}
+
 impl Failure {
     pub(super) fn new(path: &Arc<Path>, cause: impl Into<Cause>) -> Self {
         Self {
@@ -70,9 +86,7 @@ impl fmt::Display for Failure {
         write!(f, "`{}`: ", MessageName(&self.path.display().to_string()))?;
         match &self.cause {
             Cause::Sql(error) => match error.sqlite_error_code() {
-                Some(ErrorCode::DiskFull) => {
-                    f.write_str("the disk is full, or the file has its greatest size")
-                }
+                Some(ErrorCode::DiskFull) => f.write_str("the disk is full"),
                 Some(ErrorCode::ReadOnly) => f.write_str("the file is read-only"),
                 Some(ErrorCode::DatabaseCorrupt) => write!(f, "the file is damaged: {error}"),
                 Some(ErrorCode::NotADatabase) => {

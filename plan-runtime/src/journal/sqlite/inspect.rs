@@ -398,6 +398,19 @@ impl Sqlite {
         }
     }
 
+    /// Returns the bytes of the file that are in use. The space of deleted runs is not.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Storage`] if the file cannot be read.
+    pub fn used_bytes(&self) -> Result<u64, JournalError> {
+        self.read(|database| {
+            let pragma = |name| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+            let pages = pragma("page_count")? - pragma("freelist_count")?;
+            Ok(pages.unsigned_abs() * pragma("page_size")?.unsigned_abs())
+        })
+    }
+
     fn purge(&self) -> Result<(), JournalError> {
         while let Done::Purged(true) = self.act(Job::Purge)? {}
         Ok(())

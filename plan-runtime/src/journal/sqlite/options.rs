@@ -89,6 +89,7 @@ impl SqliteOptions {
         let (queue, jobs) = mpsc::channel();
         let writer = Writer {
             path: Arc::clone(&path),
+            max_bytes: self.max_bytes,
             database,
             alive,
             owners: owners.clone(),

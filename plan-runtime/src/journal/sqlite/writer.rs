@@ -135,6 +135,7 @@ impl From<rusqlite::Error> for Refused {
 
 pub(super) struct Writer {
     pub(super) path: Arc<Path>,
+    pub(super) max_bytes: Option<u64>,
     pub(super) database: Connection,
     pub(super) alive: Alive,
     pub(super) owners: Owners,
@@ -244,7 +245,7 @@ impl Writer {
     }
 
     fn fail(&mut self, job: &Job, cause: Cause) -> JournalError {
-        let failure = Failure::new(&self.path, cause);
+        let failure = Failure::new(&self.path, cause.limited(self.max_bytes));
         if let Some(Held { id, run, epoch }) = job.held()
             && self.held.get(run) == Some(epoch)
         {

@@ -195,6 +195,11 @@ impl fmt::Display for Limit {
                 "more than {} would run inside each other, the run's limit; end the recursion earlier, or raise `run::Limits::depth`",
                 describe::counted(limit, "plan")
             ),
+            Self::Recorded(limit) => write!(
+                f,
+                "the run has recorded more than {} in its journal, its limit; return less from its tools, or raise `run::Limits::recorded`",
+                describe::bytes(limit)
+            ),
         }
     }
 }

@@ -123,6 +123,7 @@ pub(crate) enum Limit {
     Attempts(usize),
     Elements(usize),
     Depth(usize),
+    Recorded(usize),
 }
 
 /// What is wrong, without where and why.

@@ -249,6 +249,7 @@ impl Limits {
             Limit::Attempts(attempts) => self.attempts == attempts,
             Limit::Elements(elements) => self.elements == elements,
             Limit::Depth(depth) => self.depth == depth,
+            Limit::Recorded(recorded) => self.recorded == recorded,
         }
     }
 }

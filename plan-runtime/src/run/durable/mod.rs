@@ -97,6 +97,8 @@ struct State {
     root: Option<Waker>,
     /// The last message that was taken.
     seen: u64,
+    /// The bytes of its records.
+    recorded: usize,
 }
 
 impl Durable {
@@ -137,6 +139,7 @@ impl Durable {
                 failure: None,
                 root: None,
                 seen: 0,
+                recorded: 0,
             }),
         }
     }
@@ -288,9 +291,17 @@ impl Durable {
         if self.failure().is_some() {
             return Err(());
         }
-        self.journal
-            .find(&self.claim, key)
-            .map_err(|error| self.fail(error))
+        let found = self.journal.find(&self.claim, key);
+        let found = found.map_err(|error| self.fail(error))?;
+        if let Some(found) = &found {
+            self.state().recorded += key.len() + found.body.len();
+        }
+        Ok(found)
+    }
+
+    /// The bytes of its records, as far as they are replayed or written.
+    pub(super) fn recorded(&self) -> usize {
+        self.state().recorded
     }
 
     /// The journal cannot be used: the run is over, and goes on when it is begun again.
@@ -314,6 +325,7 @@ impl Durable {
         if self.failure().is_some() {
             return Box::pin(pending());
         }
+        self.state().recorded += key.len() + body.len();
         let mut write = Writing {
             written: self.journal.record(&self.claim, key, body),
             durable: Arc::clone(self),
@@ -327,8 +339,10 @@ impl Durable {
         if self.failure().is_some() {
             return;
         }
+        let bytes = key.len() + body.len();
         let note = self.journal.record(&self.claim, key, body);
         let mut state = self.state();
+        state.recorded += bytes;
         state.notes.push_back(note);
         state.noted += 1;
         let root = state.root.take();

@@ -554,9 +554,12 @@ impl<'x> Schedule<'x> {
     #[cold]
     pub(super) fn wind_down(&mut self) -> bool {
         let interrupt = match self.interrupts.happened() {
-            Some(Interrupt::Cancelled | Interrupt::Deadline(_) | Interrupt::Block)
-                if self.has_inner() && self.ending.is_none() && self.winding.is_none() =>
-            {
+            Some(
+                Interrupt::Cancelled
+                | Interrupt::Deadline(_)
+                | Interrupt::Recorded(_)
+                | Interrupt::Block,
+            ) if self.has_inner() && self.ending.is_none() && self.winding.is_none() => {
                 self.interrupts.happened().cloned()
             }
             _ => return false,

@@ -155,7 +155,12 @@ impl Schedule<'_> {
     pub(super) fn begin_grace(&mut self) -> bool {
         let may_go_on = matches!(
             self.interrupts.happened(),
-            Some(Interrupt::Cancelled | Interrupt::Deadline(_) | Interrupt::Block)
+            Some(
+                Interrupt::Cancelled
+                    | Interrupt::Deadline(_)
+                    | Interrupt::Recorded(_)
+                    | Interrupt::Block
+            )
         );
         match &mut self.ending {
             Some(ending) if may_go_on && !ending.in_grace => ending.in_grace = true,
@@ -401,6 +406,7 @@ impl Schedule<'_> {
                 "DEADLINE",
                 format!("the run took longer than {}", format_duration(*limit)),
             ),
+            Some(Interrupt::Recorded(place)) => ("CANCELLED", place.to_string()),
             Some(_) => ("CANCELLED", "the run was cancelled".to_owned()),
             None => (
                 "CANCELLED",

@@ -2,7 +2,7 @@
 //! `attempts.rs`, decisions in `decisions.rs`, and what is sent to the run in `messages.rs`.
 
 use super::super::context::CallContext;
-use super::super::durable::{self, Replay};
+use super::super::durable::{self, Durable, Replay};
 use super::super::hash::StableHasher;
 use super::super::shared::SharedRun;
 use super::Schedule;
@@ -11,7 +11,7 @@ use crate::error::Interrupt;
 use crate::error::{Cause, RunError};
 use crate::journal::JournalError;
 use crate::plan::Plan;
-use crate::resolve::StoredValue;
+use crate::resolve::{Limit, StoredValue};
 use serde_json::Value;
 use std::fmt::Display;
 use std::hash::Hasher;
@@ -43,6 +43,7 @@ fn interrupt_of(run: &SharedRun, prefix: Option<&str>, key: &str) -> Option<(Rep
     let recorded = durable::decode(&found.body).map_err(unreadable).ok()?;
     let interrupt = match recorded.result {
         Ok(value) if value.is_null() => Interrupt::Cancelled,
+        Ok(Value::String(place)) => Interrupt::Recorded(place.into()),
         Ok(value) => Interrupt::Deadline(serde_json::from_value(value).map_err(unreadable).ok()?),
         Err(_) => return None,
     };
@@ -132,9 +133,22 @@ impl Schedule<'_> {
         if self.outer.is_none() {
             durable.poll(cx);
             self.receive(cx);
+            self.look_at_recorded(&durable);
         }
         if let Some(error) = durable.failure() {
             self.interrupts.happen(Interrupt::Journal(error));
+        }
+    }
+
+    /// Ends the run if it has recorded more than it may. What comes then may record as much again.
+    fn look_at_recorded(&self, durable: &Durable) {
+        let limit = self.allowance.limits().recorded;
+        let in_grace =
+            self.winding.is_some() || self.ending.as_ref().is_some_and(|it| it.is_in_grace());
+        let most = limit.saturating_mul(if in_grace { 2 } else { 1 });
+        if durable.recorded() > most && durable.is_live() {
+            let place = Limit::Recorded(limit).to_string().into();
+            self.interrupts.happen(Interrupt::Recorded(place));
         }
     }
 
@@ -178,10 +192,11 @@ impl Schedule<'_> {
         if self.own_prefix().is_none() || self.interrupt_record == Some(key) {
             return;
         }
-        // A cancellation has no limit.
+        // A cancellation has no limit, and the limit of what is recorded is a message.
         let limit = match self.interrupts.happened() {
             Some(Interrupt::Cancelled) => Ok(Value::Null),
             Some(Interrupt::Deadline(limit)) => serde_json::to_value(limit),
+            Some(Interrupt::Recorded(place)) => Ok(Value::from(&**place)),
             _ => return,
         };
         let now = durable.now();
