@@ -1,5 +1,6 @@
 //! Who is asked before calls: people, over the API.
 
+use crate::limits;
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::run_id::Start;
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::oneshot;
+use tokio::sync::{Semaphore, oneshot};
 
 /// A call that waits for an approval.
 #[derive(Clone, Serialize)]
@@ -30,6 +31,8 @@ struct Open {
 /// The open questions of all runs. After a restart, what was not answered is asked again, and has another id.
 pub(crate) struct Desk {
     next: AtomicU64,
+    /// How many more may be open. Others wait.
+    places: Semaphore,
     open: Mutex<BTreeMap<u64, Open>>,
     live: Arc<Live>,
     metrics: Arc<Metrics>,
@@ -48,6 +51,7 @@ impl Desk {
     pub(crate) fn new(live: Arc<Live>, metrics: Arc<Metrics>) -> Self {
         Self {
             next: AtomicU64::new(first()),
+            places: Semaphore::new(limits::QUESTIONS),
             open: Mutex::default(),
             live,
             metrics,
@@ -107,6 +111,8 @@ impl Gate for Desk {
         if call.is_read_only() || !Start::of(&run).asks {
             return Decision::Allow;
         }
+        // It is never closed.
+        let _place = self.places.acquire().await;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, decided) = oneshot::channel();
         let question = Question {

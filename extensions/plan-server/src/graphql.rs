@@ -1,5 +1,6 @@
 //! The step blueprint as GraphQL, with the blueprint's own names.
 
+use crate::budget::Budget;
 use crate::error::{Problem, short};
 use crate::limits;
 use crate::run_id::{Start, request_of};
@@ -31,6 +32,10 @@ pub(crate) fn schema(state: &Arc<State>) -> Blueprints {
 
 /// What is wrong with a request before it is validated. The complexity of a query does not count `__typename`, nor how often a fragment is spread.
 pub(crate) fn refused(request: &mut Request) -> Option<Response> {
+    if request.query.len() > limits::QUERY {
+        let most = limits::QUERY >> 10;
+        return Some(too_complex(format!("the query has more than {most} KiB")));
+    }
     let document = match request.parsed_query() {
         Ok(document) => document,
         Err(error) => return Some(Response::from_errors(vec![error])),
@@ -56,13 +61,18 @@ pub(crate) fn refused(request: &mut Request) -> Option<Response> {
     }
     let most = limits::QUERY_COMPLEXITY;
     (count > most).then(|| {
-        let message = format!("the query has more than {most} fields, fragments and variables");
-        let error = Error::new(message).extend_with(|_, more| {
-            more.set("code", "TOO_COMPLEX");
-            more.set("help", "Ask for less, or in several requests.");
-        });
-        Response::from_errors(vec![error.into_server_error(Pos::default())])
+        too_complex(format!(
+            "the query has more than {most} fields, fragments and variables"
+        ))
     })
+}
+
+fn too_complex(message: String) -> Response {
+    let error = Error::new(message).extend_with(|_, more| {
+        more.set("code", "TOO_COMPLEX");
+        more.set("help", "Ask for less, or in several requests.");
+    });
+    Response::from_errors(vec![error.into_server_error(Pos::default())])
 }
 
 /// A plan: steps that refer to each other by their places, such as `${step[0].data[0].id}`.
@@ -186,6 +196,10 @@ fn state<'c>(context: &Context<'c>) -> &'c Arc<State> {
     context.data_unchecked::<Arc<State>>()
 }
 
+fn budget<'c>(context: &Context<'c>) -> &'c Arc<Budget> {
+    context.data_unchecked::<Arc<Budget>>()
+}
+
 fn profile(strict: bool) -> Profile {
     if strict {
         Profile::Strict
@@ -274,11 +288,14 @@ fn run_of(state: &State, request: &str) -> Result<String, Problem> {
     Err(Problem::no_run(request))
 }
 
-fn results(state: &State, id: &str) -> Result<ExecutionResults, Problem> {
+fn results(state: &State, budget: &Budget, id: &str) -> Result<ExecutionResults, Problem> {
     let run = state.summary(id)?;
     let Results {
         results, metadata, ..
     } = report(state, id, true)?.to_execution_results();
+    for result in &results {
+        budget.answer(result.data.iter().chain(&result.resolved_params))?;
+    }
     let results = results.into_iter().map(|result| ToolResult {
         success: result.success,
         tool: result.tool,
@@ -311,7 +328,7 @@ fn results(state: &State, id: &str) -> Result<ExecutionResults, Problem> {
 impl Query {
     /// The plan of a request.
     async fn plan(&self, context: &Context<'_>, request_id: String) -> Result<Plan> {
-        let read = state(context).blocking(move |state| {
+        let read = budget(context).work(state(context), move |state, budget| {
             let id = run_of(state, &request_id)?;
             let run = state.summary(&id)?;
             let (plan, _) = state.plan(&id)?;
@@ -320,6 +337,7 @@ impl Query {
                 .map_err(|error| Problem::storage(&error))?;
             let written: Value =
                 serde_json::from_str(&text).map_err(|error| Problem::storage(&error))?;
+            budget.answer([&written])?;
             let number = |value: &Value| value.as_u64().and_then(|it| u32::try_from(it).ok());
             let step = |step: &Value| PlanStep {
                 tool: step["tool"].as_str().unwrap_or_default().to_owned(),
@@ -352,8 +370,9 @@ impl Query {
 
     /// What has become of a request so far.
     async fn results(&self, context: &Context<'_>, request_id: String) -> Result<ExecutionResults> {
-        let read =
-            state(context).blocking(move |state| results(state, &run_of(state, &request_id)?));
+        let read = budget(context).work(state(context), move |state, budget| {
+            results(state, budget, &run_of(state, &request_id)?)
+        });
         Ok(read.await?)
     }
 
@@ -364,8 +383,9 @@ impl Query {
         plan: PlanInput,
         #[graphql(default = true)] strict: bool,
     ) -> Result<Vec<PlanFinding>> {
-        let read = state(context).blocking(move |state| {
+        let read = budget(context).work(state(context), move |state, budget| {
             let text = plan.document(&plan.request()?).to_string();
+            budget.plan(text.len())?;
             Ok(match state.read(&text, profile(strict)) {
                 Ok(document) => document.warnings().iter().map(found).collect(),
                 Err(findings) => findings.iter().map(found).collect(),
@@ -389,8 +409,9 @@ impl Mutation {
         let request = plan.request()?;
         let id = start(strict).named(&request);
         let (started, other) = (id.clone(), start(!strict).named(&request));
-        let submitted: Result<Vec<PlanFinding>, Problem> = state
-            .blocking(move |state| {
+        let budget = budget(context);
+        let submitted: Result<Vec<PlanFinding>, Problem> = budget
+            .work(state, move |state, budget| {
                 if state
                     .db
                     .run(&other)
@@ -403,6 +424,7 @@ impl Mutation {
                     ));
                 }
                 let text = plan.document(&request).to_string();
+                budget.plan(text.len())?;
                 match state.read(&text, profile(strict)) {
                     Ok(document) => {
                         state.submit(&document, json!({}), &started)?;
@@ -428,12 +450,13 @@ impl Mutation {
             }));
         }
         ends(state, &id).await;
-        Ok(state.blocking(move |state| results(state, &id)).await?)
+        let read = budget.work(state, move |state, budget| results(state, budget, &id));
+        Ok(read.await?)
     }
 
     /// Ends a request: what runs is dropped. Whether it had not ended.
     async fn cancel_plan(&self, context: &Context<'_>, request_id: String) -> Result<bool> {
-        let cancelled = state(context).blocking(move |state| {
+        let cancelled = budget(context).work(state(context), move |state, _| {
             let id = run_of(state, &request_id)?;
             if state.summary(&id)?.ended.is_some() {
                 return Ok(false);

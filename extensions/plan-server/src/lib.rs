@@ -1,5 +1,8 @@
 //! An application that shows plans at work: a page on which people check, fill in, approve, run and watch plans, a JSON API, GraphQL, and metrics.
 
+mod answer;
+mod budget;
+mod connections;
 mod desk;
 mod error;
 mod graphql;
@@ -15,5 +18,6 @@ mod server;
 mod state;
 mod tools;
 mod view;
+mod watch;
 
 pub use server::{Server, ServerError, Settings};

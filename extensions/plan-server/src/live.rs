@@ -4,10 +4,13 @@ use crate::desk::Question;
 use crate::limits;
 use crate::metrics::{Metrics, OfCall, OfReference, OfTool};
 use crate::run_id::{Start, reading};
+use crate::watch::{Watched, event};
+use axum::body::Bytes;
 use plan_runtime::Plan;
 use plan_runtime::plan::Body;
 use plan_runtime::run::{Observer, Status, StepError, StepRef, Totals};
 use serde::Serialize;
+use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -31,8 +34,8 @@ pub(crate) struct StepEvent {
 
 #[derive(Clone)]
 pub(crate) enum Happened {
-    Step(StepEvent),
-    Asked(Question),
+    /// An event as it is sent.
+    Event(Bytes),
     /// The run waits for a value, or may have ended, or a question was taken away: its state is to be looked at.
     Changed,
 }
@@ -43,14 +46,21 @@ pub(crate) struct Live(Mutex<Channels>);
 
 #[derive(Default)]
 struct Channels {
-    of_runs: HashMap<String, broadcast::Sender<Happened>>,
+    of_runs: HashMap<String, Channel>,
     subscribers: usize,
     /// Runs in which a plan has finished, which may be their own.
     finished: HashSet<String>,
 }
 
+/// The channel of a run.
+struct Channel {
+    sender: broadcast::Sender<Happened>,
+    watched: Arc<Watched>,
+}
+
 /// Somebody who watches a run.
 pub(crate) struct Subscriber {
+    pub(crate) watched: Arc<Watched>,
     live: Arc<Live>,
     metrics: Arc<Metrics>,
     run: String,
@@ -65,14 +75,15 @@ impl Live {
 
     fn send(&self, run: &str, event: impl FnOnce() -> Happened) {
         let channels = self.channels();
-        if let Some(sender) = channels.of_runs.get(run) {
+        if let Some(Channel { sender, watched }) = channels.of_runs.get(run) {
+            watched.changed();
             // The receiver of who is too slow says so.
             let _ = sender.send(event());
         }
     }
 
     pub(crate) fn asked(&self, run: &str, question: Question) {
-        self.send(run, || Happened::Asked(question));
+        self.send(run, || of_event("question", &question));
     }
 
     pub(crate) fn changed(&self, run: &str) {
@@ -104,10 +115,14 @@ impl Live {
         if channels.subscribers >= limits::SUBSCRIBERS {
             return None;
         }
-        let sender = channels
+        let channel = channels
             .of_runs
             .entry(run.to_owned())
-            .or_insert_with(|| broadcast::channel(limits::EVENTS).0);
+            .or_insert_with(|| Channel {
+                sender: broadcast::channel(limits::EVENTS).0,
+                watched: Arc::default(),
+            });
+        let (sender, watched) = (&channel.sender, Arc::clone(&channel.watched));
         if sender.receiver_count() >= limits::SUBSCRIBERS_OF_RUN {
             return None;
         }
@@ -115,6 +130,7 @@ impl Live {
         channels.subscribers += 1;
         metrics.subscribers.inc();
         Some(Subscriber {
+            watched,
             live: Arc::clone(self),
             metrics: Arc::clone(metrics),
             run: run.to_owned(),
@@ -138,12 +154,21 @@ impl Drop for Subscriber {
         self.receiver = None;
         let mut channels = self.live.channels();
         channels.subscribers -= 1;
-        let is_last = |sender: &broadcast::Sender<Happened>| sender.receiver_count() == 0;
+        let is_last = |channel: &Channel| channel.sender.receiver_count() == 0;
         if channels.of_runs.get(&self.run).is_some_and(is_last) {
             channels.of_runs.remove(&self.run);
         }
         self.metrics.subscribers.dec();
     }
+}
+
+/// An event, or that the state is to be looked at if the event is too long.
+fn of_event(name: &str, value: &impl Serialize) -> Happened {
+    let event = event(name, &json!(value));
+    if event.len() > limits::EVENT {
+        return Happened::Changed;
+    }
+    Happened::Event(event)
 }
 
 /// Tells those who watch a run what happens, and counts it.
@@ -168,7 +193,7 @@ impl Watch {
                 ..StepEvent::default()
             };
             fill(&mut event);
-            Happened::Step(event)
+            of_event("step", &event)
         });
     }
 

@@ -57,6 +57,7 @@ pub(crate) struct Metrics {
     pub(crate) call_time: Family<OfTool, Histogram>,
     pub(crate) subscribers: Gauge,
     pub(crate) questions: Gauge,
+    pub(crate) states: Counter,
     pub(crate) connections: Gauge,
 }
 
@@ -79,6 +80,7 @@ impl Metrics {
             call_time: Family::new_with_constructor(call_time as fn() -> Histogram),
             subscribers: Gauge::default(),
             questions: Gauge::default(),
+            states: Counter::default(),
             connections: Gauge::default(),
         };
         let it = &mut all.registry;
@@ -133,6 +135,11 @@ impl Metrics {
             "questions",
             "Calls that wait for an approval",
             all.questions.clone(),
+        );
+        it.register(
+            "states",
+            "States of runs that were made for clients that watch a run",
+            all.states.clone(),
         );
         it.register("connections", "Open connections", all.connections.clone());
         all

@@ -1,16 +1,15 @@
 //! The requests about plans and runs.
 
+use crate::answer::Text;
 use crate::error::{Json, Path, Problem, Query, short};
 use crate::limits;
-use crate::live::{Happened, StepEvent, Subscriber, millis};
+use crate::live::{StepEvent, millis};
 use crate::run_id::{Start, request_of};
 use crate::state::{State, findings_json, profile};
 use crate::view;
 use axum::extract::State as From;
 use axum::http::StatusCode;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use axum::response::{Html, IntoResponse, Response};
-use futures_util::stream::{self, Stream, StreamExt};
+use axum::response::{IntoResponse, Response};
 use plan_runtime::Plan;
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunFilter, RunState, RunSummary};
@@ -18,13 +17,11 @@ use plan_runtime::plan::Role;
 use plan_runtime::run::{Attempt, Decision, Report, SignalError, Status};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use tokio::sync::watch;
 
 type Answer<T = axum::Json<Value>> = Result<T, Problem>;
-type Shared = From<Arc<State>>;
+pub(crate) type Shared = From<Arc<State>>;
 
 /// `POST /api/check`.
 #[derive(Deserialize)]
@@ -149,7 +146,7 @@ fn time(at: SystemTime) -> String {
 }
 
 impl State {
-    fn state_of(&self, run: &RunSummary) -> &'static str {
+    pub(crate) fn state_of(&self, run: &RunSummary) -> &'static str {
         match run.state {
             RunState::Running if !run.is_owned || self.desk.asks(&run.id) => "waiting",
             RunState::Running => "running",
@@ -218,13 +215,19 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
 
 /// The report of a run, with its values or without them.
 pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report, Problem> {
-    let report = state
-        .db
-        .report_with(&state.toolbox, &state.office, id, |run| {
+    let report = |has_values| {
+        let (db, toolbox) = (&state.db, &state.toolbox);
+        db.report_with(toolbox, &state.office, id, |run| {
             run.capture_arguments(has_values)
                 .capture_outputs(has_values)
-        });
-    report.map_err(|error| {
+                .limits(limits::OF_REPORT)
+        })
+    };
+    let made = match report(has_values) {
+        Err(error) if has_values && error.is_limit() => report(false),
+        made => made,
+    };
+    made.map_err(|error| {
         Problem::new(
             StatusCode::CONFLICT,
             "NO_REPORT",
@@ -235,7 +238,7 @@ pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report
 }
 
 /// What is known of a run: all, or as much as many who watch it may be sent again and again, which is without values of any size.
-fn whole(state: &State, id: &str, has_values: bool) -> Answer<Value> {
+pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Answer<Value> {
     let run = state.summary(id)?;
     let (plan, inputs) = state.plan(id)?;
     let report = report(state, id, has_values);
@@ -267,7 +270,9 @@ fn whole(state: &State, id: &str, has_values: bool) -> Answer<Value> {
             json["undone"] = undone(&plan, &report);
             json["error"] = error(&report).map_or(Value::Null, Value::String);
             if run.state == RunState::Failed && json["error"].is_null() {
-                json["error"] = "it was cancelled, or took too long".into();
+                // What ended the run may be none of its steps: a cancellation, its time, a limit.
+                let error = state.db.error(id);
+                json["error"] = error.map_err(|error| Problem::storage(&error))?.into();
             }
             json["report"] = json!(report);
         }
@@ -385,17 +390,25 @@ fn error(report: &Report) -> Option<String> {
     })
 }
 
-pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer {
+pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer<Response> {
+    let run = id.clone();
     state
-        .blocking(move |state| Ok(axum::Json(whole(state, &id, true)?)))
+        .look(&run, move |state| {
+            let whole = whole(state, &id, true)?;
+            let text = Text::new(&state.answers, "", &whole, "")?;
+            Ok(text.response("application/json"))
+        })
         .await
 }
 
-pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<Html<String>> {
+pub(crate) async fn page(From(state): Shared, Path(id): Path<String>) -> Answer<Response> {
+    let run = id.clone();
     state
-        .blocking(move |state| {
+        .look(&run, move |state| {
             let report = report(state, &id, true)?;
-            Ok(Html(report.to_html_linked("/report.css", "/report.js")))
+            let html = report.to_html_linked("/report.css", "/report.js");
+            let text = Text::of(&state.answers, html.into_bytes())?;
+            Ok(text.response("text/html; charset=utf-8"))
         })
         .await
 }
@@ -500,98 +513,4 @@ pub(crate) async fn cancel(From(state): Shared, Path(id): Path<String>) -> Answe
             Ok(axum::Json(json!({})))
         })
         .await
-}
-
-/// How often a run that is watched is looked at, in case something happened that nobody told of.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// Somebody who watches a run.
-struct Watcher {
-    state: Arc<State>,
-    id: String,
-    subscriber: Subscriber,
-    /// The state and the waits that were last sent.
-    waits: Value,
-    is_due: bool,
-    has_ended: bool,
-}
-
-impl Watcher {
-    /// The next events; nothing after the end.
-    async fn next(&mut self) -> Option<Vec<Event>> {
-        if self.has_ended {
-            return None;
-        }
-        while !self.is_due {
-            match tokio::time::timeout(LOOK, self.subscriber.next()).await {
-                Ok(Happened::Step(step)) => return Some(vec![event("step", &json!(step))]),
-                Ok(Happened::Asked(question)) => {
-                    return Some(vec![event("question", &json!(question))]);
-                }
-                Ok(Happened::Changed) => self.is_due = true,
-                Err(_) => {
-                    // It is cheap to see that nothing has changed.
-                    let run = self.state.summary(&self.id).ok()?;
-                    let waits = self.waits["state"] != self.state.state_of(&run);
-                    self.is_due = waits || run.ended.is_some();
-                }
-            }
-        }
-        self.is_due = false;
-        let id = self.id.clone();
-        let whole = self
-            .state
-            .blocking(move |state| whole(state, &id, false))
-            .await;
-        let state = match whole {
-            Ok(state) => state,
-            Err(_) => {
-                // It is tried again with the next look, when there is less to do.
-                tokio::time::sleep(LOOK).await;
-                self.is_due = true;
-                return Some(Vec::new());
-            }
-        };
-        let mut events = vec![event("state", &state)];
-        let waits = json!({"state": state["state"], "waits": state["waits"]});
-        if self.waits["waits"] != waits["waits"] {
-            events.push(event("waits", &state["waits"]));
-        }
-        self.waits = waits;
-        if !state["ended"].is_null() {
-            self.has_ended = true;
-            events.push(event("end", &json!({"state": state["state"]})));
-        }
-        Some(events)
-    }
-}
-
-fn event(name: &str, value: &Value) -> Event {
-    Event::default().event(name).data(value.to_string())
-}
-
-pub(crate) async fn events(
-    From(state): Shared,
-    Path(id): Path<String>,
-    axum::Extension(mut is_ending): axum::Extension<watch::Receiver<()>>,
-) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
-    let run = state.summary(&id)?;
-    let subscriber = state.live.subscribe(&state.metrics, &run.id);
-    let subscriber = subscriber.ok_or_else(|| Problem::busy("too many who watch runs"))?;
-    let watcher = Watcher {
-        state,
-        id,
-        subscriber,
-        waits: Value::Null,
-        is_due: true,
-        has_ended: false,
-    };
-    let batches = stream::unfold(watcher, async |mut watcher| {
-        let events = watcher.next().await?;
-        Some((events, watcher))
-    });
-    let events = batches.flat_map(|events| stream::iter(events.into_iter().map(Ok)));
-    // The client connects again, to the next server.
-    let events = events.take_until(async move { is_ending.changed().await });
-    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }

@@ -1,35 +1,39 @@
 //! The server: its routes, its connections, and how it begins and ends.
 
+use crate::budget::Budget;
+use crate::connections::{Client, Connection, Connections, Stream};
 use crate::error::Problem;
 use crate::graphql::{Blueprints, refused, schema};
 use crate::metrics::OfRequest;
 use crate::state::State;
 use crate::tools::{Office, toolbox};
-use crate::{limits, live, page, runs, samples};
+use crate::{limits, live, page, runs, samples, watch};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State as From};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use plan_runtime::journal::{JournalError, Sqlite};
-use plan_runtime::run::{Limits, Throttle};
+use plan_runtime::journal::{JournalError, SqliteOptions};
+use plan_runtime::run::Throttle;
 use std::fmt;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::future::Future;
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 /// Where a server listens, and where it keeps its runs.
 #[derive(Clone, Debug)]
@@ -46,6 +50,8 @@ pub struct Server {
     throttle: Throttle,
     listener: TcpListener,
     address: SocketAddr,
+    /// Keeps other servers from the folder. The system lets go of it when the process ends, whichever way.
+    _lock: File,
 }
 
 /// Why a server cannot begin, or go on.
@@ -94,6 +100,24 @@ fn private_folder(folder: &Path) -> io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
+/// Locks a folder, so that no other server runs its runs and has its effects.
+fn lock(folder: &Path) -> Result<File, ServerError> {
+    let path = folder.join("lock");
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    let file = options.open(&path).map_err(at(path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(ServerError::Io(
+            folder.display().to_string(),
+            io::Error::other(
+                "another server uses this folder; stop that server, or give this one a folder of its own with `--data FOLDER`",
+            ),
+        )),
+        Err(TryLockError::Error(error)) => Err(at(path.display())(error)),
+    }
+}
+
 /// The token of a folder, which is made if there is none. Only its owner can read it.
 fn token(folder: &Path) -> Result<String, ServerError> {
     let path = folder.join("token");
@@ -115,7 +139,7 @@ fn token(folder: &Path) -> Result<String, ServerError> {
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let mut token = String::new();
-            let mut file = std::fs::File::open(&path).map_err(at(path.display()))?;
+            let mut file = File::open(&path).map_err(at(path.display()))?;
             file.read_to_string(&mut token)
                 .map_err(at(path.display()))?;
             match token.trim() {
@@ -137,12 +161,14 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// The folder cannot be used, its database is that of a newer version, or the address is taken.
+    /// The folder cannot be used, another server has it, its database is that of a newer version, or the address is taken.
     pub async fn bind(settings: &Settings) -> Result<Self, ServerError> {
         let folder = &settings.data;
         private_folder(folder).map_err(at(folder.display()))?;
+        let lock = lock(folder)?;
         let token = token(folder)?;
-        let db = Sqlite::open(folder.join("runs.db"))?;
+        let options = SqliteOptions::new().max_bytes(limits::DATABASE);
+        let db = options.open(folder.join("runs.db"))?;
         let effects = folder.join("effects.jsonl");
         let office = Office::open(&effects).map_err(at(effects.display()))?;
         let throttle = Throttle::new().concurrency("*", limits::CALLS);
@@ -155,6 +181,7 @@ impl Server {
             throttle,
             listener,
             address,
+            _lock: lock,
         })
     }
 
@@ -189,7 +216,7 @@ impl Server {
         runs.map_err(at("the thread of the runs"))?;
         let counts = tokio::spawn(count(Arc::clone(&self.state)));
 
-        let places = Arc::new(Semaphore::new(limits::CONNECTIONS));
+        let connections = Connections::new(Arc::clone(&self.state.metrics));
         let graceful = GracefulShutdown::new();
         let (ending, is_ending) = tokio::sync::watch::channel(());
         let router = router(&self.state, is_ending);
@@ -197,7 +224,10 @@ impl Server {
         let failed = loop {
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => self.connect(stream, &places, &router, &graceful),
+                    Ok((stream, address)) => match connections.add(address.ip()) {
+                        Some(connection) => connect(stream, connection, &router, &graceful),
+                        None => drop(tokio::spawn(refuse(stream))),
+                    },
                     Err(error) => {
                         // There are no more file descriptors, say. Some will be free again.
                         tracing::warn!(%error, "a connection was not accepted");
@@ -232,34 +262,6 @@ impl Server {
         counts.abort();
         Ok(served?)
     }
-
-    fn connect(
-        &self,
-        stream: TcpStream,
-        places: &Arc<Semaphore>,
-        router: &Router,
-        graceful: &GracefulShutdown,
-    ) {
-        let Ok(place) = Arc::clone(places).try_acquire_owned() else {
-            tokio::spawn(refuse(stream));
-            return;
-        };
-        let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(router.clone());
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits::HEAD_TIME)
-            .max_buf_size(limits::HEAD)
-            .serve_connection(TokioIo::new(stream), service);
-        let connection = graceful.watch(connection);
-        let connected = Connected::new(&self.state, place);
-        tokio::spawn(async move {
-            let _connected = connected;
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended");
-            }
-        });
-    }
 }
 
 impl fmt::Debug for Server {
@@ -268,26 +270,36 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A connection that is open.
-struct Connected {
-    state: Arc<State>,
-    _place: OwnedSemaphorePermit,
-}
-
-impl Connected {
-    fn new(state: &Arc<State>, place: OwnedSemaphorePermit) -> Self {
-        state.metrics.connections.inc();
-        Self {
-            state: Arc::clone(state),
-            _place: place,
+/// Answers the requests of a connection until it ends, or makes room for another one.
+fn connect(
+    stream: TcpStream,
+    connection: Connection,
+    router: &Router,
+    graceful: &GracefulShutdown,
+) {
+    let _ = stream.set_nodelay(true);
+    let stream = Stream::new(stream, Arc::clone(&connection.client));
+    let router = TowerToHyperService::new(router.clone());
+    let client = Arc::clone(&connection.client);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&client));
+        router.call(request)
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits::HEAD_TIME)
+        .max_buf_size(limits::HEAD)
+        .serve_connection(TokioIo::new(stream), service);
+    let served = graceful.watch(served);
+    tokio::spawn(async move {
+        let mut connection = connection;
+        tokio::select! {
+            served = served => if let Err(error) = served {
+                tracing::debug!(%error, "a connection ended");
+            },
+            _ = &mut connection.ended => tracing::debug!("a connection made room for another one"),
         }
-    }
-}
-
-impl Drop for Connected {
-    fn drop(&mut self) {
-        self.state.metrics.connections.dec();
-    }
+    });
 }
 
 /// Tells a client that there is no room.
@@ -306,11 +318,15 @@ async fn refuse(mut stream: TcpStream) {
     let _ = tokio::time::timeout(Duration::from_secs(1), told).await;
 }
 
+/// After how long without a failure earlier ones do not count.
+const WELL: Duration = Duration::from_secs(30);
+
 /// Runs what was submitted. After a failure of the database it is tried again, since the disk may be full for a while only.
 async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<(), JournalError> {
     let mut stopped = std::pin::pin!(stopped);
     let mut failures = 0;
     loop {
+        let began = Instant::now();
         let for_runs = Arc::clone(state);
         let serve = state
             .db
@@ -323,12 +339,9 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
                 run: id.to_owned(),
                 began: for_runs.begins(id),
             };
-            let limits = Limits::UNTRUSTED
-                .total(limits::RUN_BYTES)
-                .time(limits::RUN_TIME);
             run.gate(Arc::clone(&for_runs.desk))
                 .concurrency(limits::CALLS_OF_RUN)
-                .limits(limits)
+                .limits(limits::OF_RUN)
                 .observe(watch)
         });
         let served = tokio::select! {
@@ -336,7 +349,11 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
             _ = &mut stopped => return Ok(()),
         };
         let Err(error) = served else { return Ok(()) };
-        failures += 1;
+        failures = if began.elapsed() > WELL {
+            1
+        } else {
+            failures + 1
+        };
         tracing::error!(%error, failures, "the runs cannot go on");
         if failures >= 10 {
             return Err(error);
@@ -345,12 +362,18 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
     }
 }
 
-/// Counts runs that end.
+/// Counts runs that end, and deletes those that ended first where there is no room for more.
 async fn count(state: Arc<State>) {
     loop {
         tokio::time::sleep(Duration::from_millis(250)).await;
         let counted = Arc::clone(&state);
-        let _ = tokio::task::spawn_blocking(move || counted.count_ended()).await;
+        let work = move || {
+            counted.count_ended();
+            counted.delete_ended()
+        };
+        if let Ok(Err(error)) = tokio::task::spawn_blocking(work).await {
+            tracing::error!(%error, "runs cannot be deleted");
+        }
     }
 }
 
@@ -360,7 +383,7 @@ fn router(state: &Arc<State>, is_ending: tokio::sync::watch::Receiver<()>) -> Ro
         .route("/api/check", post(runs::check))
         .route("/api/runs", post(runs::begin).get(runs::list))
         .route("/api/runs/{id}", get(runs::show))
-        .route("/api/runs/{id}/events", get(runs::events))
+        .route("/api/runs/{id}/events", get(watch::events))
         .route("/api/runs/{id}/report.html", get(runs::page))
         .route("/api/runs/{id}/questions/{question}", post(runs::decide))
         .route("/api/runs/{id}/signals", post(runs::signal))
@@ -396,6 +419,9 @@ async fn authorized(From(state): From<Arc<State>>, request: Request, next: Next)
     // As long for each token of this length, whatever is wrong with it.
     let is_token = given.is_some_and(|given| bool::from(given.ct_eq(state.token.as_bytes())));
     if is_token {
+        if let Some(client) = request.extensions().get::<Arc<Client>>() {
+            client.is_known();
+        }
         return next.run(request).await;
     }
     tracing::debug!(path = request.uri().path(), "a request had no right token");
@@ -455,9 +481,10 @@ async fn other_method() -> Problem {
 }
 
 async fn graphql(
+    From(state): From<Arc<State>>,
     axum::Extension(schema): axum::Extension<Blueprints>,
     crate::error::Json(body): crate::error::Json<serde_json::Value>,
-) -> Result<axum::Json<async_graphql::Response>, Problem> {
+) -> Result<Response, Problem> {
     let malformed = |message: String, help: &'static str| {
         Problem::new(StatusCode::BAD_REQUEST, "MALFORMED_BODY", message, help)
     };
@@ -474,9 +501,14 @@ async fn graphql(
     let mut request: async_graphql::Request = serde_json::from_value(body)
         .map_err(|error| malformed(format!("the body is not a GraphQL request: {error}"), help))?;
     if let Some(refused) = refused(&mut request) {
-        return Ok(axum::Json(refused));
+        return Ok(axum::Json(refused).into_response());
     }
-    Ok(axum::Json(schema.execute(request).await))
+    let budget = Budget::new(&state);
+    let answer = schema.execute(request.data(Arc::clone(&budget))).await;
+    // It may be long.
+    let text = tokio::task::spawn_blocking(move || budget.text(&answer)).await;
+    let text = text.map_err(|error| Problem::storage(&error))??;
+    Ok(text.response("application/json"))
 }
 
 async fn sdl(axum::Extension(schema): axum::Extension<Blueprints>) -> String {

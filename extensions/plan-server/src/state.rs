@@ -1,5 +1,6 @@
 //! What the handlers of requests share.
 
+use crate::answer::Room;
 use crate::desk::Desk;
 use crate::error::Problem;
 use crate::limits;
@@ -7,18 +8,29 @@ use crate::live::Live;
 use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
 use crate::run_id::reading;
 use crate::tools::Office;
+use axum::http::StatusCode;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{
     Code, Document, Finding, Findings, Limits, Profile, Reader, Severity, Toolbox,
 };
-use plan_runtime::journal::{JournalError, RunFilter, RunState, RunSummary, Sqlite};
+use plan_runtime::journal::{
+    Journal, JournalError, RunFilter, RunInfo, RunState, RunSummary, Sqlite,
+};
 use plan_runtime::run::RunError;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+
+/// How many runs are deleted together, about.
+const MOST_DELETED: usize = 128;
+
+fn bytes_of(info: &RunInfo) -> usize {
+    info.document.len() + info.inputs.len()
+}
 
 pub(crate) struct State {
     pub(crate) db: Sqlite,
@@ -28,10 +40,34 @@ pub(crate) struct State {
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) token: String,
+    /// Room for the answers that are on their way, and for the states of runs that are watched.
+    pub(crate) answers: Room,
+    pub(crate) states: Room,
+    /// The runs that are looked at, each by one at a time.
+    looks: Mutex<HashMap<String, Arc<Turn>>>,
     readers: Arc<Semaphore>,
     waiting: AtomicUsize,
-    /// Runs that have not ended, as far as is known.
-    open: AtomicUsize,
+    /// Runs that have not ended, as far as is known, with the bytes of their plans and inputs.
+    open: Mutex<OpenRuns>,
+}
+
+type Turn = tokio::sync::Mutex<()>;
+
+#[derive(Default)]
+struct OpenRuns {
+    of_runs: HashMap<String, usize>,
+    bytes: usize,
+}
+
+impl OpenRuns {
+    fn add(&mut self, id: &str, bytes: usize) {
+        let before = self.of_runs.insert(id.to_owned(), bytes);
+        self.bytes = self.bytes + bytes - before.unwrap_or_default();
+    }
+
+    fn remove(&mut self, id: &str) {
+        self.bytes -= self.of_runs.remove(id).unwrap_or_default();
+    }
 }
 
 /// A place among the requests that wait for their turn. A client may be gone before its turn comes.
@@ -61,10 +97,11 @@ impl State {
         token: String,
     ) -> Result<Self, JournalError> {
         let (live, metrics) = (Arc::new(Live::default()), Arc::new(Metrics::new()));
-        let mut open = 0;
+        let mut open = OpenRuns::default();
         for run in db.runs(&RunFilter::new().state(RunState::Running)) {
-            run?;
-            open += 1;
+            let id = run?.id;
+            let info = db.look(&id)?;
+            open.add(&id, info.map_or(0, |info| bytes_of(&info)));
         }
         Ok(Self {
             desk: Arc::new(Desk::new(Arc::clone(&live), Arc::clone(&metrics))),
@@ -76,7 +113,10 @@ impl State {
             token,
             readers: Arc::new(Semaphore::new(limits::READERS)),
             waiting: AtomicUsize::new(0),
-            open: AtomicUsize::new(open),
+            answers: Room::new(limits::ANSWERS),
+            states: Room::new(limits::STATES),
+            looks: Mutex::default(),
+            open: Mutex::new(open),
         })
     }
 
@@ -97,6 +137,25 @@ impl State {
             Ok(result) => result,
             Err(error) => Err(Problem::storage(&error)),
         }
+    }
+
+    /// Looks at a run, as [`blocking`](Self::blocking). Those who look at the same run do so one after the other, so that others have their turn.
+    pub(crate) async fn look<T: Send + 'static>(
+        self: &Arc<Self>,
+        id: &str,
+        work: impl FnOnce(&Arc<Self>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = {
+            let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+            looks.retain(|_, turn| Arc::strong_count(turn) > 1);
+            Arc::clone(looks.entry(id.to_owned()).or_default())
+        };
+        let _turn = turn.lock().await;
+        self.blocking(work).await
+    }
+
+    fn open(&self) -> MutexGuard<'_, OpenRuns> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads a plan, and counts what is found.
@@ -142,21 +201,74 @@ impl State {
         inputs: Value,
         id: &str,
     ) -> Result<(), Problem> {
-        if self.open.load(Ordering::Acquire) >= limits::OPEN_RUNS {
-            return Err(Problem::busy("too many runs that have not ended"));
-        }
         let is_new = self
             .db
             .run(id)
             .map_err(|error| Problem::storage(&error))?
             .is_none();
+        let info = RunInfo {
+            plan: document.plan().name.clone(),
+            document: serde_json::to_string(document.plan()).unwrap_or_default(),
+            inputs: inputs.to_string(),
+        };
+        if is_new {
+            self.has_room(bytes_of(&info))?;
+        }
         let run = self.toolbox.run(document, inputs, &self.office);
         let submitted = Handle::current().block_on(run.submit(&self.db, id));
         submitted.map_err(|error| refused(&error, is_new))?;
         if is_new {
-            self.open.fetch_add(1, Ordering::AcqRel);
+            self.open().add(id, bytes_of(&info));
             self.metrics.started.inc();
             tracing::info!(run = id, plan = %document.plan().name, "a run was submitted");
+        }
+        Ok(())
+    }
+
+    /// Whether there is room for a further run.
+    fn has_room(&self, bytes: usize) -> Result<(), Problem> {
+        let open = self.open();
+        if open.of_runs.len() >= limits::OPEN_RUNS || open.bytes + bytes > limits::OPEN_BYTES {
+            return Err(Problem::busy("too many runs that have not ended"));
+        }
+        drop(open);
+        let used = self.db.used_bytes();
+        let used = used.map_err(|error| Problem::storage(&error))?;
+        if used < limits::DATABASE_FOR_NEW {
+            return Ok(());
+        }
+        Err(Problem::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "FULL",
+            format!(
+                "the database of runs has {} of its {} MiB, and the rest is for the runs that have begun",
+                used >> 20,
+                limits::DATABASE >> 20
+            ),
+            "Wait until runs have ended, or cancel some. The server deletes those that ended first.",
+        ))
+    }
+
+    /// Deletes the runs that ended first while the database has more bytes than there is to be of them.
+    pub(crate) fn delete_ended(&self) -> Result<(), JournalError> {
+        while self.db.used_bytes()? > limits::DATABASE_FOR_ENDED {
+            let ended = self.db.runs(&RunFilter::new());
+            let ended = ended.filter_map(|run| run.map(|run| run.ended).transpose());
+            let ended: Result<Vec<SystemTime>, _> = ended.take(MOST_DELETED).collect();
+            let mut ended = ended?;
+            ended.sort_unstable();
+            let Some(last) = ended.get(ended.len() / 2) else {
+                return Ok(());
+            };
+            let age = SystemTime::now().duration_since(*last).unwrap_or_default();
+            let deleted = self.db.delete(age)?;
+            if deleted == 0 {
+                return Ok(());
+            }
+            tracing::warn!(
+                deleted,
+                "the runs that ended first are deleted, since the database is full"
+            );
         }
         Ok(())
     }
@@ -169,7 +281,6 @@ impl State {
 
     /// The plan of a run, and its inputs.
     pub(crate) fn plan(&self, id: &str) -> Result<(Plan, Value), Problem> {
-        use plan_runtime::journal::Journal;
         let info = self.db.look(id).map_err(|error| Problem::storage(&error))?;
         let info = info.ok_or_else(|| Problem::no_run(id))?;
         let plan =
@@ -207,10 +318,7 @@ impl State {
             let took = ended.duration_since(run.began).unwrap_or_default();
             self.metrics.run_time.observe(took.as_secs_f64());
             tracing::info!(run = id, state, ?took, "a run has ended");
-            let one_less = |open: usize| open.checked_sub(1);
-            let _ = self
-                .open
-                .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less);
+            self.open().remove(&id);
             self.live.changed(&id);
         }
         self.live.still_open(open);
@@ -219,7 +327,6 @@ impl State {
 
 /// What kept a run from being submitted.
 fn refused(error: &RunError, is_new: bool) -> Problem {
-    use axum::http::StatusCode;
     let other = || {
         Problem::new(
             StatusCode::CONFLICT,

@@ -316,29 +316,212 @@ fn slow_clients_are_cut_off() {
     }
 }
 
+/// Clients without a token that do nothing, or do not read, are in nobody's way.
 #[test]
 fn too_many_connections_leave_room_for_others() {
     let folder = Folder::new();
     let server = Process::start(&folder);
-    let mut open: Vec<TcpStream> = (0..1_500)
-        .map_while(|_| TcpStream::connect(server.url.strip_prefix("http://").unwrap()).ok())
-        .collect();
-    assert!(open.len() > 1_100, "this machine allows too few");
-    // The last ones were refused, in words.
-    let mut last = open.pop().unwrap();
-    last.set_read_timeout(Some(PATIENCE)).unwrap();
-    let mut answer = String::new();
-    last.read_to_string(&mut answer).unwrap();
-    is_problem(&answer, 503);
-    assert!(answer.contains("too many connections") && answer.contains("retry-after"));
-    drop(open);
-    // What was closed is free again.
-    let began = Instant::now();
-    while status(&raw(&server, &request("GET", "/health", "", ""))) != 200 {
-        assert!(began.elapsed() < PATIENCE);
-        thread::sleep(Duration::from_millis(20));
+    let most = plan_server::limits::CONNECTIONS;
+    let address = server.url.strip_prefix("http://").unwrap();
+    let page = b"GET /page.js HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100);
+    let mut open = Vec::new();
+    for number in 0..most + most / 4 {
+        let Ok(mut stream) = TcpStream::connect(address) else {
+            break;
+        };
+        if number % 2 == 0 {
+            let _ = stream.set_write_timeout(Some(Duration::from_millis(10)));
+            let _ = stream.write_all(&page);
+        }
+        open.push(stream);
+        if number % 100 == 0 {
+            serves(&server);
+        }
+    }
+    assert!(open.len() > most, "this machine allows too few");
+    for _ in 0..20 {
+        assert_eq!(server.get("/api/runs").0, 200);
+        // Even without the token.
+        assert_eq!(
+            status(&raw(&server, &request("GET", "/health", "", ""))),
+            200
+        );
     }
     serves(&server);
+    drop(open);
+}
+
+/// What is sent to a client that does not read ends, also if it has the token.
+#[test]
+fn clients_that_do_not_read_are_cut_off() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let token = format!("authorization: Bearer {}\r\n", server.token);
+    let mut stream = connect(&server);
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    let schema = format!("GET /graphql/schema HTTP/1.1\r\nhost: x\r\n{token}\r\n");
+    let began = Instant::now();
+    // The server reads no further request while it cannot answer.
+    let error = loop {
+        if let Err(error) = stream.write_all(schema.as_bytes()) {
+            break error;
+        }
+        assert!(began.elapsed() < PATIENCE, "it is never cut off");
+    };
+    let is_closed = matches!(
+        error.kind(),
+        std::io::ErrorKind::ConnectionReset | std::io::ErrorKind::BrokenPipe
+    );
+    assert!(is_closed, "{error}");
+    serves(&server);
+}
+
+/// A plan of one step for each of these texts, which gives the text back.
+fn texts(name: &str, count: usize, length: usize) -> Value {
+    let step = json!({"tool": "slow", "params": {"ms": 0, "text": "x".repeat(length)}});
+    json!({"requestId": name, "steps": vec![step; count]})
+}
+
+/// The code of the first error of an answer.
+fn code(answer: &Value) -> &str {
+    answer["errors"][0]["extensions"]["code"]
+        .as_str()
+        .unwrap_or_default()
+}
+
+#[test]
+fn a_graphql_request_has_one_budget_for_all_its_fields() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let plan = texts("big", 10, 20_000);
+    let steps: Vec<Value> = plan["steps"].as_array().unwrap().clone();
+    let execute = "mutation($plan: PlanInput!) { executePlan(plan: $plan) { requestId state } }";
+    let done = server.graphql(
+        execute,
+        &json!({"plan": {"requestId": "big", "steps": steps}}),
+    );
+    assert_eq!(done["data"]["executePlan"]["state"], "done", "{done}");
+
+    let aliases = |count: usize, field: &str| -> String {
+        let fields = (0..count).map(|at| format!("a{at}: {field} "));
+        format!("{{ {} }}", fields.collect::<String>())
+    };
+    let results = r#"results(requestId: "big") { results { data resolvedParams } }"#;
+    let few = server.graphql(&aliases(5, results), &json!({}));
+    assert_eq!(
+        few["data"]["a4"]["results"][9]["data"]
+            .as_str()
+            .unwrap()
+            .len(),
+        20_000
+    );
+    let many = server.graphql(&aliases(120, results), &json!({}));
+    assert_eq!(code(&many), "ANSWER_TOO_LARGE", "{many}");
+
+    let step = r#"{tool: "emails_list", params: {}}"#;
+    let check = format!("check(plan: {{steps: [{}]}}) {{ code }}", step.repeat(100));
+    let query = |count: usize| {
+        let fields = (0..count).map(|at| format!("a{at}: check(plan: $plan) {{ code }} "));
+        let fields: String = fields.collect();
+        server.graphql(
+            &format!("query($plan: PlanInput!) {{ {fields} }}"),
+            &json!({"plan": {"steps": vec![json!({"tool": "emails_list", "params": {}}); 100]}}),
+        )
+    };
+    assert_eq!(query(10)["data"]["a9"], json!([]));
+    assert_eq!(code(&query(240)), "TOO_COMPLEX");
+    let long = server.graphql(&aliases(20, &check), &json!({}));
+    assert_eq!(code(&long), "TOO_COMPLEX", "{long}");
+    serves(&server);
+}
+
+/// The state of a run is made once for all who watch the run.
+#[test]
+fn many_who_watch_a_large_run_are_in_nobodys_way() {
+    const WATCHERS: u32 = 32;
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let list: Vec<u32> = (0..2_000).collect();
+    let plan = json!({"steps": [{"id": "all", "for": {"pattern": "x", "list": list, "body": {"tool": "emails_list", "arguments": {}}}}], "output_steps": ["all"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    server.until(&id, |run| !run["ended"].is_null());
+    // They come at one time, and stay until all are there.
+    let streams: Vec<_> = (0..WATCHERS).map(|_| server.events(&id)).collect();
+    thread::scope(|scope| {
+        for events in streams {
+            scope.spawn(move || {
+                let names: Vec<String> = events.map(|(name, _)| name).collect();
+                assert_eq!(names.first().map(String::as_str), Some("state"));
+                assert_eq!(names.last().map(String::as_str), Some("end"));
+            });
+        }
+        serves(&server);
+    });
+    let states = server.metric("plan_states_total");
+    assert!(states <= f64::from(WATCHERS) / 4.0, "{states} states");
+    serves(&server);
+}
+
+/// Bytes of all files of a folder.
+fn bytes(folder: &std::path::Path) -> u64 {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let bytes = entries.map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => bytes(&entry.path()),
+        _ => entry.metadata().map_or(0, |it| it.len()),
+    });
+    bytes.sum()
+}
+
+/// A small plan does not fill the disk: its run is ended, and its steps are undone.
+#[test]
+fn a_run_records_no_more_than_it_may() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let list: Vec<u32> = (0..5_000).collect();
+    let plan = json!({"steps": [
+        {"id": "booked", "tool": "event_book", "arguments": {"title": "offsite", "day": "2026-11-27"}},
+        {"id": "back", "tool": "event_cancel", "arguments": {"id": "$ref:booked.id"}, "undo": "booked"},
+        {"id": "all", "after": ["booked"], "for": {"pattern": "x", "list": list, "body": {"tool": "slow", "arguments": {"ms": 0, "text": "x".repeat(100_000)}}}},
+    ], "output_steps": ["booked"]});
+    let id = server.begin(&plan.to_string(), &json!({}), "none");
+    let run = server.ended(&id);
+    assert_eq!(run["state"], "failed", "{run}");
+    let error = run["error"].as_str().unwrap();
+    assert!(
+        error.contains("8 MiB") && error.contains("`run::Limits::recorded`"),
+        "{error}"
+    );
+    assert_eq!(
+        run["undone"][0],
+        json!({"path": "back", "undoes": "booked", "status": "completed"})
+    );
+    let bytes = bytes(folder.path());
+    assert!(bytes < 64 << 20, "{bytes}");
+    serves(&server);
+}
+
+/// The second server of a folder is refused, and a killed one is in nobody's way.
+#[test]
+fn a_folder_has_one_server() {
+    let folder = Folder::new();
+    let server = Process::start(&folder);
+    let second = std::process::Command::new(env!("CARGO_BIN_EXE_plan-server"))
+        .args(["--address", "127.0.0.1:0", "--data"])
+        .arg(folder.path())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let second = support::output_within(second, PATIENCE);
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert!(!second.status.success(), "{said}");
+    assert!(
+        said.contains("another server uses this folder") && said.contains("--data"),
+        "{said}"
+    );
+    serves(&server);
+    server.kill();
+    serves(&Process::start(&folder));
 }
 
 /// A request that nobody waits for any more takes no place among those that wait for their turn.

@@ -472,7 +472,7 @@ impl RunError {
         matches!(self.0.cause, Cause::Interrupted(Interrupt::Block))
     }
 
-    pub(super) fn cause(&self) -> &Cause {
+    pub(crate) fn cause(&self) -> &Cause {
         &self.0.cause
     }
 

@@ -4,7 +4,8 @@ use super::durable::{Durable, Target};
 use super::lasting::Undone;
 use super::shared::UndoneCounts;
 use super::{Cause, Report, Run, RunError, Stage};
-use crate::journal::{Claim, Journal};
+use crate::error::Interrupt;
+use crate::journal::{Claim, End, Journal};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
@@ -63,8 +64,13 @@ impl<App: ?Sized> Run<'_, App, Value> {
         })
     }
 
-    /// Replays what is recorded, and makes no call.
-    pub(crate) fn view(self, journal: Arc<dyn Journal>, id: &str) -> Result<View, RunError> {
+    /// Replays what is recorded, and makes no call. An error if that exceeds a limit which has not ended the run.
+    pub(crate) fn view(
+        self,
+        journal: Arc<dyn Journal>,
+        id: &str,
+        end: Option<&End>,
+    ) -> Result<View, RunError> {
         let undone = UndoneCounts::default();
         let mut run = self.configure(|options| {
             options.id = Some(id.to_owned());
@@ -80,6 +86,9 @@ impl<App: ?Sized> Run<'_, App, Value> {
         loop {
             match run.poll_run(&mut Context::from_waker(&waker), Some(&mut report)) {
                 Poll::Ready(Err(error)) if has_not_run(&error) => return Err(error),
+                Poll::Ready(Err(error)) if exceeds_more(end, &error) => {
+                    return Err(error);
+                }
                 Poll::Pending if woken.0.swap(false, Ordering::AcqRel) => {}
                 Poll::Ready(_) | Poll::Pending => break,
             }
@@ -106,4 +115,13 @@ impl<App: ?Sized> Run<'_, App, Value> {
 /// Whether an error is about the beginning of a run, or about its records.
 fn has_not_run(error: &RunError) -> bool {
     error.is_of_start() || error.journal().is_some()
+}
+
+/// Whether an error is about a limit that has not ended the run itself.
+fn exceeds_more(end: Option<&End>, error: &RunError) -> bool {
+    if !matches!(error.cause(), Cause::Interrupted(Interrupt::Limit(_))) {
+        return false;
+    }
+    let text = end.and_then(|end| serde_json::from_str::<String>(&end.body).ok());
+    text.is_none_or(|text| text != error.to_string())
 }

@@ -45,7 +45,7 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// As those of [`report`](Self::report).
+    /// As those of [`report`](Self::report), and where the report would exceed a limit.
     pub fn report_with<App: ?Sized + Sync>(
         &self,
         toolbox: &Toolbox<App>,
@@ -72,6 +72,20 @@ impl Sqlite {
         serde_json::from_str(&end.body).map_err(JournalError::storage)
     }
 
+    /// Returns why a run has failed or was cancelled, as its [error](RunError) was written. `None` if it has not ended or has succeeded.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the file cannot be read.
+    pub fn error(&self, id: &str) -> Result<Option<String>, JournalError> {
+        let viewer = self.viewer(id, HashSet::new())?;
+        let viewer = viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
+        let Some(end) = viewer.end.filter(|end| end.failed) else {
+            return Ok(None);
+        };
+        serde_json::from_str(&end.body).map_err(JournalError::storage)
+    }
+
     /// What is seen of a run without these records.
     pub(super) fn view<App: ?Sized + Sync>(
         &self,
@@ -88,7 +102,8 @@ impl Sqlite {
         let submitted = toolbox.submitted(&viewer.info);
         let submitted = submitted
             .map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why.to_string()])))?;
-        configure(submitted.run(app)).view(Arc::new(viewer), id)
+        let end = viewer.end.clone();
+        configure(submitted.run(app)).view(Arc::new(viewer), id, end.as_ref())
     }
 
     /// The runs that have not ended and could not go on with these tools, with the reasons: for a test before a new version is deployed, on a copy of

@@ -5,6 +5,7 @@ mod mail;
 mod odd;
 mod people;
 
+use crate::limits;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::{CallContext, Throttle};
 use plan_runtime::{Error, Result, Sleep};
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -59,10 +60,33 @@ pub(crate) struct Office {
 }
 
 struct Effects {
+    path: PathBuf,
     file: File,
-    by_key: HashMap<String, Value>,
-    /// What was booked, cancelled and moved, in order.
+    /// The bytes of the file.
+    bytes: u64,
+    /// How many effects there were.
+    count: usize,
+    /// What the file has, and what the old one has.
+    new: Made,
+    old: Made,
+}
+
+/// What was booked, cancelled and moved, in order, and where the effect of a key is.
+#[derive(Default)]
+struct Made {
+    by_key: HashMap<String, usize>,
     made: Vec<(String, Value)>,
+}
+
+impl Made {
+    fn add(&mut self, key: String, tool: String, output: Value) {
+        self.by_key.insert(key, self.made.len());
+        self.made.push((tool, output));
+    }
+
+    fn find(&self, key: &str) -> Option<&Value> {
+        Some(&self.made[*self.by_key.get(key)?].1)
+    }
 }
 
 /// A call that is being made.
@@ -77,35 +101,23 @@ impl Drop for Running<'_> {
 impl Office {
     /// Reads what has happened so far.
     pub(crate) fn open(path: &Path) -> std::io::Result<Self> {
-        let mut options = OpenOptions::new();
-        let mut file = options.create(true).read(true).append(true).open(path)?;
-        let (mut by_key, mut made) = (HashMap::new(), Vec::new());
-        let mut lines = BufReader::new(&file);
-        let (mut line, mut whole) = (Vec::new(), 0);
-        while lines.read_until(b'\n', &mut line)? > 0 {
-            // The last line may have been cut off by the end of the process. Its call has no record, and is made again.
-            if let (true, Ok(effect)) = (
-                line.ends_with(b"\n"),
-                serde_json::from_slice::<Effect>(&line),
-            ) {
-                if !effect.again {
-                    made.push((effect.tool, effect.output.clone()));
-                    by_key.insert(effect.key, effect.output);
-                }
-                whole += line.len() as u64;
-            } else if !line.ends_with(b"\n") {
-                break;
-            }
-            line.clear();
-        }
-        drop(lines);
-        if line.is_empty() {
-            file.seek(std::io::SeekFrom::End(0))?;
+        let old_path = old(path);
+        let old = if old_path.exists() {
+            read(&old_path)?.0
         } else {
-            file.set_len(whole)?;
-        }
+            Made::default()
+        };
+        let (new, file, bytes) = read(path)?;
+        let effects = Effects {
+            path: path.to_owned(),
+            file,
+            bytes,
+            count: old.made.len() + new.made.len(),
+            new,
+            old,
+        };
         Ok(Self {
-            effects: Mutex::new(Effects { file, by_key, made }),
+            effects: Mutex::new(effects),
             running: AtomicUsize::new(0),
         })
     }
@@ -134,11 +146,12 @@ impl Office {
     ) -> Result<T> {
         let key = context.idempotency_key();
         let mut effects = self.effects();
-        let before = effects.by_key.get(&key).cloned();
+        let before = effects.new.find(&key).or_else(|| effects.old.find(&key));
+        let before = before.cloned();
         let again = before.is_some();
         let output = match before {
             Some(output) => output,
-            None => serde_json::to_value(make(effects.made.len()))?,
+            None => serde_json::to_value(make(effects.count))?,
         };
         let effect = Effect {
             key: key.clone(),
@@ -149,23 +162,78 @@ impl Office {
         };
         let mut line = serde_json::to_vec(&effect)?;
         line.push(b'\n');
-        effects
-            .file
-            .write_all(&line)
-            .map_err(|error| Error::msg(format!("the office cannot write: {error}")))?;
+        let failed = |error| Error::msg(format!("the office cannot write: {error}"));
+        if effects.bytes + line.len() as u64 > limits::EFFECTS {
+            effects.begin_file().map_err(failed)?;
+        }
+        effects.file.write_all(&line).map_err(failed)?;
+        effects.bytes += line.len() as u64;
         if !again {
-            effects.made.push((effect.tool, output.clone()));
-            effects.by_key.insert(key, output.clone());
+            effects.count += 1;
+            effects.new.add(key, effect.tool, output.clone());
         }
         Ok(serde_json::from_value(output)?)
     }
 
-    /// What the calls of a tool gave so far.
+    /// What the latest calls of a tool gave, in order.
     fn outputs<T: DeserializeOwned>(&self, tool: &str) -> Vec<T> {
         let effects = self.effects();
-        let of_tool = effects.made.iter().filter(|(made, _)| made == tool);
-        of_tool
+        let made = effects.old.made.iter().chain(&effects.new.made);
+        let of_tool = made.rev().filter(|(made, _)| made == tool);
+        let latest = of_tool.take(LATEST);
+        let mut outputs: Vec<T> = latest
             .filter_map(|(_, output)| T::deserialize(output).ok())
-            .collect()
+            .collect();
+        outputs.reverse();
+        outputs
     }
+}
+
+/// How many outputs of a tool are looked at.
+const LATEST: usize = 1_000;
+
+/// The file that a full one becomes.
+fn old(path: &Path) -> PathBuf {
+    path.with_extension("old.jsonl")
+}
+
+impl Effects {
+    /// Begins a new file. The one that is full becomes the old one, and what that had is forgotten: calls that are made again are newer.
+    fn begin_file(&mut self) -> std::io::Result<()> {
+        std::fs::rename(&self.path, old(&self.path))?;
+        let mut options = OpenOptions::new();
+        self.file = options.create(true).append(true).open(&self.path)?;
+        self.bytes = 0;
+        self.old = std::mem::take(&mut self.new);
+        Ok(())
+    }
+}
+
+/// Reads a file of effects, and opens it for more. Its length is that of its whole lines.
+fn read(path: &Path) -> std::io::Result<(Made, File, u64)> {
+    let mut options = OpenOptions::new();
+    let mut file = options.create(true).read(true).append(true).open(path)?;
+    let mut made = Made::default();
+    let mut lines = BufReader::new(&file);
+    let (mut line, mut whole) = (Vec::new(), 0);
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        // The last line may have been cut off by the end of the process. Its call has no record, and is made again.
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        whole += line.len() as u64;
+        if let Ok(effect) = serde_json::from_slice::<Effect>(&line)
+            && !effect.again
+        {
+            made.add(effect.key, effect.tool, effect.output);
+        }
+        line.clear();
+    }
+    drop(lines);
+    if line.is_empty() {
+        file.seek(std::io::SeekFrom::End(0))?;
+    } else {
+        file.set_len(whole)?;
+    }
+    Ok((made, file, whole))
 }

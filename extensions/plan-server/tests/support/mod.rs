@@ -13,6 +13,18 @@ use ureq::Agent;
 /// Longer than anything takes on a machine that has much else to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What a process has said, which is ended if it does not end by itself.
+pub(crate) fn output_within(mut child: Child, time: Duration) -> std::process::Output {
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > time {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().unwrap()
+}
+
 /// A folder that is removed at the end.
 pub(crate) struct Folder(PathBuf);
 

@@ -1,0 +1,246 @@
+//! The events of a run, for those who watch the run. Its state is made once for all of them.
+
+use crate::answer::Text;
+use crate::error::{Path, Problem};
+use crate::limits;
+use crate::live::{Happened, Subscriber};
+use crate::runs::{Shared, whole};
+use crate::state::State;
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::IntoResponse;
+use futures_util::stream::{self, StreamExt};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, watch};
+
+/// How often a run that is watched is looked at, in case something happened that nobody told of.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// After how long without an event a comment is sent, so that neither side takes the other for gone.
+const QUIET: Duration = Duration::from_secs(15);
+
+/// A state that is not longer than this is kept for those who come later.
+const KEPT: usize = 32 << 10;
+
+/// What those who watch a run have in common.
+#[derive(Default)]
+pub(crate) struct Watched {
+    /// How much has happened.
+    changes: AtomicU64,
+    last: Mutex<Option<Snapshot>>,
+}
+
+impl Watched {
+    pub(crate) fn changed(&self) {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// The state of a run at a moment.
+struct Snapshot {
+    /// How much had happened.
+    changes: u64,
+    /// The event, as long as it is kept or on its way.
+    event: Weak<Text>,
+    _kept: Option<Arc<Text>>,
+    waits: Value,
+    state: String,
+    has_ended: bool,
+    made: Instant,
+    took: Duration,
+    looked: Instant,
+}
+
+/// A snapshot as somebody who watches gets it.
+struct Seen {
+    event: Arc<Text>,
+    waits: Value,
+    state: String,
+    has_ended: bool,
+}
+
+impl Snapshot {
+    fn make(state: &Arc<State>, id: &str, changes: u64) -> Result<(Self, Arc<Text>), Problem> {
+        let began = Instant::now();
+        let mut whole = whole(state, id, false)?;
+        state.metrics.states.inc();
+        let text = |whole: &Value| Text::new(&state.states, "event: state\ndata: ", whole, "\n\n");
+        let event = match text(&whole) {
+            Ok(event) => event,
+            // The report is what may be long, and it has an address of its own.
+            Err(_) => {
+                whole["report"] = Value::Null;
+                text(&whole)?
+            }
+        };
+        let event = Arc::new(event);
+        let snapshot = Self {
+            changes,
+            event: Arc::downgrade(&event),
+            _kept: (event.len() <= KEPT).then(|| Arc::clone(&event)),
+            waits: whole["waits"].take(),
+            state: whole["state"].as_str().unwrap_or_default().to_owned(),
+            has_ended: !whole["ended"].is_null(),
+            made: Instant::now(),
+            took: began.elapsed(),
+            looked: Instant::now(),
+        };
+        Ok((snapshot, event))
+    }
+
+    fn seen(&self, event: Arc<Text>) -> Seen {
+        Seen {
+            event,
+            waits: self.waits.clone(),
+            state: self.state.clone(),
+            has_ended: self.has_ended,
+        }
+    }
+}
+
+/// The state of a run as it is now, or was a moment ago. Whoever comes while it is made waits for it.
+async fn snapshot(state: &Arc<State>, id: &str, watched: &Watched) -> Result<Seen, Problem> {
+    let wanted = watched.changes.load(Ordering::Acquire);
+    let mut last = watched.last.lock().await;
+    if let Some(last) = &*last {
+        if let Some(event) = last.event.upgrade()
+            && last.changes >= wanted
+        {
+            return Ok(last.seen(event));
+        }
+        let pause = limits::STATE_TIME.max(4 * last.took);
+        tokio::time::sleep_until((last.made + pause).into()).await;
+    }
+    let changes = watched.changes.load(Ordering::Acquire);
+    let run = id.to_owned();
+    let made = state.look(id, move |state| Snapshot::make(state, &run, changes));
+    let (made, event) = made.await?;
+    let seen = made.seen(event);
+    *last = Some(made);
+    Ok(seen)
+}
+
+/// Looks whether something has happened that nobody told of. Whoever comes soon after another does nothing.
+fn look(state: &State, id: &str, watched: &Watched) -> Result<(), Problem> {
+    // While it is made, it is looked at.
+    let Ok(mut last) = watched.last.try_lock() else {
+        return Ok(());
+    };
+    let Some(last) = &mut *last else {
+        return Ok(());
+    };
+    if last.looked.elapsed() < LOOK {
+        return Ok(());
+    }
+    last.looked = Instant::now();
+    let run = state.summary(id)?;
+    if last.state != state.state_of(&run) || run.ended.is_some() != last.has_ended {
+        watched.changed();
+    }
+    Ok(())
+}
+
+/// Somebody who watches a run.
+struct Watcher {
+    state: Arc<State>,
+    id: String,
+    subscriber: Subscriber,
+    watched: Arc<Watched>,
+    /// How much had happened when the state was last sent.
+    sent: u64,
+    /// The waits that were last sent.
+    waits: Value,
+    is_due: bool,
+    has_ended: bool,
+    last: Instant,
+}
+
+impl Watcher {
+    /// The next events; nothing after the end.
+    async fn next(&mut self) -> Option<Vec<Bytes>> {
+        if self.has_ended {
+            return None;
+        }
+        while !self.is_due {
+            match tokio::time::timeout(LOOK, self.subscriber.next()).await {
+                Ok(Happened::Event(event)) => return Some(vec![event]),
+                Ok(Happened::Changed) => self.is_due = true,
+                Err(_) => {
+                    look(&self.state, &self.id, &self.watched).ok()?;
+                    let has_changed = self.watched.changes.load(Ordering::Acquire) != self.sent;
+                    self.is_due = has_changed;
+                    if !has_changed && self.last.elapsed() > QUIET {
+                        return Some(vec![Bytes::from_static(b":\n\n")]);
+                    }
+                }
+            }
+        }
+        self.sent = self.watched.changes.load(Ordering::Acquire);
+        let Ok(seen) = snapshot(&self.state, &self.id, &self.watched).await else {
+            // It is tried again with the next look, when there is less to do.
+            tokio::time::sleep(LOOK).await;
+            return Some(Vec::new());
+        };
+        self.is_due = false;
+        let mut events = vec![Bytes::from_owner(Shares(seen.event))];
+        if self.waits != seen.waits {
+            events.push(event("waits", &seen.waits));
+            self.waits = seen.waits;
+        }
+        if seen.has_ended {
+            self.has_ended = true;
+            events.push(event("end", &json!({"state": seen.state})));
+        }
+        Some(events)
+    }
+}
+
+/// A text that others send as well.
+struct Shares(Arc<Text>);
+
+impl AsRef<[u8]> for Shares {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+/// An event as it is sent.
+pub(crate) fn event(name: &str, value: &Value) -> Bytes {
+    format!("event: {name}\ndata: {value}\n\n").into()
+}
+
+pub(crate) async fn events(
+    axum::extract::State(state): Shared,
+    Path(id): Path<String>,
+    axum::Extension(mut is_ending): axum::Extension<watch::Receiver<()>>,
+) -> Result<impl IntoResponse, Problem> {
+    let run = state.summary(&id)?;
+    let subscriber = state.live.subscribe(&state.metrics, &run.id);
+    let subscriber = subscriber.ok_or_else(|| Problem::busy("too many who watch runs"))?;
+    let watcher = Watcher {
+        state,
+        id,
+        watched: Arc::clone(&subscriber.watched),
+        subscriber,
+        sent: 0,
+        waits: Value::Null,
+        is_due: true,
+        has_ended: false,
+        last: Instant::now(),
+    };
+    let batches = stream::unfold(watcher, async |mut watcher| {
+        let events = watcher.next().await?;
+        watcher.last = Instant::now();
+        Some((events, watcher))
+    });
+    let events = batches.flat_map(|events| stream::iter(events.into_iter().map(Ok)));
+    // The client connects again, to the next server.
+    let events = events.take_until(async move { is_ending.changed().await });
+    let content_type = [(header::CONTENT_TYPE, "text/event-stream")];
+    let events = events.map(|event: Result<Bytes, Infallible>| event);
+    Ok((content_type, Body::from_stream(events)))
+}
