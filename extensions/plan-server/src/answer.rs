@@ -75,10 +75,6 @@ impl Text {
         self
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
     pub(crate) fn response(self, content_type: &'static str) -> Response {
         let body = Body::from(Bytes::from_owner(self));
         let mut response = body.into_response();
@@ -111,11 +107,14 @@ impl Write for Limited {
     }
 }
 
+/// The code of the error about an answer that has more bytes than one may have.
+pub(crate) const TOO_LARGE: &str = "ANSWER_TOO_LARGE";
+
 /// An answer has more bytes than one may have.
 pub(crate) fn too_large() -> Problem {
     Problem::new(
         StatusCode::UNPROCESSABLE_ENTITY,
-        "ANSWER_TOO_LARGE",
+        TOO_LARGE,
         format!(
             "the answer would have more than {} MiB, the limit of one answer",
             limits::ANSWER >> 20

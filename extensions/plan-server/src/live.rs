@@ -73,6 +73,12 @@ impl Live {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// No state of a run is kept that is not on its way.
+    pub(crate) fn forget(&self) {
+        let channels = self.channels();
+        channels.of_runs.values().for_each(|it| it.watched.forget());
+    }
+
     fn send(&self, run: &str, event: impl FnOnce() -> Happened) {
         let channels = self.channels();
         if let Some(Channel { sender, watched }) = channels.of_runs.get(run) {

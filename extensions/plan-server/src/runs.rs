@@ -1,6 +1,6 @@
 //! The requests about plans and runs.
 
-use crate::answer::Text;
+use crate::answer::{TOO_LARGE, Text};
 use crate::error::{Json, Path, Problem, Query, short};
 use crate::limits;
 use crate::live::{StepEvent, millis};
@@ -394,9 +394,13 @@ pub(crate) async fn show(From(state): Shared, Path(id): Path<String>) -> Answer<
     let run = id.clone();
     state
         .look(&run, move |state| {
-            let whole = whole(state, &id, true)?;
-            let text = Text::new(&state.answers, "", &whole, "")?;
-            Ok(text.response("application/json"))
+            let text = |whole: &Value| Text::new(&state.answers, "", whole, "");
+            let whole = |has_values| whole(state, &id, has_values);
+            let made = match text(&whole(true)?) {
+                Err(problem) if problem.code() == TOO_LARGE => text(&whole(false)?),
+                made => made,
+            };
+            Ok(made?.response("application/json"))
         })
         .await
 }

@@ -23,9 +23,6 @@ const LOOK: Duration = Duration::from_secs(1);
 /// After how long without an event a comment is sent, so that neither side takes the other for gone.
 const QUIET: Duration = Duration::from_secs(15);
 
-/// A state that is not longer than this is kept for those who come later.
-const KEPT: usize = 32 << 10;
-
 /// What those who watch a run have in common.
 #[derive(Default)]
 pub(crate) struct Watched {
@@ -38,6 +35,15 @@ impl Watched {
     pub(crate) fn changed(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }
+
+    /// Does not keep the state that was made last, since there is no room for that of another run.
+    pub(crate) fn forget(&self) {
+        if let Ok(mut last) = self.last.try_lock()
+            && let Some(last) = &mut *last
+        {
+            last.kept = None;
+        }
+    }
 }
 
 /// The state of a run at a moment.
@@ -46,7 +52,7 @@ struct Snapshot {
     changes: u64,
     /// The event, as long as it is kept or on its way.
     event: Weak<Text>,
-    _kept: Option<Arc<Text>>,
+    kept: Option<Arc<Text>>,
     waits: Value,
     state: String,
     has_ended: bool,
@@ -69,19 +75,20 @@ impl Snapshot {
         let mut whole = whole(state, id, false)?;
         state.metrics.states.inc();
         let text = |whole: &Value| Text::new(&state.states, "event: state\ndata: ", whole, "\n\n");
-        let event = match text(&whole) {
-            Ok(event) => event,
+        let event = text(&whole).or_else(|_| {
+            state.live.forget();
+            text(&whole)
+        });
+        let event = event.or_else(|_| {
             // The report is what may be long, and it has an address of its own.
-            Err(_) => {
-                whole["report"] = Value::Null;
-                text(&whole)?
-            }
-        };
+            whole["report"] = Value::Null;
+            text(&whole)
+        })?;
         let event = Arc::new(event);
         let snapshot = Self {
             changes,
             event: Arc::downgrade(&event),
-            _kept: (event.len() <= KEPT).then(|| Arc::clone(&event)),
+            kept: Some(Arc::clone(&event)),
             waits: whole["waits"].take(),
             state: whole["state"].as_str().unwrap_or_default().to_owned(),
             has_ended: !whole["ended"].is_null(),
@@ -112,7 +119,7 @@ async fn snapshot(state: &Arc<State>, id: &str, watched: &Watched) -> Result<See
         {
             return Ok(last.seen(event));
         }
-        let pause = limits::STATE_TIME.max(4 * last.took);
+        let pause = limits::STATE_TIME.max(last.took);
         tokio::time::sleep_until((last.made + pause).into()).await;
     }
     let changes = watched.changes.load(Ordering::Acquire);

@@ -477,12 +477,18 @@ fn bytes(folder: &std::path::Path) -> u64 {
 fn a_run_records_no_more_than_it_may() {
     let folder = Folder::new();
     let server = Process::start(&folder);
-    let list: Vec<u32> = (0..5_000).collect();
-    let plan = json!({"steps": [
-        {"id": "booked", "tool": "event_book", "arguments": {"title": "offsite", "day": "2026-11-27"}},
-        {"id": "back", "tool": "event_cancel", "arguments": {"id": "$ref:booked.id"}, "undo": "booked"},
-        {"id": "all", "after": ["booked"], "for": {"pattern": "x", "list": list, "body": {"tool": "slow", "arguments": {"ms": 0, "text": "x".repeat(100_000)}}}},
-    ], "output_steps": ["booked"]});
+    let before = |at: u32| match at {
+        0 => "booked".to_owned(),
+        at => format!("s{}", at - 1),
+    };
+    let again = |at: u32| json!({"id": format!("s{at}"), "after": [before(at)], "tool": "slow", "arguments": {"ms": 0, "text": "$ref:first"}});
+    let mut steps = vec![
+        json!({"id": "booked", "tool": "event_book", "arguments": {"title": "offsite", "day": "2026-11-27"}}),
+        json!({"id": "back", "tool": "event_cancel", "arguments": {"id": "$ref:booked.id"}, "undo": "booked"}),
+        json!({"id": "first", "tool": "slow", "arguments": {"ms": 0, "text": "x".repeat(100_000)}}),
+    ];
+    steps.extend((0..500).map(again));
+    let plan = json!({"steps": steps, "output_steps": ["booked"]});
     let id = server.begin(&plan.to_string(), &json!({}), "none");
     let run = server.ended(&id);
     assert_eq!(run["state"], "failed", "{run}");
