@@ -331,7 +331,8 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
         let serve = state
             .db
             .serve(&state.toolbox, &state.office)
-            .concurrency(limits::LOADED_RUNS);
+            .concurrency(limits::LOADED_RUNS)
+            .total(limits::RUNS_BYTES);
         let serve = serve.configure(move |run, id| {
             let watch = live::Watch {
                 live: Arc::clone(&for_runs.live),

@@ -43,6 +43,8 @@ pub(crate) struct MemoryBudget {
     pub(crate) total: usize,
     /// What is left of that.
     pub(crate) left: usize,
+    /// Whether that is what many runs may hold together.
+    pub(crate) is_of_many: bool,
 }
 
 impl MemoryBudget {
@@ -52,6 +54,7 @@ impl MemoryBudget {
         arguments: usize::MAX,
         total: usize::MAX,
         left: usize::MAX,
+        is_of_many: false,
     };
 
     /// For a value that is not among all yet.
@@ -79,10 +82,10 @@ impl MemoryBudget {
     /// The error for a value that needs more.
     #[cold]
     pub(crate) fn exceeded(self) -> ResolveError {
-        ResolveError::limit(if self.left < self.value {
-            Limit::Total(self.total)
-        } else {
-            Limit::Value(self.value)
+        ResolveError::limit(match (self.left < self.value, self.is_of_many) {
+            (true, true) => Limit::TotalOfMany(self.total),
+            (true, false) => Limit::Total(self.total),
+            (false, _) => Limit::Value(self.value),
         })
     }
 }

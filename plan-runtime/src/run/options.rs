@@ -1,7 +1,6 @@
 //! The options of a run.
 
-use super::context::AnyGate;
-use super::context::CallContext;
+use super::context::{Allowance, AnyGate, CallContext};
 use super::durable::{Durable, Target};
 use super::engine::Engine;
 use super::limits::Limits;
@@ -32,6 +31,8 @@ pub(super) struct Options<'a> {
     pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     /// `None` for those that the plan has by default.
     pub(super) limits: Option<Limits>,
+    /// What it holds together with other runs.
+    pub(super) among: Option<Arc<Allowance>>,
     pub(super) gate: Option<Arc<dyn AnyGate>>,
     /// The names of the tools that may be called.
     pub(super) only: Option<Vec<String>>,
@@ -71,6 +72,7 @@ impl Default for Options<'_> {
             grace: DEFAULT_GRACE,
             cancel: None,
             limits: None,
+            among: None,
             gate: None,
             only: None,
             throttles: Vec::new(),

@@ -1,5 +1,6 @@
 //! Runs that somebody follows from outside: who runs those of a journal, and who looks at one of them.
 
+use super::context::Allowance;
 use super::durable::{Durable, Target};
 use super::lasting::Undone;
 use super::shared::UndoneCounts;
@@ -14,7 +15,20 @@ use std::time::Duration;
 
 /// Knows whether a durable run has anything to do.
 #[derive(Clone, Default)]
-pub(crate) struct Following(Arc<OnceLock<Weak<Durable>>>);
+pub(crate) struct Following {
+    begun: Arc<OnceLock<Weak<Durable>>>,
+    among: Together,
+}
+
+/// Runs that hold no more than a limit together, if they have one.
+#[derive(Clone, Default)]
+pub(crate) struct Together(Option<Arc<Allowance>>);
+
+impl Together {
+    pub(crate) fn at_most(bytes: usize) -> Self {
+        Self(Some(Allowance::of_many(bytes)))
+    }
+}
 
 /// A run that has nothing to do.
 pub(crate) struct Resting {
@@ -26,9 +40,17 @@ pub(crate) struct Resting {
 }
 
 impl Following {
+    /// That of a run among these.
+    pub(crate) fn among(together: &Together) -> Self {
+        Self {
+            begun: Arc::default(),
+            among: together.clone(),
+        }
+    }
+
     /// Whether nothing is to be done before something comes from outside, or before some time has passed.
     pub(crate) fn rests(&self) -> Option<Resting> {
-        let durable = self.0.get()?.upgrade()?;
+        let durable = self.begun.get()?.upgrade()?;
         let time = durable.rests()?;
         Some(Resting {
             claim: durable.claim().clone(),
@@ -59,8 +81,9 @@ impl<App: ?Sized> Run<'_, App, Value> {
         self.configure(|options| {
             options.id = Some(id.to_owned());
             let mut target = Target::new(journal, id.to_owned());
-            target.begun = Some(Arc::clone(&by.0));
+            target.begun = Some(Arc::clone(&by.begun));
             options.target = Some(target);
+            options.among.clone_from(&by.among.0);
         })
     }
 

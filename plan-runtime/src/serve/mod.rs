@@ -11,7 +11,7 @@ mod retry;
 
 use crate::dynamic::Toolbox;
 use crate::journal::{JournalError, RunInfo, Sqlite};
-use crate::run::{Following, Run, RunError, Sleep, ThreadTimer, Timer};
+use crate::run::{Following, Run, RunError, Sleep, ThreadTimer, Timer, Together};
 use serde_json::Value;
 use std::fmt;
 use std::future::Future;
@@ -90,6 +90,7 @@ impl Sqlite {
             toolbox,
             app,
             most: LOADED,
+            together: Together::default(),
             set: None,
             cancel: None,
             has_begun: false,
@@ -118,6 +119,7 @@ pub struct Serve<'a, App: ?Sized> {
     toolbox: &'a Toolbox<App>,
     app: &'a App,
     most: usize,
+    together: Together,
     set: Option<Arc<Set<App>>>,
     cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     has_begun: bool,
@@ -136,6 +138,12 @@ impl<'a, App: ?Sized + Sync> Serve<'a, App> {
     /// Has at most this many runs loaded at one time; 0 counts as 1. The default is 64. Runs that only wait are not loaded.
     pub fn concurrency(mut self, limit: usize) -> Self {
         self.most = limit.max(1);
+        self
+    }
+
+    /// Limits the bytes that all runs hold together, as [`Limits::total`](crate::run::Limits::total) limits those of one. The run whose value would exceed the limit is ended; others continue.
+    pub fn total(mut self, bytes: usize) -> Self {
+        self.together = Together::at_most(bytes);
         self
     }
 
@@ -203,7 +211,7 @@ impl<'a, App: ?Sized + Sync> Serve<'a, App> {
         let Some(info) = self.db.look(id)? else {
             return Ok(None);
         };
-        let following = Following::default();
+        let following = Following::among(&self.together);
         let run = run(
             (self.db.clone(), id.to_owned(), info),
             (self.toolbox, self.app),

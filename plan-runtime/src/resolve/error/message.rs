@@ -175,6 +175,11 @@ impl fmt::Display for Limit {
                 "with this value, the run would hold more than {}, its limit; run fewer calls concurrently, read less, or raise `run::Limits::total`",
                 describe::bytes(limit)
             ),
+            Self::TotalOfMany(limit) => write!(
+                f,
+                "with this value, the served runs would hold more than {} together, their limit; submit it again when fewer runs are served, or raise `Serve::total`",
+                describe::bytes(limit)
+            ),
             Self::Calls(limit) => write!(
                 f,
                 "the run has made {}, its limit; iterate over less, or raise `run::Limits::calls`",

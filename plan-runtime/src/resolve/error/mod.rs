@@ -119,6 +119,7 @@ pub(crate) enum Limit {
     Value(usize),
     Arguments(usize),
     Total(usize),
+    TotalOfMany(usize),
     Calls(usize),
     Attempts(usize),
     Elements(usize),

@@ -29,6 +29,8 @@ pub(in crate::run) struct Allowance {
     only: Option<Vec<String>>,
     throttles: Vec<Throttle>,
     around: Option<Arc<Self>>,
+    /// Whether it is that of many runs, none of which ends the others.
+    is_of_many: bool,
     /// In how many others the plan runs that the limits were set for.
     depth: usize,
     held: AtomicUsize,
@@ -68,6 +70,7 @@ impl Allowance {
             only,
             throttles,
             around,
+            is_of_many: false,
             depth,
             held: AtomicUsize::new(0),
             calls: AtomicUsize::new(0),
@@ -76,6 +79,28 @@ impl Allowance {
             exceeded: OnceLock::new(),
             waker: Mutex::default(),
         })
+    }
+
+    /// That of many runs, which hold no more than this together.
+    #[cfg(feature = "sqlite")]
+    pub(in crate::run) fn of_many(total: usize) -> Arc<Self> {
+        let limits = Limits::DEFAULT.total(total);
+        let mut this = Self::new(limits, None, None, Vec::new(), None, 0);
+        // Nobody else has it yet.
+        if let Some(this) = Arc::get_mut(&mut this) {
+            this.is_of_many = true;
+        }
+        this
+    }
+
+    /// Whether it is that of many runs.
+    pub(in crate::run) fn is_of_many(&self) -> bool {
+        self.is_of_many
+    }
+
+    /// Whether others count the bytes of the outermost plan.
+    pub(in crate::run) fn is_among_many(&self) -> bool {
+        self.around.as_ref().is_some_and(|it| it.is_of_many)
     }
 
     /// This one, and those around it.
@@ -137,30 +162,30 @@ impl Allowance {
     /// How much room there is for a value of a plan that holds this.
     #[inline]
     pub(in crate::run) fn room(&self, held: &Held) -> MemoryBudget {
-        let (total, left) = if held.is_shared() {
+        let (total, left, is_of_many) = if held.is_shared() {
             self.left()
         } else {
-            (
-                self.limits.total,
-                self.limits.total.saturating_sub(held.bytes),
-            )
+            let total = self.limits.total;
+            (total, total.saturating_sub(held.bytes), false)
         };
         MemoryBudget {
             value: self.value,
             arguments: self.arguments,
             total,
             left,
+            is_of_many,
         }
     }
 
     /// The limit for all bytes, here or around, of which the least is left, and how much that is.
     #[inline(never)]
-    fn left(&self) -> (usize, usize) {
+    fn left(&self) -> (usize, usize, bool) {
         let left = self.chain().map(|it| {
             let total = it.limits.total;
-            (total, total.saturating_sub(it.held.load(Ordering::Relaxed)))
+            let left = total.saturating_sub(it.held.load(Ordering::Relaxed));
+            (total, left, it.is_of_many)
         });
-        left.min_by_key(|(_, left)| *left).expect("there is one")
+        left.min_by_key(|(_, left, _)| *left).expect("there is one")
     }
 
     /// Whether anything limits calls, attempts or elements.
@@ -215,8 +240,9 @@ impl Allowance {
     #[cold]
     pub(in crate::run) fn exceed(&self, limit: Limit, place: &str) {
         // What exceeds the same limit of the run around exceeds both.
-        let exceeded = self.chain().filter(|it| it.limits.has(limit)).last();
-        let it = exceeded.unwrap_or(self);
+        let chain = || self.chain().filter(|it| !it.is_of_many);
+        let exceeded = chain().filter(|it| it.limits.has(limit)).last();
+        let it = exceeded.or(chain().last()).unwrap_or(self);
         if it.exceeded.set(place.into()).is_ok() {
             let waker = it.waker().take();
             if let Some(waker) = waker {
@@ -249,6 +275,8 @@ impl Limits {
             Limit::Attempts(attempts) => self.attempts == attempts,
             Limit::Elements(elements) => self.elements == elements,
             Limit::Depth(depth) => self.depth == depth,
+            // It is no limit of one run.
+            Limit::TotalOfMany(_) => false,
             Limit::Recorded(recorded) => self.recorded == recorded,
         }
     }

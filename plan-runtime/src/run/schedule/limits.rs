@@ -20,11 +20,14 @@ pub(super) fn allowance(
     by_default: Limits,
     outer: Option<&CallContext>,
 ) -> Arc<Allowance> {
-    let around = outer.and_then(CallContext::allowance);
+    let around = outer
+        .and_then(CallContext::allowance)
+        .or(options.among.as_ref());
+    let inherited = around.filter(|around| !around.is_of_many());
     let (gate, only) = (options.gate.take(), options.only.take());
     let throttles = std::mem::take(&mut options.throttles);
     if let (Some(around), None, None, None, [], Limits::DEFAULT) = (
-        around,
+        inherited,
         options.limits,
         &gate,
         &only,
@@ -33,11 +36,12 @@ pub(super) fn allowance(
     ) {
         return Arc::clone(around);
     }
+    let around = around.cloned();
     let limits = options.limits.unwrap_or(by_default);
     let time = Some(limits.time).filter(|time| *time < Duration::MAX);
     options.deadline = options.deadline.into_iter().chain(time).min();
     let depth = outer.map_or(0, CallContext::depth_inside);
-    Allowance::new(limits, gate, only, throttles, around.cloned(), depth)
+    Allowance::new(limits, gate, only, throttles, around, depth)
 }
 
 impl Schedule<'_> {

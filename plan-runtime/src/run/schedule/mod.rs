@@ -367,7 +367,10 @@ impl<'x> Schedule<'x> {
             kept: 0,
             left: Left::default(),
             has_opened: false,
-            held: Held::new(Arc::clone(&allowance), outer.is_some()),
+            held: Held::new(
+                Arc::clone(&allowance),
+                outer.is_some() || allowance.is_among_many(),
+            ),
             gates: allowance.gates(),
             throttles: allowance.throttles(),
             asking: 0,

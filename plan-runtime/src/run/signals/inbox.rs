@@ -157,6 +157,7 @@ impl State {
             arguments: value,
             total,
             left: total.saturating_sub(self.bytes),
+            is_of_many: false,
         }
     }
 }
