@@ -462,16 +462,6 @@ fn many_who_watch_a_large_run_are_in_nobodys_way() {
     serves(&server);
 }
 
-/// Bytes of all files of a folder.
-fn bytes(folder: &std::path::Path) -> u64 {
-    let entries = std::fs::read_dir(folder).unwrap().flatten();
-    let bytes = entries.map(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => bytes(&entry.path()),
-        _ => entry.metadata().map_or(0, |it| it.len()),
-    });
-    bytes.sum()
-}
-
 /// A small plan does not fill the disk: its run is ended, and its steps are undone.
 #[test]
 fn a_run_records_no_more_than_it_may() {
@@ -501,7 +491,7 @@ fn a_run_records_no_more_than_it_may() {
         run["undone"][0],
         json!({"path": "back", "undoes": "booked", "status": "completed"})
     );
-    let bytes = bytes(folder.path());
+    let bytes = support::bytes(folder.path());
     assert!(bytes < 64 << 20, "{bytes}");
     serves(&server);
 }

@@ -13,6 +13,16 @@ use ureq::Agent;
 /// Longer than anything takes on a machine that has much else to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Bytes of all files of a folder.
+pub(crate) fn bytes(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => bytes(&entry.path()),
+        _ => entry.metadata().map_or(0, |it| it.len()),
+    });
+    bytes.sum()
+}
+
 /// What a process has said, which is ended if it does not end by itself.
 pub(crate) fn output_within(mut child: Child, time: Duration) -> std::process::Output {
     let began = Instant::now();
