@@ -34,7 +34,7 @@ struct Entry {
     _end: oneshot::Sender<()>,
 }
 
-/// What is known of the client of a connection.
+/// The client of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Client {
     has_token: AtomicBool,

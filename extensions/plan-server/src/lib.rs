@@ -5,6 +5,7 @@ mod budget;
 mod connections;
 mod desk;
 mod error;
+mod folder;
 mod graphql;
 pub mod limits;
 mod live;

@@ -18,7 +18,7 @@ pub const BODY_TIME: Duration = Duration::from_secs(15);
 /// Bytes of the head of a request, which are kept until it is complete.
 pub const HEAD: usize = 64 << 10;
 
-/// How long a client may read nothing of what is sent to it.
+/// The longest time in which a client reads no byte of its answer.
 pub const WRITE_TIME: Duration = Duration::from_secs(10);
 
 /// Connections that are open at one time; with the files of the server, they fit into the 1,024 file descriptors that are usual. Where there are more, the oldest connection without a token, or
@@ -102,7 +102,7 @@ pub const DATABASE_FOR_NEW: u64 = DATABASE / 4 * 3;
 /// Bytes of the database beyond which the runs that ended first are deleted.
 pub const DATABASE_FOR_ENDED: u64 = DATABASE / 2;
 
-/// Bytes of effects of the tools that one file has. There are two: when it is full, it becomes the old one, and what the old one had is forgotten.
+/// Bytes of a file with effects of the tools. A full file replaces the old file, whose effects are forgotten.
 pub const EFFECTS: u64 = 16 << 20;
 
 /// Runs on a page of the list.

@@ -17,7 +17,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, watch};
 
-/// How often a run that is watched is looked at, in case something happened that nobody told of.
+/// The pause between two looks at a watched run, in case an event was missed.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// After how long without an event a comment is sent, so that neither side takes the other for gone.

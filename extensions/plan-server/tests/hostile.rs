@@ -351,7 +351,7 @@ fn too_many_connections_leave_room_for_others() {
     drop(open);
 }
 
-/// What is sent to a client that does not read ends, also if it has the token.
+/// A client that does not read is disconnected, even with the token.
 #[test]
 fn clients_that_do_not_read_are_cut_off() {
     let folder = Folder::new();
@@ -376,7 +376,7 @@ fn clients_that_do_not_read_are_cut_off() {
     serves(&server);
 }
 
-/// A plan of one step for each of these texts, which gives the text back.
+/// A plan of this many steps, each of which returns a text of this length.
 fn texts(name: &str, count: usize, length: usize) -> Value {
     let step = json!({"tool": "slow", "params": {"ms": 0, "text": "x".repeat(length)}});
     json!({"requestId": name, "steps": vec![step; count]})

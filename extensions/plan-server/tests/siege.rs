@@ -215,7 +215,7 @@ fn runs_many(siege: &Siege<'_>) {
     }
 }
 
-/// How often the honest client got what it asked for, how often it was told to come again, and how long it waited at most.
+/// Counts the answers and the refusals of the honest client, and its longest wait.
 #[derive(Debug, Default)]
 struct Answers {
     given: u64,

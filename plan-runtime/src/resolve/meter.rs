@@ -43,7 +43,7 @@ pub(crate) struct MemoryBudget {
     pub(crate) total: usize,
     /// What is left of that.
     pub(crate) left: usize,
-    /// Whether that is what many runs may hold together.
+    /// Whether the limit is that of many runs together.
     pub(crate) is_of_many: bool,
 }
 

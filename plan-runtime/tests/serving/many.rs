@@ -88,7 +88,7 @@ plan! {
     }
 }
 
-/// Of runs that hold too much together, those that ask for more are ended, the others continue, and what they held is free again.
+/// If runs hold too much together, the run that asks for more is ended. Its memory is free again.
 #[test]
 fn runs_hold_no_more_than_a_limit_together() {
     let (folder, hall) = (Folder::new(), Hall::default());

@@ -66,7 +66,7 @@ struct Effects {
     bytes: u64,
     /// How many effects there were.
     count: usize,
-    /// What the file has, and what the old one has.
+    /// The effects in the file, and those in the old file.
     new: Made,
     old: Made,
 }
@@ -189,7 +189,7 @@ impl Office {
     }
 }
 
-/// How many outputs of a tool are looked at.
+/// The most outputs of one tool that other tools see.
 const LATEST: usize = 1_000;
 
 /// The file that a full one becomes.

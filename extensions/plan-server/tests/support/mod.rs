@@ -23,7 +23,7 @@ pub(crate) fn bytes(folder: &Path) -> u64 {
     bytes.sum()
 }
 
-/// What a process has said, which is ended if it does not end by itself.
+/// Returns the output of a process, and kills the process if it runs for too long.
 pub(crate) fn output_within(mut child: Child, time: Duration) -> std::process::Output {
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {

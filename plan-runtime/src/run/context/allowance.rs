@@ -29,7 +29,7 @@ pub(in crate::run) struct Allowance {
     only: Option<Vec<String>>,
     throttles: Vec<Throttle>,
     around: Option<Arc<Self>>,
-    /// Whether it is that of many runs, none of which ends the others.
+    /// Whether many runs share it. A run that exceeds it does not end the others.
     is_of_many: bool,
     /// In how many others the plan runs that the limits were set for.
     depth: usize,

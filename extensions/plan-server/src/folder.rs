@@ -1,0 +1,70 @@
+//! The folder of a server: its owner alone reads it, and one server at a time uses it.
+
+use crate::server::{ServerError, at};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// Makes a folder, if there is none, that only its owner can read: runs have the values of whoever started them.
+pub(crate) fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+/// Locks a folder, so that no other server runs its runs and has its effects.
+pub(crate) fn lock(folder: &Path) -> Result<File, ServerError> {
+    let path = folder.join("lock");
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true);
+    let file = options.open(&path).map_err(at(path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(ServerError::Io(
+            folder.display().to_string(),
+            io::Error::other(
+                "another server uses this folder; stop that server, or give this one a folder of its own with `--data FOLDER`",
+            ),
+        )),
+        Err(TryLockError::Error(error)) => Err(at(path.display())(error)),
+    }
+}
+
+/// The token of a folder, which is made if there is none. Only its owner can read it.
+pub(crate) fn token(folder: &Path) -> Result<String, ServerError> {
+    let path = folder.join("token");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(&path) {
+        Ok(mut file) => {
+            let mut bytes = [0; 32];
+            getrandom::fill(&mut bytes).map_err(|error| {
+                ServerError::Io("no random number".into(), io::Error::other(error))
+            })?;
+            let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            file.write_all(token.as_bytes())
+                .map_err(at(path.display()))?;
+            file.sync_all().map_err(at(path.display()))?;
+            Ok(token)
+        }
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let mut token = String::new();
+            let mut file = File::open(&path).map_err(at(path.display()))?;
+            file.read_to_string(&mut token)
+                .map_err(at(path.display()))?;
+            match token.trim() {
+                token if token.len() >= 32 => Ok(token.to_owned()),
+                _ => Err(ServerError::Io(
+                    path.display().to_string(),
+                    io::Error::other(
+                        "this is not a token of at least 32 characters; delete the file to have a new one",
+                    ),
+                )),
+            }
+        }
+        Err(error) => Err(at(path.display())(error)),
+    }
+}
