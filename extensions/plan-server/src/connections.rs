@@ -53,6 +53,16 @@ impl Client {
     }
 }
 
+impl Open {
+    /// Ends the oldest connection of these that makes room. `false` if there is none.
+    fn make_room(&mut self, may_end: impl Fn(&Entry) -> bool) -> bool {
+        let mut open = self.all.iter();
+        let oldest = open.find(|(_, entry)| may_end(entry) && entry.client.makes_room());
+        let oldest = oldest.map(|(number, _)| *number);
+        oldest.is_some_and(|oldest| self.all.remove(&oldest).is_some())
+    }
+}
+
 /// An open connection, until it is dropped.
 pub(crate) struct Connection {
     all: Arc<Connections>,
@@ -92,6 +102,11 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Ends the oldest connection that makes room.
+    pub(crate) fn make_room(&self) {
+        self.open().make_room(|_| true);
+    }
+
     /// Opens a connection of this address. Where there are too many, the oldest one without a token, or whose client does not read, makes room; if there is none, the new one is refused.
     pub(crate) fn add(self: &Arc<Self>, address: IpAddr) -> Option<Connection> {
         let address = of_one_client(address);
@@ -105,11 +120,10 @@ impl Connections {
         let of_address = |entry: &Entry| entry.address == address;
         let is_too_many = open.all.values().filter(|it| of_address(it)).count() >= most;
         if is_too_many || open.all.len() >= limits::CONNECTIONS {
-            let is_oldest =
-                |entry: &Entry| (of_address(entry) || !is_too_many) && entry.client.makes_room();
-            let oldest = open.all.iter().find(|(_, entry)| is_oldest(entry));
-            let oldest = *oldest?.0;
-            open.all.remove(&oldest);
+            let may_end = |entry: &Entry| of_address(entry) || !is_too_many;
+            if !open.make_room(may_end) {
+                return None;
+            }
         }
         let (end, ended) = oneshot::channel();
         let number = open.next;

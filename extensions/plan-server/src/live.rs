@@ -155,6 +155,22 @@ impl Subscriber {
     }
 }
 
+impl Subscriber {
+    /// The events that are left of a run that has ended.
+    pub(crate) fn rest(&mut self) -> Vec<Bytes> {
+        use broadcast::error::TryRecvError::Lagged;
+        let mut events = Vec::new();
+        while let Some(receiver) = &mut self.receiver {
+            match receiver.try_recv() {
+                Ok(Happened::Event(event)) => events.push(event),
+                Ok(Happened::Changed) | Err(Lagged(_)) => {}
+                Err(_) => break,
+            }
+        }
+        events
+    }
+}
+
 impl Drop for Subscriber {
     fn drop(&mut self) {
         self.receiver = None;

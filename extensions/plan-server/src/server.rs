@@ -166,8 +166,9 @@ impl Server {
                         None => drop(tokio::spawn(refuse(stream))),
                     },
                     Err(error) => {
-                        // There are no more file descriptors, say. Some will be free again.
+                        // There are no more file descriptors, say.
                         tracing::warn!(%error, "a connection was not accepted");
+                        connections.make_room();
                         tokio::time::sleep(Duration::from_millis(50)).await;
                     }
                 },

@@ -28,6 +28,8 @@ const QUIET: Duration = Duration::from_secs(15);
 pub(crate) struct Watched {
     /// How much has happened.
     changes: AtomicU64,
+    /// How often something had happened that nobody told of.
+    missed: AtomicU64,
     last: Mutex<Option<Snapshot>>,
 }
 
@@ -147,6 +149,7 @@ fn look(state: &State, id: &str, watched: &Watched) -> Result<(), Problem> {
     let run = state.summary(id)?;
     if last.state != state.state_of(&run) || run.ended.is_some() != last.has_ended {
         watched.changed();
+        watched.missed.fetch_add(1, Ordering::AcqRel);
     }
     Ok(())
 }
@@ -157,8 +160,8 @@ struct Watcher {
     id: String,
     subscriber: Subscriber,
     watched: Arc<Watched>,
-    /// How much had happened when the state was last sent.
-    sent: u64,
+    /// How much had been missed when the state was last sent.
+    missed: u64,
     /// The waits that were last sent.
     waits: Value,
     is_due: bool,
@@ -178,22 +181,26 @@ impl Watcher {
                 Ok(Happened::Changed) => self.is_due = true,
                 Err(_) => {
                     look(&self.state, &self.id, &self.watched).ok()?;
-                    let has_changed = self.watched.changes.load(Ordering::Acquire) != self.sent;
-                    self.is_due = has_changed;
-                    if !has_changed && self.last.elapsed() > QUIET {
+                    self.is_due = self.watched.missed.load(Ordering::Acquire) != self.missed;
+                    if !self.is_due && self.last.elapsed() > QUIET {
                         return Some(vec![Bytes::from_static(b":\n\n")]);
                     }
                 }
             }
         }
-        self.sent = self.watched.changes.load(Ordering::Acquire);
+        self.missed = self.watched.missed.load(Ordering::Acquire);
         let Ok(seen) = snapshot(&self.state, &self.id, &self.watched).await else {
             // It is tried again with the next look, when there is less to do.
             tokio::time::sleep(LOOK).await;
             return Some(Vec::new());
         };
         self.is_due = false;
-        let mut events = vec![Bytes::from_owner(Shares(seen.event))];
+        let mut events = if seen.has_ended {
+            self.subscriber.rest()
+        } else {
+            Vec::new()
+        };
+        events.push(Bytes::from_owner(Shares(seen.event)));
         if self.waits != seen.waits {
             events.push(event("waits", &seen.waits));
             self.waits = seen.waits;
@@ -233,7 +240,7 @@ pub(crate) async fn events(
         id,
         watched: Arc::clone(&subscriber.watched),
         subscriber,
-        sent: 0,
+        missed: 0,
         waits: Value::Null,
         is_due: true,
         has_ended: false,

@@ -252,7 +252,7 @@ impl Answers {
         let began = Instant::now();
         let begun = self.count(began, server.post("/api/runs", &json!({"text": text})));
         let Some(id) = begun.and_then(|it| it["id"].as_str().map(str::to_owned)) else {
-            return;
+            return Self::make_room(server);
         };
         while began.elapsed() < PATIENCE {
             let began = Instant::now();
@@ -262,6 +262,18 @@ impl Answers {
                 return;
             }
             thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Answers {
+    /// If no run may begin, a person cancels runs that wait.
+    fn make_room(server: &Process) {
+        let (status, list) = server.get("/api/runs?state=waiting&limit=20");
+        let runs = list["runs"].as_array().filter(|_| status == 200);
+        for run in runs.into_iter().flatten() {
+            let id = run["id"].as_str().unwrap();
+            server.post(&format!("/api/runs/{id}/cancel"), &json!({}));
         }
     }
 }
