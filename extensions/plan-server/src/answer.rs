@@ -53,9 +53,10 @@ impl Text {
             is_over: false,
         };
         if let Err(error) = serde_json::to_writer(&mut text, value) {
-            return Err(match text.is_over {
-                true => too_large(),
-                false => Problem::storage(&error),
+            return Err(if text.is_over {
+                too_large()
+            } else {
+                Problem::storage(&error)
             });
         }
         let mut bytes = text.bytes;

@@ -458,7 +458,10 @@ fn many_who_watch_a_large_run_are_in_nobodys_way() {
         serves(&server);
     });
     let states = server.metric("plan_states_total");
-    assert!((1.0..=f64::from(WATCHERS) / 4.0).contains(&states), "{states} states");
+    assert!(
+        (1.0..=f64::from(WATCHERS) / 4.0).contains(&states),
+        "{states} states"
+    );
     serves(&server);
 }
 
