@@ -41,7 +41,7 @@ fn action_plans() {
                 "error[empty-name]: the input has no name
   --> 1:49
 
-warning[unknown-member]: unknown member `typ` in an input
+error[unknown-member]: unknown member `typ` in an input
   --> 1:77
    = help: did you mean `type`?
 

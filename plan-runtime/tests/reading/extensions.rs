@@ -300,13 +300,22 @@ error[duplicate-id]: the step `c` has the name of an input
             ),
             (
                 r#""if": true"#,
-                r#"error[missing-member]: the step names no `tool`
-  --> 2:3 in step `b`
-   = help: name the tool: `"tool": "send"`
-
-warning[unknown-member]: unknown member `if` in a step
+                r#"error[wrong-kind]: `if` is `true`, but must be a list of branches
   --> 2:15 in step `b`
-   = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
+"#,
+            ),
+            (
+                r#""tool": "t", "undoes": "a""#,
+                r#"error[unknown-member]: unknown member `undoes` in a step
+  --> 2:28 in step `b`
+   = help: did you mean `undo`?
+"#,
+            ),
+            (
+                r#""if": [{"condition": "$ref:a.ok", "then": {"tool": "t"}}], "else": {"tool": "t"}"#,
+                r#"error[unknown-member]: unknown member `else` in a step
+  --> 2:74 in step `b`
+   = help: what is done in all other cases is a last branch without a condition: `"if": [{"condition": …, "then": …}, {"then": …}]`
 "#,
             ),
             (
@@ -428,7 +437,7 @@ error[not-allowed]: `timeout` reads a step; policies take constants and inputs
             ),
             (
                 r#""tool": "t", "alwyas": true, "for_each": "$ref:a", "Repeat": 3"#,
-                r#"warning[unknown-member]: unknown member `alwyas` in a step
+                r#"error[unknown-member]: unknown member `alwyas` in a step
   --> 2:28 in step `b`
    = help: did you mean `always`?
 

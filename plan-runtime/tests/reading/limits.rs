@@ -141,7 +141,7 @@ fn findings() {
     limited(
         |limits| limits.findings = 1,
         r#"[
-  {"id": "a", "tool": "t", "z": 1},
+  {"id": "a", "tool": "t", "arguments": {"x": "${b.x}"}},
   {"id": "b", "tool": 1},
   {"id": "c", "tool": 2},
   {"id": "d", "tool": 3}

@@ -12,6 +12,7 @@ mod plan_json;
 mod right;
 mod tool_plan_references;
 mod tool_plans;
+mod unknown;
 
 use plan_runtime::dynamic::{Dialect, Limits, Reader};
 use serde_json::Value;

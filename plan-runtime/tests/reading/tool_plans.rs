@@ -182,21 +182,15 @@ fn tool_plans() {
         ),
         (
             r#"{"steps": [{"id": "a", "tool": "t", "argument": {}, "x": 1}], "output_step": []}"#,
-            "plan plan
-
-  step a = t
-
-  output { a: a }
-
-warning[unknown-member]: unknown member `argument` in a step
+            "error[unknown-member]: unknown member `argument` in a step
   --> 1:37 in step `a`
    = help: did you mean `arguments`?
 
-warning[unknown-member]: unknown member `x` in a step
+error[unknown-member]: unknown member `x` in a step
   --> 1:53 in step `a`
    = help: a step has `id`, `tool`, `arguments`, `intent`, `tool_description`, `value`, `if`, `for`, `block`, `loop`, `await`, `undo`, `always`, `after`, `policy`
 
-warning[unknown-member]: unknown member `output_step` in a tool plan
+error[unknown-member]: unknown member `output_step` in a tool plan
   --> 1:63
    = help: did you mean `output_steps`?
 ",

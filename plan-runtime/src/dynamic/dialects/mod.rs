@@ -106,14 +106,14 @@ pub enum Dialect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Profile {
-    /// What is nearly a reference is an error, and so is a reference that leads to nothing.
+    /// An unknown member is an error. Text that is nearly a reference is an error, and so is a reference to a missing value.
     #[default]
     Strict,
     /// What the systems do that the dialect comes from, where it does no harm; each such place is a warning where it can be
     /// seen in the document.
     ///
-    /// Text that is nearly a reference remains text. Members that promise an order or a policy in words that no reader knows, such as `depends_on` or `retry`, are
-    /// ignored with a warning. In tool plans, a field that is not there is null. In action
+    /// Text that is nearly a reference remains text. Unknown members of a document and of its steps, such as `depends_on` or `retry`, are ignored with a
+    /// warning. A member that promises a condition, a repetition or further steps remains an error, and so does an unknown member inside of a body or a policy. In tool plans, a field that is not there is null. In action
     /// plans, a reference to a step or a field that is not there stays in place as text, as does an input that is not given.
     Compat,
 }

@@ -324,6 +324,9 @@ impl Maker {
             Dialect::ActionPlan => json!({"name": name, "description": description, "inputs": [
                 {"name": self.text("name"), "type": self.text("String"), "description": self.text("Who.")}
             ], "plan": steps}),
+            Dialect::Blueprint => {
+                json!({"requestId": name, "description": description, "steps": steps})
+            }
             _ => json!({"name": name, "description": description, "steps": steps}),
         }
     }

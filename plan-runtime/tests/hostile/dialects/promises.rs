@@ -138,10 +138,34 @@ fn a_plan_promises_as_its_steps_do() {
     }
 }
 
+/// Reads a document in which this member does nothing: an error, or a warning where the systems ignore the member.
+fn ignored_in_compat(name: &str, value: &Value) {
+    for (document, _) in in_steps(name, value) {
+        let text = document.to_string();
+        let found = Reader::new().read(&text).unwrap_err();
+        assert_eq!(found.len(), 1, "{name}: {found}");
+        let code = match name {
+            "if" | "loop" => Code::WrongKind,
+            _ => Code::UnknownMember,
+        };
+        assert_eq!(
+            (found[0].code, found[0].severity),
+            (code, Severity::Error),
+            "{name}"
+        );
+        assert_eq!(&text[found[0].label.span.clone()], format!("\"{name}\""));
+        let read = Reader::new().profile(Profile::Compat).read(&text);
+        let read = read.unwrap_or_else(|found| panic!("{name}: {found}"));
+        assert_eq!(read.warnings()[0].code, Code::UnknownMember, "{name}");
+    }
+}
+
 #[test]
-fn what_promises_nothing_is_a_warning() {
+fn what_promises_nothing_is_ignored_in_compat_alone() {
     let names = CONDITIONS.iter().chain(&REPETITIONS);
     let nothing = names.flat_map(|name| [(*name, json!(null)), (*name, json!(""))]);
+    let nothing =
+        nothing.filter(|(name, value)| !value.is_null() || !matches!(*name, "if" | "loop"));
     let others = [
         ("if", json!(true)),
         ("skip_if", json!(false)),
@@ -150,15 +174,16 @@ fn what_promises_nothing_is_a_warning() {
         ("priority", json!(1)),
     ];
     for (name, value) in nothing.chain(others) {
-        for (document, _) in in_steps(name, &value) {
+        ignored_in_compat(name, &value);
+    }
+    // A member that a step may have is as one that is left out.
+    for name in ["if", "loop", "undo", "policy"] {
+        for (document, _) in in_steps(name, &json!(null)) {
             let text = document.to_string();
-            let read = Reader::new().read(&text).unwrap();
-            assert!(
-                read.warnings()
-                    .iter()
-                    .any(|it| it.code == Code::UnknownMember),
-                "{name}: {value}"
-            );
+            for profile in [Profile::Strict, Profile::Compat] {
+                let read = Reader::new().profile(profile).read(&text).unwrap();
+                assert!(read.warnings().is_empty(), "{name}: {}", read.warnings());
+            }
         }
     }
     for (name, value) in [
@@ -297,7 +322,7 @@ fn an_order_or_a_policy_is_never_ignored() {
 
 /// What says no more than what happens anyway.
 #[test]
-fn what_happens_anyway_is_a_warning() {
+fn what_happens_anyway_is_ignored_in_compat_alone() {
     for (name, value) in [
         ("depends_on_steps", json!([])),
         ("dependencies", json!([])),
@@ -311,11 +336,6 @@ fn what_happens_anyway_is_a_warning() {
         ("enabled", json!(true)),
         ("requires_approval", json!(false)),
     ] {
-        for (document, _) in in_steps(name, &value) {
-            let text = document.to_string();
-            let read = Reader::new().read(&text);
-            let read = read.unwrap_or_else(|found| panic!("{name}: {found}"));
-            assert_eq!(read.warnings()[0].code, Code::UnknownMember, "{name}");
-        }
+        ignored_in_compat(name, &value);
     }
 }

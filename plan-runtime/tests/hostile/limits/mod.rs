@@ -161,7 +161,8 @@ fn names_have_a_limit() {
 /// A plan whose first thousand findings are warnings is refused all the same.
 #[test]
 fn errors_are_found_after_many_warnings() {
-    let step = |at: usize| format!(r#"{{"id": "s{at}", "tool": "t", "arguments": {{}}, "z": 1}}"#);
+    let step =
+        |at: usize| format!(r#"{{"id": "s{at}", "tool": "t", "arguments": {{"x": "${{s0.x}}"}}}}"#);
     let mut steps: Vec<String> = (0..1_000).map(step).collect();
     let text = format!("[{}]", steps.join(","));
     let document = Reader::new().read(&text).unwrap();

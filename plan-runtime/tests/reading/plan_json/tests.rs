@@ -97,8 +97,9 @@ fn tests_in_templates() {
             ),
             (
                 r#"{"not": true, "x": 1}"#,
-                r#"error[wrong-kind]: a template of the kind `not` has no other members
-  --> 2:24 in step `a`
+                r#"error[unknown-member]: unknown member `x` in a template of the kind `not`
+  --> 2:38 in step `a`
+   = help: remove `x`: `not` is the only member
 "#,
             ),
             (

@@ -41,8 +41,9 @@ fn templates() {
         ),
         (
             r#"{"object": {}, "x": 1}"#,
-            "error[wrong-kind]: a template of the kind `object` has no other members
-  --> 2:24 in step `a`
+            "error[unknown-member]: unknown member `x` in a template of the kind `object`
+  --> 2:39 in step `a`
+   = help: remove `x`: `object` is the only member
 ",
         ),
         (

@@ -41,6 +41,11 @@ pub(super) fn known<'a>(
 ) -> (Members<'a>, bool) {
     let is_strict = reader.builder.profile == Profile::Strict;
     let calls = members.given(step::TOOL).is_some();
+    // Only for a value, null is one.
+    members.list.retain(|member| {
+        let is_value = member.name == step::VALUE && !calls;
+        is_value || member.value.kind() != JsonType::Null || !ALL.contains(&&*member.name)
+    });
     // Arguments by the name of another dialect are a mistake of their own.
     let has_own = members.given(layout.body[1]).is_some() || members.has(BODIES);
     let is_read = |member: &Member<'_>| {
@@ -49,8 +54,7 @@ pub(super) fn known<'a>(
         if layout.step.contains(&name) || (!has_own && Dialect::ALL.iter().any(is_arguments)) {
             return true;
         }
-        let is_null = member.value.kind() == JsonType::Null;
-        if !ALL.contains(&name) || (is_null && (calls || name != step::VALUE)) {
+        if !ALL.contains(&name) {
             return false;
         }
         match name {

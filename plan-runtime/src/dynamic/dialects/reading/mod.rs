@@ -36,7 +36,7 @@ pub(crate) use block_reads::Found;
 pub(crate) use body::nothing;
 pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
 pub(crate) use plan_reader::{IdKind, PlanReader, Syntax};
-pub(crate) use test::meant;
+pub(crate) use test::{meant, unknown_beside};
 
 use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};

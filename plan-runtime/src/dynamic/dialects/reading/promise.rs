@@ -65,6 +65,7 @@ impl Promise {
             "if" | "condition" | "when" | "onlyif" | "runif" | "enabled" => {
                 (Self::Condition, "true")
             }
+            "else" | "elif" | "elseif" | "otherwise" => (Self::Condition, ""),
             "unless" | "skipif" | "skip" | "disabled" => (Self::Condition, "false"),
             "for" | "foreach" | "forall" | "iterate" | "iterateover" | "loopover" | "mapover" => {
                 (Self::Elements, "false")
@@ -490,7 +491,11 @@ pub(super) fn synonym(holder: Holder, member: &Member<'_>) -> Option<&'static st
 /// What to write in place of a member that an object of this kind cannot have.
 pub(super) fn elsewhere(holder: Holder, member: &Member<'_>) -> Option<&'static str> {
     Some(match (holder, &*plain(&member.name)) {
-        (Holder::Branch, "else" | "otherwise" | "default") => {
+        (Holder::Branch, "default")
+        | (
+            Holder::Step | Holder::Body | Holder::Branch,
+            "else" | "elif" | "elseif" | "otherwise",
+        ) => {
             r#"what is done in all other cases is a last branch without a condition: `"if": [{"condition": …, "then": …}, {"then": …}]`"#
         }
         (Holder::Loop, "until") => {

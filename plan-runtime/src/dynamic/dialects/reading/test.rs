@@ -1,6 +1,6 @@
 //! Tests: conditions as data.
 
-use super::PlanReader;
+use super::{Member, PlanReader};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::JsonNode;
 use crate::plan::json::names::template;
@@ -38,6 +38,14 @@ pub(crate) fn meant(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The finding for a member beside the only one that an object of this kind has.
+pub(crate) fn unknown_beside(what: &str, kind: &Member<'_>, other: &Member<'_>) -> Note {
+    let (kind, name) = (&kind.name, short(&other.name));
+    let message = format!("unknown member `{name}` in a {what} of the kind `{kind}`");
+    let note = Note::error(Code::UnknownMember, other.key.place(), message);
+    note.help(format!("remove `{name}`: `{kind}` is the only member"))
+}
+
 impl PlanReader<'_> {
     /// An object that is a test, where other objects are not data.
     #[cfg(feature = "dynamic")]
@@ -61,6 +69,12 @@ impl PlanReader<'_> {
     #[cfg(feature = "dynamic")]
     fn only_test(&mut self, node: JsonNode<'_>, depth: usize) -> Option<Test> {
         let members = self.builder.members(node, "a condition")?.list;
+        let (kinds, others): (Vec<_>, Vec<_>) = members
+            .iter()
+            .partition(|member| KINDS.contains(&&*member.name));
+        if let ([kind], [other, ..]) = (&kinds[..], &others[..]) {
+            return self.builder.error(unknown_beside("condition", kind, other));
+        }
         let [member] = &members[..] else {
             let message = "a condition that is an object has one member";
             let note = Note::error(Code::WrongKind, node.place(), message);

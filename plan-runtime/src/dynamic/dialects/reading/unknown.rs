@@ -10,7 +10,7 @@ use crate::dynamic::json_node::{JsonType, on_one_line};
 use crate::plan::json::names::{branch, step};
 
 impl PlanBuilder {
-    /// Warns of members that nothing reads. One that promises what the dialect does not have is an error.
+    /// Reports members that nothing reads: as errors, or in the compat profile as warnings where the original systems ignore them.
     pub(crate) fn only_known(&mut self, members: &Members<'_>, what: &str, known: &[&str]) {
         let holder = Holder::of(known);
         for member in members.unknown(known) {
@@ -34,7 +34,7 @@ impl PlanBuilder {
             && members.given(step::TOOL).is_some();
         let is_own = known.contains(&&*member.name);
         let promise = promise.filter(|_| !was_ignored);
-        let is_error = promise.is_some_and(|promise| self.is_error(promise));
+        let is_error = self.is_error(promise);
         if is_own && !is_error {
             let note = match form(&member.name, layout) {
                 Some(help) => members
@@ -59,9 +59,9 @@ impl PlanBuilder {
         is_error
     }
 
-    /// Whether a member that promises something must not be ignored.
-    fn is_error(&self, promise: Promise) -> bool {
-        self.profile == Profile::Strict || !promise.may_be_ignored()
+    /// Whether a member that nothing reads, and that promises this, must not be ignored.
+    fn is_error(&self, promise: Option<Promise>) -> bool {
+        self.profile == Profile::Strict || promise.is_some_and(|it| !it.may_be_ignored())
     }
 
     fn unknown(
@@ -72,7 +72,7 @@ impl PlanBuilder {
         known: &[&str],
         promise: Option<Promise>,
     ) {
-        let is_error = promise.is_some_and(|promise| self.is_error(promise));
+        let is_error = self.is_error(promise);
         let note = self.unknown_member(members, member, what, known, is_error);
         self.note(note.warn_if(!is_error));
     }

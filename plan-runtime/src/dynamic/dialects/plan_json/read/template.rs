@@ -1,6 +1,8 @@
 //! `{"object": {…}}` and its like.
 
-use crate::dynamic::dialects::reading::{Member, PlanReader, duplicate, meant, wrong_kind};
+use crate::dynamic::dialects::reading::{
+    Member, PlanReader, duplicate, meant, unknown_beside, wrong_kind,
+};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::json::names::{computed, part, template};
@@ -127,14 +129,18 @@ impl PlanReader<'_> {
                 .builder
                 .error(Note::error(Code::UnknownMember, place, message).help(help));
         }
-        let names = members.iter().map(|member| &*member.name);
-        let kinds: Vec<&str> = names.filter_map(known).collect();
+        let (kinds, others): (Vec<_>, Vec<_>) = members
+            .iter()
+            .partition(|member| known(&member.name).is_some());
+        if let ([kind], [other, ..]) = (&kinds[..], &others[..]) {
+            return self.builder.error(unknown_beside("template", kind, other));
+        }
+        let kinds: Vec<&str> = kinds.iter().map(|member| &*member.name).collect();
         let message = match (&kinds[..], members.len()) {
             (_, 0) => {
                 "an object without members does not say which kind of template it is".to_owned()
             }
             ([], _) => "an object does not say which kind of template it is".to_owned(),
-            ([kind], _) => format!("a template of the kind `{kind}` has no other members"),
             (kinds, _) => format!("a template is of one kind, not `{}`", kinds.join("` and `")),
         };
         let help = match (&kinds[..], members.len()) {
