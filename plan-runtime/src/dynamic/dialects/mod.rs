@@ -113,8 +113,8 @@ pub enum Profile {
     /// seen in the document.
     ///
     /// Text that is nearly a reference remains text. Unknown members of a document and of its steps, such as `depends_on` or `retry`, are ignored with a
-    /// warning. A member that promises a condition, a repetition or further steps remains an error, and so does an unknown member inside of a body or a policy. In tool plans, a field that is not there is null. In action
-    /// plans, a reference to a step or a field that is not there stays in place as text, as does an input that is not given.
+    /// warning. A member that promises a condition, a repetition or further steps remains an error, and so does an unknown member inside of a body or a policy. In tool plans, a missing field is null. In action
+    /// plans, a reference to a missing step, field or input stays in place as text.
     Compat,
 }
 
