@@ -10,6 +10,7 @@ mod support;
 
 mod amounts;
 mod asked;
+mod attributes;
 mod blocks;
 mod caught;
 mod computed;

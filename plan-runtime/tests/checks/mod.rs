@@ -3,6 +3,7 @@
 mod absence;
 mod applied;
 mod arguments;
+mod attributes;
 mod blocks;
 mod conditions;
 mod dialects;

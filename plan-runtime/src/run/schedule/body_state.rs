@@ -5,8 +5,9 @@ use super::super::context::Question;
 use super::super::signals::Sent;
 use super::super::start::StepResult;
 use super::super::throttle::Turn;
+use super::jobs::outcome;
 use crate::error::Left;
-use crate::plan::{Action, Block, For, Loop, ToolInfo};
+use crate::plan::{Action, Block, Body, For, Loop, OK, ToolInfo};
 use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -439,12 +440,14 @@ impl<'x> BodyState<'x> {
         elements
     }
 
-    /// Puts an output where it belongs; the last one of a list makes the list an output.
+    /// Puts an output where it belongs; the last one of a list makes the list an output. If the failures of elements are caught, each element is the `Ok`
+    /// of a `Result`, unless it is a failure.
     pub(super) fn deliver(
         &mut self,
         mut place: OutputSlot,
         mut frame: Option<usize>,
-        mut value: Value,
+        (mut value, mut is_failure): (Value, bool),
+        catches: bool,
         watch: &mut dyn FnMut(&Self, OutputSlot),
     ) {
         loop {
@@ -458,6 +461,11 @@ impl<'x> BodyState<'x> {
                 return;
             };
             let list = &mut self.lists[list];
+            // Of lists in lists, those of the innermost are caught.
+            if catches && !is_failure && !matches!(list.each.body, Body::For(_)) {
+                value = outcome(OK, value);
+            }
+            is_failure = false;
             list.outputs[place.index] = value;
             list.missing -= 1;
             if list.missing > 0 {

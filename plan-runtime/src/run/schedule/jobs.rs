@@ -274,12 +274,18 @@ impl<'x> Schedule<'x> {
         frame: Option<usize>,
         value: Value,
     ) {
+        self.put(step, place, frame, (value, false));
+    }
+
+    /// The same of a value that may be in the place of a failure.
+    fn put(&mut self, step: usize, place: OutputSlot, frame: Option<usize>, value: (Value, bool)) {
         let Some(mut flow) = self.steps.take_flow(step) else {
             return;
         };
         let watched = self.run.is_observed();
         let stored = flow.stored;
-        flow.deliver(place, frame, value, &mut |flow, place| {
+        let catches = self.plan.steps[step].policy.catch == Catch::Each;
+        flow.deliver(place, frame, value, catches, &mut |flow, place| {
             if watched {
                 self.watch_element(step, &flow.elements(place));
             }
@@ -519,7 +525,7 @@ impl<'x> Schedule<'x> {
                     self.flow(step).output = Some(output);
                     return;
                 }
-                let mut output = match output.into_json() {
+                let output = match output.into_json() {
                     Ok(output) => output,
                     Err(error) => {
                         let error = StepError::output(error);
@@ -528,9 +534,6 @@ impl<'x> Schedule<'x> {
                 };
                 if let Work::Round(repeat) = self.flow(step).jobs[job].work {
                     return self.round_ended((step, job), repeat, output, bytes);
-                }
-                if place.is_element() && self.plan.steps[step].policy.catch == Catch::Each {
-                    output = outcome(OK, output);
                 }
                 return self.deliver(step, place, frame, output);
             }
@@ -605,7 +608,7 @@ impl<'x> Schedule<'x> {
                     attempts,
                 };
                 drop(note(&mut self.flow(step).missed, failed));
-                return self.deliver(step, place, frame, output);
+                return self.put(step, place, frame, (output, true));
             }
         }
         self.fail_whole(step, place, error, attempts);
