@@ -58,6 +58,9 @@ pub struct Failure {
     pub transient: bool,
     /// How many attempts were made.
     pub attempts: u32,
+    /// The Rust expression of the plan whose `?` failed, as its author wrote it; `None` for a failure of another kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
 }
 
 impl Failure {
@@ -69,6 +72,7 @@ impl Failure {
             message: "it is an `Err` that says no more".to_owned(),
             transient: false,
             attempts: 1,
+            expression: None,
         }
     }
 }

@@ -171,13 +171,67 @@ fn a_failed_value_is_caught_and_not_retried() {
     let (said, maybe, number) = done(Caught { text: "x".into() }.run(&()));
     let failure = said.unwrap_err();
     assert_eq!((&*failure.step, &*failure.code), ("said", "VALUE"));
-    assert_eq!(
-        failure.message,
-        "argument `times`: invalid digit found in string (in the computed `counted(&text)?`)"
-    );
+    assert_eq!(failure.message, "invalid digit found in string");
+    assert_eq!(failure.expression.as_deref(), Some("counted(&text)?"));
     assert!(!failure.transient);
     assert_eq!((maybe, number), (None, 7));
     assert_eq!(TRIES.load(Ordering::Relaxed), 1);
+}
+
+fn covered() -> Result<u64> {
+    Err(Error::permanent("the policy\nhas lapsed"))
+}
+
+plan! {
+    Inside() -> u64 {
+        step number: u64 = covered()? + 6;
+        number
+    }
+}
+
+plan! {
+    Places() -> Vec<Option<Failure>> {
+        #[catch] step computed: u64 = covered()?;
+        #[catch] step argument = Say { text: "a", times: covered()? };
+        #[catch] step text = Say { text: "{covered()?}", times: 1 };
+        #[catch] step condition = if covered()? == 1 { Say { text: "a", times: 1 } };
+        #[catch] step pattern = if let 1 = covered()? + 1 { Say { text: "a", times: 1 } };
+        #[catch] step list = for times in [covered()?] { Say { text: "a", times } };
+        #[catch(each)] step element = for times in [1_u64] { Say { text: "a", times: times + covered()? } };
+        #[catch] step block = { step number: u64 = covered()? + 2; number };
+        #[catch] step plan = Inside {};
+        #[catch] #[at_most(2)] step round = loop { step number: u64 = covered()? + 4; number } while false;
+        [
+            computed.err(), argument.err(), text.err(), condition.err(), pattern.err(), list.err(),
+            element[0].err(), block.err(), plan.err(), round.err(),
+        ]
+    }
+}
+
+#[test]
+fn the_message_of_a_failure_is_that_of_the_error_wherever_it_is() {
+    let failures = done(Places {}.run(&()));
+    let expressions = [
+        "covered()?",
+        "covered()?",
+        "covered()?",
+        "covered()? == 1",
+        "covered()? + 1",
+        "[covered()?]",
+        "times + covered()?",
+        "covered()? + 2",
+        "covered()? + 6",
+        "covered()? + 4",
+    ];
+    assert_eq!(failures.len(), expressions.len());
+    for (failure, expression) in failures.into_iter().zip(expressions) {
+        let failure = failure.unwrap();
+        assert_eq!(
+            (&*failure.code, &*failure.message),
+            ("VALUE", "the policy\\nhas lapsed")
+        );
+        assert_eq!(failure.expression.as_deref(), Some(expression));
+    }
 }
 
 plan! {

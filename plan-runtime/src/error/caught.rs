@@ -2,7 +2,7 @@
 
 use super::run::{self, Elements, RunError, StepError};
 use crate::failure::Failure;
-use crate::print::some_shown;
+use crate::print::{Cut, Line, MOST, some_shown};
 
 impl Failure {
     /// What became of a step at this path.
@@ -31,13 +31,24 @@ impl Failure {
                     None => failure,
                 }
             }
-            None => Self {
-                step,
-                code: error.code().to_owned(),
-                message: error.to_string(),
-                transient: error.is_transient(),
-                attempts,
-            },
+            None => {
+                let raised = match error {
+                    StepError::Arguments(error) | StepError::Fallback(error) => error.as_raised(),
+                    _ => None,
+                };
+                let (message, expression) = match raised {
+                    Some(it) => (Cut(Line(it.message), MOST).to_string(), it.expression),
+                    None => (error.to_string(), None),
+                };
+                Self {
+                    step,
+                    code: error.code().to_owned(),
+                    message,
+                    transient: error.is_transient(),
+                    attempts,
+                    expression,
+                }
+            }
         }
     }
 }

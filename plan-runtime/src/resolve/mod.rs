@@ -39,7 +39,7 @@ pub use code::{Compute, Show};
 pub use encode::encode;
 pub(crate) use encode::{check_within, encode_within};
 pub use error::{ErrorKind, ResolveError};
-pub(crate) use error::{Limit, MOST_CAUSES};
+pub(crate) use error::{Limit, MOST_CAUSES, Raised};
 pub(crate) use meter::{MemoryBudget, Meter, bytes_of};
 pub use scope::Scope;
 pub(crate) use settle::settle;

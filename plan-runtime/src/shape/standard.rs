@@ -1,6 +1,6 @@
 //! Shapes of the standard library's types, and of serde_json's.
 
-use super::{Field, FieldPlace, Shape, Tagging, TypeShape, Variant};
+use super::{Field, FieldPlace, Omitted, Shape, Tagging, TypeShape, Variant};
 use crate::failure::Failure;
 use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
@@ -99,6 +99,9 @@ shape! {
         Field::new("message", FieldPlace::Key("message")),
         Field::new("transient", FieldPlace::Key("transient")),
         Field::new("attempts", FieldPlace::Key("attempts")),
+        Field::new("expression", FieldPlace::Key("expression"))
+            .required(false)
+            .omitted(Omitted::Null),
     ]);
     {T, E} Result<T, E> => TypeShape::Enum(Tagging::External, &[
         Variant::new("Ok", Ok("Ok"), INNER),

@@ -529,6 +529,38 @@ fn caught_failures_survive() {
     assert_eq!(world.called(), "first each[0] each[1] last last");
 }
 
+fn lapsed() -> Result<u64> {
+    Err(Error::permanent("the policy has lapsed"))
+}
+
+plan! {
+    Lapsed() -> (Vec<Option<Failure>>, u64) {
+        #[catch]
+        step argument = Act { n: lapsed()? };
+        #[catch]
+        step condition = if lapsed()? == 1 { Act { n: 1 } };
+        #[after(argument, condition)]
+        step last = Act { n: 2 };
+        ([argument.err(), condition.err()], last)
+    }
+}
+
+#[test]
+fn the_error_of_a_question_mark_survives() {
+    let (world, journal) = (World::new(), Memory::new());
+    let run = || Lapsed {}.run(&world).durable(&journal, "r");
+    world.on("last", &[Goes::Hangs]);
+    crash(run());
+    world.all_well();
+    let (failures, _) = finish(run()).unwrap();
+    assert_eq!(failures, finish(Lapsed {}.run(&world)).unwrap().0);
+    for failure in failures {
+        let failure = failure.unwrap();
+        assert_eq!(failure.message, "the policy has lapsed");
+        assert!(failure.expression.is_some());
+    }
+}
+
 plan! {
     Asks() -> u64 {
         step before = Act { n: 1 };

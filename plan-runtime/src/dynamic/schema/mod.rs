@@ -52,6 +52,7 @@ static FAILURE: LazyLock<Value> = LazyLock::new(|| {
             "message": {"type": "string"},
             "transient": {"type": "boolean"},
             "attempts": {"type": "integer"},
+            "expression": {"type": "string"},
         },
         "required": ["step", "code", "message", "transient", "attempts"],
     })

@@ -7,7 +7,8 @@ use crate::failure::Failure;
 use crate::plan::{Reference, push_key, written};
 use crate::shape::MASK;
 use jsonptr::PointerBuf;
-use serde::de::{Deserialize, Expected, Unexpected};
+use serde::de::{Expected, Unexpected};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::error::Error as StdError;
 use std::fmt;
@@ -65,7 +66,20 @@ enum FoundValue {
     Value(String),
 }
 
+/// The error of a `?` in a computed value, as it is recorded.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Raised {
+    /// The message of the error, with its causes.
+    pub(crate) message: String,
+    /// The way to the argument, innermost first.
+    argument: Vec<Location>,
+    /// The computed value, as its author wrote it.
+    pub(crate) expression: Option<String>,
+}
+
 /// A part of the way to an argument.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
 pub(super) enum Location {
     Key(String),
     Index(usize),
@@ -173,6 +187,26 @@ impl ResolveError {
     /// A `?` in a computed value met this error.
     pub(crate) fn raised(message: String, error: Box<dyn StdError + Send + Sync>) -> Self {
         Self::of(ErrorDetail::Raised { message, error })
+    }
+
+    /// The same of a recorded error.
+    pub(crate) fn of_raised(raised: Raised) -> Self {
+        let error = raised.message.clone().into();
+        let mut of = Self::raised(raised.message, error);
+        (of.0.argument, of.0.computed) = (raised.argument, raised.expression);
+        of
+    }
+
+    /// The error, if it is that of a `?` in a computed value.
+    pub(crate) fn as_raised(&self) -> Option<Raised> {
+        match &self.0.what {
+            ErrorDetail::Raised { message, .. } => Some(Raised {
+                message: message.clone(),
+                argument: self.0.argument.clone(),
+                expression: self.0.computed.clone(),
+            }),
+            _ => None,
+        }
     }
 
     /// The caught failure of the step that is referred to, or of a `?`, if that is wrong.
@@ -435,6 +469,11 @@ impl ResolveError {
     pub(super) fn computed(mut self, written: &str) -> Self {
         self.0.computed.get_or_insert_with(|| written.to_owned());
         self
+    }
+
+    /// The computed value that the error is about, as its author wrote it.
+    pub fn expression(&self) -> Option<&str> {
+        self.0.computed.as_deref()
     }
 
     /// What is wrong, without where and why.

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::{LeftWork, StepError};
 use crate::failure::Failure;
-use crate::resolve::{MOST_CAUSES, ResolveError};
+use crate::resolve::{MOST_CAUSES, Raised, ResolveError};
 use crate::run::lasting::Undone;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -64,6 +64,9 @@ struct Failed {
     /// The failure that a tool returned, or which it needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<Failure>,
+    /// The error of a `?`. Records of earlier versions contain only its text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    raised: Option<Raised>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -200,6 +203,10 @@ impl Failed {
             time: time.map(millis),
             left: error.leaves_work(),
             failure: error.failure().cloned(),
+            raised: match error {
+                StepError::Arguments(error) => error.as_raised(),
+                _ => None,
+            },
         }
     }
 
@@ -212,6 +219,7 @@ impl Failed {
             time,
             left,
             failure,
+            raised,
         } = self;
         let time = of_millis(time.unwrap_or_default());
         let text = texts.first().cloned().unwrap_or_default();
@@ -243,7 +251,10 @@ impl Failed {
             (Kind::Timeout, _) => StepError::Timeout(time),
             (Kind::Deadline, _) => StepError::Deadline(time),
             (Kind::Value, _) => {
-                let error = ResolveError::raised(text.clone(), text.into());
+                let error = match raised {
+                    Some(raised) => ResolveError::of_raised(raised),
+                    None => ResolveError::raised(text.clone(), text.into()),
+                };
                 StepError::Arguments(std::sync::Arc::new(error))
             }
             (Kind::Fallback, _) => StepError::Fallback(plain(text)),

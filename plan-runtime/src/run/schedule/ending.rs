@@ -419,6 +419,7 @@ impl Schedule<'_> {
             message,
             transient: false,
             attempts: 0,
+            expression: None,
         }
     }
 
