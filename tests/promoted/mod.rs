@@ -1,6 +1,6 @@
 //! What the example `promote` prints is a plan that compiles, and runs.
 
-use plan_runtime::dynamic::Reader;
+use plan_runtime::dynamic::{Reader, RustSource};
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -106,4 +106,83 @@ fn the_plan_runs_as_it_was_drafted() {
         })
     );
     assert_eq!(Twice::PLAN.steps[0].needs().len(), 0);
+}
+
+/// How soon.
+#[derive(Debug, Serialize, Deserialize, Shape)]
+#[serde(rename_all = "kebab-case")]
+enum Priority {
+    VeryHigh,
+    Low,
+}
+
+/// Ranks a task.
+#[tool]
+async fn rank(
+    priority: Priority,
+    others: Vec<Priority>,
+    maybe: Option<Priority>,
+    name: String,
+    free: String,
+) -> Result<String> {
+    Ok(format!("{priority:?} {others:?} {maybe:?} {name} {free}"))
+}
+
+/// Notes a text.
+#[tool]
+async fn note(text: String) -> Result<String> {
+    Ok(text)
+}
+
+mod ranked {
+    use super::{Note, Rank};
+    use plan_runtime::plan;
+    use serde_json::json;
+
+    include!("ranked.rs");
+}
+
+/// A string that is listed by a schema may be a variant, and `Ok(o)` is data like `Some(x)`.
+#[test]
+fn variants_and_outcomes_compile() {
+    let sorted = json!({"reference": {"step": "sorted", "pointer": ""}});
+    let note = |pointer: &str| {
+        let text = json!({"reference": {"local": 0, "pointer": pointer}});
+        json!({"tool": {"name": "note"}, "arguments": {"object": {"text": text}}})
+    };
+    let rank = json!({"object": {
+        "priority": "very-high", "others": ["low", "very-high"], "maybe": "low", "name": "a", "free": "very-high"
+    }});
+    let plan = json!({"name": "ranked", "steps": [
+        {"id": "sorted", "tool": {"name": "rank"}, "arguments": rank, "policy": {"catch": true}},
+        {"id": "said", "if": [
+            {"pattern": "Ok(o)", "value": sorted, "then": note("")},
+            {"pattern": "Err(e)", "value": sorted, "then": note("/message")}
+        ]}
+    ], "output": {"type": "Option<String>", "value": {"reference": {"step": "said", "pointer": ""}}}});
+    let text = plan.to_string();
+    let plan = Reader::new().read(&text).unwrap().into_plan();
+    // Forms in which generators of schemas write an enum, an `Option` and a list of enums, and a text that is one of some.
+    let schema = json!({
+        "$defs": {"Priority": {"oneOf": [{"const": "very-high", "type": "string"}, {"const": "low", "type": "string"}]}},
+        "type": "object",
+        "properties": {
+            "priority": {"description": "How soon.", "$ref": "#/$defs/Priority"},
+            "others": {"type": "array", "items": {"$ref": "#/$defs/Priority"}},
+            "maybe": {"anyOf": [{"$ref": "#/$defs/Priority"}, {"type": "null"}]},
+            "name": {"type": "string", "enum": ["a", "b"]},
+            "free": {"type": "string"}
+        }
+    });
+    let source = RustSource::new(&plan).schema("rank", &schema);
+    let source = source.write().unwrap();
+    let kept = include_str!("ranked.rs");
+    if source != kept && std::env::var_os("UPDATE").is_some() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/promoted/ranked.rs");
+        std::fs::write(file, &source).unwrap();
+    }
+    assert_eq!(source, kept);
+    let said = smol::block_on(ranked::Ranked {}.run(&())).unwrap();
+    let said = said.as_deref();
+    assert_eq!(said, Some("VeryHigh [Low, VeryHigh] Some(Low) a very-high"));
 }

@@ -4,7 +4,7 @@ use plan_runtime::dynamic::{Code, Contract, Toolbox};
 use plan_runtime::{Error, Failure, Result, plan, tool};
 use serde_json::{Value, json};
 
-/// What a call fails with.
+/// The message of a failed call.
 const FAILS: &str = "it fails";
 
 /// Gives the number, or fails.
@@ -23,7 +23,7 @@ plan! {
     }
 }
 
-/// What a step does.
+/// The body of a step.
 #[derive(Clone, Debug)]
 enum Work {
     Call,
@@ -39,7 +39,7 @@ enum Work {
     Loop,
 }
 
-/// What one of these gives.
+/// The type of the value of a body.
 #[derive(Clone, Debug, PartialEq)]
 enum Type {
     Number,
@@ -48,7 +48,7 @@ enum Type {
     List(Box<Type>),
 }
 
-/// What is done about a failure of an element.
+/// The policy for a failed element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Each {
     Fails,
@@ -56,7 +56,7 @@ enum Each {
     Catch,
 }
 
-/// What is done about a failure of the step.
+/// The policy for a failed step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Whole {
     Fails,

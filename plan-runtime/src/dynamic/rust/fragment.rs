@@ -133,7 +133,7 @@ pub(super) fn is_operand(expression: &str) -> bool {
 #[derive(Default)]
 pub(super) struct Pattern {
     pub(super) text: String,
-    /// Whether it only gives names: it is a name, `_`, a tuple of these, or one of these in `Some(…)`.
+    /// Set for a name, `_`, a tuple of names, and each of them in `Some(…)`, `Ok(…)` or `Err(…)`.
     pub(super) is_plain: bool,
 }
 
@@ -150,20 +150,21 @@ pub(super) fn pattern(text: &str, repeats: bool) -> Result<Pattern, FragmentErro
     if !is_known(|known| known.visit_pat(&pat)) {
         return Err(FragmentError::Other);
     }
-    let inner = inside_some(&pat).unwrap_or(&pat);
+    let inner = inside_wrapper(&pat).unwrap_or(&pat);
     Ok(Pattern {
         text: written(&tokens, &item, before, behind),
         is_plain: gives_names(inner),
     })
 }
 
-fn inside_some(pat: &Pat) -> Option<&Pat> {
-    match pat {
-        Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => {
-            some.elems.first()
-        }
-        _ => None,
-    }
+/// The pattern in a `Some(…)`, an `Ok(…)` or an `Err(…)`.
+fn inside_wrapper(pat: &Pat) -> Option<&Pat> {
+    let Pat::TupleStruct(outer) = pat else {
+        return None;
+    };
+    let mut wrappers = ["Some", "Ok", "Err"].iter();
+    let is_wrapper = wrappers.any(|name| outer.path.is_ident(name)) && outer.elems.len() == 1;
+    outer.elems.first().filter(|_| is_wrapper)
 }
 
 fn is_plain_name(name: &syn::PatIdent) -> bool {

@@ -35,6 +35,7 @@ impl Plan {
     /// | an index, a projection | `[0]`, `[..]` |
     /// | a text with values in it | `format!` |
     /// | an object | `json!`, as the type is not known that it is of |
+    /// | a string for an argument whose [schema](RustSource::schema) lists strings, `"high"` | `serde_json::from_value(json!("high"))?`, which fits a `String` and an enum |
     /// | an id that is not a Rust identifier, `step-1` | `step_1` |
     /// | `plan.output`, where no type is declared | the tool's output, or a `serde_json::Value` |
     ///
@@ -111,7 +112,7 @@ impl<'p> RustSource<'p> {
         }
     }
 
-    /// The JSON Schema of a tool's arguments: whether some are left out, and which numbers need not be integers.
+    /// Sets the JSON Schema of a tool's arguments: whether some are left out, which numbers need not be integers, and which strings may be variants of an enum.
     #[must_use]
     pub fn schema(mut self, tool: &'p str, arguments: &'p Value) -> Self {
         self.schemas.insert(tool, arguments);

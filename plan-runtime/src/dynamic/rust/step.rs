@@ -357,9 +357,41 @@ fn properties(schema: Option<&Value>) -> Option<&serde_json::Map<String, Value>>
     schema?.get("properties")?.as_object()
 }
 
+/// The maximum number of schemas to search for listed strings.
+const MOST_PARTS: usize = 256;
+
+/// Returns `true` if a schema, or the schema of the elements of a list, lists strings.
+fn lists_strings(root: &Value, schema: &Value) -> bool {
+    let (mut open, mut left) = (vec![schema], MOST_PARTS);
+    while let Some(at) = open.pop()
+        && left > 0
+    {
+        left -= 1;
+        let listed = at.get("enum").and_then(Value::as_array);
+        let listed = listed.into_iter().flatten().chain(at.get("const"));
+        if listed.into_iter().any(Value::is_string) {
+            return true;
+        }
+        let pointer = at.get("$ref").and_then(Value::as_str);
+        let pointer = pointer.and_then(|pointer| pointer.strip_prefix('#'));
+        open.extend(pointer.and_then(|pointer| root.pointer(pointer)));
+        open.extend(at.get("items"));
+        for several in ["anyOf", "oneOf", "allOf"] {
+            let several = at.get(several).and_then(Value::as_array);
+            open.extend(several.into_iter().flatten().take(left));
+        }
+    }
+    false
+}
+
 /// What the tool takes for an argument, as far as its schema says.
 fn takes(schema: Option<&Value>, argument: &str) -> Takes {
     let property = properties(schema).and_then(|all| all.get(argument));
+    if let (Some(root), Some(property)) = (schema, property)
+        && lists_strings(root, property)
+    {
+        return Takes::Choice;
+    }
     let is_number = |kind: &Value| kind == "number";
     match property.and_then(|property| property.get("type")) {
         Some(Value::Array(kinds)) if kinds.iter().any(is_number) => Takes::Fraction,

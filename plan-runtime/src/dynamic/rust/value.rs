@@ -21,6 +21,8 @@ pub(super) enum Takes {
     Anything,
     /// A number that need not be an integer.
     Fraction,
+    /// One of the strings listed by a schema. In Rust, the string may be the variant of an enum whose name is unknown.
+    Choice,
     /// A condition or a list, which a block follows.
     Block,
     /// What `&&` may follow: one of several conditions, or the value of a `let`.
@@ -50,6 +52,9 @@ impl SourceWriter<'_> {
             Template::Object(_) => {
                 let object = self.json(path, template);
                 json(object)
+            }
+            Template::String(text) if takes == Takes::Choice => {
+                Tree::Text(format!("serde_json::from_value(json!({}))?", Quoted(text)))
             }
             other => self.leaf(path, other, takes),
         }
@@ -126,7 +131,7 @@ impl SourceWriter<'_> {
         let is_alone = match takes {
             Takes::Block => !matches!(test, Test::All(_)),
             Takes::Operand => test.binding() > Binding::And,
-            Takes::Anything | Takes::Fraction => true,
+            Takes::Anything | Takes::Fraction | Takes::Choice => true,
         };
         Ok(Tree::Text(if is_alone {
             text
@@ -477,6 +482,6 @@ fn number_text(number: Number, takes: Takes) -> String {
     };
     match takes {
         Takes::Fraction => text + ".0",
-        Takes::Anything | Takes::Block | Takes::Operand => text,
+        Takes::Anything | Takes::Choice | Takes::Block | Takes::Operand => text,
     }
 }

@@ -77,7 +77,6 @@ fn code_that_the_program_does_not_contain_is_refused_and_listed() {
             "step `f`: the pattern `[m, ..]`",
             "argument `in` of step `f`: the computed value `all()`",
             "argument `if` of step `i`: the computed value `holds!()`",
-            "step `i`: the pattern `Ok(y)`",
             "argument `if` of step `i`: the computed value `x && x`",
             "argument `if` of step `i`: the computed value `y || x`",
             "step `i`: the pattern `Some(1)`",
