@@ -193,7 +193,7 @@ plan! {
     Places() -> Vec<Option<Failure>> {
         #[catch] step computed: u64 = covered()?;
         #[catch] step argument = Say { text: "a", times: covered()? };
-        #[catch] step text = Say { text: "{covered()?}", times: 1 };
+        #[catch] step text = Say { text: format!("{}", covered()?), times: 1 };
         #[catch] step condition = if covered()? == 1 { Say { text: "a", times: 1 } };
         #[catch] step pattern = if let 1 = covered()? + 1 { Say { text: "a", times: 1 } };
         #[catch] step list = for times in [covered()?] { Say { text: "a", times } };
