@@ -3,6 +3,7 @@
 mod absence;
 mod applied;
 mod arguments;
+#[cfg(feature = "macros")]
 mod attributes;
 mod blocks;
 mod conditions;
