@@ -68,7 +68,7 @@ fn agree<T: PartialEq + Debug>(name: &str, run: impl Fn(Item) -> Result<(T, T, T
 
 type Caught<T> = Result<T, Failure>;
 
-/// One plan for each row, which uses the value of its step as its output, as an argument and in a computed value.
+/// Makes a plan of each row. The plan uses the value of its step as its output, as an argument and in a computed value.
 macro_rules! plans {
     ($($name:ident($it:ident) -> $ty:ty { [$($attributes:tt)+] $($body:tt)+ })+) => {
         $(plan! {

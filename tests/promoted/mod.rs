@@ -108,7 +108,7 @@ fn the_plan_runs_as_it_was_drafted() {
     assert_eq!(Twice::PLAN.steps[0].needs().len(), 0);
 }
 
-/// How soon.
+/// The priority of a task.
 #[derive(Debug, Serialize, Deserialize, Shape)]
 #[serde(rename_all = "kebab-case")]
 enum Priority {

@@ -2,14 +2,14 @@ plan! {
     pub Ranked() -> Option<String> {
         #[catch]
         step sorted = Rank {
-            priority: serde_json::from_value(json!("very-high"))?,
+            free: "very-high",
+            maybe: serde_json::from_value(json!("low"))?,
+            name: serde_json::from_value(json!("a"))?,
             others: [
                 serde_json::from_value(json!("low"))?,
                 serde_json::from_value(json!("very-high"))?,
             ],
-            maybe: serde_json::from_value(json!("low"))?,
-            name: serde_json::from_value(json!("a"))?,
-            free: "very-high",
+            priority: serde_json::from_value(json!("very-high"))?,
         };
 
         step said = if let Ok(o) = sorted {

@@ -220,7 +220,7 @@ impl Work {
         }
     }
 
-    /// What it gives; `None` is a failure.
+    /// Returns the value of the body; `None` is a failure.
     fn value(&self, policy: &Policy, item: &Value) -> Option<Value> {
         let is_wanted = item["wanted"] == true;
         let call = || (item["fails"] == false).then(|| item["id"].clone());
@@ -344,7 +344,7 @@ fn read(path: &[Value]) -> Value {
     json!({"reference": {"step": "s", "path": path}})
 }
 
-/// A step that uses the value, with what it gives of a value.
+/// A step that uses the value: its name, its body and its expected output.
 type Use = (&'static str, Value, Value);
 
 /// All uses of a value of this type.
@@ -430,7 +430,7 @@ fn said(value: &Value) -> Value {
     }
 }
 
-/// One side of all results at this depth.
+/// Returns one side of all results at this depth.
 fn side(value: &Value, outcome: &str, depth: usize) -> Value {
     match value {
         Value::Array(items) if depth > 0 => items
@@ -511,7 +511,7 @@ fn used(work: &Work, policy: &Policy) -> bool {
         step["policy"] = policy.json(work);
         let mut steps = vec![step];
         let mut output = json!({"s": read(&[])});
-        // Without a value, nothing that uses it runs.
+        // Without a value, no step uses the value.
         let uses = uses(&ty, expected.as_ref().unwrap_or(&ty.other()));
         for (id, body, _) in &uses {
             let mut step = body.clone();

@@ -80,7 +80,7 @@ fn story() -> Value {
     })
 }
 
-/// What only plan JSON has.
+/// A document with the objects that only plan JSON has.
 fn of_plan_json() -> Value {
     let path = json!(["x", {"token": "0", "absent": {"default": {"free": 1}}, "optional": true}, {"token": "y", "absent": "end"}]);
     json!({
@@ -180,7 +180,7 @@ fn object<'a>(document: &'a mut Value, at: &str) -> &'a mut Map<String, Value> {
 }
 
 /// Names that differ from this one by one edit, at a letter of this number or at the end.
-fn misspelt(name: &str, letter: usize) -> Vec<String> {
+fn misspelled(name: &str, letter: usize) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let index = letter % letters.len();
     let edited = |edit: &dyn Fn(&mut Vec<char>)| {
@@ -200,7 +200,7 @@ fn misspelt(name: &str, letter: usize) -> Vec<String> {
     all.into_iter().filter(|it| it != name).collect()
 }
 
-/// The findings about a member, and what else is wrong.
+/// Returns the findings about a member, and all other findings.
 fn found(
     dialect: Dialect,
     profile: Profile,
@@ -237,7 +237,7 @@ fn refused(dialect: Dialect, document: &Value, at: &str, name: &str, value: Valu
     );
 }
 
-/// The same in the compat profile, which may ignore the member, but never silently.
+/// Expects a finding in the compat profile, which may ignore the member, but never silently.
 fn reported(dialect: Dialect, document: &Value, at: &str, name: &str, value: Value) {
     let mut document = document.clone();
     object(&mut document, at).insert(name.to_owned(), value);
@@ -245,14 +245,14 @@ fn reported(dialect: Dialect, document: &Value, at: &str, name: &str, value: Val
     assert_eq!(unknown.len(), 1, "`{name}` at {at} in {dialect:?}");
 }
 
-/// Whether an object that has these members may have this one as well.
+/// Returns `true` if an object with these members may have this member.
 fn is_known(members: &Map<String, Value>, name: &str) -> bool {
     let is_reference = members.contains_key("pointer") || members.contains_key("path");
     members.contains_key(name) || (is_reference && name == "else")
 }
 
 #[test]
-fn a_misspelt_member_is_an_error() {
+fn a_misspelled_member_is_an_error() {
     let values = [json!(null), json!(false), json!("a"), json!([])];
     let mut count = 0;
     for (dialect, document) in documents() {
@@ -265,14 +265,14 @@ fn a_misspelt_member_is_an_error() {
                 continue;
             }
             let letter = count;
-            let misspelt = members.iter().flat_map(|(name, value)| {
-                let all = misspelt(name, letter).into_iter();
+            let misspelled = members.iter().flat_map(|(name, value)| {
+                let all = misspelled(name, letter).into_iter();
                 all.map(move |wrong| (wrong, value))
             });
             let words = WORDS.into_iter().zip(values.iter().cycle());
             let words = words.skip(letter % 3).step_by(3);
             let words = words.map(|(word, value)| (word.to_owned(), value));
-            for (name, value) in misspelt.chain(words) {
+            for (name, value) in misspelled.chain(words) {
                 if !is_known(members, &name) {
                     count += 1;
                     if count % 8 == 0 {

@@ -21,7 +21,7 @@ pub(super) enum Takes {
     Anything,
     /// A number that need not be an integer.
     Fraction,
-    /// One of the strings listed by a schema. In Rust, the string may be the variant of an enum whose name is unknown.
+    /// A string listed by a schema. In Rust, the string may be the variant of an enum whose name is unknown.
     Choice,
     /// A condition or a list, which a block follows.
     Block,

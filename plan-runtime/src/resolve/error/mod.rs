@@ -189,7 +189,7 @@ impl ResolveError {
         Self::of(ErrorDetail::Raised { message, error })
     }
 
-    /// The same of a recorded error.
+    /// Restores a recorded error.
     pub(crate) fn of_raised(raised: Raised) -> Self {
         let error = raised.message.clone().into();
         let mut of = Self::raised(raised.message, error);

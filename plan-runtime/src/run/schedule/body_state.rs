@@ -5,11 +5,10 @@ use super::super::context::Question;
 use super::super::signals::Sent;
 use super::super::start::StepResult;
 use super::super::throttle::Turn;
-use super::jobs::outcome;
 use crate::error::Left;
 use crate::plan::{Action, Block, Body, For, Loop, OK, ToolInfo};
 use crate::resolve::StoredValue;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex};
@@ -242,6 +241,11 @@ impl Failed {
         let is_named = matches!(self.error, StepError::Block(_)) || !self.error.leaves_work();
         (is_named, &self.element)
     }
+}
+
+/// An `Ok` or an `Err`, as serde writes a `Result`.
+pub(super) fn outcome(name: &str, value: Value) -> Value {
+    Value::Object(Map::from_iter([(name.to_owned(), value)]))
 }
 
 /// Notes the failure of an element. Returns the failure of lower rank if another failure was noted before.

@@ -1,7 +1,7 @@
 //! What a run does once its work has ended: if it has failed, it undoes the steps that completed, and then the steps run that always run.
 
+use super::body_state::outcome;
 use super::interrupts::Interrupts;
-use super::jobs::outcome;
 use super::ready::Ready;
 use super::{Schedule, StepState};
 use crate::error::{Cause, Interrupt, StepError, StepPath, Undoing};

@@ -8,7 +8,7 @@ use super::super::start::{Request, Started, StepResult};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::body_state::{
-    AttemptRecord, BodyState, CALL, Failed, Job, LIST, OutputSlot, Work, note,
+    AttemptRecord, BodyState, CALL, Failed, Job, LIST, OutputSlot, Work, note, outcome,
 };
 use super::decisions::{AS_IT_IS, Decision, What};
 use super::task::CallState;
@@ -23,7 +23,7 @@ use crate::resolve::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -277,7 +277,7 @@ impl<'x> Schedule<'x> {
         self.put(step, place, frame, (value, false));
     }
 
-    /// The same of a value that may be in the place of a failure.
+    /// Puts a value where it belongs, with a flag for a caught failure.
     fn put(&mut self, step: usize, place: OutputSlot, frame: Option<usize>, value: (Value, bool)) {
         let Some(mut flow) = self.steps.take_flow(step) else {
             return;
@@ -739,11 +739,6 @@ impl<'x> Schedule<'x> {
         let flow = self.steps.flow_mut(step);
         flow.expect("a step that is more than one call has its state while it runs")
     }
-}
-
-/// One of the two that a `Result` can be, as serde writes it.
-pub(super) fn outcome(name: &str, value: Value) -> Value {
-    Value::Object(Map::from_iter([(name.to_owned(), value)]))
 }
 
 /// The list of a `for`.

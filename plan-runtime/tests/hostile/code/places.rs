@@ -95,7 +95,7 @@ fn code_that_the_program_does_not_contain_is_refused_and_listed() {
     assert_eq!(
         said,
         format!(
-            "the plan contains code from outside the program in 12 places:\n{list}\
+            "the plan contains code from outside the program in 11 places:\n{list}\
              help: review the code, then call `RustSource::allow_code`"
         )
     );

@@ -38,7 +38,7 @@ pub(crate) fn meant(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The finding for a member beside the only one that an object of this kind has.
+/// Returns the finding for an unknown member of a condition or a template.
 pub(crate) fn unknown_beside(what: &str, kind: &Member<'_>, other: &Member<'_>) -> Note {
     let (kind, name) = (&kind.name, short(&other.name));
     let message = format!("unknown member `{name}` in a {what} of the kind `{kind}`");
