@@ -1,5 +1,5 @@
-//! Graphs of steps: levels, cycles and reachability, and which of their names somebody meant. With the feature `layout`, where the boxes and
-//! the arrows of a picture go. Knows of no plans.
+//! Graphs of steps: levels, cycles and reachability, and which of their names somebody meant. With the feature `text`, escapes for untrusted
+//! strings. With the feature `layout`, where the boxes and the arrows of a picture go. Knows of no plans.
 //!
 //! An implementation detail of `plan-runtime` and `plan-macros`, which share it as a crate of its own since a crate of macros
 //! exports nothing but macros. Depend on `plan-runtime`; anything here may change in any version.
@@ -37,9 +37,12 @@ mod label;
 #[cfg(feature = "layout")]
 mod layout;
 mod reach;
+mod seen;
 mod similar;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "text")]
+mod text;
 
 #[cfg(feature = "layout")]
 pub use curve::Curve;
@@ -51,4 +54,7 @@ pub use label::{HEIGHT, cut, width};
 #[cfg(feature = "layout")]
 pub use layout::{Boxes, Layout, Point, layout};
 pub use reach::{Exhausted, Paths};
+pub use seen::is_unseen;
 pub use similar::similar;
+#[cfg(feature = "text")]
+pub use text::{Line, Lines, MessageName, Quoted, Safe, is_seen, visible};
