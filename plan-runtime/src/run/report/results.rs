@@ -1,6 +1,7 @@
 //! Reports in the form of a step blueprint's `ExecutionResults`.
 
 use super::{Report, Status, StepReport};
+use crate::print::MessageName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
@@ -127,6 +128,7 @@ impl Report {
                 error(code, failed.to_string())
             }
             Status::Blocked { by } => {
+                let by = MessageName(by);
                 error("DEPENDENCIES_NOT_MET", format!("step `{by}` has failed"))
             }
             Status::Cancelled => error("CANCELLED", "the step was cancelled".into()),

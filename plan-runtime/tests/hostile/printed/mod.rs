@@ -8,6 +8,7 @@ mod pictures;
 mod plans;
 mod reports;
 mod same;
+mod sinks;
 
 use proptest::prelude::*;
 use regex_syntax::hir::{Class, ClassUnicode, HirKind};
