@@ -121,16 +121,17 @@ fn write_given(html: &mut Html, page: &Page<'_>, report: &StepReport) {
         write_arguments(html, page, attempt);
         return write_inside(html, page, attempt);
     }
-    write_attempts(html, page, attempts);
+    write_attempts(html, page, report);
 }
 
-fn write_attempts(html: &mut Html, page: &Page<'_>, attempts: &[Attempt]) {
+fn write_attempts(html: &mut Html, page: &Page<'_>, step: &StepReport) {
+    let attempts = step.attempts();
     if attempts.is_empty() {
         return;
     }
     html.tag("ol").attr("class", "attempts").inside(|list| {
         for attempt in attempts.iter().take(ATTEMPTS) {
-            write_attempt(list, page, attempt);
+            write_attempt(list, page, attempt, matches!(step.status, Status::Running));
         }
     });
     let more = attempts.len().saturating_sub(ATTEMPTS);
@@ -139,10 +140,11 @@ fn write_attempts(html: &mut Html, page: &Page<'_>, attempts: &[Attempt]) {
     }
 }
 
-fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt) {
+fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt, is_running: bool) {
     let (class, outcome) = match (&attempt.error, attempt.ended) {
         (Some(_), _) => ("bad", '✗'),
         (None, Some(_)) => ("good", '✓'),
+        (None, None) if is_running => ("running", sign("running")),
         (None, None) => ("dropped", '◌'),
     };
     list.tag("li").attr("class", class).inside(|item| {
@@ -162,6 +164,7 @@ fn write_attempt(list: &mut Html, page: &Page<'_>, attempt: &Attempt) {
                     let took = Time(ended.saturating_sub(attempt.started));
                     p.text(format_args!(", took {took}"));
                 }
+                None if is_running => p.text(", running"),
                 None => p.text(", dropped"),
             }
         });
@@ -235,7 +238,7 @@ fn write_inner_step(html: &mut Html, page: &Page<'_>, step: &StepReport) {
             }
             write_inside(html, page, attempt);
         }
-        attempts => write_attempts(html, page, attempts),
+        _ => write_attempts(html, page, step),
     }
     if let Some(output) = &step.output {
         html.tag("p").attr("class", "hint").text("gave");

@@ -180,6 +180,7 @@ fn sign(status: &str) -> char {
         "failed" => '✗',
         "blocked" => '⊘',
         "cancelled" => '◌',
+        "running" => '▸',
         _ => '·',
     }
 }
@@ -274,4 +275,30 @@ impl Page<'_> {
 
 fn write_sign(html: &mut Html, sign: char) {
     html.tag("span").attr("class", "sign").text(sign);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, sign};
+    use crate::run::Totals;
+    use std::collections::HashSet;
+
+    /// Without a color, a status is black, which is invisible on a dark page.
+    #[test]
+    fn each_status_has_a_color_and_a_sign() {
+        let style = Report::HTML_STYLE;
+        let mut signs = HashSet::new();
+        for (_, name) in Totals::default().named() {
+            let class = name.replace(' ', "-");
+            let tone = format!(".{class} {{ --tone: var(--{class}); }}");
+            assert!(style.contains(&tone), "{tone}");
+            // In light and in dark.
+            assert_eq!(
+                style.matches(&format!("--{class}: #")).count(),
+                2,
+                "{class}"
+            );
+            assert!(signs.insert(sign(name)), "{name}");
+        }
+    }
 }
