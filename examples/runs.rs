@@ -55,6 +55,7 @@ fn list(db: &Sqlite) -> Result<(), Box<dyn Error>> {
             (RunState::Running, true) => "running",
             (RunState::Running, false) => "waiting",
             (RunState::Failed, _) => "failed",
+            (RunState::Cancelled, _) => "cancelled",
             _ => "done",
         };
         println!("{:24} {:16} {state}", run.id, run.plan);

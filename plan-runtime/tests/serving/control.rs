@@ -2,10 +2,10 @@
 
 use crate::serving::support::{Folder, has_ended, output, rests, serve, summary, until};
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::journal::{RunState, Sqlite};
+use plan_runtime::journal::{RunFilter, RunState, Sqlite};
 use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Report, SignalError};
-use plan_runtime::{Error, Plan, Result, plan, tool};
-use serde_json::json;
+use plan_runtime::{Error, Plan, Result, Run, plan, tool};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -222,7 +222,7 @@ fn a_cancelled_run_undoes_and_can_go_on() {
     db.cancel("a").unwrap();
     assert!(db.cancel("b").is_err());
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
-    assert_eq!(summary(&db, "a").state, RunState::Failed);
+    assert_eq!(summary(&db, "a").state, RunState::Cancelled);
     assert_eq!(shop.take(), ["a/released", "a/closed"]);
     assert_eq!(
         output(&db, "a"),
@@ -643,4 +643,91 @@ fn a_call_that_works_and_sleeps_goes_on() {
     smol::block_on(Limited {}.submit(&db, "a")).unwrap();
     serve(&db, &toolbox, &(), || has_ended(&db, "a"));
     assert_eq!(db.output("a").unwrap(), Some(json!(1)));
+}
+
+fn late<'r>(run: Run<'r, Shop, Value>, id: &str) -> Run<'r, Shop, Value> {
+    match id {
+        "late" => run.deadline(Duration::from_millis(1)),
+        _ => run,
+    }
+}
+
+/// Each filter lists the runs of its state alone.
+#[test]
+fn a_state_lists_its_runs_alone() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let db = folder.open();
+    for id in ["runs", "cancelled", "failed", "done", "late"] {
+        buy(&db, &shop, id);
+    }
+    let serve_until = |is_so: &(dyn Fn() -> bool + Sync)| {
+        let serve = db.serve(&toolbox, &shop).configure(late);
+        smol::block_on(serve.cancel_on(until(is_so))).unwrap();
+    };
+    serve_until(&|| {
+        ["runs", "cancelled", "failed", "done"]
+            .iter()
+            .all(|id| rests(&db, id))
+            && has_ended(&db, "late")
+    });
+    db.cancel("cancelled").unwrap();
+    db.signal(&toolbox, "done", "sure", true).unwrap();
+    serve_until(&|| has_ended(&db, "cancelled") && has_ended(&db, "done"));
+    shop.is_closed.store(true, Ordering::Relaxed);
+    db.signal(&toolbox, "failed", "sure", true).unwrap();
+    serve_until(&|| has_ended(&db, "failed"));
+    // Both runs had ended before.
+    db.cancel("failed").unwrap();
+    db.cancel("done").unwrap();
+
+    let of = |state| -> Vec<String> {
+        let runs = db.runs(&RunFilter::new().state(state)).map(Result::unwrap);
+        runs.map(|run| {
+            assert_eq!(run.state, state);
+            assert_eq!(db.run(&run.id).unwrap().unwrap().state, state);
+            run.id
+        })
+        .collect()
+    };
+    assert_eq!(of(RunState::Running), ["runs"]);
+    assert_eq!(of(RunState::Cancelled), ["cancelled"]);
+    assert_eq!(of(RunState::Failed), ["failed", "late"]);
+    assert_eq!(of(RunState::Done), ["done"]);
+    for (id, words) in [
+        ("cancelled", "plan `buy` was cancelled; undone: `held`"),
+        ("late", "plan `buy` took longer than 1ms"),
+        (
+            "failed",
+            "plan `buy` failed: step `paid` (pay): the bank is closed",
+        ),
+    ] {
+        let error = db.error(id).unwrap().unwrap();
+        assert!(error.starts_with(words), "{error}");
+    }
+    assert_eq!(
+        (db.error("runs").unwrap(), db.error("done").unwrap()),
+        (None, None)
+    );
+    assert!(db.error("nobody").is_err());
+}
+
+/// The page of a live run draws a running attempt as running.
+#[cfg(feature = "html")]
+#[test]
+fn a_page_shows_what_runs() {
+    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let db = folder.open();
+    buy(&db, &shop, "a");
+    serve(&db, &toolbox, &shop, || rests(&db, "a"));
+    let page = db.report(&toolbox, &shop, "a").unwrap().to_html();
+    let section = page
+        .split("<section class=\"step running\"")
+        .nth(1)
+        .unwrap();
+    let section = section.split("</section>").next().unwrap();
+    assert!(
+        section.contains("▸") && !section.contains("dropped"),
+        "{section}"
+    );
+    assert!(page.contains("<li class=\"running\">"), "{page}");
 }

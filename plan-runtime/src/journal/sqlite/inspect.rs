@@ -21,8 +21,10 @@ pub enum RunState {
     Running,
     /// It has an output.
     Done,
-    /// It has failed, or was cancelled.
+    /// The run has failed, or has passed its deadline.
     Failed,
+    /// The run was [cancelled](Sqlite::cancel).
+    Cancelled,
 }
 
 /// Which runs [`Sqlite::runs`] lists: those to which all of this applies.
@@ -101,7 +103,12 @@ pub struct RunSummary {
 }
 
 /// What a summary is made of, after the number of the run.
-const COLUMNS: &str = "id, plan, began, ended, failed, owner, reason";
+const COLUMNS: &str = "id, plan, began, ended, failed, owner, reason, ";
+
+/// The condition for a cancelled run. Its interrupt is recorded with a null; a deadline is recorded with its time.
+const CANCELLED: &str = "(ended IS NOT NULL AND failed AND EXISTS(
+    SELECT 1 FROM records WHERE run = runs.number AND key = '!interrupt' AND body LIKE '%\"value\":null}'
+))";
 
 fn summary(row: &Row<'_>, is_alive: impl FnOnce(String) -> bool) -> rusqlite::Result<RunSummary> {
     let ended: Option<i64> = row.get(4)?;
@@ -113,6 +120,7 @@ fn summary(row: &Row<'_>, is_alive: impl FnOnce(String) -> bool) -> rusqlite::Re
         ended: ended.map(time::system),
         state: match (ended, row.get(5)?) {
             (None, _) => RunState::Running,
+            (Some(_), Some(true)) if row.get(8)? => RunState::Cancelled,
             (Some(_), Some(true)) => RunState::Failed,
             (Some(_), _) => RunState::Done,
         },
@@ -197,10 +205,13 @@ impl Sqlite {
         let (db, filter) = (self.clone(), filter.clone());
         let began_before = filter.older_than.map(before);
         let state = match filter.state {
-            None => "",
-            Some(RunState::Running) => "AND ended IS NULL",
-            Some(RunState::Done) => "AND ended IS NOT NULL AND NOT failed",
-            Some(RunState::Failed) => "AND ended IS NOT NULL AND failed",
+            None => String::new(),
+            Some(RunState::Running) => "AND ended IS NULL".to_owned(),
+            Some(RunState::Done) => "AND ended IS NOT NULL AND NOT failed".to_owned(),
+            Some(RunState::Failed) => {
+                format!("AND ended IS NOT NULL AND failed AND NOT {CANCELLED}")
+            }
+            Some(RunState::Cancelled) => format!("AND {CANCELLED}"),
         };
         let before = match filter.before {
             None => "?5 IS NULL",
@@ -213,7 +224,7 @@ impl Sqlite {
             ("number > ?1", "number")
         };
         let sql = format!(
-            "SELECT number, {COLUMNS} FROM runs
+            "SELECT number, {COLUMNS}{CANCELLED} FROM runs
             WHERE {from} AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) AND {before} {state}
             ORDER BY {order} LIMIT ?4"
         );
@@ -283,7 +294,9 @@ impl Sqlite {
     ///
     /// [`JournalError::Storage`] if the file cannot be read.
     pub fn run(&self, id: &str) -> Result<Option<RunSummary>, JournalError> {
-        let sql = format!("SELECT number, {COLUMNS} FROM runs WHERE id = ?1 AND plan IS NOT NULL");
+        let sql = format!(
+            "SELECT number, {COLUMNS}{CANCELLED} FROM runs WHERE id = ?1 AND plan IS NOT NULL"
+        );
         self.read(|database| {
             let mut statement = database.prepare_cached(&sql)?;
             let found =
