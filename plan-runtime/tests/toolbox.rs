@@ -782,3 +782,34 @@ fn patterns_of_results_take_results() {
         }
     }
 }
+
+/// A dropped call has no end, in each kind of step.
+#[test]
+fn a_dropped_attempt_has_no_end() {
+    let toolbox = Toolbox::<()>::new()
+        .with_fn(Contract::new("fail"), |_: Value| async {
+            Err::<Value, _>(Error::msg("no"))
+        })
+        .with_fn(Contract::new("wait"), |_: Value| {
+            std::future::pending::<Result<Value>>()
+        });
+    let wait = json!({"tool": {"name": "wait"}});
+    let plan: Plan = serde_json::from_value(json!({"name": "p", "steps": [
+        {"id": "plain", "tool": {"name": "wait"}},
+        {"id": "tried", "tool": {"name": "wait"}, "policy": {"attempts": 2}},
+        {"id": "each", "for": {"pattern": "x", "list": [1, 2], "body": wait}},
+        {"id": "failed", "tool": {"name": "fail"}}
+    ]}))
+    .unwrap();
+    let run = toolbox.run(&plan, (), &()).on_failure(OnFailure::Cancel);
+    let (result, report) = smol::block_on(run.with_report());
+    assert!(result.is_err());
+    assert_eq!(report.totals().cancelled, 3);
+    for step in &report.steps()[..3] {
+        assert!(!step.attempts().is_empty(), "{report}");
+        assert!(
+            step.attempts().iter().all(|it| it.ended().is_none()),
+            "{report}"
+        );
+    }
+}

@@ -2,5 +2,6 @@
 
 mod control;
 mod many;
+mod questions;
 mod serve;
 mod support;

@@ -67,7 +67,7 @@ pub(in crate::run) fn begin(
             (claimed.began, before),
             is_live,
         );
-        let durable = Arc::new(durable.viewed(is_viewed));
+        let durable = Arc::new(durable.viewed(is_viewed, claimed.end.is_some()));
         if let Some(begun) = &begun {
             let _ = begun.set(Arc::downgrade(&durable));
         }

@@ -35,6 +35,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::{Future, pending, poll_fn};
 use std::hash::Hasher;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant, SystemTime};
@@ -55,6 +56,12 @@ pub(super) struct Durable {
     before: Duration,
     /// Whether only its records are looked at.
     is_viewed: bool,
+    /// `true` if the run had ended before this process took it.
+    has_ended: bool,
+    /// `true` if a record contains the answer of a gate.
+    is_gated: AtomicBool,
+    /// `true` after the first search for an answer of a gate.
+    looked_for_gates: AtomicBool,
     plans: Mutex<Plans>,
     state: Mutex<State>,
 }
@@ -117,6 +124,9 @@ impl Durable {
             began,
             before,
             is_viewed: false,
+            has_ended: false,
+            is_gated: AtomicBool::new(false),
+            looked_for_gates: AtomicBool::new(false),
             plans: Mutex::default(),
             state: Mutex::new(State {
                 is_live,
@@ -145,8 +155,9 @@ impl Durable {
     }
 
     /// The same, of which only the records are looked at, if this is so.
-    fn viewed(mut self, is_viewed: bool) -> Self {
+    fn viewed(mut self, is_viewed: bool, has_ended: bool) -> Self {
         self.is_viewed = is_viewed;
+        self.has_ended = has_ended;
         self
     }
 
@@ -165,6 +176,24 @@ impl Durable {
 
     pub(super) fn is_viewed(&self) -> bool {
         self.is_viewed
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Notes that the run has gates: a record contains the answer of a gate.
+    pub(super) fn has_gates(&self) {
+        self.is_gated.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` the first time, for one search for an answer of a gate.
+    pub(super) fn looks_for_gates(&self) -> bool {
+        !self.looked_for_gates.swap(true, Ordering::Relaxed)
+    }
+
+    pub(super) fn is_gated(&self) -> bool {
+        self.is_gated.load(Ordering::Relaxed)
     }
 
     /// All messages up to this one are taken.

@@ -339,12 +339,18 @@ impl StepReport {
         if let (Some(started), Some(action), true) =
             (self.started, step.action(), self.attempts.is_empty())
         {
+            let is_dropped = matches!(self.status, Status::Cancelled);
             self.attempts = vec![Attempt {
-                ended: self.ended,
+                ended: self.ended.filter(|_| !is_dropped),
                 error: self.error().cloned(),
                 ..Attempt::new(Vec::new(), 1, started, action.tool.clone())
             }];
         }
+    }
+
+    /// Removes the attempts that are marked as not made.
+    pub(super) fn settle(&mut self) {
+        self.attempts.retain(|attempt| attempt.number > 0);
     }
 
     /// What ran inside an attempt.
@@ -479,6 +485,11 @@ impl Attempt {
         Self::new(element, 1, started, None)
     }
 
+    /// Marks the attempt as not made.
+    pub(super) fn withdraw(&mut self) {
+        self.number = 0;
+    }
+
     pub(super) fn end(&mut self, at: Duration, error: Option<&StepError>) {
         self.ended = Some(at);
         self.error = error.cloned();
@@ -504,7 +515,7 @@ impl Attempt {
         self.started
     }
 
-    /// When it ended, counted from the run's start; `None` if it was dropped.
+    /// When it ended, counted from the run's start; `None` if it was dropped, or if it still runs.
     pub fn ended(&self) -> Option<Duration> {
         self.ended
     }

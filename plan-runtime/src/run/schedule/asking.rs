@@ -6,7 +6,7 @@ use super::super::context::{Decision, Question};
 use super::super::start::{Request, Started};
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
-use super::body_state::{WaitsFor, Work};
+use super::body_state::{AttemptRecord, WaitsFor, Work};
 use super::decisions::Answer;
 use super::task::CallState;
 use super::{MOST_QUESTIONS, Schedule, Start};
@@ -229,17 +229,46 @@ impl<'x> Schedule<'x> {
                 WaitsFor::Turn(_) | WaitsFor::Refusal(_) => number.is_none(),
             }
         };
-        let asked: Vec<usize> = (0..flow.jobs.len()).filter(fits).collect();
+        let mut asked: Vec<usize> = (0..flow.jobs.len()).filter(fits).collect();
+        if number.is_none() {
+            asked.extend(self.unanswered(step));
+        }
         if asked.is_empty() {
             return asked;
         }
-        flow.active -= asked.len();
-        self.abandon(|task| task.step == step && task.asks() && asked.contains(&task.job));
+        self.flow(step).active -= asked.len();
+        self.abandon(|task| {
+            task.step == step && (task.asks() || task.is_call()) && asked.contains(&task.job)
+        });
         for &job in &asked {
             self.flow(step).jobs[job].waits_for = WaitsFor::Nothing;
             self.forget_question(step, job);
         }
         asked
+    }
+
+    /// Returns the calls of a viewed step whose questions to the gates are open. A view has no gates, so it started these calls, which have no records.
+    fn unanswered(&mut self, step: usize) -> Vec<usize> {
+        let durable = self.run.durable.as_ref();
+        if !durable.is_some_and(|durable| durable.is_viewed() && durable.is_gated()) {
+            return Vec::new();
+        }
+        let calls: Vec<usize> = self.running.calls_of(step).collect();
+        let unanswered = calls.into_iter().filter(|job| {
+            let at = &self.flow(step).jobs[*job];
+            let is_held = matches!(at.record, AttemptRecord::Due(_)) && at.work.tool().is_some();
+            is_held && matches!(self.recorded_answer(step, *job), Ok(None))
+        });
+        let unanswered: Vec<usize> = unanswered.collect();
+        for &job in &unanswered {
+            let at = &mut self.flow(step).jobs[job];
+            at.record = AttemptRecord::None;
+            let log = at.log.take();
+            if let Some(attempt) = self.logged(step, log) {
+                attempt.withdraw();
+            }
+        }
+        unanswered
     }
 
     /// What a job was asked about is needed no more.

@@ -125,6 +125,10 @@ impl<'x> Schedule<'x> {
         };
         // The plans inside the call do not run again.
         self.run.take_undone(undone);
+        // A failure closes open questions, which only runs with gates have.
+        if durable.is_viewed() && (result.is_err() || durable.looks_for_gates()) {
+            let _ = self.recorded_answer(step, job);
+        }
         let started = self.clock.in_here(started);
         let at = &mut self.flow(step).jobs[job];
         at.is_next = false;

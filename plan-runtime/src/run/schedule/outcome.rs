@@ -267,7 +267,7 @@ impl<'x> Schedule<'x> {
             StepState::Blocked(by) => Status::Blocked {
                 by: self.plan.steps[by as usize].id.clone(),
             },
-            StepState::Running if self.is_viewed() => Status::Running,
+            StepState::Running if self.shows_running() => Status::Running,
             StepState::Running | StepState::Cancelled => Status::Cancelled,
         }
     }
@@ -300,7 +300,10 @@ impl<'x> Schedule<'x> {
                 .and_then(|more| more.policy.clone());
             report.policy = report.policy.filter(|_| !is_secret);
             report.output = self.captured.get_mut(place).and_then(Option::take);
-            if self.plan.steps[place].action().is_some() {
+            // The log of a step with a question contains all attempts: none, if the question was dropped.
+            let has_log = self.steps.more_of(place).is_some();
+            let is_dropped = matches!(report.status(), Status::Cancelled);
+            if self.plan.steps[place].action().is_some() && !(has_log && is_dropped) {
                 report.add_only_attempt(&self.plan.steps[place]);
             }
             report
@@ -309,6 +312,7 @@ impl<'x> Schedule<'x> {
         for (step, log, reports) in inside {
             steps[step].add_inside(log, reports);
         }
+        steps.iter_mut().for_each(StepReport::settle);
         let took = self.ended.or_else(|| catch(|| self.clock.now()).ok());
         let took = took.unwrap_or_default();
         let report = Report::new(

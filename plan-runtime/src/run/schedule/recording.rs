@@ -166,6 +166,12 @@ impl Schedule<'_> {
         durable.is_some_and(|durable| durable.is_viewed())
     }
 
+    /// Returns `true` if a report of the view can have running steps. In a run that has ended, such a step was dropped.
+    pub(super) fn shows_running(&self) -> bool {
+        let durable = self.run.durable.as_ref();
+        durable.is_some_and(|durable| durable.is_viewed() && !durable.has_ended())
+    }
+
     /// Whether the outermost plan, which has nothing to do, is to replay what is recorded next, or to make the calls that it held back; or whether it
     /// has something to do by now, since it was handed a permit.
     #[cold]

@@ -210,6 +210,15 @@ impl<'x> Tasks<'x> {
         }
     }
 
+    /// Returns the jobs of a step that are calls of tools.
+    pub(super) fn calls_of(&self, step: usize) -> impl Iterator<Item = usize> {
+        let tasks = self.slots.iter().map(|slot| &slot.task);
+        let calls = tasks.filter(move |task| task.step == step && task.is_call());
+        calls
+            .filter(|task| task.block().is_none())
+            .map(|task| task.job)
+    }
+
     /// The blocks that run.
     pub(super) fn running_blocks(&self) -> impl Iterator<Item = &BlockRun<'x>> {
         self.slots.iter().filter_map(|slot| slot.task.block())

@@ -1,0 +1,163 @@
+//! The report of a journal is equal to the report of the run itself, for all answers of a gate to three questions.
+
+use crate::serving::support::Folder;
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::{RunFilter, RunState, Sqlite, SqliteOptions};
+use plan_runtime::run::{Decision, Gate, GatedCall, Report, Status};
+use plan_runtime::{Error, Result, Run, plan, tool};
+use serde::de::DeserializeOwned;
+use std::fmt::Debug;
+use std::future::pending;
+
+/// The end of a call. A call without an end waits for its gate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum End {
+    Completes,
+    Refused,
+    Fails,
+}
+
+/// The ends of the calls with the numbers 0, 1 and 2. All other calls complete.
+#[derive(Clone, Debug)]
+struct Ends([Option<End>; 3]);
+
+#[tool]
+async fn act(ends: &Ends, n: usize) -> Result<usize> {
+    match ends.0.get(n) {
+        Some(Some(End::Fails)) => Err(Error::permanent("broken")),
+        _ => Ok(n),
+    }
+}
+
+plan! {
+    Apart() -> usize {
+        step one = Act { n: 0 };
+        step two = Act { n: 1 };
+        step three = Act { n: 2 };
+        one + two + three
+    }
+}
+
+plan! {
+    Each() -> Vec<usize> {
+        step all = for n in [0, 1, 2] { Act { n } };
+        all
+    }
+}
+
+plan! {
+    Inside() -> Vec<usize> {
+        step held = Act { n: 9 };
+        #[undo(held)]
+        step released = Act { n: 9 };
+        #[after(held)]
+        step block = {
+            step all = for n in [0, 1, 2] { Act { n } };
+            all
+        };
+        block
+    }
+}
+
+plan! {
+    Mixed() -> Vec<usize> {
+        step before = Act { n: 0 };
+        step all = for n in [1, 2] { Act { n } };
+        step whole = Each {};
+        if before == 0 { all } else { whole }
+    }
+}
+
+/// The gate never answers a question about a call without an end.
+impl Gate for Ends {
+    async fn ask(&self, call: GatedCall) -> Decision {
+        let number = usize::try_from(call.arguments()["n"].as_u64().unwrap()).unwrap();
+        match self.0.get(number) {
+            Some(None) => pending().await,
+            Some(Some(End::Refused)) => Decision::Refuse("too much".into()),
+            _ => Decision::Allow,
+        }
+    }
+}
+
+/// Returns all combinations with a call that is refused or fails.
+fn all_ends() -> Vec<Ends> {
+    let ends = [
+        None,
+        Some(End::Completes),
+        Some(End::Refused),
+        Some(End::Fails),
+    ];
+    let all = (0..64).map(|number: usize| [number % 4, number / 4 % 4, number / 16]);
+    let all = all.map(|numbers| numbers.map(|it| ends[it]));
+    all.filter(|it| it.contains(&ends[2]) || it.contains(&ends[3]))
+        .map(Ends)
+        .collect()
+}
+
+/// Adds a line for each step, and a line for each attempt.
+fn told(report: &Report, around: &str, all: &mut Vec<String>) {
+    for step in report.steps() {
+        let path = format!("{around}{}", step.id());
+        all.push(format!("{path}{:?}: {}", step.element(), step.status()));
+        for attempt in step.attempts() {
+            let (element, number) = (attempt.element(), attempt.number());
+            let error = attempt.error().map(ToString::to_string);
+            let has_ended = attempt.ended().is_some();
+            all.push(format!("{path}{element:?}@{number}: {has_ended} {error:?}"));
+            for inside in attempt.inside() {
+                told(inside, &format!("{path}{element:?}."), all);
+            }
+        }
+    }
+}
+
+fn steps(report: &Report) -> Vec<String> {
+    let mut all = Vec::new();
+    told(report, "", &mut all);
+    all
+}
+
+fn has_running(report: &Report) -> bool {
+    let steps = report.steps().iter();
+    steps.into_iter().any(|step| {
+        let mut inside = step.attempts().iter().flat_map(|it| it.inside());
+        matches!(step.status(), Status::Running) || inside.any(has_running)
+    })
+}
+
+#[test]
+fn a_refusal_ends_the_questions_beside_it() {
+    let folder = Folder::new();
+    // The test needs no power failure.
+    let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
+    let toolbox = Toolbox::new().with::<Apart>().with::<Each>();
+    let toolbox = toolbox.with::<Inside>().with::<Mixed>();
+    for ends in all_ends() {
+        ends_as_it_is_seen(&db, &toolbox, Apart {}.run(&ends), &ends);
+        ends_as_it_is_seen(&db, &toolbox, Each {}.run(&ends), &ends);
+        ends_as_it_is_seen(&db, &toolbox, Inside {}.run(&ends), &ends);
+        // Open questions of an inner plan keep the run open.
+        if !ends.0.contains(&None) {
+            ends_as_it_is_seen(&db, &toolbox, Mixed {}.run(&ends), &ends);
+        }
+    }
+    let runs = db.runs(&RunFilter::new().state(RunState::Failed));
+    assert_eq!(runs.count(), 3 * (64 - 8) + 27 - 1);
+}
+
+fn ends_as_it_is_seen<O: DeserializeOwned + Debug + Send + 'static>(
+    db: &Sqlite,
+    toolbox: &Toolbox<Ends>,
+    run: Run<'_, Ends, O>,
+    ends: &Ends,
+) {
+    let id = &format!("{ends:?} {}", fastrand::u64(..));
+    let run = run.gate(ends.clone()).durable(db, id);
+    let (result, live) = smol::block_on(run.with_report());
+    let error = result.unwrap_err().to_string();
+    let seen = db.report(toolbox, ends, id).unwrap();
+    assert!(!has_running(&seen), "{id}: {seen}");
+    assert_eq!(steps(&seen), steps(&live), "{id}: {error}");
+    assert_eq!(db.error(id).unwrap(), Some(error), "{id}");
+}
