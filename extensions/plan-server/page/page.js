@@ -25,20 +25,30 @@
 
   // ---- Elements. Texts become text nodes only, so nothing that the server sends is read as markup. ----
 
+  // What nobody sees, or turns the text around it, is shown as the escape that the server has for it, so that people read what programs read.
+  const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}]|(?<=\p{M}{4})\p{M}/gu;
+  const escaped = (c) => ({ "\n": "\\n", "\r": "\\r", "\t": "\\t" })[c] ?? `\\u{${c.codePointAt(0).toString(16)}}`;
+  const seen = (text) => text.replace(UNSEEN, escaped);
+  // The same of a text that may have several lines.
+  const lines = (text) => text.replace(UNSEEN, (c) => (c === "\n" ? c : escaped(c)));
+  const SHOWN = new Set(["alt", "aria-description", "aria-label", "aria-valuetext", "data-label", "placeholder", "title"]);
+
   const h = (name, attributes, ...children) => {
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(attributes ?? {})) {
       if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
       else if (value === true) element.setAttribute(key, "");
-      else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
+      else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, SHOWN.has(key) ? seen(String(value)) : value);
     }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+    const shown = children.flat().filter((child) => child !== null && child !== undefined && child !== false);
+    element.append(...shown.map((child) => (child instanceof Node ? child : lines(String(child)))));
     return element;
   };
-  const cut = (value, most = LIMITS.words) => {
-    const text = typeof value === "string" ? value : value === null || value === undefined ? "" : show(value);
-    return text.length > most ? `${text.slice(0, most)}… (${(text.length - most).toLocaleString()} more characters)` : text;
-  };
+  const limited = (text, most) => (text.length > most ? `${text.slice(0, most)}… (${(text.length - most).toLocaleString()} more characters)` : text);
+  // A value on one line, unless it is an object, and a text of several lines.
+  const cut = (value, most = LIMITS.words) =>
+    typeof value === "string" ? limited(seen(value.slice(0, most + 1)) + value.slice(most + 1), most) : value === null || value === undefined ? "" : block(show(value), most);
+  const block = (text, most = LIMITS.words) => lines(limited(text, most));
   const show = (value) => {
     try {
       return JSON.stringify(value, null, 2) ?? "";
@@ -48,12 +58,17 @@
   };
   const bdi = (text, most) => h("bdi", {}, cut(text, most));
   // A message, with what is in backquotes as code.
-  const prose = (text) => h("bdi", {}, cut(text).split(/(`[^`\n]+`)/).filter(Boolean).map((part) => (/^`[^`]+`$/.test(part) ? h("code", {}, part.slice(1, -1)) : part)));
+  const prose = (text) => h("bdi", {}, block(typeof text === "string" ? text : cut(text)).split(/(`[^`\n]+`)/).filter(Boolean).map((part) => (/^`[^`]+`$/.test(part) ? h("code", {}, part.slice(1, -1)) : part)));
   const list = (value) => (Array.isArray(value) ? value : []);
   const plural = (count, one, more = `${one}s`) => `${count.toLocaleString()} ${count === 1 ? one : more}`;
   const hide = (element, hidden) => { element.hidden = hidden; };
   // Replaces what is in an element, unless it would be the same again: a screen reader would say it again.
-  const say = (element, text) => { if (element.textContent !== text) element.textContent = text; };
+  const say = (element, text) => {
+    const shown = lines(text);
+    if (element.textContent !== shown) element.textContent = shown;
+  };
+  // JSON as text. A string that is written from right to left does not turn what is around it.
+  const json = (text) => text.split(/("(?:[^"\\]|\\.)*")/).filter(Boolean).map((part) => (part.startsWith('"') ? h("bdi", {}, part) : part));
 
   // A time is a text of RFC 3339 or a number of milliseconds.
   const instant = (value) => {
@@ -102,7 +117,8 @@
     if (announced.length < 6) announced.push(text);
     announcing ||= setTimeout(() => {
       announcing = 0;
-      $("spoken").textContent = announced.splice(0).join(". ");
+      $("spoken").textContent = "";
+      say($("spoken"), announced.splice(0).join(". "));
     }, 700);
   };
 
@@ -221,9 +237,9 @@
     const copy = (from) => {
       if (!DRAWN.has(from.localName) || (left -= 1) < 0) return null;
       const to = document.createElementNS(SVG, from.localName);
-      for (const { name, value } of from.attributes) if (DRAWN_WITH.has(name)) to.setAttribute(name, value);
+      for (const { name, value } of from.attributes) if (DRAWN_WITH.has(name)) to.setAttribute(name, SHOWN.has(name) ? seen(value) : value);
       for (const child of from.childNodes) {
-        const made = child.nodeType === Node.TEXT_NODE ? document.createTextNode(child.data) : child.nodeType === Node.ELEMENT_NODE ? copy(child) : null;
+        const made = child.nodeType === Node.TEXT_NODE ? document.createTextNode(lines(child.data)) : child.nodeType === Node.ELEMENT_NODE ? copy(child) : null;
         if (made) to.append(made);
       }
       return to;
@@ -336,7 +352,7 @@
       node.classList.remove(...STATUSES);
       if (STATUSES.includes(status)) node.classList.add(status);
       const sign = node.querySelector(".sign");
-      if (sign) sign.textContent = SIGNS[status] ?? "";
+      if (sign) say(sign, SIGNS[status] ?? "");
       node.setAttribute("aria-label", `${node.dataset.spoken}: ${status ?? "not started"}`);
     }
   }
@@ -416,8 +432,9 @@
       for (const { begin, until, error, index } of marks.slice(0, 100)) {
         if (until < done || (until === done && done)) continue;
         const start = Math.max(begin, done);
+        // It lies over the text that is edited, and is as wide as that: nothing is escaped, and nothing is seen but the line below.
         row.append(content.slice(done, start), h("mark", { class: error ? "is-error" : "is-warning", "data-finding": index },
-          content.slice(start, until) || " "));
+          document.createTextNode(content.slice(start, until) || " ")));
         done = Math.max(until, start);
       }
       drawn.push(row);
@@ -527,6 +544,12 @@
         finding.help ? h("p", { class: "help" }, h("strong", {}, "Help: "), prose(finding.help)) : null);
     });
     if (editor.findings.length > LIMITS.findings) items.push(h("li", {}, `${(editor.findings.length - LIMITS.findings).toLocaleString()} more are not shown.`));
+    const unseen = text.value.slice(0, LIMITS.text).replaceAll(/[\r\n\t]/g, " ").search(UNSEEN);
+    if (unseen >= 0) {
+      const line = text.value.slice(0, unseen).split("\n").length;
+      items.unshift(h("li", { class: "is-warning" }, h("span", { class: "severity" }, "Warning"), h("span", { class: "place" }, ` · line ${line} · `),
+        h("div", {}, "The text has characters that the editor does not show. The first is ", h("code", {}, seen(String.fromCodePoint(text.value.codePointAt(unseen)))), ".")));
+    }
     if (failed) items.push(h("li", { class: "is-error" }, h("button", { type: "button", onclick: check }, "Check again")));
     $("findings").replaceChildren(...items);
   };
@@ -573,7 +596,7 @@
       $("steps").replaceChildren(h("p", { class: "none" }, plan ? "The plan has no steps." : "The steps of a plan that can be read are listed here."));
     }
     hide($("printed"), !plan?.text);
-    $("printed").querySelector("pre").textContent = plan?.text ? cut(plan.text, 60_000) : "";
+    say($("printed").querySelector("pre"), plan?.text ? block(plan.text, 60_000) : "");
     chooseStep(all.some((step) => step.path === editor.chosen) ? editor.chosen : null);
     showInputs();
     ready();
@@ -1023,10 +1046,10 @@
     const known = run.output !== undefined;
     put($("result"), [run.output ?? null, known, over, run.error ?? null], () => {
       if (run.output === undefined || run.output === null) {
-        return h("p", { class: "none" }, !over ? "There is no output yet." : run.error ? "The run failed, so it has no output." : known ? "The output is empty." : "The output is being loaded.");
+        return h("p", { class: "none" }, !over ? "There is no output yet." : run.state === "cancelled" ? "The run was cancelled, so it has no output." : run.error ? "The run failed, so it has no output." : known ? "The output is empty." : "The output is being loaded.");
       }
       const long = typeof run.output === "string" ? run.output : show(run.output);
-      return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, cut(long, LIMITS.shown)),
+      return [h("pre", { tabindex: "0", "aria-labelledby": "result-title" }, block(long, LIMITS.shown)),
         h("button", { type: "button", onclick: () => save(`${name.replaceAll(/[^\p{L}\p{N}_-]+/gu, "-").slice(0, 60) || "output"}.json`, show(run.output)) }, "Save as a file")];
     });
     hide($("undone-card"), !list(run.undone).length);
@@ -1067,7 +1090,7 @@
     if (!run || !live.id) return;
     const over = isOver(run);
     const known = list(run.steps ?? live.plan?.steps).map((step) => step?.path).filter((path) => typeof path === "string");
-    const waiting = new Set([...list(run.waits), ...list(run.questions)].map((one) => one?.path));
+    const waiting = new Set([...list(run.waits), ...list(run.questions)].map((one) => one?.step ?? one?.path));
     // A step has the state of the calls in it, if there is none of its own.
     const of = (path) => {
       const own = live.steps.get(path)?.status;
@@ -1112,7 +1135,7 @@
       let row = live.rows.get(path);
       if (!row) {
         row = { item: h("li", { class: "row" }), name: h("bdi"), sign: h("span", { class: "sign", "aria-hidden": "true" }), track: h("div", { class: "track", "aria-hidden": "true" }), status: h("span", { class: "status" }), said: h("span"), why: h("bdi") };
-        row.name.textContent = cut(path, 200);
+        say(row.name, cut(path, 200));
         row.item.append(h("span", { class: "name", title: cut(path, 200) }, row.sign, row.name), row.track, h("div", { class: "said" }, row.status, row.said, row.why));
         live.rows.set(path, row);
       }
@@ -1186,7 +1209,7 @@
       card.removeAttribute("aria-busy");
     }
   };
-  const questions = (all) => cards($("questions"), all, ({ id, path, tool, arguments: given }) => show([id, path, tool, given]), (question) => {
+  const questions = (all) => cards($("questions"), all, ({ id, path, tool, arguments: given, text }) => show([id, path, tool, given, text]), (question) => {
     const nth = (ids += 1);
     const card = h("section", { class: "question", "aria-labelledby": `question-${nth}` });
     const path = runPath(`/questions/${encodeURIComponent(question.id)}`);
@@ -1211,7 +1234,7 @@
     card.append(h("h3", { id: `question-${nth}` }, "May ", h("code", {}, cut(question.tool, 200)), " run in the step ", h("code", {}, cut(question.path, 300)), "?"),
       question.description ? h("p", {}, prose(question.description)) : "",
       h("p", { class: "hint" }, "It would get:"),
-      h("pre", { tabindex: "0", "aria-label": "What the tool would get" }, cut(show(question.arguments ?? null), 8000)),
+      h("pre", { tabindex: "0", "aria-label": "What the tool would get" }, json(block(typeof question.text === "string" ? question.text : show(question.arguments ?? null), 20_000))),
       choices, refusing, h("p", { class: "wrong failed-to-send", role: "alert" }));
     announce(`A question: may ${question.tool} run?`);
     return card;
@@ -1245,10 +1268,10 @@
         return;
       }
       answering(card, runPath("/signals"), { path: wait.path, value }, "Answered");
-    } }, h("h3", { id: `${name}-title` }, "The step ", h("code", {}, cut(wait.path, 300)), " waits for a value"), place,
+    } }, h("h3", { id: `${name}-title` }, "The step ", h("code", {}, cut(wait.step ?? wait.path, 300)), " waits for a value"), place,
       kind === "text" || kind === "json" ? h("p", {}, h("label", { for: `${name}-format` }, "Written as "), format) : "",
       h("p", { class: "wrong failed-to-send", role: "alert" }), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Send the value")));
-    announce(`The step ${wait.path} waits for a value`);
+    announce(`The step ${wait.step ?? wait.path} waits for a value`);
     return card;
   });
 

@@ -4,6 +4,7 @@ use crate::limits;
 use crate::live::Live;
 use crate::metrics::Metrics;
 use crate::run_id::Start;
+use plan_graph::Lines;
 use plan_runtime::run::{Decision, Gate, GatedCall};
 use serde::Serialize;
 use serde_json::Value;
@@ -20,6 +21,26 @@ pub(crate) struct Question {
     pub(crate) tool: String,
     pub(crate) description: String,
     pub(crate) arguments: Value,
+    /// The arguments for people, with all digits of each number.
+    pub(crate) text: String,
+}
+
+/// The most characters of the arguments that people read.
+const READ: usize = 8_000;
+
+/// Returns arguments as JSON over several lines, with escapes for invisible characters, and with the number of characters after the limit.
+fn text_of(arguments: &Value) -> String {
+    let text = Lines(format_args!("{arguments:#}")).to_string();
+    match text.char_indices().nth(READ) {
+        None => text,
+        Some((end, _)) => {
+            let more = text[end..].chars().count();
+            format!(
+                "{}\n… and {more} more characters, which are not shown",
+                &text[..end]
+            )
+        }
+    }
 }
 
 struct Open {
@@ -121,6 +142,7 @@ impl Gate for Desk {
             tool: call.tool().to_owned(),
             description: call.description().to_owned(),
             arguments: call.arguments().clone(),
+            text: text_of(call.arguments()),
         };
         let open = Open {
             run: run.clone(),

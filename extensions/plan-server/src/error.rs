@@ -6,6 +6,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use plan_graph::Line;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -27,7 +28,8 @@ impl Problem {
         message: impl Into<String>,
         help: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let (message, help) = (message.into(), help.into());
+        // A message may repeat names of a plan or of a request.
+        let (message, help) = (Line(message.into()).to_string(), help.into());
         Self {
             status,
             code,

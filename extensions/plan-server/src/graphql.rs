@@ -5,14 +5,14 @@ use crate::error::{Problem, short};
 use crate::limits;
 use crate::run_id::{Start, request_of};
 use crate::runs::report;
-use crate::state::State;
+use crate::state::{State, state_name};
 use async_graphql::parser::types::{Selection, SelectionSet};
 use async_graphql::{
     Context, EmptySubscription, Error, ErrorExtensions, InputObject, Json, Object, Pos, Request,
     Response, Result, Schema, SimpleObject, Value as Const,
 };
+use plan_graph::{Line, Lines};
 use plan_runtime::dynamic::{Dialect, Finding, Profile};
-use plan_runtime::journal::RunState;
 use plan_runtime::run::ExecutionResults as Results;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -28,6 +28,14 @@ pub(crate) fn schema(state: &Arc<State>) -> Blueprints {
         .limit_directives(limits::QUERY_DIRECTIVES)
         .data(Arc::clone(state))
         .finish()
+}
+
+/// Escapes invisible characters in the errors of a response, which repeat parts of queries and plans.
+pub(crate) fn shown(mut response: Response) -> Response {
+    for error in &mut response.errors {
+        error.message = Lines(&error.message).to_string();
+    }
+    response
 }
 
 /// What is wrong with a request before it is validated. The complexity of a query does not count `__typename`, nor how often a fragment is spread.
@@ -118,7 +126,7 @@ struct Plan {
     request_id: String,
     /// Whether it was read strictly.
     strict: bool,
-    /// `running`, `done` or `failed`.
+    /// `running`, `done`, `failed` or `cancelled`.
     state: &'static str,
     steps: Vec<PlanStep>,
 }
@@ -127,7 +135,7 @@ struct Plan {
 #[derive(SimpleObject)]
 struct ExecutionResults {
     request_id: String,
-    /// `running`, `done` or `failed`. What runs longer than the server waits is `running`: ask for its results later.
+    /// `running`, `done`, `failed` or `cancelled`. What runs longer than the server waits is `running`: ask for its results later.
     state: &'static str,
     results: Vec<ToolResult>,
     metadata: ExecutionMetadata,
@@ -258,17 +266,9 @@ fn found(finding: &Finding) -> PlanFinding {
     PlanFinding {
         severity: crate::state::severity(finding.severity),
         code: finding.code.as_str(),
-        message: finding.message.clone(),
-        help: finding.help.clone(),
+        message: Line(&finding.message).to_string(),
+        help: finding.help.as_ref().map(|help| Lines(help).to_string()),
         step_index: step.and_then(|step| step.strip_prefix("step")?.parse().ok()),
-    }
-}
-
-fn ended(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running",
-        RunState::Done => "done",
-        _ => "failed",
     }
 }
 
@@ -313,7 +313,7 @@ fn results(state: &State, budget: &Budget, id: &str) -> Result<ExecutionResults,
     });
     Ok(ExecutionResults {
         request_id: request_of(id).unwrap_or(id).to_owned(),
-        state: ended(run.state),
+        state: state_name(run.state),
         results: results.collect(),
         metadata: ExecutionMetadata {
             total_duration_ms: metadata.total_duration_ms,
@@ -355,7 +355,7 @@ impl Query {
             };
             Ok(Plan {
                 strict: id.starts_with("gs"),
-                state: ended(run.state),
+                state: state_name(run.state),
                 steps: written["steps"]
                     .as_array()
                     .into_iter()

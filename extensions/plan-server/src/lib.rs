@@ -7,6 +7,7 @@ mod desk;
 mod error;
 mod folder;
 mod graphql;
+mod host;
 pub mod limits;
 mod live;
 mod metrics;

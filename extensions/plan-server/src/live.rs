@@ -6,6 +6,7 @@ use crate::metrics::{Metrics, OfCall, OfReference, OfTool};
 use crate::run_id::{Start, reading};
 use crate::watch::{Watched, event};
 use axum::body::Bytes;
+use plan_graph::{Line, MessageName};
 use plan_runtime::Plan;
 use plan_runtime::plan::Body;
 use plan_runtime::run::{Observer, Status, StepError, StepRef, Totals};
@@ -238,7 +239,7 @@ impl Watch {
 
     fn called(&self, step: &StepRef<'_>, outcome: &'static str, took: Duration) {
         let Some(tool) = step.tool() else { return };
-        let tool = tool.name.to_string();
+        let tool = Line(&tool.name).to_string();
         let call = OfCall {
             tool: tool.clone(),
             outcome,
@@ -266,16 +267,22 @@ impl Observer for Watch {
     }
 
     fn attempt_started(&self, step: &StepRef<'_>, attempt: u32) {
+        // The first attempt begins with its step.
         if attempt > 1 {
-            self.step(step, "running", |event| event.attempt = Some(attempt));
+            self.step(step, "running", |event| {
+                event.attempt = Some(attempt);
+                event.started_ms = Some(self.now());
+            });
         }
     }
 
     fn attempt_completed(&self, step: &StepRef<'_>, attempt: u32, took: Duration) {
         self.called(step, "completed", took);
-        // A whole step says so itself.
         if !step.element().is_empty() {
             self.tried(step, "completed", attempt, took, None);
+        } else if attempt > 1 {
+            // The event at the end of the step has no number.
+            self.tried(step, "running", attempt, took, None);
         }
     }
 
@@ -317,7 +324,7 @@ impl Observer for Watch {
 
     fn step_blocked(&self, step: &StepRef<'_>, by: &plan_runtime::plan::Step) {
         self.step(step, "blocked", |event| {
-            event.error = Some(format!("step `{}` has failed", by.id));
+            event.error = Some(format!("step `{}` has failed", MessageName(&by.id)));
         });
     }
 }

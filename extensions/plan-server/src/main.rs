@@ -1,10 +1,13 @@
 //! Starts the server, and prints the address to open.
 
 use clap::Parser;
+use plan_graph::Line;
 use plan_server::{Server, Settings};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::fmt::format::debug_fn;
 
 /// Checks, approves, runs and shows plans on a page.
 #[derive(Parser)]
@@ -17,6 +20,15 @@ struct Options {
     /// The folder of the runs and of the token [default: plan-server in the folder of the user's data].
     #[arg(long, env = "PLAN_SERVER_DATA")]
     data: Option<PathBuf>,
+
+    /// The name of a proxy in front of the server, such as `plans.example.org`; repeat the option for several names.
+    #[arg(
+        long = "host",
+        value_name = "NAME",
+        env = "PLAN_SERVER_HOSTS",
+        value_delimiter = ','
+    )]
+    hosts: Vec<String>,
 }
 
 /// `$XDG_DATA_HOME/plan-server`, which is `~/.local/share/plan-server` unless it is set.
@@ -31,8 +43,14 @@ fn default_folder() -> Option<PathBuf> {
 async fn main() -> ExitCode {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env();
     let filter = filter.unwrap_or_else(|_| "warn,plan_runtime=error,plan_server=info".into());
+    // A name of a plan or a part of a request must not forge a line of the log.
+    let fields = debug_fn(|out, field, value| match field.name() {
+        "message" => write!(out, "{}", Line(format_args!("{value:?}"))),
+        name => write!(out, "{name}={}", Line(format_args!("{value:?}"))),
+    });
     tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .fmt_fields(fields.delimited(" "))
         .with_writer(std::io::stderr)
         .init();
     let options = Options::parse();
@@ -45,6 +63,7 @@ async fn main() -> ExitCode {
     let settings = Settings {
         address: options.address,
         data,
+        hosts: options.hosts,
     };
     let server = match Server::bind(&settings).await {
         Ok(server) => server,

@@ -106,7 +106,7 @@ impl Metrics {
         );
         it.register(
             "runs_ended",
-            "Runs that ended, as done or failed",
+            "Runs that ended, as done, failed or cancelled",
             all.ended.clone(),
         );
         it.register_with_unit(
@@ -151,5 +151,26 @@ impl Metrics {
         // Nothing that is written to a `String` fails.
         let _ = text::encode(&mut text, &self.registry);
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Metrics, OfCall};
+    use plan_graph::Line;
+
+    #[test]
+    fn a_label_forges_no_line() {
+        let metrics = Metrics::new();
+        let name = "mail\"} 7\nplan_calls_total{tool=\"\\\u{202e}";
+        let (tool, outcome) = (Line(name).to_string(), "failed");
+        metrics.calls.get_or_create(&OfCall { tool, outcome }).inc();
+        let text = metrics.encode();
+        let line = text
+            .lines()
+            .find(|line| line.starts_with("plan_calls_total{"));
+        let escaped = r#"mail\"} 7\\nplan_calls_total{tool=\"\\\\u{202e}"#;
+        let expected = format!("plan_calls_total{{tool=\"{escaped}\",outcome=\"failed\"}} 1");
+        assert_eq!(line, Some(&*expected));
     }
 }

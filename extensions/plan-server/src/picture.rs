@@ -1,38 +1,29 @@
 //! A plan as a picture before it runs: SVG with classes, which the page colors.
 
 use crate::view::StepView;
-use plan_graph::{Boxes, HEIGHT, Html, cut, entity, layout, width};
+use plan_graph::{Boxes, HEIGHT, Html, Safe, cut, entity, layout, width};
 use std::collections::HashMap;
 use std::fmt::{Arguments, Write};
 
 /// More steps than this are in the list alone.
 const MOST: usize = 400;
 
-/// What would be markup is escaped, and what nobody would see is replaced.
+/// Appends a text without markup and without invisible characters.
 fn escape(text: Arguments<'_>, out: &mut String) {
     struct Escaped<'o>(&'o mut String);
     impl Write for Escaped<'_> {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
             for c in text.chars() {
-                match c {
-                    '\n' | '\t' => self.0.push(' '),
-                    // XML has no way to write them, and those that turn the direction of a text would turn what is around it.
-                    c if c.is_control()
-                        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}') =>
-                    {
-                        self.0.push('\u{fffd}');
-                    }
-                    c => match entity(c) {
-                        Some(entity) => self.0.push_str(entity),
-                        None => self.0.push(c),
-                    },
+                match entity(c) {
+                    Some(entity) => self.0.push_str(entity),
+                    None => self.0.push(c),
                 }
             }
             Ok(())
         }
     }
     // Nothing that is written to a `String` fails.
-    let _ = Escaped(out).write_fmt(text);
+    let _ = Safe::line(Escaped(out)).write_fmt(text);
 }
 
 /// The picture of these steps; nothing if there are too many.
@@ -143,5 +134,6 @@ mod tests {
         let svg = svg(&[step]).unwrap();
         assert!(!svg.contains("<script") && !svg.contains('\u{202e}') && !svg.contains('\u{0}'));
         assert!(svg.contains("&lt;script&gt;") && svg.contains("]]&gt;"));
+        assert!(svg.contains(r"\u{202e}\u{0}&quot;") && svg.contains(r"\u{ffff}"));
     }
 }

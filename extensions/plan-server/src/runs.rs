@@ -5,11 +5,12 @@ use crate::error::{Json, Path, Problem, Query, short};
 use crate::limits;
 use crate::live::{StepEvent, millis};
 use crate::run_id::{Start, request_of};
-use crate::state::{State, findings_json, profile};
+use crate::state::{State, findings_json, profile, state_name};
 use crate::view;
 use axum::extract::State as From;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use plan_graph::{Line, MessageName};
 use plan_runtime::Plan;
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunFilter, RunState, RunSummary};
@@ -149,9 +150,7 @@ impl State {
     pub(crate) fn state_of(&self, run: &RunSummary) -> &'static str {
         match run.state {
             RunState::Running if !run.is_owned || self.desk.asks(&run.id) => "waiting",
-            RunState::Running => "running",
-            RunState::Done => "done",
-            _ => "failed",
+            state => state_name(state),
         }
     }
 
@@ -177,11 +176,12 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
                 Some("running" | "waiting") => filter.state(RunState::Running),
                 Some("done") => filter.state(RunState::Done),
                 Some("failed") => filter.state(RunState::Failed),
+                Some("cancelled") => filter.state(RunState::Cancelled),
                 Some(other) => {
                     let message = format!("there is no state `{}`", short(other));
                     return Err(Problem::bad(
                         message,
-                        "Write `running`, `waiting`, `done` or `failed`.",
+                        "Write `running`, `waiting`, `done`, `failed` or `cancelled`.",
                     ));
                 }
             };
@@ -261,19 +261,18 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Answer<Value> 
         Ok(report) => {
             if run.ended.is_none() {
                 let mut waits = Vec::new();
-                waiting(&plan, &report, "", &mut waits);
+                waiting(&plan, &report, ("", ""), &mut waits);
                 json["waits"] = Value::Array(waits);
             }
             let mut steps = Vec::new();
             progress(&report, "", Duration::ZERO, &mut steps);
             json["progress"] = json!(steps);
             json["undone"] = undone(&plan, &report);
-            json["error"] = error(&report).map_or(Value::Null, Value::String);
-            if run.state == RunState::Failed && json["error"].is_null() {
-                // What ended the run may be none of its steps: a cancellation, its time, a limit.
-                let error = state.db.error(id);
-                json["error"] = error.map_err(|error| Problem::storage(&error))?.into();
-            }
+            let first = error(&report).filter(|_| run.state == RunState::Failed);
+            // A cancellation, a deadline and a limit end a run without a failed step.
+            let whole = || state.db.error(id).map_err(|error| Problem::storage(&error));
+            let error = first.map_or_else(whole, |first| Ok(Some(first)))?;
+            json["error"] = error.map_or(Value::Null, Value::String);
             json["report"] = json!(report);
         }
         Err(problem) => {
@@ -290,10 +289,11 @@ fn element(attempt: &Attempt) -> String {
     indices.map(|at| format!("[{at}]")).collect()
 }
 
-/// The steps of a run that wait for a value, with the types of the values.
-fn waiting(plan: &Plan, report: &Report, around: &str, waits: &mut Vec<Value>) {
+/// Adds the steps of a run that wait for a value, with the types of the values. `around` contains two paths of the enclosing step: the path for signals, and the path for people.
+fn waiting(plan: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Value>) {
     for step in report.steps() {
-        let path = format!("{around}{}", step.id());
+        let path = format!("{}{}", around.0, step.id());
+        let shown = format!("{}{}", around.1, MessageName(step.id()));
         if matches!(step.status(), Status::Running) {
             // What is not a step that waits is not known to be sent a value.
             let type_name = match check_signal(plan, &path, Value::Null) {
@@ -302,13 +302,15 @@ fn waiting(plan: &Plan, report: &Report, around: &str, waits: &mut Vec<Value>) {
                 Err(_) => None,
             };
             if let Some(type_name) = type_name {
-                waits.push(json!({"path": path, "type": type_name}));
+                let type_name = Line(type_name).to_string();
+                waits.push(json!({"path": path, "step": shown, "type": type_name}));
             }
         }
         for attempt in step.attempts() {
             let element = element(attempt);
             for inside in attempt.inside() {
-                waiting(plan, inside, &format!("{path}{element}."), waits);
+                let (path, shown) = (format!("{path}{element}."), format!("{shown}{element}."));
+                waiting(plan, inside, (&path, &shown), waits);
             }
         }
     }
@@ -324,7 +326,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
         if matches!(step.status(), Status::NotStarted) || events.len() >= PROGRESS {
             continue;
         }
-        let path = format!("{around}{}", step.id());
+        let path = format!("{around}{}", MessageName(step.id()));
         for attempt in step.attempts() {
             let element = element(attempt);
             for inside in attempt.inside() {
@@ -338,6 +340,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                 status: match (element.is_empty(), ended, attempt.error()) {
                     (false, Some(_), None) => "completed",
                     (false, _, Some(_)) => "failed",
+                    (_, None, None) if !matches!(step.status(), Status::Running) => "cancelled",
                     _ => "running",
                 },
                 attempt: Some(attempt.number()),
@@ -373,10 +376,10 @@ fn undone(plan: &Plan, report: &Report) -> Value {
             let Role::Undo(of) = step.role else {
                 return None;
             };
-            let undoes = plan.steps.get(of)?.id.to_string();
+            let undoes = MessageName(&plan.steps.get(of)?.id).to_string();
             let has_run = !matches!(report.status(), Status::NotStarted | Status::Skipped);
             has_run.then(
-                || json!({"path": report.id(), "undoes": undoes, "status": report.status().name()}),
+                || json!({"path": MessageName(report.id()).to_string(), "undoes": undoes, "status": report.status().name()}),
             )
         })
         .collect()
@@ -385,7 +388,7 @@ fn undone(plan: &Plan, report: &Report) -> Value {
 /// Why a run failed: what the first step said that failed.
 fn error(report: &Report) -> Option<String> {
     report.steps().iter().find_map(|step| match step.status() {
-        Status::Failed(error) => Some(format!("step `{}`: {error}", step.id())),
+        Status::Failed(error) => Some(format!("step `{}`: {error}", MessageName(step.id()))),
         _ => None,
     })
 }

@@ -4,7 +4,8 @@ use crate::budget::Budget;
 use crate::connections::{Client, Connection, Connections, Stream};
 use crate::error::Problem;
 use crate::folder::{lock, private_folder, token};
-use crate::graphql::{Blueprints, refused, schema};
+use crate::graphql::{Blueprints, refused, schema, shown};
+use crate::host::{self, Hosts};
 use crate::metrics::OfRequest;
 use crate::state::State;
 use crate::tools::{Office, toolbox};
@@ -43,6 +44,8 @@ pub struct Settings {
     pub address: SocketAddr,
     /// The folder of the database, of the token, and of the effects that the tools have had. It is made if it is not there.
     pub data: PathBuf,
+    /// The names of proxies in front of the server, which a request may have as its host.
+    pub hosts: Vec<String>,
 }
 
 /// A server that listens.
@@ -53,6 +56,7 @@ pub struct Server {
     address: SocketAddr,
     /// Keeps other servers from the folder. The system lets go of it when the process ends, whichever way.
     _lock: File,
+    hosts: Arc<Hosts>,
 }
 
 /// Why a server cannot begin, or go on.
@@ -119,6 +123,7 @@ impl Server {
             listener,
             address,
             _lock: lock,
+            hosts: Hosts::new(address, &settings.hosts),
         })
     }
 
@@ -156,7 +161,7 @@ impl Server {
         let connections = Connections::new(Arc::clone(&self.state.metrics));
         let graceful = GracefulShutdown::new();
         let (ending, is_ending) = tokio::sync::watch::channel(());
-        let router = router(&self.state, is_ending);
+        let router = router(&self.state, &self.hosts, is_ending);
         let mut end = std::pin::pin!(end);
         let failed = loop {
             tokio::select! {
@@ -316,7 +321,11 @@ async fn count(state: Arc<State>) {
     }
 }
 
-fn router(state: &Arc<State>, is_ending: tokio::sync::watch::Receiver<()>) -> Router {
+fn router(
+    state: &Arc<State>,
+    hosts: &Arc<Hosts>,
+    is_ending: tokio::sync::watch::Receiver<()>,
+) -> Router {
     let guarded = Router::new()
         .route("/api/samples", get(samples::list))
         .route("/api/check", post(runs::check))
@@ -345,6 +354,10 @@ fn router(state: &Arc<State>, is_ending: tokio::sync::watch::Receiver<()>) -> Ro
         .layer(axum::Extension(blueprints))
         .layer(axum::Extension(is_ending))
         .layer(DefaultBodyLimit::disable())
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(hosts),
+            host::check,
+        ))
         .layer(middleware::from_fn_with_state(Arc::clone(state), headers))
 }
 
@@ -440,10 +453,10 @@ async fn graphql(
     let mut request: async_graphql::Request = serde_json::from_value(body)
         .map_err(|error| malformed(format!("the body is not a GraphQL request: {error}"), help))?;
     if let Some(refused) = refused(&mut request) {
-        return Ok(axum::Json(refused).into_response());
+        return Ok(axum::Json(shown(refused)).into_response());
     }
     let budget = Budget::new(&state);
-    let answer = schema.execute(request.data(Arc::clone(&budget))).await;
+    let answer = shown(schema.execute(request.data(Arc::clone(&budget))).await);
     // It may be long.
     let text = tokio::task::spawn_blocking(move || budget.text(&answer)).await;
     let text = text.map_err(|error| Problem::storage(&error))??;

@@ -9,6 +9,7 @@ use crate::metrics::{Metrics, OfFinding, OfReference, OfRun};
 use crate::run_id::reading;
 use crate::tools::Office;
 use axum::http::StatusCode;
+use plan_graph::{Line, Lines, MessageName};
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{
     Code, Document, Finding, Findings, Limits, Profile, Reader, Severity, Toolbox,
@@ -309,11 +310,7 @@ impl State {
                 open.push(id);
                 continue;
             };
-            let state = if run.state == RunState::Done {
-                "done"
-            } else {
-                "failed"
-            };
+            let state = state_name(run.state);
             self.metrics.ended.get_or_create(&OfRun { state }).inc();
             let took = ended.duration_since(run.began).unwrap_or_default();
             self.metrics.run_time.observe(took.as_secs_f64());
@@ -345,6 +342,16 @@ fn refused(error: &RunError, is_new: bool) -> Problem {
             error.to_string(),
             "Fill in what is missing, and start the plan again.",
         ),
+    }
+}
+
+/// Returns the API's word for a state.
+pub(crate) fn state_name(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "running",
+        RunState::Done => "done",
+        RunState::Cancelled => "cancelled",
+        _ => "failed",
     }
 }
 
@@ -390,7 +397,7 @@ pub(crate) fn findings_json(text: &str, findings: &[Finding]) -> Value {
         json!({
             "start": places.at(text, label.span.start),
             "end": places.at(text, label.span.end),
-            "text": label.text,
+            "text": Lines(&label.text).to_string(),
         })
     };
     findings
@@ -403,9 +410,9 @@ pub(crate) fn findings_json(text: &str, findings: &[Finding]) -> Value {
             json!({
                 "severity": severity(finding.severity),
                 "code": finding.code.as_str(),
-                "message": finding.message,
-                "help": finding.help,
-                "step": finding.step.as_deref(),
+                "message": Line(&finding.message).to_string(),
+                "help": finding.help.as_ref().map(|help| Lines(help).to_string()),
+                "step": finding.step.as_deref().map(|step| MessageName(step).to_string()),
                 "labels": labels,
             })
         })

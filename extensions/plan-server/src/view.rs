@@ -1,6 +1,7 @@
 //! What a plan would do, for people.
 
 use crate::tools::Office;
+use plan_graph::MessageName;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Contracts, Toolbox};
 use plan_runtime::plan::{Body, Input, Role, Step};
@@ -72,6 +73,11 @@ pub(crate) fn plan(plan: &Plan, toolbox: &Toolbox<Office>) -> Value {
     })
 }
 
+/// Returns the name of a step in the form of events, questions and errors.
+fn written(step: &Step) -> String {
+    MessageName(&step.id).to_string()
+}
+
 pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
     let places: HashMap<&str, usize> = plan
         .steps
@@ -104,7 +110,7 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
             .collect::<Vec<_>>()
     }));
     let after = graph.reversed();
-    let name = |at: usize| plan.steps[at].id.to_string();
+    let name = |at: usize| written(&plan.steps[at]);
     let view = |(at, step): (usize, &Step)| {
         let mut blocked = after.reachable(at);
         blocked[at] = false;
@@ -121,13 +127,13 @@ pub(crate) fn steps(plan: &Plan, contracts: &Contracts) -> Vec<StepView> {
             _ => None,
         };
         StepView {
-            path: step.id.to_string(),
+            path: written(step),
             read_only: tools.iter().all(is_read_only),
             tool: (!tools.is_empty()).then(|| tools.join(", ")),
             description: description.unwrap_or_default(),
             waits: waits(&step.body),
             undoes: match step.role {
-                Role::Undo(of) => plan.steps.get(of).map(|of| of.id.to_string()),
+                Role::Undo(of) => plan.steps.get(of).map(written),
                 _ => None,
             },
             needs: needs[at].iter().copied().map(name).collect(),

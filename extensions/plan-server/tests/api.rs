@@ -165,7 +165,7 @@ fn what_waits_and_what_is_asked_outlives_the_server() {
     let waits = server.begin(&sample(&server, "offsite"), &json!({}), "none");
     let asks = server.begin(&sample(&server, "reply"), &inputs(), "each");
     server.until(&waits, |run| {
-        run["waits"] == json!([{"path": "room", "type": "String"}])
+        run["waits"] == json!([{"path": "room", "step": "room", "type": "String"}])
     });
     let first = server.until(&asks, |run| run["questions"] != json!([]));
     let token = server.token.clone();
@@ -247,7 +247,7 @@ fn a_cancelled_run_undoes() {
         200
     );
     let run = server.ended(&id);
-    assert_eq!(run["state"], "failed");
+    assert_eq!(run["state"], "cancelled");
     assert_eq!(
         run["undone"],
         json!([{"path": "back", "undoes": "booked", "status": "completed"}])

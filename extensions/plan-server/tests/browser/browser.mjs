@@ -438,7 +438,7 @@ if (process.env.PLAN_SERVER) {
       for (const field of await page.$$("#inputs input")) await field.type("1");
       await page.click('[name=approve][value="none"]');
       await page.click("#start");
-      await wait(page, () => /done|failed|waiting/.test(document.querySelector("#run-facts").textContent) && document.querySelector("#timeline .row"));
+      await wait(page, () => /done|failed|cancelled|waiting/.test(document.querySelector("#run-facts").textContent) && document.querySelector("#timeline .row"));
       await show(page, `server-run-${sample}`);
       started += 1;
     }
@@ -627,6 +627,40 @@ if (process.env.PLAN_SERVER) {
     await page.keyboard.press("Enter");
     await wait(page, () => document.querySelectorAll("#runs tbody tr").length === 1);
     await says(page, "#runs", "patience");
+    await close(page);
+  }));
+
+  await test("the server, texts that would deceive", () => served(async (server) => {
+    const page = await open(server.url);
+    const evil = "to\u202egro.elpmaxe@live\u202c\u200b\n\u001b[2J";
+    const step = { id: evil, intent: evil, tool: { name: "slow" }, arguments: { object: { ms: 1, text: `\u05e9\u05dc ${evil}` } } };
+    await put(page, JSON.stringify({ name: evil, steps: [step] }).replace('"ms":1', '"ms":9007199254740993'));
+    await drawn(page, 1);
+    // The editor shows a text as it is, so that the list tells what is not seen of it.
+    await says(page, "#findings", "\\u{202e}");
+    await page.click("#start");
+    await says(page, "#questions pre", "to\\u{202e}gro.elpmaxe@live\\u{202c}\\u{200b}\\n\\u001b[2J");
+    await says(page, "#questions pre", "9007199254740993");
+    await says(page, "#run-title", "to\\u{202e}gro");
+    await page.waitForSelector("#live .node.waiting");
+    const unseen = () => page.evaluate(() => {
+      const found = [];
+      const look = (text) => /[\p{Cf}\p{Zl}\p{Zp}]|(?!\n)\p{Cc}/u.test(text ?? "") && found.push(text);
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) if (!texts.currentNode.parentElement.closest("textarea, #marks")) look(texts.currentNode.data);
+      for (const element of document.querySelectorAll("[title], [aria-label]")) [element.title, element.getAttribute("aria-label")].forEach(look);
+      look(document.title);
+      return found;
+    });
+    assert.deepEqual(await unseen(), []);
+    await press(page, "Refuse…", "#questions");
+    await press(page, "Refuse it", "#questions");
+    await says(page, "#run-facts", "failed");
+    await page.waitForSelector("#live .node.failed");
+    assert.deepEqual(await unseen(), []);
+    await page.click("#to-runs");
+    await says(page, "#runs tbody", "to\\u{202e}gro");
+    assert.deepEqual(await unseen(), []);
     await close(page);
   }));
 

@@ -56,6 +56,10 @@ impl Folder {
         &self.0
     }
 
+    pub(crate) fn log(&self) -> PathBuf {
+        self.0.join("log")
+    }
+
     /// The effects that tools have had, in order.
     pub(crate) fn effects(&self) -> Vec<Value> {
         let text = std::fs::read_to_string(self.0.join("effects.jsonl")).unwrap_or_default();
@@ -88,10 +92,27 @@ impl Drop for Process {
 
 impl Process {
     pub(crate) fn start(folder: &Folder) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_plan-server"))
+        Self::start_with(folder, |command| command.env("RUST_LOG", "error"))
+    }
+
+    /// Starts a server that writes its whole log to a file in the folder.
+    pub(crate) fn logged(folder: &Folder) -> Self {
+        let log = std::fs::File::create(folder.log()).unwrap();
+        Self::start_with(folder, |command| {
+            let command = command.env("RUST_LOG", "trace").env("NO_COLOR", "1");
+            command.stderr(log)
+        })
+    }
+
+    pub(crate) fn start_with(
+        folder: &Folder,
+        configure: impl FnOnce(&mut Command) -> &mut Command,
+    ) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plan-server"));
+        command
             .args(["--address", "127.0.0.1:0", "--data"])
-            .arg(folder.path())
-            .env("RUST_LOG", "error")
+            .arg(folder.path());
+        let mut child = configure(&mut command)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -219,6 +240,13 @@ impl Process {
             self.post("/graphql", &json!({"query": query, "variables": variables}));
         assert_eq!(status, 200, "{answer}");
         answer
+    }
+
+    /// Answers an open question.
+    pub(crate) fn answer(&self, id: &str, question: &Value, decision: &Value) {
+        let question = question["id"].as_str().unwrap();
+        let path = format!("/api/runs/{id}/questions/{question}");
+        assert_eq!(self.post(&path, decision).0, 200);
     }
 
     /// A number of the metrics, 0 if it is not there.
