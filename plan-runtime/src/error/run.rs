@@ -362,6 +362,8 @@ pub(crate) enum Interrupt {
     },
     /// The call that it is inside of is over.
     Outer,
+    /// The plan inside a call must not be polled here, for this reason.
+    Outside(&'static str),
     /// It is a block, whose step is over: its time is, or another step has failed, or the run was interrupted.
     Block,
     /// A limit was exceeded: here, or in another part of the run.
@@ -582,6 +584,7 @@ impl RunError {
                 Interrupt::Cancelled
                 | Interrupt::Nested { .. }
                 | Interrupt::Outer
+                | Interrupt::Outside(_)
                 | Interrupt::Block
                 | Interrupt::Journal(_)
                 | Interrupt::Limit(_)
@@ -654,6 +657,7 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Interrupted(Interrupt::Limit(place) | Interrupt::Recorded(place)) => {
                 write!(f, "was ended: {place}")?;
             }
+            Cause::Interrupted(Interrupt::Outside(why)) => write!(f, "was ended: {why}")?,
             Cause::Interrupted(Interrupt::Journal(error)) => {
                 let advice = match **error {
                     JournalError::Changed { .. } => {

@@ -91,7 +91,7 @@ use crate::plan::Executable;
 use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
-use durable::{Begun, Durable, Target};
+use durable::{Begun, Owned, Target};
 use nesting::Nested;
 use options::Options;
 use schedule::{Schedule, unstarted};
@@ -146,6 +146,8 @@ pub struct Run<'a, App: ?Sized, O> {
     starter: Starter<'a, App>,
     stage: Stage<'a>,
     output: OutputOf<O>,
+    /// The run's claim, if it has a journal.
+    claim: Option<Owned>,
 }
 
 /// What makes the output of a run, and says whether JSON is one.
@@ -173,8 +175,6 @@ struct Ending {
     /// Its output, as JSON that has its type.
     result: Result<Value, RunError>,
     report: Option<Report>,
-    /// The run is claimed as long as that is not written.
-    _durable: Arc<Durable>,
     plan: String,
 }
 
@@ -225,6 +225,7 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
                 fits: |value| O::deserialize(value).map(drop_quietly),
                 read: serde_json::from_value,
             },
+            claim: None,
         }
     }
 }
@@ -556,6 +557,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// effect. [Limits](Self::limits), a [gate](Self::gate), [throttles](Self::throttle), [permissions](Self::only) and a deadline of its own hold besides those of the call.
     /// It is recorded with that run, and cannot be [durable](Self::durable) by itself.
     ///
+    /// The run ends with an error once the call is over, so the tool must await it. In a durable run, the call must poll it as well: await it in the future of the tool, and not in a task or a thread of its own.
+    ///
     /// A plan that is a step of another needs no such thing. It is for tools that run a plan which they make or choose. Once such a plan has succeeded, it is not
     /// undone: if the call is dropped while it runs, its undo steps do not run.
     ///
@@ -664,6 +667,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
             let schedule = match &nested {
                 Ok(_) => match begin(&executable, inputs, &mut options) {
                     Ok(Start::Runs(inputs)) => {
+                        self.claim = options.durable.clone().map(Owned);
                         catch(|| Schedule::of(executable, inputs, limits, *options, false))
                             .unwrap_or_else(|panic| Err(Cause::Panicked(panic)))
                     }
@@ -685,6 +689,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
             match schedule {
                 Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
                 Err(cause) => {
+                    self.claim = None;
                     if let Some(report) = report {
                         *report = Some(unstarted(plan));
                     }
@@ -703,9 +708,13 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         let (starter, app) = (&mut self.starter, self.app);
         let polled = catch(|| {
             loop {
-                ready!(schedule.poll(cx, &mut |call_index, request| {
+                let polled = schedule.poll(cx, &mut |call_index, request| {
                     starter.start(call_index, request, app)
-                }));
+                });
+                if polled.is_pending() && schedule.waits_in_vain(cx) {
+                    continue;
+                }
+                ready!(polled);
                 if !schedule.is_before_ending() {
                     return Poll::Ready(());
                 }
@@ -721,7 +730,6 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                         written: durable.end(end),
                         result,
                         report: report.is_some().then(|| schedule.report()),
-                        _durable: durable,
                         plan: schedule.plan().name.clone(),
                     };
                     self.stage = Stage::Ending(Box::new(ending));
@@ -735,6 +743,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
             *report = Some(schedule.report());
         }
         self.stage = Stage::Ended;
+        self.claim = None;
         Poll::Ready(output)
     }
 }
@@ -749,6 +758,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         let Stage::Ending(mut ending) = std::mem::replace(&mut self.stage, Stage::Ended) else {
             panic!("a run was polled after it had ended")
         };
+        self.claim = None;
         if let Some(report) = report {
             *report = ending.report.take();
         }

@@ -75,6 +75,11 @@ impl SharedRun {
         })
     }
 
+    /// Returns `true` if the run has a journal.
+    pub(super) fn is_durable(self: &Arc<Self>) -> bool {
+        self.durable.is_some()
+    }
+
     /// Whether it goes on after a crash, so that what Rust code decides is kept.
     pub(super) fn is_kept(&self) -> bool {
         self.durable.is_some() || self.engine.is_some()

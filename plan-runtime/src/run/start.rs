@@ -3,7 +3,7 @@
 use super::StepError;
 use super::calling::{arguments_on, call_on, decided_on};
 use super::context::GatedCall;
-use super::context::{CallContext, RunningCall};
+use super::context::{CallContext, Polled, RunningCall};
 use super::engine::Engine;
 use super::limits::Limits;
 use super::mock::Known;
@@ -374,7 +374,7 @@ impl<'s> Request<'s> {
         let (keep, room) = (self.keep, self.scope.room());
         let context = self.context(T::PLAN.is_some());
         let running = RunningCall::of(&context);
-        let output = tool.call_in(app, context.clone());
+        let output = Polled::new(&context, tool.call_in(app, context.clone()));
         let call = async move {
             let output = output.await;
             running.end();

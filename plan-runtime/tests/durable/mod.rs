@@ -9,6 +9,7 @@ mod found;
 mod keys;
 #[cfg(feature = "sqlite")]
 mod kill;
+mod outlived;
 mod random;
 mod rough;
 mod support;

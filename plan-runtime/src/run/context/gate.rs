@@ -1,7 +1,7 @@
 //! Who is asked before a call.
 
 use super::super::catch::catch;
-use super::CallContext;
+use super::{CallContext, Polled, RunningCall};
 use crate::print::{Cut, Line, MOST, MessageName};
 use crate::shape::Secrets;
 use serde_json::Value;
@@ -197,8 +197,11 @@ impl Question {
         let answer = Answer::default();
         let arguments = call.arguments.clone();
         let answered = Arc::clone(&answer);
+        let context = call.context.clone();
         let asking = async move {
-            let decision = ask_all(gates, call).await;
+            let running = RunningCall::of(&context);
+            let decision = Polled::new(&context, ask_all(gates, call)).await;
+            running.end();
             *answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(decision);
         };
         let question = Self {

@@ -3,11 +3,13 @@
 mod allowance;
 mod gate;
 mod inside;
+mod polled;
 
 pub(super) use allowance::{Allowance, Held};
 pub(super) use gate::{AnyGate, Question};
 pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
+pub(super) use polled::{Blocked, Polled};
 
 use super::durable::of_element;
 use super::hash::StableHasher;
@@ -64,6 +66,8 @@ use std::time::{Duration, Instant};
 /// );
 /// # Ok::<(), plan_runtime::RunError>(())
 /// ```
+///
+/// A tool may keep the context for longer than the call. Once the call is over, no plan runs [inside](crate::Run::inside) it any more.
 ///
 /// It prints as the path of the call: the step, with the index of the element in each list of a `for`, after those of the plans around it.
 /// The default value is the context of a call outside of a run, as a test makes it: its path is empty.
@@ -123,11 +127,15 @@ pub(super) struct Elsewhere {
     pub(super) lasting: LastingPaths,
 }
 
-/// Whether a call was dropped, or who is to be told when it is.
+/// The end of a call, and the wakers of the tasks that wait for the end.
 #[derive(Default)]
 pub(super) struct Dropped {
+    is_over: bool,
+    /// Set if the call was dropped before its end.
     is_dropped: bool,
     wakers: Vec<Waker>,
+    /// The wakers of the plans inside the call, by their names.
+    inside: BTreeMap<Arc<str>, Waker>,
 }
 
 impl CallContext {
@@ -328,6 +336,27 @@ impl CallContext {
         .await;
     }
 
+    /// Notes the end of the call, or its drop before the end.
+    pub(super) fn close(&self, is_dropped: bool) {
+        let Some(place) = &self.0 else { return };
+        let (wakers, inside) = {
+            let mut dropped = locked(&place.dropped);
+            dropped.is_over = true;
+            dropped.is_dropped |= is_dropped;
+            let inside = std::mem::take(&mut dropped.inside);
+            let wakers = if is_dropped {
+                std::mem::take(&mut dropped.wakers)
+            } else {
+                Vec::new()
+            };
+            (wakers, inside)
+        };
+        wakers
+            .into_iter()
+            .chain(inside.into_values())
+            .for_each(Waker::wake);
+    }
+
     /// What the run has in common with the plans inside it.
     pub(super) fn run(&self) -> Option<&Arc<SharedRun>> {
         Some(&self.0.as_ref()?.run)
@@ -504,22 +533,16 @@ impl RunningCall {
     }
 
     pub(super) fn end(mut self) {
-        self.0 = None;
+        if let Some(context) = self.0.take() {
+            context.close(false);
+        }
     }
 }
 
 impl Drop for RunningCall {
     fn drop(&mut self) {
-        let Some(place) = self.0.take().and_then(|context| context.0) else {
-            return;
-        };
-        let wakers = {
-            let mut dropped = locked(&place.dropped);
-            dropped.is_dropped = true;
-            std::mem::take(&mut dropped.wakers)
-        };
-        for waker in wakers {
-            waker.wake();
+        if let Some(context) = self.0.take() {
+            context.close(true);
         }
     }
 }

@@ -62,6 +62,7 @@ pub(super) struct Durable {
     is_gated: AtomicBool,
     /// `true` after the first search for an answer of a gate.
     looked_for_gates: AtomicBool,
+    is_released: AtomicBool,
     plans: Mutex<Plans>,
     state: Mutex<State>,
 }
@@ -127,6 +128,7 @@ impl Durable {
             has_ended: false,
             is_gated: AtomicBool::new(false),
             looked_for_gates: AtomicBool::new(false),
+            is_released: AtomicBool::new(false),
             plans: Mutex::default(),
             state: Mutex::new(State {
                 is_live,
@@ -547,11 +549,29 @@ impl State {
     }
 }
 
+impl Durable {
+    /// Gives up the claim, at most once.
+    fn release(&self) {
+        if !self.is_released.swap(true, Ordering::Relaxed) {
+            let (journal, claim) = (&self.journal, &self.claim);
+            // If the journal panics, nobody can be told.
+            let _ = super::catch::catch(|| journal.release(claim));
+        }
+    }
+}
+
 impl Drop for Durable {
     fn drop(&mut self) {
-        let (journal, claim) = (&self.journal, &self.claim);
-        // If the journal panics, nobody can be told.
-        let _ = super::catch::catch(|| journal.release(claim));
+        self.release();
+    }
+}
+
+/// The claim of a run, which is given up when this is dropped: a tool may keep the context of a call for longer.
+pub(super) struct Owned(pub(super) Arc<Durable>);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.0.release();
     }
 }
 

@@ -443,6 +443,7 @@ impl<'x> Schedule<'x> {
                 Interrupt::Limit(_)
                     | Interrupt::Nested { .. }
                     | Interrupt::Outer
+                    | Interrupt::Outside(_)
                     | Interrupt::Journal(_)
             )
         ) {

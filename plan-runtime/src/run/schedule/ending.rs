@@ -109,6 +109,7 @@ impl Schedule<'_> {
             Some(
                 Interrupt::Nested { .. }
                 | Interrupt::Outer
+                | Interrupt::Outside(_)
                 | Interrupt::Limit(_)
                 | Interrupt::Journal(_),
             ) => Stage::Over,

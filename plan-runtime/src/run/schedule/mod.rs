@@ -33,7 +33,7 @@ mod watch;
 pub(super) use outcome::unstarted;
 
 use super::catch::catch;
-use super::context::{Allowance, AnyGate, CallContext, Held, Inside};
+use super::context::{Allowance, AnyGate, Blocked, CallContext, Held, Inside};
 use super::limits::Limits;
 use super::nesting::Turn;
 use super::options::Options;
@@ -146,6 +146,8 @@ pub(super) struct Schedule<'x> {
     prefix: String,
     /// Its name, if a tool runs it inside its call.
     beside: Option<Arc<str>>,
+    /// Finds out whether the tool blocks on the plan then.
+    blocked: Blocked,
     /// What is sent to it from outside, through its journal.
     messages: Option<Box<messages::Messages>>,
     /// How many of its calls have ended whose records are being written.
@@ -224,6 +226,11 @@ impl<'x> Schedule<'x> {
     ) -> Result<Self, Cause> {
         let outer = options.outer.clone();
         let depth = outer.as_ref().map_or(0, CallContext::depth_inside);
+        if let Some(call) = outer.as_ref().filter(|_| !is_inner)
+            && let Some(why) = call.refuses_inside(None)
+        {
+            return Err(Cause::Unfit(vec![why.to_owned()]));
+        }
         let allowance = limits::allowance(&mut options, by_default, outer.as_ref());
         if let Some(cause) = allowance.refuses(plan) {
             return Err(cause);
@@ -377,6 +384,7 @@ impl<'x> Schedule<'x> {
             deferred: Vec::new(),
             prefix,
             beside,
+            blocked: Blocked::default(),
             messages: None,
             in_writing: Arc::default(),
             interrupt_record: None,
@@ -430,5 +438,11 @@ impl Drop for Schedule<'_> {
         }
         self.give_back();
         self.interrupts.close();
+        match (&self.outer, &self.beside) {
+            (Some(outer), Some(beside)) => outer.forget_inside(beside),
+            // The call is over with its plan.
+            (Some(outer), None) => outer.close(false),
+            (None, _) => {}
+        }
     }
 }

@@ -18,6 +18,7 @@ impl<'x> Schedule<'x> {
         self.interrupts.polled();
         if self.is_shared {
             self.allowance.wake(cx.waker());
+            self.look_at_call(cx);
         }
         loop {
             self.look_at_limits();
@@ -113,6 +114,30 @@ impl<'x> Schedule<'x> {
         Poll::Ready(())
     }
 
+    /// Ends a plan that a tool runs inside its call where the plan must not run any more.
+    #[cold]
+    fn look_at_call(&self, cx: &Context<'_>) {
+        if let (Some(outer), Some(beside)) = (&self.outer, &self.beside)
+            && let Some(why) = outer.refuses_inside(Some((beside, cx.waker())))
+        {
+            self.interrupts.happen(Interrupt::Outside(why));
+        }
+    }
+
+    /// Returns `true` if the plan waits in vain, since a tool blocks on the plan. The next poll ends the plan then.
+    #[cold]
+    pub(in crate::run) fn waits_in_vain(&mut self, cx: &Context<'_>) -> bool {
+        let (Some(outer), true, true) = (&self.outer, self.beside.is_some(), self.clock.is_durable)
+        else {
+            return false;
+        };
+        let why = self.blocked.waits(outer, cx.waker());
+        why.is_some_and(|why| {
+            self.interrupts.happen(Interrupt::Outside(why));
+            true
+        })
+    }
+
     /// Ends the run before its time, when it is polled next.
     pub(in crate::run) fn interrupt(&self, interrupt: Interrupt) {
         self.interrupts.happen(interrupt);
@@ -145,6 +170,7 @@ impl<'x> Schedule<'x> {
             bytes,
         } = happened;
         self.held.remove(bytes);
+        self.blocked.goes_on();
         if let Some(more) = &mut more
             && let Some(block) = more.block.take()
         {
