@@ -64,7 +64,7 @@ fn read_inputs(plan: &Plan, inputs: Value, mistakes: &mut Vec<String>) -> Vec<St
                 }
                 inputs.push(StoredValue::json(value));
             }
-            None if is_option(&input.type_name) => inputs.push(StoredValue::json(Value::Null)),
+            None if input.is_option() => inputs.push(StoredValue::json(Value::Null)),
             None => mistakes.push(format!("the input `{}` is missing", input.name)),
         }
     }
@@ -82,12 +82,6 @@ fn misfit(input: &Input, value: &Value) -> Option<String> {
         return None;
     }
     super::check::misfit(&input.type_name, value)
-}
-
-/// Whether a type, as written, is `Option<…>` by whatever path.
-fn is_option(type_name: &str) -> bool {
-    let path = type_name.split_once('<').map_or("", |(path, _)| path);
-    path.rsplit("::").next().map(str::trim) == Some("Option")
 }
 
 fn meant<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {

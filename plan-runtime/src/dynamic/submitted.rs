@@ -2,7 +2,7 @@
 
 use super::toolbox::{Implementation, Toolbox};
 use crate::journal::RunInfo;
-use crate::plan::{Executable, Plan};
+use crate::plan::{Executable, Has, Plan};
 use crate::print::MessageName;
 use crate::resolve::encode;
 use crate::run::durable::read_inputs;
@@ -64,9 +64,26 @@ impl<App: ?Sized> Toolbox<App> {
         })
     }
 
+    /// Returns the run with the current plan of the toolbox: the plan with the name of the run's plan. Without such a plan in the toolbox, returns the run as [`submitted`](Self::submitted) does.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn current(&self, run: &RunInfo) -> Result<Submitted<'_, App>> {
+        let submitted = self.submitted(run)?;
+        Ok(match self.own_plan(run) {
+            None => submitted,
+            Some(own) => Submitted {
+                plan: SubmittedPlan::Tool(own),
+                ..submitted
+            },
+        })
+    }
+
+    /// The current plan with the name of a run's plan.
+    fn own_plan(&self, run: &RunInfo) -> Option<&'static Plan> {
+        self.contracts().get(&run.plan)?.plan.plan()
+    }
+
     fn submitted_plan(&self, run: &RunInfo) -> Result<SubmittedPlan> {
-        let contract = self.contracts().get(&run.plan);
-        let own = contract.and_then(|contract| contract.plan.plan());
+        let own = self.own_plan(run);
         if let Some(own) = own
             && serde_json::to_string(own).is_ok_and(|own| own == run.document)
         {
@@ -79,8 +96,8 @@ impl<App: ?Sized> Toolbox<App> {
             .graph
             .is_ok_and(|graph| graph.lacks_code);
         match own {
-            // Only a program can have said that. It has changed since.
-            Some(own) if has_code => Ok(SubmittedPlan::Tool(own)),
+            // Only a program can have said that. It has changed since, or has lost a tool that the recorded plan calls.
+            Some(own) if has_code || self.lacks_tools(&plan) => Ok(SubmittedPlan::Tool(own)),
             None if has_code => Err(Error::permanent(format!(
                 "the toolbox has no plan `{}`, which contains Rust code; add it with `with`",
                 MessageName(&run.plan)
@@ -89,6 +106,14 @@ impl<App: ?Sized> Toolbox<App> {
                 self.contracts().mark_secrets(plan),
             ))),
         }
+    }
+
+    fn lacks_tools(&self, plan: &Plan) -> bool {
+        let missing = plan.missing_tools(&|tool| match self.contracts().get(&tool.name) {
+            Some(_) => Has::Tool,
+            None => Has::NoName,
+        });
+        !missing.is_empty()
     }
 
     /// Makes a call for a run that is [on an engine](crate::Run::on_engine), maybe on another machine. It is given up some seconds after nobody waits for its outcome any more.

@@ -212,6 +212,14 @@ pub struct Input {
     pub(crate) is_guessed: bool,
 }
 
+impl Input {
+    /// Returns `true` if the type, as written, is `Option<…>` by any path.
+    pub(crate) fn is_option(&self) -> bool {
+        let path = self.type_name.split_once('<').map_or("", |(path, _)| path);
+        path.rsplit("::").next().map(str::trim) == Some("Option")
+    }
+}
+
 /// Two inputs are equal if their parts are, whether the type is a guess or not.
 impl PartialEq for Input {
     fn eq(&self, other: &Self) -> bool {

@@ -3,6 +3,7 @@
 use crate::Plan;
 use crate::dynamic::{Toolbox, check_signal};
 use crate::journal::{Journal, JournalError, Message, RunFilter, RunState, Sqlite};
+use crate::run::durable::compare_names;
 use crate::run::{Cause, Report, Run, RunError, SignalError, View};
 use serde::Serialize;
 use serde_json::Value;
@@ -106,10 +107,11 @@ impl Sqlite {
         configure(submitted.run(app)).view(Arc::new(viewer), id, end.as_ref())
     }
 
-    /// The runs that have not ended and could not go on with these tools, with the reasons: for a test before a new version is deployed, on a copy of
+    /// Lists the runs that have not ended and could not continue with these tools, with the reasons: for a test before you deploy a new version, on a copy of
     /// the database.
     ///
-    /// Each run is begun and replayed as [`report`](Self::report) does.
+    /// If the toolbox has a plan with the name of the run's plan, the answer is that of [`Run::durable`] with this plan and the recorded inputs. Otherwise the run continues with its recorded plan.
+    /// [`serve`](Self::serve) can run every run that is not in this list. Each run is replayed as by [`report`](Self::report).
     ///
     /// # Errors
     ///
@@ -122,11 +124,33 @@ impl Sqlite {
         let mut found = Vec::new();
         for run in self.runs(&RunFilter::new().state(RunState::Running)) {
             let id = run?.id;
-            if let Err(error) = self.report(toolbox, app, &id) {
+            if let Err(error) = self.could_continue((toolbox, app), &id) {
                 found.push((id, error));
             }
         }
         Ok(found)
+    }
+
+    /// Returns an error if a run could not continue with the plan of the toolbox.
+    fn could_continue<App: ?Sized + Sync>(
+        &self,
+        (toolbox, app): (&Toolbox<App>, &App),
+        id: &str,
+    ) -> Result<(), RunError> {
+        let viewer = self.viewer(id, HashSet::new());
+        let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
+        let viewer = viewer.map_err(|error| failed(id, Cause::Journal(Arc::new(error))))?;
+        // The run may have been deleted meanwhile.
+        let Some(viewer) = viewer else { return Ok(()) };
+        let submitted = toolbox.current(&viewer.info);
+        let submitted = submitted
+            .map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why.to_string()])))?;
+        let plan = submitted.plan();
+        // Before the inputs are read as those of the plan, which fails in other words.
+        compare_names(id, &viewer.info, plan)
+            .map_err(|cause| failed(&plan.name, cause).before_the_start())?;
+        let viewed = submitted.run(app).view(Arc::new(viewer), id);
+        viewed.map(drop)
     }
 
     /// Sends a value to a step of a run that waits for one, or will. Whoever runs it takes the value within a second; if nobody does, the value is kept.

@@ -1,5 +1,6 @@
 //! Runs that another process runs, and what is seen and done from outside.
 
+mod changed;
 mod control;
 mod many;
 mod questions;

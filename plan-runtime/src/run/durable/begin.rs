@@ -85,7 +85,7 @@ pub(in crate::run) fn begin(
     // A clock that was set back does not make the run older than it is.
     let before = SystemTime::now().duration_since(*began).unwrap_or_default();
     let durable = durable(before, false);
-    let is_same = compare(&*journal, &durable.claim, known, &info, &inputs)?;
+    let is_same = compare((&*journal, &durable.claim), known, (plan, &info, &inputs))?;
     if let Some(end) = end.as_ref().filter(|end| !end.failed) {
         return Ok(Begun::Ended(end.body.clone(), durable));
     }
@@ -106,7 +106,7 @@ pub(in crate::run) fn submit(journal: &dyn Journal, id: &str, info: &RunInfo) ->
         let Some(known) = journal.look(id).map_err(journaled)? else {
             return Ok(false);
         };
-        compare_inputs(id, &known, &inputs)?;
+        compare_inputs(id, &known, &inputs, |_| false)?;
         if known.document != info.document {
             let named = MessageName(id);
             return Err(refused(format!(
@@ -166,10 +166,15 @@ fn damaged(id: &str, what: &str, error: &serde_json::Error) -> Cause {
     ))
 }
 
-fn compare_inputs(id: &str, known: &RunInfo, inputs: &Map<String, Value>) -> Result<(), Cause> {
+fn compare_inputs(
+    id: &str,
+    known: &RunInfo,
+    inputs: &Map<String, Value>,
+    may_be_absent: impl Fn(&str) -> bool,
+) -> Result<(), Cause> {
     let old: Map<String, Value> =
         read_inputs(&known.inputs).map_err(|error| damaged(id, "inputs", &error))?;
-    match changes::of_inputs(&old, inputs) {
+    match changes::of_inputs(&old, inputs, may_be_absent) {
         None => Ok(()),
         Some(difference) => Err(refused(format!(
             "run `{}` was begun with other inputs: {difference}; give this run another id",
@@ -178,16 +183,34 @@ fn compare_inputs(id: &str, known: &RunInfo, inputs: &Map<String, Value>) -> Res
     }
 }
 
+/// Returns `true` for an optional input: a run that began without the input continues with `None`.
+fn may_be_absent(plan: &Plan, name: &str) -> bool {
+    let mut inputs = plan.inputs.iter();
+    inputs.any(|input| input.name == name && input.is_option())
+}
+
+/// Returns an error if a run cannot continue with a plan that has other inputs than the run was begun with.
+#[cfg(feature = "sqlite")]
+pub(crate) fn compare_names(id: &str, known: &RunInfo, plan: &Plan) -> Result<(), Cause> {
+    let mut old = read_inputs(&known.inputs).map_err(|error| damaged(id, "inputs", &error))?;
+    let names = plan.inputs.iter();
+    let inputs = names.map(|input| {
+        let value = old.remove(&input.name).unwrap_or_default();
+        (input.name.clone(), value)
+    });
+    compare_inputs(id, known, &inputs.collect(), |name| {
+        may_be_absent(plan, name)
+    })
+}
+
 /// Whether a plan and its inputs are those that a run was begun with. `Err` if it cannot go on with them.
 fn compare(
-    journal: &dyn Journal,
-    claim: &Claim,
+    (journal, claim): (&dyn Journal, &Claim),
     known: &RunInfo,
-    info: &RunInfo,
-    inputs: &Map<String, Value>,
+    (plan, info, inputs): (&Plan, &RunInfo, &Map<String, Value>),
 ) -> Result<bool, Cause> {
     let id = &*claim.id;
-    compare_inputs(id, known, inputs)?;
+    compare_inputs(id, known, inputs, |name| may_be_absent(plan, name))?;
     let named = MessageName(id);
     if known.document == info.document {
         return Ok(true);

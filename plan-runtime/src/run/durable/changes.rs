@@ -7,11 +7,18 @@ use jsonptr::Token;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// Where the inputs of a run differ from those that it was begun with.
-pub(super) fn of_inputs(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<String> {
+/// The first difference between the recorded inputs of a run and its inputs now. A new input changes nothing if it is optional and absent.
+pub(super) fn of_inputs(
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+    may_be_absent: impl Fn(&str) -> bool,
+) -> Option<String> {
     let name = |name: &str| MessageName(name).to_string();
     for (key, value) in new {
         let Some(before) = old.get(key) else {
+            if value.is_null() && may_be_absent(key) {
+                continue;
+            }
             return Some(format!("it had no `{}`", name(key)));
         };
         let mut pointer = String::new();

@@ -17,6 +17,8 @@ mod key;
 mod plans;
 mod record;
 
+#[cfg(feature = "sqlite")]
+pub(crate) use begin::compare_names;
 pub(super) use begin::{Begun, Target, begin, info, submit};
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
