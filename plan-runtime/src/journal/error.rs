@@ -42,6 +42,13 @@ pub enum JournalError {
         /// Why.
         why: String,
     },
+    /// The run is encrypted, and cannot be decrypted. Nothing of it was changed.
+    Encrypted {
+        /// The id of the run.
+        id: String,
+        /// The missing key, another key, or the damaged part.
+        why: String,
+    },
     /// What is kept could not be read or written: a full disk, a damaged file.
     Storage(Box<dyn StdError + Send + Sync>),
 }
@@ -81,6 +88,12 @@ impl fmt::Display for JournalError {
                 Line(what),
                 Cut(Line(why), MOST)
             ),
+            Self::Encrypted { id, why } => write!(
+                f,
+                "run `{}` cannot be decrypted: {}",
+                MessageName(id),
+                Cut(Line(why), MOST)
+            ),
             Self::Storage(error) => {
                 write!(f, "the journal cannot be used: {}", Cut(Line(error), MOST))
             }
@@ -97,7 +110,8 @@ impl StdError for JournalError {
             | Self::Unknown { .. }
             | Self::Second { .. }
             | Self::Changed { .. }
-            | Self::Misfit { .. } => None,
+            | Self::Misfit { .. }
+            | Self::Encrypted { .. } => None,
         }
     }
 }

@@ -24,7 +24,7 @@ mod sqlite;
 pub use error::JournalError;
 pub use memory::Memory;
 #[cfg(feature = "sqlite")]
-pub use sqlite::{RunFilter, RunState, RunSummary, Sqlite, SqliteOptions};
+pub use sqlite::{EncryptionKey, RunFilter, RunState, RunSummary, Sqlite, SqliteOptions};
 
 use std::future::Future;
 use std::pin::Pin;
@@ -91,6 +91,12 @@ pub trait Journal: Send + Sync {
 
     /// Is ready once there may be messages with numbers greater than `after`: at the latest a second after one was sent by another process.
     fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
+    /// Returns `true` if the journal encrypts all texts of this run, or would if the run began now. A run with [secrets](crate::Shape#secrets) needs that.
+    fn encrypts(&self, id: &str) -> Result<bool, JournalError> {
+        let _ = id;
+        Ok(false)
+    }
 }
 
 /// A journal that is shared, such as an `Arc<dyn Journal>`.
@@ -137,6 +143,10 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
 
     fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         (**self).watch(claim, after)
+    }
+
+    fn encrypts(&self, id: &str) -> Result<bool, JournalError> {
+        (**self).encrypts(id)
     }
 }
 

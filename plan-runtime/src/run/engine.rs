@@ -3,7 +3,7 @@
 use super::durable::{Recorded, decode, encode_call};
 use super::lasting::{LastingPaths, Undone};
 use super::timer::{Sleep, Timer};
-use crate::error::StepError;
+use crate::error::{Cause, StepError};
 use crate::journal::JournalError;
 use crate::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -305,6 +305,13 @@ impl fmt::Debug for CallOutcome {
             "CallOutcome(failed)"
         })
     }
+}
+
+/// The error of a run with secrets.
+pub(super) fn secrets_on_engine() -> Cause {
+    Cause::Unfit(vec![
+        "it has secrets, which the engine would keep in plain text; let tools look the secrets up, or use an encrypted journal instead: `.durable(&db, id)` with `Sqlite::open(…)?.encrypted(&key)`".to_owned(),
+    ])
 }
 
 /// The error of a run whose engine remembers something else than the plan can have decided.

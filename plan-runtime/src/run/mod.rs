@@ -91,7 +91,8 @@ use crate::plan::Executable;
 use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
-use durable::{Begun, Owned, Target};
+use durable::{Begun, Inputs, Owned, Target};
+use engine::secrets_on_engine;
 use nesting::Nested;
 use options::Options;
 use schedule::{Schedule, unstarted};
@@ -484,8 +485,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Errors
     ///
-    /// The run does not start if another owner runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets), which a journal would
-    /// keep in plain text. It stops where the journal fails; [`RunError::journal`] says so.
+    /// The run does not start if another owner runs it, if the plan or the inputs differ, or if the plan has [secrets](crate::Shape#secrets) and the journal has
+    /// [no key](crate::guide::durable#secrets). It stops where the journal fails; [`RunError::journal`] says so.
     pub fn durable<J: SharedJournal + ?Sized>(self, journal: &J, id: impl Into<String>) -> Self {
         let (journal, id) = (journal.share(), id.into());
         self.configure(|options| options.target = Some(Target::new(journal, id)))
@@ -543,8 +544,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         let Stage::New(executable, inputs, options) = self.stage else {
             panic!("a run was submitted after it had started")
         };
-        let run = submission::info_of(&executable, inputs, options.secrecy.is_some());
-        to.submit(run, id.into())
+        let id = id.into();
+        let run = submission::info_of(&executable, inputs, options.secrecy.is_some(), (to, &id));
+        to.submit(run, id)
     }
 
     /// Names the run, for [`CallContext::run_id`] in its calls. Without it, the id is random. A [durable](Self::durable) run has the id that its journal knows it by.
@@ -671,13 +673,18 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                         catch(|| Schedule::of(executable, inputs, limits, *options, false))
                             .unwrap_or_else(|panic| Err(Cause::Panicked(panic)))
                     }
-                    Ok(Start::Ended(body)) => {
+                    Ok(Start::Ended(body, has_secrets)) => {
                         if let Some(report) = report {
                             *report = Some(unstarted(plan));
                         }
                         let output = serde_json::from_str(&body).and_then(self.output.read);
                         return Poll::Ready(output.map_err(|error| {
-                            let error = format!("its recorded output does not fit: {error}");
+                            let why = if has_secrets {
+                                "it has another type; a value in it is secret".to_owned()
+                            } else {
+                                error.to_string()
+                            };
+                            let error = format!("its recorded output does not fit: {why}");
                             let error = Arc::new(JournalError::storage(error));
                             RunError::new(plan, Cause::Journal(error), Vec::new())
                         }));
@@ -776,8 +783,8 @@ impl<App: ?Sized, O> Run<'_, App, O> {
 /// How a run with a journal starts.
 enum Start {
     Runs(Result<Vec<StoredValue>, Cause>),
-    /// It has ended before, with this output.
-    Ended(String),
+    /// The run has ended before, with this output. `true` means that a value in it may be secret.
+    Ended(String, bool),
 }
 
 /// Begins a run in its journal, if it is to have one.
@@ -800,15 +807,17 @@ fn begin(
     // It is what the keys of its calls begin with.
     options.id = Some(target.id.clone());
     let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
+    let has_secrets = inputs.has_secrets;
     let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
     let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
     Ok(match begun {
-        Begun::Ended(output, _) if !options.record => Start::Ended(output),
+        Begun::Ended(output, _) if !options.record => Start::Ended(output, has_secrets),
         // A report needs all that has happened.
         Begun::Ended(_, durable) | Begun::Runs(durable) => {
             options.durable = Some(durable);
             receive(executable, options);
-            Start::Runs(Ok(inputs.into_iter().map(StoredValue::json).collect()))
+            let inputs = inputs.values.into_iter();
+            Start::Runs(Ok(inputs.map(StoredValue::json).collect()))
         }
     })
 }
@@ -844,10 +853,14 @@ fn begin_on(
         return Err(Cause::Unfit(conflicts));
     }
     let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
+    if inputs.has_secrets {
+        return Err(secrets_on_engine());
+    }
     options.seed = Some(engine.seed());
     options.timer = Some(engine);
     receive(executable, options);
     Ok(Start::Runs(Ok(inputs
+        .values
         .into_iter()
         .map(StoredValue::json)
         .collect())))
@@ -860,29 +873,32 @@ fn receive(executable: &Executable<'_>, options: &Options<'_>) {
     options.signals.get_or_init(|| Receiver::new(plan));
 }
 
-/// The inputs of a run as JSON, if they may be recorded.
+/// The inputs of a run as JSON, to be recorded.
 fn recordable(
     executable: &Executable<'_>,
     inputs: Result<Vec<StoredValue>, Cause>,
     is_secret: bool,
-) -> Result<Vec<Value>, Cause> {
+) -> Result<Inputs, Cause> {
     let graph = executable
         .graph
         .as_ref()
         .map_err(|error| Cause::Plan(Arc::clone(error)))?;
-    if graph.secrecy.is_some() || is_secret {
-        return Err(secrets_in_journal());
-    }
+    let has_secrets = graph.secrecy.is_some() || is_secret;
     // A run that goes on reads them as JSON, too.
-    let inputs = inputs?.into_iter().map(StoredValue::into_json);
-    let inputs = inputs.collect::<Result<Vec<Value>, _>>();
-    inputs.map_err(Cause::Inputs)
-}
-
-fn secrets_in_journal() -> Cause {
-    Cause::Unfit(vec![
-        "it has secrets, which would be kept in plain text".to_owned(),
-    ])
+    let values = inputs.and_then(|inputs| {
+        let values = inputs.into_iter().map(StoredValue::into_json);
+        values
+            .collect::<Result<Vec<Value>, _>>()
+            .map_err(Cause::Inputs)
+    });
+    let values = values.map_err(|cause| match cause {
+        Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
+        cause => cause,
+    });
+    Ok(Inputs {
+        values: values?,
+        has_secrets,
+    })
 }
 
 /// How a run has ended, as it is recorded, and as it is returned.

@@ -1,14 +1,15 @@
 //! What a run has in common with the plans inside it.
 
 use super::catch::catch;
-use super::durable::{Durable, of_element};
-use super::engine::Engine;
+use super::durable::{Durable, of_element, secrets_in_journal};
+use super::engine::{Engine, secrets_on_engine};
 use super::lasting::{RUN, Undone};
 use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::permits::Permits;
 use super::signals::Inbox;
 use super::timer::{ThreadTimer, Timer};
+use crate::error::Cause;
 use crate::resolve::drop_quietly;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -83,6 +84,15 @@ impl SharedRun {
     /// Whether it goes on after a crash, so that what Rust code decides is kept.
     pub(super) fn is_kept(&self) -> bool {
         self.durable.is_some() || self.engine.is_some()
+    }
+
+    /// Returns an error if the secrets of a plan inside the run would be kept in plain text.
+    pub(super) fn may_have_secrets(&self) -> Result<(), Cause> {
+        match (&self.durable, &self.engine) {
+            (Some(durable), _) if !durable.encrypts() => Err(secrets_in_journal()),
+            (None, Some(_)) => Err(secrets_on_engine()),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the count of a step whose lasting path begins with this prefix.

@@ -1,6 +1,7 @@
 //! Runs that are described as data, for whoever runs them.
 
-use super::durable;
+use super::durable::{self, may_have_secrets};
+use super::engine::secrets_on_engine;
 use super::recordable;
 use crate::Tool;
 use crate::error::{Cause, RunError};
@@ -34,6 +35,11 @@ pub trait Submit {
         run: Result<RunInfo, RunError>,
         id: String,
     ) -> Self::Submission<'_, O>;
+
+    /// The [`Journal`] that runs are submitted to; `None` for an engine, which gets no run with [secrets](crate::Shape#secrets).
+    fn journal(&self) -> Option<&dyn Journal> {
+        None
+    }
 }
 
 // What is neither is not asked to be a journal: it may be meant as a client.
@@ -51,6 +57,10 @@ impl<J: Journal> Submit for J {
             journal: self,
             id,
         }
+    }
+
+    fn journal(&self) -> Option<&dyn Journal> {
+        Some(self)
     }
 }
 
@@ -94,9 +104,17 @@ pub(super) fn info_of(
     executable: &Executable<'_>,
     inputs: Result<Vec<StoredValue>, Cause>,
     is_secret: bool,
+    (to, id): (&impl Submit, &str),
 ) -> Result<RunInfo, RunError> {
     let inputs = recordable(executable, inputs, is_secret);
-    let info = inputs.and_then(|inputs| durable::info(executable.plan, &inputs));
+    let info = inputs.and_then(|inputs| {
+        match to.journal() {
+            _ if !inputs.has_secrets => {}
+            Some(journal) => may_have_secrets(id, journal.encrypts(id), || journal.look(id))?,
+            None => return Err(secrets_on_engine()),
+        }
+        durable::info(executable.plan, &inputs.values)
+    });
     info.map_err(|cause| RunError::new(executable.plan, cause, Vec::new()))
 }
 
@@ -116,5 +134,6 @@ pub fn submit<'s, T: Tool, S: Submit>(
         });
         inputs.collect()
     });
-    to.submit(info_of(&executable, inputs, false), id)
+    let run = info_of(&executable, inputs, false, (to, &id));
+    to.submit(run, id)
 }

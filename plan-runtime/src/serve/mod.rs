@@ -208,8 +208,15 @@ impl<'a, App: ?Sized + Sync> Serve<'a, App> {
 
     fn begin(&self, id: &str) -> Result<Option<Loaded<'a>>, JournalError> {
         use crate::journal::Journal;
-        let Some(info) = self.db.look(id)? else {
-            return Ok(None);
+        let info = match self.db.look(id) {
+            Ok(Some(info)) => info,
+            Ok(None) => return Ok(None),
+            // Other runs have the right key.
+            Err(error @ JournalError::Encrypted { .. }) => {
+                self.db.refuse(id, AGAIN, error.to_string())?;
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
         };
         let following = Following::among(&self.together);
         let run = run(

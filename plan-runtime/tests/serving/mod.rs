@@ -2,6 +2,7 @@
 
 mod changed;
 mod control;
+mod encrypted;
 mod many;
 mod questions;
 mod serve;

@@ -34,7 +34,7 @@ async fn what_cannot_be_submitted_is_an_error() {
     assert!(matches!(error, Error::Start(_)), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "plan `secret` cannot start: it has secrets, which would be kept in plain text"
+        "plan `secret` cannot start: it has secrets, which the engine would keep in plain text; let tools look the secrets up, or use an encrypted journal instead: `.durable(&db, id)` with `Sqlite::open(…)?.encrypted(&key)`"
     );
     assert!(Client::new("localhost").is_err());
     assert_eq!(

@@ -1,6 +1,7 @@
 //! What is in a database, for people and for what serves runs.
 
 use super::super::{Found, JournalError};
+use super::encryption::{self, Place};
 use super::writer::{Done, Job};
 use super::{Sqlite, number, time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -110,11 +111,22 @@ const CANCELLED: &str = "(ended IS NOT NULL AND failed AND EXISTS(
     SELECT 1 FROM records WHERE run = runs.number AND key = '!interrupt' AND body LIKE '%\"value\":null}'
 ))";
 
-fn summary(row: &Row<'_>, is_alive: impl FnOnce(String) -> bool) -> rusqlite::Result<RunSummary> {
+fn summary(
+    db: &Sqlite,
+    row: &Row<'_>,
+    is_alive: impl FnOnce(String) -> bool,
+) -> rusqlite::Result<RunSummary> {
     let ended: Option<i64> = row.get(4)?;
     let owner: Option<String> = row.get(6)?;
+    let id: String = row.get(1)?;
+    let refusal: Option<String> = row.get(7)?;
+    let refusal = refusal.map(|reason| {
+        let run = (&*id, encryption::is_sealed(&reason));
+        let opened = db.opened(run, Place::Reason, reason);
+        opened.unwrap_or_else(|error| error.to_string())
+    });
     Ok(RunSummary {
-        id: row.get(1)?,
+        id,
         plan: row.get(2)?,
         began: time::system(row.get(3)?),
         ended: ended.map(time::system),
@@ -125,7 +137,7 @@ fn summary(row: &Row<'_>, is_alive: impl FnOnce(String) -> bool) -> rusqlite::Re
             (Some(_), _) => RunState::Done,
         },
         is_owned: owner.is_some_and(is_alive),
-        refusal: row.get(7)?,
+        refusal,
     })
 }
 
@@ -253,7 +265,7 @@ impl Sqlite {
                             number
                         },
                     );
-                    let summary = summary(row, |owner| {
+                    let summary = summary(&db, row, |owner| {
                         let is_alive = |name: &String| db.is_alive(name);
                         *alive.entry(owner).or_insert_with_key(is_alive)
                     })?;
@@ -299,8 +311,9 @@ impl Sqlite {
         );
         self.read(|database| {
             let mut statement = database.prepare_cached(&sql)?;
-            let found =
-                statement.query_row([id], |row| summary(row, |owner| self.is_alive(&owner)));
+            let found = statement.query_row([id], |row| {
+                summary(self, row, |owner| self.is_alive(&owner))
+            });
             found.optional()
         })
     }
@@ -346,10 +359,16 @@ impl Sqlite {
             statement.query_row([id], |row| row.get(0)).optional()
         })?;
         let run = run.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
-        let db = self.clone();
+        let is_sealed = self.is_sealed(id)?.unwrap_or_default();
+        let (db, id) = (self.clone(), id.to_owned());
         Ok(pages(move |after| {
             let after = after.max(run << 32);
-            db.read(|database| page_of_records(database, run, after))
+            let (mut page, after) = db.read(|database| page_of_records(database, run, after))?;
+            for (key, Found { body, .. }) in &mut page {
+                let sealed = std::mem::take(body);
+                *body = db.opened((&id, is_sealed), Place::Record(key), sealed)?;
+            }
+            Ok((page, after))
         }))
     }
 

@@ -1,23 +1,27 @@
 //! A journal in a file.
 
 mod arrivals;
+mod encryption;
 mod failure;
 mod inspect;
 mod options;
 mod owners;
 mod reply;
 mod schema;
+mod sealed;
 #[cfg(feature = "dynamic")]
 mod serving;
 mod time;
 mod watching;
 mod writer;
 
+pub use encryption::EncryptionKey;
 pub use inspect::{RunFilter, RunState, RunSummary};
 pub use options::SqliteOptions;
 
 use super::{Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written};
 use arrivals::Arrivals;
+use encryption::{Cipher, Place};
 use failure::{Cause, Failure};
 use reply::{Reply, reply};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -74,8 +78,17 @@ use writer::{Done, Held, Job, Queued};
 /// name ends with `-owners`, and the system lets go of that lock when the process ends, even by `kill -9`. While a process that was stopped with a signal exists, its runs stay its own.
 ///
 /// The database and that folder must be on a disk of the machine: the log of SQLite and locks do not work over a network.
+///
+/// # Encryption
+///
+/// With a [key](Self::encrypted), each run that begins is encrypted: its plan, its inputs, its records, its end, and the values that are sent to it. Only such a run may have
+/// [secrets](crate::Shape#secrets).
+///
+/// Ids of runs, names of plans, paths and keys of records, and times are not encrypted. A run that began without a key stays in plain text. Other runs go on without the key.
+///
+/// The cipher is XChaCha20-Poly1305 with a random nonce for each text. The id of the run and the place in the run are authenticated. A text that somebody has changed or moved is an error. The order of records is not authenticated. A database has no other key for later runs: a new key needs a new database.
 #[derive(Clone)]
-pub struct Sqlite(Arc<Inner>);
+pub struct Sqlite(Arc<Inner>, Option<Cipher>);
 
 struct Inner {
     path: Arc<Path>,
@@ -146,12 +159,16 @@ impl Sqlite {
         done.unwrap_or_else(|| Err(self.failure(GONE)))
     }
 
-    fn written(&self, claim: &Claim, job: impl FnOnce(Held) -> Job) -> Written {
-        let held = match self.held(claim) {
-            Ok(held) => held,
+    fn written(
+        &self,
+        claim: &Claim,
+        job: impl FnOnce(Held) -> Result<Job, JournalError>,
+    ) -> Written {
+        let job = match self.held(claim).and_then(job) {
+            Ok(job) => job,
             Err(error) => return Box::pin(std::future::ready(Err(error))),
         };
-        let reply = self.queue(job(held));
+        let reply = self.queue(job);
         let path = Arc::clone(&self.0.path);
         Box::pin(async move {
             match reply.await {
@@ -166,8 +183,15 @@ const GONE: &str = "the thread that writes has ended";
 
 impl Journal for Sqlite {
     fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
-        let Done::Claimed(claimed, held) = self.act(Job::Claim(id.into()))? else {
+        let Done::Claimed(mut claimed, mut held) = self.act(Job::Claim(id.into()))? else {
             return Err(self.failure(GONE));
+        };
+        held.is_sealed = match self.opened_claim(&mut claimed) {
+            Ok(is_sealed) => is_sealed,
+            Err(error) => {
+                drop(self.queue(Job::Release(held)));
+                return Err(error);
+            }
         };
         let mut claims = lock(&self.0.claims);
         // Where two threads come here in the other order, the last claim counts.
@@ -182,7 +206,7 @@ impl Journal for Sqlite {
 
     fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
         let sql = "SELECT plan, document, inputs FROM runs JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
-        self.read(|database| {
+        let info = self.read(|database| {
             let mut statement = database.prepare_cached(sql)?;
             let info = statement.query_row([id], |row| {
                 let (plan, document, inputs) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -193,29 +217,32 @@ impl Journal for Sqlite {
                 })
             });
             info.optional()
-        })
+        })?;
+        let info = info.map(|info| self.opened_info(id, info)).transpose()?;
+        Ok(info.map(|(info, _)| info))
     }
 
     fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
         let held = self.held(claim)?;
         let number = held.run;
-        self.act(Job::Describe(held, run.clone()))?;
+        let RunInfo {
+            plan,
+            document,
+            inputs,
+        } = run.clone();
+        let run = RunInfo {
+            plan,
+            document: self.sealed(&held, Place::Document, document)?,
+            inputs: self.sealed(&held, Place::Inputs, inputs)?,
+        };
+        self.act(Job::Describe(held, run))?;
         lock(&self.0.described).insert(number);
         Ok(())
     }
 
     fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
-        let Held { run, .. } = self.held(claim)?;
-        self.read(|database| {
-            let sql = "SELECT position, body FROM records WHERE run = ?1 AND key = ?2";
-            database
-                .prepare_cached(sql)?
-                .query_row(params![run, key], |row| {
-                    let (number, body) = (number(row.get(0)?), row.get(1)?);
-                    Ok(Found { number, body })
-                })
-                .optional()
-        })
+        let Held { run, is_sealed, .. } = self.held(claim)?;
+        self.found((&claim.id, is_sealed), run, key)
     }
 
     fn next_key(&self, claim: &Claim, from: &str) -> Result<Option<String>, JournalError> {
@@ -230,11 +257,18 @@ impl Journal for Sqlite {
     }
 
     fn record(&self, claim: &Claim, key: String, body: String) -> Written {
-        self.written(claim, |held| Job::Record(held, key, body))
+        self.written(claim, |held| {
+            let body = self.sealed(&held, Place::Record(&key), body)?;
+            Ok(Job::Record(held, key, body))
+        })
     }
 
     fn end(&self, claim: &Claim, end: End) -> Written {
-        self.written(claim, |held| Job::End(held, end))
+        self.written(claim, |held| {
+            let End { failed, body } = end;
+            let body = self.sealed(&held, Place::End(failed), body)?;
+            Ok(Job::End(held, End { failed, body }))
+        })
     }
 
     fn release(&self, claim: &Claim) {
@@ -252,15 +286,22 @@ impl Journal for Sqlite {
     }
 
     fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
-        self.act(Job::Send(id.to_owned(), message.clone()))?;
+        let mut message = message.clone();
+        if let Message::Signal { path, body } = &mut message
+            && let Some(true) = self.is_sealed(id)?
+            && let Some(cipher) = &self.1
+        {
+            *body = cipher.seal(id, Place::Signal(path), body)?;
+        }
+        self.act(Job::Send(id.to_owned(), message))?;
         self.0.arrivals.come();
         Ok(())
     }
 
     fn messages(&self, claim: &Claim, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
-        let Held { run, .. } = self.held(claim)?;
+        let Held { run, is_sealed, .. } = self.held(claim)?;
         let after = i64::try_from(after).unwrap_or(i64::MAX);
-        self.read(|database| {
+        let messages: Vec<(u64, Message)> = self.read(|database| {
             let sql = "SELECT number, path, body FROM messages WHERE run = ?1 AND number > ?2 ORDER BY number";
             let mut statement = database.prepare_cached(sql)?;
             let rows = statement.query_map([run, after], |row| {
@@ -275,7 +316,24 @@ impl Journal for Sqlite {
                 Ok((number.unsigned_abs(), message))
             })?;
             rows.collect()
-        })
+        })?;
+        let opened = messages.into_iter().map(|(number, message)| {
+            let message = match message {
+                Message::Signal { path, body } => {
+                    let run = (&*claim.id, is_sealed);
+                    let body = self.opened(run, Place::Signal(&path), body)?;
+                    Message::Signal { path, body }
+                }
+                Message::Cancel => Message::Cancel,
+            };
+            Ok((number, message))
+        });
+        opened.collect()
+    }
+
+    fn encrypts(&self, id: &str) -> Result<bool, JournalError> {
+        let is_sealed = self.is_sealed(id)?;
+        Ok(is_sealed.unwrap_or(self.1.is_some()))
     }
 
     fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {

@@ -102,7 +102,7 @@ impl SqliteOptions {
             .name("plan-journal".to_owned())
             .spawn(move || writer.run(&jobs))
             .map_err(|error| failure(error.into()))?;
-        Ok(Sqlite(Arc::new(Inner {
+        let inner = Inner {
             path: Arc::clone(&path),
             owners,
             owner,
@@ -115,7 +115,8 @@ impl SqliteOptions {
             last_message,
             writer: Some(writer),
             watcher: Mutex::new(None),
-        })))
+        };
+        Ok(Sqlite(Arc::new(inner), None))
     }
 
     fn set(&self, database: &rusqlite::Connection) -> rusqlite::Result<()> {

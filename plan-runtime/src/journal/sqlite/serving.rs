@@ -1,8 +1,9 @@
 //! What there is to do, for whoever runs the runs of a database, and what is in them, for whoever looks at one.
 
 use super::super::{Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written};
+use super::encryption::Place;
 use super::writer::Job;
-use super::{Sqlite, lock, number, time};
+use super::{Sqlite, lock, time};
 use rusqlite::{OptionalExtension, params};
 use std::collections::{HashMap, HashSet};
 use std::future::{Future, pending, ready};
@@ -82,6 +83,13 @@ impl Sqlite {
         let until = SystemTime::now()
             .checked_add(rest)
             .map_or(i64::MAX, time::number);
+        // Without the key, the reason is that there is none.
+        let reason = match &self.1 {
+            Some(cipher) if self.is_sealed(id).is_ok_and(|it| it == Some(true)) => {
+                cipher.seal(id, Place::Reason, &reason)?
+            }
+            _ => reason,
+        };
         self.act(Job::Refuse(id.to_owned(), until, reason))
             .map(drop)
     }
@@ -99,6 +107,11 @@ impl Sqlite {
         record: Option<(String, String)>,
     ) -> Result<(), JournalError> {
         let held = self.held(claim)?;
+        let seal = |(key, body): (String, String)| {
+            let body = self.sealed(&held, Place::Record(&key), body)?;
+            Ok::<_, JournalError>((key, body))
+        };
+        let record = record.map(seal).transpose()?;
         self.act(Job::Retry(held, keys, record)).map(drop)
     }
 
@@ -110,7 +123,7 @@ impl Sqlite {
     ) -> Result<Option<Viewer>, JournalError> {
         let sql = "SELECT number, began, failed, plan, document, inputs, body FROM runs
             JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
-        self.read(|database| {
+        let viewer = self.read(|database| {
             let mut statement = database.prepare_cached(sql)?;
             let viewer = statement.query_row([id], |row| {
                 let end: Option<(bool, String)> = row
@@ -118,6 +131,8 @@ impl Sqlite {
                     .zip(row.get::<_, Option<String>>(6)?);
                 Ok(Viewer {
                     db: self.clone(),
+                    id: id.into(),
+                    is_sealed: false,
                     run: row.get(0)?,
                     began: time::system(row.get(1)?),
                     info: RunInfo {
@@ -130,7 +145,13 @@ impl Sqlite {
                 })
             });
             viewer.optional()
-        })
+        })?;
+        let open = |mut viewer: Viewer| {
+            (viewer.info, viewer.is_sealed) = self.opened_info(id, viewer.info)?;
+            viewer.end = self.opened_end((id, viewer.is_sealed), viewer.end)?;
+            Ok(viewer)
+        };
+        viewer.map(open).transpose()
     }
 }
 
@@ -138,6 +159,8 @@ impl Sqlite {
 #[derive(Clone)]
 pub(crate) struct Viewer {
     db: Sqlite,
+    id: Arc<str>,
+    is_sealed: bool,
     run: i64,
     began: SystemTime,
     pub(crate) info: RunInfo,
@@ -168,15 +191,7 @@ impl Journal for Viewer {
         if self.hidden.contains(key) {
             return Ok(None);
         }
-        self.db.read(|database| {
-            let sql = "SELECT position, body FROM records WHERE run = ?1 AND key = ?2";
-            let mut statement = database.prepare_cached(sql)?;
-            let found = statement.query_row(params![self.run, key], |row| {
-                let (number, body) = (number(row.get(0)?), row.get(1)?);
-                Ok(Found { number, body })
-            });
-            found.optional()
-        })
+        self.db.found((&self.id, self.is_sealed), self.run, key)
     }
 
     fn next_key(&self, _: &Claim, from: &str) -> Result<Option<String>, JournalError> {
@@ -209,5 +224,9 @@ impl Journal for Viewer {
 
     fn watch(&self, _: &Claim, _: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(pending())
+    }
+
+    fn encrypts(&self, _: &str) -> Result<bool, JournalError> {
+        Ok(self.is_sealed)
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Held {
     pub(super) id: Arc<str>,
     pub(super) run: i64,
     pub(super) epoch: i64,
+    /// Set if the run is encrypted.
+    pub(super) is_sealed: bool,
 }
 
 pub(super) enum Job {
@@ -246,7 +248,7 @@ impl Writer {
 
     fn fail(&mut self, job: &Job, cause: Cause) -> JournalError {
         let failure = Failure::new(&self.path, cause.limited(self.max_bytes));
-        if let Some(Held { id, run, epoch }) = job.held()
+        if let Some(Held { id, run, epoch, .. }) = job.held()
             && self.held.get(run) == Some(epoch)
         {
             let id = MessageName(id);
@@ -424,6 +426,7 @@ impl Write<'_> {
             id: Arc::clone(id),
             run: number,
             epoch,
+            is_sealed: false,
         };
         let began = time::system(began);
         let claimed = Claimed {

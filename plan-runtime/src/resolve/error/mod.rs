@@ -54,6 +54,8 @@ struct Inner {
     reference: Option<String>,
     computed: Option<String>,
     found: Option<FoundValue>,
+    /// Set if the error must show no value, since one of them is secret.
+    is_hushed: bool,
 }
 
 /// An error may name itself as its cause.
@@ -259,7 +261,19 @@ impl ResolveError {
             reference: None,
             computed: None,
             found: None,
+            is_hushed: false,
         }))
+    }
+
+    /// Returns `true` if the error shows no value, since one of them is secret.
+    pub(crate) fn is_hushed(&self) -> bool {
+        self.0.is_hushed
+    }
+
+    /// Marks an error that shows no value.
+    pub(crate) fn hushed(mut self, is_hushed: bool) -> Self {
+        self.0.is_hushed = is_hushed;
+        self
     }
 
     fn unfit(what: &str, unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -399,6 +413,12 @@ impl ResolveError {
             ErrorDetail::NoOutput => ErrorDetail::NoOutput,
             // Its words are those of a tool's author.
             ErrorDetail::Failed(failure) => ErrorDetail::Failed(failure.clone()),
+            // The error was hushed before its record was written.
+            ErrorDetail::Raised { message, .. } if error.is_hushed => ErrorDetail::Raised {
+                message: message.clone(),
+                error: message.clone().into(),
+            },
+            ErrorDetail::Other(message) if error.is_hushed => ErrorDetail::Other(message.clone()),
             ErrorDetail::Raised { .. } => {
                 let message =
                     "it failed; since there are secrets among its parts, the error is not shown";
@@ -419,7 +439,7 @@ impl ResolveError {
                     .to_owned(),
             ),
         };
-        let mut hidden = Self::of(what);
+        let mut hidden = Self::of(what).hushed(true);
         let inner = &mut hidden.0;
         // The name of the argument is the tool's; what is inside of it may come from the value.
         if let Some(Location::Key(name)) = error.argument.last() {

@@ -1,11 +1,12 @@
 //! Claims a run, and compares it with what was begun.
 
 use super::super::timer::Timer;
+use super::Durable;
+use super::changes::{self, Shown};
 use super::record::read_inputs;
-use super::{Durable, changes};
 use crate::error::Cause;
 use crate::journal::{Claim, Claimed, Journal, JournalError, RunInfo};
-use crate::plan::Plan;
+use crate::plan::{Executable, Plan};
 use crate::print::MessageName;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -34,6 +35,38 @@ impl Target {
     }
 }
 
+/// The inputs of a durable run.
+pub(in crate::run) struct Inputs {
+    pub(in crate::run) values: Vec<Value>,
+    /// Set if the run has secrets.
+    pub(in crate::run) has_secrets: bool,
+}
+
+/// Returns an error if a journal would keep the secrets of a run in plain text.
+pub(in crate::run) fn may_have_secrets(
+    id: &str,
+    encrypts: Result<bool, JournalError>,
+    look: impl FnOnce() -> Result<Option<RunInfo>, JournalError>,
+) -> Result<(), Cause> {
+    if encrypts.map_err(journaled)? {
+        return Ok(());
+    }
+    Err(match look().map_err(journaled)? {
+        None => secrets_in_journal(),
+        Some(_) => refused(format!(
+            "it has secrets, and run `{}` was begun without a key, so its journal keeps it in plain text; finish it with the plan that it was begun with, or give this run another id",
+            MessageName(id)
+        )),
+    })
+}
+
+/// The error of a run with secrets whose journal does not encrypt them.
+pub(in crate::run) fn secrets_in_journal() -> Cause {
+    refused(
+        "it has secrets, which its journal would keep in plain text; give the journal a key: `Sqlite::open(…)?.encrypted(&key)`".to_owned(),
+    )
+}
+
 /// A run that was begun, maybe again.
 pub(in crate::run) enum Begun {
     Runs(Arc<Durable>),
@@ -45,17 +78,23 @@ pub(in crate::run) enum Begun {
 pub(in crate::run) fn begin(
     target: Target,
     plan: &Plan,
-    inputs: &[Value],
+    Inputs {
+        values,
+        has_secrets,
+    }: &Inputs,
     timer: Arc<dyn Timer>,
 ) -> Result<Begun, Cause> {
-    let info = info(plan, inputs)?;
-    let inputs = inputs_of(plan, inputs);
+    let info = info(plan, values)?;
+    let inputs = inputs_of(plan, values);
     let Target {
         journal,
         id,
         begun,
         is_viewed,
     } = target;
+    if *has_secrets {
+        may_have_secrets(&id, journal.encrypts(&id), || journal.look(&id))?;
+    }
     let claimed = journal.claim(&id).map_err(journaled)?;
     // From here on it is given back when this is dropped.
     let durable = |before, is_live| {
@@ -85,7 +124,12 @@ pub(in crate::run) fn begin(
     // A clock that was set back does not make the run older than it is.
     let before = SystemTime::now().duration_since(*began).unwrap_or_default();
     let durable = durable(before, false);
-    let is_same = compare((&*journal, &durable.claim), known, (plan, &info, &inputs))?;
+    let is_same = compare(
+        (&*journal, &durable.claim),
+        known,
+        (plan, &info, &inputs),
+        *has_secrets,
+    )?;
     if let Some(end) = end.as_ref().filter(|end| !end.failed) {
         return Ok(Begun::Ended(end.body.clone(), durable));
     }
@@ -101,12 +145,13 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// Records a run without running it. If it exists already, nothing changes.
 pub(in crate::run) fn submit(journal: &dyn Journal, id: &str, info: &RunInfo) -> Result<(), Cause> {
+    let shown = shown(false, [info]);
     let inputs = read_inputs(&info.inputs).map_err(|error| refused(error.to_string()))?;
     let is_known = || -> Result<bool, Cause> {
         let Some(known) = journal.look(id).map_err(journaled)? else {
             return Ok(false);
         };
-        compare_inputs(id, &known, &inputs, |_| false)?;
+        compare_inputs(id, &known, &inputs, (|_| false, shown))?;
         if known.document != info.document {
             let named = MessageName(id);
             return Err(refused(format!(
@@ -166,15 +211,39 @@ fn damaged(id: &str, what: &str, error: &serde_json::Error) -> Cause {
     ))
 }
 
+/// The rule for messages about a run: no values if the plan has secrets, or had secrets in one of these descriptions.
+fn shown<'i>(has_secrets: bool, infos: impl IntoIterator<Item = &'i RunInfo>) -> Shown {
+    let mut infos = infos.into_iter();
+    let is_secret = has_secrets || infos.any(|info| had_secrets(&info.document));
+    if is_secret {
+        Shown::Names
+    } else {
+        Shown::Values
+    }
+}
+
+/// Returns `true` if the plan in this document has secrets.
+pub(super) fn had_secrets(document: &str) -> bool {
+    // Most plans name none.
+    if !document.contains("secret") {
+        return false;
+    }
+    let plan: Result<Plan, _> = serde_json::from_str(document);
+    plan.is_ok_and(|plan| {
+        let graph = Executable::new(&plan).graph;
+        graph.is_ok_and(|graph| graph.secrecy.is_some())
+    })
+}
+
 fn compare_inputs(
     id: &str,
     known: &RunInfo,
     inputs: &Map<String, Value>,
-    may_be_absent: impl Fn(&str) -> bool,
+    (may_be_absent, shown): (impl Fn(&str) -> bool, Shown),
 ) -> Result<(), Cause> {
     let old: Map<String, Value> =
         read_inputs(&known.inputs).map_err(|error| damaged(id, "inputs", &error))?;
-    match changes::of_inputs(&old, inputs, may_be_absent) {
+    match changes::of_inputs(&old, inputs, may_be_absent, shown) {
         None => Ok(()),
         Some(difference) => Err(refused(format!(
             "run `{}` was begun with other inputs: {difference}; give this run another id",
@@ -198,9 +267,8 @@ pub(crate) fn compare_names(id: &str, known: &RunInfo, plan: &Plan) -> Result<()
         let value = old.remove(&input.name).unwrap_or_default();
         (input.name.clone(), value)
     });
-    compare_inputs(id, known, &inputs.collect(), |name| {
-        may_be_absent(plan, name)
-    })
+    let rule = (|name: &str| may_be_absent(plan, name), Shown::Names);
+    compare_inputs(id, known, &inputs.collect(), rule)
 }
 
 /// Whether a plan and its inputs are those that a run was begun with. `Err` if it cannot go on with them.
@@ -208,11 +276,15 @@ fn compare(
     (journal, claim): (&dyn Journal, &Claim),
     known: &RunInfo,
     (plan, info, inputs): (&Plan, &RunInfo, &Map<String, Value>),
+    has_secrets: bool,
 ) -> Result<bool, Cause> {
     let id = &*claim.id;
-    compare_inputs(id, known, inputs, |name| may_be_absent(plan, name))?;
+    let is_same = known.document == info.document;
+    let shown = shown(has_secrets, (!is_same).then_some(known));
+    let rule = (|name: &str| may_be_absent(plan, name), shown);
+    compare_inputs(id, known, inputs, rule)?;
     let named = MessageName(id);
-    if known.document == info.document {
+    if is_same {
         return Ok(true);
     }
     let read = |document: &str| {
@@ -221,7 +293,7 @@ fn compare(
     };
     let (old, new) = (read(&known.document)?, read(&info.document)?);
     let next_key = |from: &str| journal.next_key(claim, from).map_err(journaled);
-    let refusals = changes::of_plans(&old, &new, "", &next_key)?;
+    let refusals = changes::of_plans(&old, &new, ("", shown), &next_key)?;
     if refusals.is_empty() {
         return Ok(false);
     }

@@ -7,11 +7,20 @@ use jsonptr::Token;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
+/// The content of a message about a difference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Values,
+    /// Some of the values are secret.
+    Names,
+}
+
 /// The first difference between the recorded inputs of a run and its inputs now. A new input changes nothing if it is optional and absent.
 pub(super) fn of_inputs(
     old: &Map<String, Value>,
     new: &Map<String, Value>,
     may_be_absent: impl Fn(&str) -> bool,
+    shown: Shown,
 ) -> Option<String> {
     let name = |name: &str| MessageName(name).to_string();
     for (key, value) in new {
@@ -23,6 +32,9 @@ pub(super) fn of_inputs(
         };
         let mut pointer = String::new();
         if let Some((before, now)) = first_difference(before, value, &mut pointer) {
+            if shown == Shown::Names {
+                return Some(format!("`{}` had another value", name(key)));
+            }
             let place = match &*pointer {
                 "" => String::new(),
                 pointer => format!(" at `{}`", Cut(Line(pointer), 200)),
@@ -83,11 +95,12 @@ const LEAVES: [&str; 4] = ["arguments", "condition", "list", "policy"];
 pub(super) fn of_plans<E>(
     old: &Value,
     new: &Value,
-    prefix: &str,
+    (prefix, shown): (&str, Shown),
     next_key: &impl Fn(&str) -> Result<Option<String>, E>,
 ) -> Result<Vec<String>, E> {
     let mut comparison = Comparison {
         next_key,
+        shown,
         found: Vec::new(),
         named: BTreeSet::new(),
     };
@@ -98,6 +111,7 @@ pub(super) fn of_plans<E>(
 /// The comparison of two plans.
 struct Comparison<'k, F> {
     next_key: &'k F,
+    shown: Shown,
     found: Vec<String>,
     /// The steps that are among these, without the elements that they are in.
     named: BTreeSet<String>,
@@ -138,7 +152,7 @@ impl<E, F: Fn(&str) -> Result<Option<String>, E>> Comparison<'_, F> {
         let (mut blocks, mut new_blocks) = (Vec::new(), Vec::new());
         let old = without_blocks(old, &mut blocks);
         let new = without_blocks(new, &mut new_blocks);
-        if let Some(change) = of_step(&old, &new) {
+        if let Some(change) = of_step(&old, &new, self.shown) {
             self.refuse(named, prefix, id, &format!("was changed: {change}"));
             return Ok(());
         }
@@ -165,7 +179,7 @@ impl<E, F: Fn(&str) -> Result<Option<String>, E>> Comparison<'_, F> {
             if let Some(now) = inputs(new).and_then(|inputs| inputs.get(name))
                 && now != value
             {
-                return Ok(Some(was(name, value, now)));
+                return Ok(Some(was(name, value, now, self.shown)));
             }
         }
         let Some(value) = old.get("value") else {
@@ -183,7 +197,7 @@ impl<E, F: Fn(&str) -> Result<Option<String>, E>> Comparison<'_, F> {
                 return Ok(None);
             }
         }
-        Ok(Some(was("value", value, now)))
+        Ok(Some(was("value", value, now, self.shown)))
     }
 
     /// Whether a step has records.
@@ -289,14 +303,17 @@ fn mentions(value: &Value, id: &str) -> bool {
     }
 }
 
-fn was(key: &str, old: &Value, new: &Value) -> String {
-    let shown = |value: &Value| Cut(value, 200).to_string();
+fn was(key: &str, old: &Value, new: &Value, shown: Shown) -> String {
     let key = MessageName(key);
+    if shown == Shown::Names {
+        return format!("its `{key}` was another one");
+    }
+    let shown = |value: &Value| Cut(value, 200).to_string();
     format!("its `{key}` was {}, and is {}", shown(old), shown(new))
 }
 
 /// How a step differs from what it was, in words, apart from its blocks.
-fn of_step(old: &Value, new: &Value) -> Option<String> {
+fn of_step(old: &Value, new: &Value, shown: Shown) -> Option<String> {
     let (old, new) = (without_words(old), without_words(new));
     let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {
         return None;
@@ -314,7 +331,7 @@ fn of_step(old: &Value, new: &Value) -> Option<String> {
     for (key, value) in &old {
         match new.get(key) {
             None => return Some(format!("it has no `{key}` any more")),
-            Some(now) if now != value => return Some(was(key, value, now)),
+            Some(now) if now != value => return Some(was(key, value, now, shown)),
             Some(_) => {}
         }
     }

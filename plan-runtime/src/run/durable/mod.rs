@@ -19,7 +19,9 @@ mod record;
 
 #[cfg(feature = "sqlite")]
 pub(crate) use begin::compare_names;
-pub(super) use begin::{Begun, Target, begin, info, submit};
+pub(super) use begin::{
+    Begun, Inputs, Target, begin, info, may_have_secrets, secrets_in_journal, submit,
+};
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
 #[cfg(feature = "sqlite")]
@@ -176,6 +178,12 @@ impl Durable {
                 )));
             })
             .ok()
+    }
+
+    /// Returns `true` if the journal encrypts the run, so that plans inside the run may have secrets.
+    pub(super) fn encrypts(&self) -> bool {
+        let encrypts = self.journal.encrypts(&self.claim.id);
+        encrypts.unwrap_or_default()
     }
 
     pub(super) fn is_viewed(&self) -> bool {

@@ -1,6 +1,8 @@
 //! The plans that the calls of a run run: each is recorded, so that it is known if one was changed.
 
-use super::{Durable, changes};
+use super::Durable;
+use super::begin::had_secrets;
+use super::changes::{self, Shown};
 use crate::journal::JournalError;
 use crate::plan::Plan;
 use serde_json::Value;
@@ -28,12 +30,12 @@ fn key(prefix: &str, version: usize) -> String {
 
 impl Durable {
     /// A call runs a plan. If it has run another one before a crash, what has run of that must not have changed.
-    pub(in crate::run) fn enter(&self, prefix: &str, plan: &Plan) {
+    pub(in crate::run) fn enter(&self, prefix: &str, plan: &Plan, has_secrets: bool) {
         // `Err` has ended the run already.
-        let _ = self.compare(prefix, plan);
+        let _ = self.compare(prefix, plan, has_secrets);
     }
 
-    fn compare(&self, prefix: &str, plan: &Plan) -> Result<(), ()> {
+    fn compare(&self, prefix: &str, plan: &Plan, has_secrets: bool) -> Result<(), ()> {
         let document = serde_json::to_string(plan).map_err(|error| self.unreadable(error))?;
         let mut plans = self.read_plans()?;
         let (mut version, mut before) = (0, None);
@@ -61,7 +63,13 @@ impl Durable {
                 let next = self.journal.next_key(&self.claim, from);
                 next.map_err(|error| self.fail(error))
             };
-            let refusals = changes::of_plans(&read(before)?, &read(&document)?, prefix, &next_key)?;
+            let shown = if has_secrets || had_secrets(before) {
+                Shown::Names
+            } else {
+                Shown::Values
+            };
+            let (old, new) = (read(before)?, read(&document)?);
+            let refusals = changes::of_plans(&old, &new, (prefix, shown), &next_key)?;
             if !refusals.is_empty() {
                 self.fail(JournalError::Changed {
                     plan: plan.name.clone(),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How an attempt ended.
@@ -61,6 +62,9 @@ struct Failed {
     /// Whether something is left that a plan inside the call did not undo.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     left: bool,
+    /// Set if the text shows no value, since one of them is secret.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    hushed: bool,
     /// The failure that a tool returned, or which it needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<Failure>,
@@ -195,7 +199,14 @@ impl Failed {
             StepError::Tool(error) => error.code().map(str::to_owned),
             _ => None,
         };
+        let hushed = match error {
+            StepError::Arguments(error) | StepError::Output(error) | StepError::Fallback(error) => {
+                error.is_hushed()
+            }
+            _ => false,
+        };
         Self {
+            hushed,
             kind,
             texts,
             permanent: !error.is_transient(),
@@ -218,12 +229,13 @@ impl Failed {
             code,
             time,
             left,
+            hushed,
             failure,
             raised,
         } = self;
         let time = of_millis(time.unwrap_or_default());
         let text = texts.first().cloned().unwrap_or_default();
-        let plain = |text| std::sync::Arc::new(ResolveError::new(text));
+        let plain = |text| Arc::new(ResolveError::new(text).hushed(hushed));
         match (kind, failure) {
             (Kind::Tool, failure) => {
                 let mut error = match failure {
@@ -255,7 +267,7 @@ impl Failed {
                     Some(raised) => ResolveError::of_raised(raised),
                     None => ResolveError::raised(text.clone(), text.into()),
                 };
-                StepError::Arguments(std::sync::Arc::new(error))
+                StepError::Arguments(Arc::new(error.hushed(hushed)))
             }
             (Kind::Fallback, _) => StepError::Fallback(plain(text)),
             (Kind::Output, _) => StepError::Output(plain(text)),

@@ -34,6 +34,7 @@ impl<'x> Schedule<'x> {
     /// Why a recorded output is not of the type that the action has now.
     fn misfit(
         &self,
+        step: usize,
         (action, number): (&'x Action, usize),
         recorded: &Recorded,
         start: Start<'_, 'x>,
@@ -41,8 +42,10 @@ impl<'x> Schedule<'x> {
         let value = recorded.result.as_ref().ok()?;
         let scope = self.scope();
         match start(number, Request::new(&scope, action).recorded(value)) {
-            Started::Ended(Err(StepError::Output(error))) => Some(error.to_string()),
-            Started::Ended(Err(error)) => Some(error.to_string()),
+            Started::Ended(Err(error)) => Some(match self.hushed(step, error) {
+                StepError::Output(error) => error.to_string(),
+                error => error.to_string(),
+            }),
             _ => None,
         }
     }
@@ -98,7 +101,7 @@ impl<'x> Schedule<'x> {
         };
         let recorded = match durable::decode(&found.body) {
             Err(error) => Err(unusable(&key, error)),
-            Ok(recorded) => match self.misfit((action, number), &recorded, start) {
+            Ok(recorded) => match self.misfit(step, (action, number), &recorded, start) {
                 None => Ok(recorded),
                 Some(why) => {
                     let place = self.flow(step).jobs[job].place;
@@ -457,7 +460,11 @@ impl<'x> Schedule<'x> {
                 // It fails where the output is read.
                 Err(_) => return None,
             },
-            Err(error) => durable::encode_call(times, Err(error), undone),
+            // The record has the error as the report shows it, so that the error is the same after a crash.
+            Err(error) => {
+                let error = self.hushed(step, error.clone());
+                durable::encode_call(times, Err(&error), undone)
+            }
         };
         let body = match body {
             Ok(body) => body,

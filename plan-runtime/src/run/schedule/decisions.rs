@@ -149,11 +149,17 @@ impl Schedule<'_> {
             return Some(decide());
         };
         let key = key();
-        let fail = |error: serde_json::Error| match keeper {
-            Keeper::Journal(durable) => durable.fail(unusable(&key, error)),
-            Keeper::Engine(_) => {
-                let error = engine::misfit(&key, &error);
-                self.interrupts.happen(Interrupt::Journal(error));
+        let fail = |error: serde_json::Error| {
+            let error: serde_json::Error = match self.secrecy {
+                Some(_) => serde::de::Error::custom("it has another type; a value may be secret"),
+                None => error,
+            };
+            match keeper {
+                Keeper::Journal(durable) => durable.fail(unusable(&key, error)),
+                Keeper::Engine(_) => {
+                    let error = engine::misfit(&key, &error);
+                    self.interrupts.happen(Interrupt::Journal(error));
+                }
             }
         };
         if let Some(body) = keeper.find(&key).ok()? {

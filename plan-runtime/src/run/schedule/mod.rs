@@ -242,8 +242,8 @@ impl<'x> Schedule<'x> {
         };
         let run = outer.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
-        if outer.is_some() && run.is_kept() && secrecy.is_some() {
-            return Err(super::secrets_in_journal());
+        if outer.is_some() && secrecy.is_some() {
+            run.may_have_secrets()?;
         }
         waiting::may_start(plan, &graph, &run, outer.as_ref(), allowance.limits())?;
         let inputs = match &outer {

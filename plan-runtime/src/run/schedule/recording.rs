@@ -107,7 +107,7 @@ impl Schedule<'_> {
     /// Records which plan a call runs, or compares it with the one that it has run.
     pub(super) fn record_plan(&self) {
         if let (Some(durable), Some(_)) = (&self.run.durable, &self.outer) {
-            durable.enter(&self.prefix, self.plan);
+            durable.enter(&self.prefix, self.plan, self.secrecy.is_some());
         }
     }
 
