@@ -1,6 +1,7 @@
 //! Tests of the compiler's messages, and of the project's prose and code.
 #![forbid(unsafe_code)]
 
+mod common;
 mod compared;
 mod compile;
 mod conformance;

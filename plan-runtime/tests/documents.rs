@@ -1,5 +1,7 @@
 //! Plans as data, and documents: how they are read, checked, written and drawn, and what hostile ones do.
 
+#[path = "../../tests/common/mod.rs"]
+mod common;
 mod support;
 
 #[cfg(feature = "dynamic")]

@@ -2,6 +2,8 @@
 //!
 //! The name of this file matters: `proptest` keeps failures beside the folder that has a `main.rs`.
 
+#[path = "../../tests/common/mod.rs"]
+mod common;
 #[cfg(all(feature = "dynamic", feature = "macros"))]
 mod durable;
 mod handing;

@@ -11,24 +11,17 @@ mod graphs;
 mod pointers;
 mod tool_plans;
 
+use crate::common::skips;
 use plan_runtime::dynamic::{Dialect, Profile, Reader};
 use plan_runtime::resolve::{Scope, StoredValue, resolve};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-
-include!("../support/skip.rs");
 
 /// A file of the corpora, as text.
 fn corpus(file: &str) -> Option<String> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
-    let folder = std::env::var_os("PLAN_CORPORA").map_or_else(beside, PathBuf::from);
-    if !folder.exists() {
-        skip(&format!("there is no {}", folder.display()));
-        return None;
-    }
+    let folder = skips::unless("conformance", skips::corpora())?;
     let path = folder.join(file);
     let text = std::fs::read_to_string(&path);
     Some(text.unwrap_or_else(|error| panic!("{}: {error}", path.display())))

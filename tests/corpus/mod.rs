@@ -1,7 +1,7 @@
 //! Real plans, turned into `plan!` mechanically: they compile without a word, and each mistake in them is found where it is.
 //!
-//! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, these tests print that they are skipped. By default a
-//! sample of the plans is checked; `PLAN_CORPUS=all` checks all of them.
+//! The plans are read from `../shared/corpora`, beside the workspace (or from where `PLAN_CORPORA` says); without it, this test says so and does nothing. By default a
+//! sample of the plans is checked, a larger one with `PLAN_TESTS=all`, and all with `PLAN_TESTS=2`; `PLAN_CORPUS=time` measures how long rustc takes for a step.
 
 mod checks;
 mod dialects;
@@ -16,6 +16,7 @@ mod tools;
 mod types;
 mod write;
 
+use crate::common::{self, skips};
 use forms::Form;
 use mistakes::Mistake;
 use model::{Corpus, Given, Plan};
@@ -24,20 +25,13 @@ use random::Random;
 use scratch::{Diagnostic, Place, Scratch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use write::Way;
-
-include!("../support/skip.rs");
 
 const LINTS: &str = "#![deny(warnings)]\n";
 
 fn corpora() -> Option<PathBuf> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpora");
-    let folder = std::env::var_os("PLAN_CORPORA").map_or_else(beside, PathBuf::from);
-    if !folder.exists() {
-        skip(&format!("there is no {}", folder.display()));
-    }
-    folder.exists().then_some(folder)
+    skips::unless("corpus", skips::corpora())
 }
 
 /// Prints a line even if the test passes.
@@ -47,9 +41,10 @@ fn say(line: &str) {
 
 /// Takes every plan, or every `step`-th.
 fn amount() -> (usize, usize) {
-    match std::env::var("PLAN_CORPUS").as_deref() {
-        Ok("all") => (1, 60),
-        _ => (6, 8),
+    match common::times() {
+        None => (24, 2),
+        Some(1) => (6, 8),
+        Some(_) => (1, 60),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A workspace of generated crates, and what rustc says of them.
+//! A workspace of generated crates, and the messages of rustc.
 
 use serde_json::Value;
 use std::fmt::Write;
@@ -104,9 +104,8 @@ impl Scratch {
 
     /// Runs `cargo check` on these crates.
     pub(crate) fn check(&self, packages: &[&str]) -> Checked {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .parent()
-            .expect("the folder of the target");
+        // The target folder of tests/mistakes, so that cargo checks the dependencies once.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("tests/programs");
         let mut command = Command::new(env!("CARGO"));
         command.current_dir(&self.folder).args([
             "check",

@@ -1,13 +1,13 @@
-//! Has cargo check all programs together, and reads what rustc says of each.
+//! Has cargo check programs, and reads what rustc says of each.
 
+use crate::common::skips;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
-
-include!("../support/skip.rs");
 
 /// The compiler whose words are written down.
 const PINNED: &str = "rustc 1.95.";
@@ -51,18 +51,26 @@ pub(crate) struct Rustc {
     target: PathBuf,
 }
 
-/// The compiler for a test of this name, or nothing with a printed line if it is another one.
-pub(crate) fn pinned(test: &str) -> Option<Rustc> {
+/// The number of modules in a program: cargo checks as many programs in parallel as there are processors.
+const TOGETHER: usize = 100;
+
+/// Returns an error if this is not the compiler whose messages are recorded.
+pub(crate) fn version() -> Result<(), String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
-    if !version.starts_with(PINNED) {
-        let version = version.trim();
-        skip(&format!(
-            "the messages in tests/{test} are those of {PINNED}x, and this is {version}"
-        ));
-        return None;
+    if version.starts_with(PINNED) {
+        return Ok(());
     }
+    Err(format!(
+        "the recorded messages are those of {PINNED}x, and this is {}",
+        version.trim()
+    ))
+}
+
+/// Returns the compiler for a test of this name, which is skipped if this is another compiler.
+pub(crate) fn pinned(test: &str) -> Option<Rustc> {
+    skips::unless(test, version())?;
     // The folder of this binary is `target/<profile>/deps`.
     let binary = env::current_exe().unwrap();
     let target = binary.ancestors().nth(3).unwrap();
@@ -73,7 +81,7 @@ pub(crate) fn pinned(test: &str) -> Option<Rustc> {
 }
 
 impl Rustc {
-    /// What the compiler says of each program, which has a name and a text.
+    /// Returns the messages for each program, which has a name and a text.
     pub(crate) fn check(&self, programs: &[(String, String)]) -> Vec<Vec<Message>> {
         self.write(programs);
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -115,6 +123,44 @@ impl Rustc {
             .iter()
             .map(|(name, _)| said.remove(name).unwrap_or_default())
             .collect()
+    }
+
+    /// Returns the messages for each module, with many modules in one program. An error in a module may hide errors of a later stage of the
+    /// compiler in other modules.
+    pub(crate) fn together(&self, head: &str, modules: &[&str]) -> Vec<Vec<Message>> {
+        let mut said: Vec<Vec<Message>> = modules.iter().map(|_| Vec::new()).collect();
+        let mut programs = Vec::new();
+        let mut places: Vec<Vec<Range<usize>>> = Vec::new();
+        for (number, part) in modules.chunks(TOGETHER).enumerate() {
+            let mut source = head.to_owned();
+            let mut part_places = Vec::new();
+            for (number, module) in part.iter().enumerate() {
+                let _ = write!(source, "mod m{number} {{");
+                let start = source.len();
+                source.push_str(module);
+                part_places.push(start..source.len());
+                source.push_str("}\n");
+            }
+            source.push_str("fn main() {}\n");
+            programs.push((format!("part_{number}"), source));
+            places.push(part_places);
+        }
+        for (part, messages) in self.check(&programs).into_iter().enumerate() {
+            for mut message in messages {
+                let at = message.spans[0].start;
+                let within = places[part].partition_point(|place| place.end <= at);
+                let Some(place) = places[part].get(within) else {
+                    panic!("an error outside of all modules: {message:?}");
+                };
+                for span in &mut message.spans {
+                    // A span before it is the call of the macro.
+                    *span = span.start.saturating_sub(place.start)
+                        ..span.end.saturating_sub(place.start);
+                }
+                said[part * TOGETHER + within].push(message);
+            }
+        }
+        said
     }
 
     fn write(&self, programs: &[(String, String)]) {

@@ -21,7 +21,7 @@ pub(crate) use code::{
     split_outside, word,
 };
 
-pub(crate) use plan_graph::{Line, Lines, MessageName, Quoted, Safe, is_seen, visible};
+pub(crate) use plan_graph::{Line, Lines, MessageName, Quoted, is_seen, visible};
 
 use std::fmt::{Display, Formatter, Result, Write};
 use unicode_width::UnicodeWidthStr;

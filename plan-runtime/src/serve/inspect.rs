@@ -149,7 +149,7 @@ impl Sqlite {
         // Before the inputs are read as those of the plan, which fails in other words.
         compare_names(id, &viewer.info, plan)
             .map_err(|cause| failed(&plan.name, cause).before_the_start())?;
-        let viewed = submitted.run(app).view(Arc::new(viewer), id);
+        let viewed = submitted.run(app).view(Arc::new(viewer), id, None);
         viewed.map(drop)
     }
 

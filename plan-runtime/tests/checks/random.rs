@@ -219,7 +219,7 @@ fn read(schema: &Value, arguments: &Value) -> Findings {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(500, 2_000), ..ProptestConfig::default() })]
 
     #[test]
     fn what_fits_is_never_found_and_one_mistake_is_one_finding(seed in any::<u64>()) {

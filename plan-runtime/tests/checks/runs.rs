@@ -300,7 +300,7 @@ fn what_is_an_error_is_what_fails() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(200, 1_000), ..ProptestConfig::default() })]
 
     /// An error says that no run succeeds that goes one of the ways, and no such way is without a finding.
     fn each_error_is_what_fails(seed in any::<u64>()) {
@@ -418,7 +418,7 @@ fn an_error_in_a_test_is_what_fails() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(400, 2_000), ..ProptestConfig::default() })]
 
     /// Of a test, an error is found exactly where a run may fail. Where an operator may stop before it, it is found only there.
     fn each_error_in_a_test_is_what_fails(seed in any::<u64>()) {

@@ -303,7 +303,7 @@ fn what_is_found_of_variables_is_what_fails() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(20, 80), ..ProptestConfig::default() })]
 
     /// Where something is wrong with a variable, no call succeeds, or a run fails if it may be absent; where nothing is, no run fails.
     fn each_finding_of_variables_is_what_fails(seed in any::<u64>()) {

@@ -1,6 +1,4 @@
 //! Processes that are killed while they run plans. This test binary is started again, as the process.
-//!
-//! `DURABLE_KILLS` says how many are killed, `DURABLE_ELEMENTS` how many elements the list has.
 
 use plan_runtime::journal::Sqlite;
 use plan_runtime::run::CallContext;
@@ -187,9 +185,7 @@ plan! {
     }
 }
 
-fn elements() -> u64 {
-    env::var("DURABLE_ELEMENTS").map_or(2000, |it| it.parse().unwrap())
-}
+const ELEMENTS: u64 = 2_000;
 
 const WORKS: [&str; 5] = ["steps", "nested", "each", "saga", "looped"];
 
@@ -207,7 +203,7 @@ fn run(work: &str, world: &World, db: Option<(&Sqlite, &str)>) -> Value {
     match work {
         "steps" => run!(Steps {}),
         "nested" => run!(Nested {}),
-        "each" => run!(Each { count: elements() }),
+        "each" => run!(Each { count: ELEMENTS }),
         "saga" => run!(Saga {}),
         "looped" => run!(Looped {}),
         other => panic!("`{other}` is not known"),
@@ -253,7 +249,7 @@ fn recorded(folder: &Path, id: &str) -> BTreeSet<String> {
 
 #[test]
 fn a_killed_process_loses_nothing() {
-    let kills: usize = env::var("DURABLE_KILLS").map_or(20, |it| it.parse().unwrap());
+    let kills: usize = crate::common::cases(10, 20);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let folder = folder.join(format!(
         "killed-{}-{:x}",

@@ -1,7 +1,5 @@
 //! Random plans that are dropped at random polls: in the end, all is as if they had not been.
 //!
-//! `DURABLE_CASES` says how many plans are tried, `DURABLE_STEPS` how many steps they have at the most.
-//!
 //! A call ends when the run can do nothing else. Of those that run, the one with the least hash ends: so what happens does not depend on crashes.
 
 use super::rough::Rough;
@@ -597,14 +595,12 @@ impl<'p> Case<'p> {
 }
 
 pub(crate) fn cases() -> u64 {
-    let given = std::env::var("DURABLE_CASES").ok();
-    given.and_then(|it| it.parse().ok()).unwrap_or(300)
+    crate::common::cases(100, 300)
 }
 
 #[cfg(feature = "sqlite")]
 fn most_steps() -> usize {
-    let given = std::env::var("DURABLE_STEPS").ok();
-    given.and_then(|it| it.parse().ok()).unwrap_or(14)
+    14
 }
 
 const POLICIES: [OnFailure; 3] = [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
@@ -614,8 +610,7 @@ fn random_plans_that_crash_come_to_the_same_end() {
     let (mut crashed, mut failed) = (0, 0);
     for seed in 0..cases() {
         let mut random = Rng::with_seed(seed);
-        let size =
-            random.usize(4..=std::env::var("DURABLE_SIZE").map_or(14, |it| it.parse().unwrap()));
+        let size = random.usize(4..=14);
         let mut maker = Maker::new(&mut random);
         let plan = maker.plan(size, 0);
         let plans = std::mem::take(&mut maker.plans);

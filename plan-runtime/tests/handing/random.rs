@@ -317,8 +317,7 @@ fn plan(kind: usize, drawn: &[Drawn]) -> Option<Plan> {
 }
 
 fn cases() -> u32 {
-    let cases = std::env::var("HANDING_CASES").ok();
-    cases.and_then(|cases| cases.parse().ok()).unwrap_or(600)
+    crate::common::cases(200, 600)
 }
 
 static COMPLETED: AtomicUsize = AtomicUsize::new(0);

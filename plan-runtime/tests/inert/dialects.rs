@@ -7,10 +7,7 @@ use serde_json::{Map, Value, json};
 
 /// How many random values each position is given.
 fn cases() -> usize {
-    let cases = std::env::var("INERT_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
-    cases.unwrap_or(10_000)
+    crate::common::cases(2_000, 10_000)
 }
 
 const FRAGMENTS: &[&str] = &[

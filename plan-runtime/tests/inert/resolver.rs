@@ -1,13 +1,12 @@
 //! Values arrive as they are: against serde_json and jsonptr, over random outputs and pointers.
 
+use crate::common::skips;
 use crate::support::{at, each, key, object, reference, resolved};
 use jsonptr::{Pointer, PointerBuf};
 use plan_runtime::plan::{Key, Number, Part, Segment, Template};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-
-include!("../../../tests/support/skip.rs");
 
 fn text() -> impl Strategy<Value = String> {
     let tricky = prop::sample::select(vec![
@@ -250,14 +249,11 @@ fn numbers_keep_their_value() {
 
 #[test]
 fn pointer_vectors() {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../shared/corpora/json_pointer/json_pointer_vectors.json"
-    );
-    let Ok(text) = std::fs::read_to_string(file) else {
-        skip(&format!("there are no JSON Pointer vectors at {file}"));
+    let Some(folder) = skips::unless("pointer_vectors", skips::corpora()) else {
         return;
     };
+    let file = folder.join("json_pointer/json_pointer_vectors.json");
+    let text = std::fs::read_to_string(file).unwrap();
     let vectors: Value = serde_json::from_str(&text).unwrap();
     let document = &vectors["rfc6901_document"];
     let cases = vectors["rfc6901_evaluate"].as_array().unwrap();

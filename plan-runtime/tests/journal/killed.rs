@@ -104,10 +104,10 @@ fn write_on(db: &Sqlite) {
     });
 }
 
-/// `JOURNAL_KILLS` is how many; the database goes through all of them.
+/// The database goes through all kills.
 #[test]
 fn what_was_acknowledged_survives() {
-    let kills: usize = env::var("JOURNAL_KILLS").map_or(20, |kills| kills.parse().unwrap());
+    let kills: usize = crate::common::cases(10, 20);
     let folder = Folder::new();
     let mut known = [0; RUNS];
     let mut acknowledged = 0;

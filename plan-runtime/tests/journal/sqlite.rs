@@ -272,11 +272,10 @@ fn links_and_relative_paths_have_the_same_owners() {
     }
 }
 
-/// `find` is quick, and reads only what it looks for. `JOURNAL_RECORDS` is the number of records; the time is that of a build with optimization.
+/// `find` is quick, and reads only what it looks for. The time is that of a build with optimization.
 #[test]
 fn many_records() {
-    let count = std::env::var("JOURNAL_RECORDS").ok();
-    let count: usize = count.map_or(20_000, |count| count.parse().unwrap());
+    let count: usize = crate::common::cases(5_000, 20_000);
     let folder = Folder::new();
     let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
     let claim = begin(&db, "many");

@@ -7,6 +7,7 @@ mod expected;
 mod hostile;
 mod random;
 
+use crate::common::skips;
 use crate::support::plans;
 use plan_runtime::Plan;
 use std::path::PathBuf;
@@ -30,12 +31,10 @@ fn keep(name: &str, mermaid: &str, dot: &str) {
         .args([path.with_extension("canon"), path])
         .stdin(Stdio::null())
         .output();
-    match graphviz {
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success() && said.is_empty(), "{said}\n{dot}");
-        }
-        Err(error) => println!("skipped: Graphviz does not read `{name}`: {error}"),
+    let graphviz = graphviz.map_err(|_| "there is no Graphviz".to_owned());
+    if let Some(output) = skips::unless("graphviz", graphviz) {
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.is_empty(), "{said}\n{dot}");
     }
 }
 

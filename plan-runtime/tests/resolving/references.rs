@@ -85,7 +85,7 @@ fn reference() -> impl Strategy<Value = Reference> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(800, 4_000), ..ProptestConfig::default() })]
 
     #[test]
     fn references_are_resolved_as_their_parts_say(value in value(), reference in reference()) {

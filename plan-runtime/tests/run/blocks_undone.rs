@@ -1,7 +1,6 @@
 //! Random blocks in blocks, whose calls end in random ways, and whose run is cancelled or late at random times: what they take, they release
 //! once, unless the run succeeds.
 //!
-//! `FAULT_CASES` says how many plans are tried.
 
 use super::blocks::{block, call, undo};
 use super::stage::{End, Stage, Take, each, list, plan, step, with};
@@ -103,8 +102,7 @@ fn build(groups: &[Group], stage: &mut Stage) -> Plan {
 }
 
 fn cases() -> u32 {
-    let given = std::env::var("FAULT_CASES").ok();
-    given.and_then(|it| it.parse().ok()).unwrap_or(300)
+    crate::common::cases(150, 300)
 }
 
 static RELEASED: AtomicUsize = AtomicUsize::new(0);

@@ -1,7 +1,6 @@
 //! Random plans with undo steps and always steps, whose calls end in random ways, and which are cancelled or late at random times: the work
 //! goes as it does without these steps, and what comes after it keeps its rules.
 //!
-//! `FAULT_CASES` says how many plans are tried.
 
 use super::blocks::block;
 use super::stage::{End, Stage, Take, act, plan, step, string, with};
@@ -175,8 +174,7 @@ fn needs(jobs: &[Job]) -> Vec<BTreeSet<usize>> {
 }
 
 fn cases() -> u32 {
-    let given = std::env::var("FAULT_CASES").ok();
-    given.and_then(|it| it.parse().ok()).unwrap_or(300)
+    crate::common::cases(100, 300)
 }
 
 static UNDONE: AtomicUsize = AtomicUsize::new(0);

@@ -1,7 +1,6 @@
 //! Random plans whose calls end in random ways, under random policies: every step ends as a small model says, and a call in a block as one
 //! without it.
 //!
-//! `FAULT_CASES` says how many plans are tried.
 
 use super::blocks::{input, taking};
 use super::model::block;
@@ -390,8 +389,7 @@ fn model(jobs: &[Job], on_failure: OnFailure, bound: usize) -> Vec<String> {
 }
 
 fn cases() -> u32 {
-    let given = std::env::var("FAULT_CASES").ok();
-    given.and_then(|it| it.parse().ok()).unwrap_or(100)
+    crate::common::cases(50, 100)
 }
 
 proptest! {
@@ -418,8 +416,6 @@ proptest! {
         for step in report.steps() {
             *words.entry(step.status().name().into()).or_default() += 1;
         }
-        if std::env::var_os("FAULT_TALK").is_some() {
-            println!("{on_failure:?} {words:?}");
-        }
+        println!("{on_failure:?} {words:?}");
     }
 }

@@ -135,7 +135,7 @@ fn every_step_ends_as_the_model_says() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(crate::common::cases(500, 2_000)))]
     fn each_step_ends_as_the_model_says(case in cases()) {
         let steps = case.needs.iter().enumerate();
         let plan = graph(steps.map(|(step, needs)| (format!("s{step}"), needs.clone())).collect());

@@ -114,7 +114,7 @@ fn found(read: Result<plan_runtime::dynamic::Document<'_>, Findings>) -> Finding
 #[test]
 fn what_a_schema_accepts_is_read() {
     let tools = tools();
-    let cases = std::env::var("CASES").map_or(250, |cases| cases.parse().unwrap());
+    let cases = crate::common::cases(60, 250);
     for dialect in DIALECTS {
         let schema = JsonSchema::new(dialect.schema(&tools));
         let mut sound = 0_u64;

@@ -14,10 +14,9 @@ plan! {
     }
 }
 
-/// `SERVING=10000` is a number of runs to try.
 #[test]
 fn runs_that_wait_are_cheap() {
-    let count = std::env::var("SERVING").map_or(500, |count| count.parse().unwrap());
+    let count = crate::common::cases(100, 500);
     let folder = Folder::new();
     let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
     let toolbox = Toolbox::<()>::new().with::<Ask>();

@@ -365,10 +365,11 @@ const LACKS: &[&str] = &[
 
 #[test]
 fn bodies_read_back() {
+    let cases: u64 = crate::common::cases(500, 4_000);
     for dialect in DIALECTS {
         let (mut written, mut names) = (0, [0; 6]);
         let inputs = usize::from(dialect == Dialect::ActionPlan) * 2;
-        for seed in 0..4_000 {
+        for seed in 0..cases {
             let mut maker = Maker {
                 random: Rng::with_seed(seed),
                 names: 0,
@@ -407,9 +408,12 @@ fn bodies_read_back() {
                 }
             }
         }
-        assert!(written > 2_000, "{dialect}: only {written} were written");
         assert!(
-            names.iter().all(|count| *count > 100),
+            written > cases / 2,
+            "{dialect}: only {written} were written"
+        );
+        assert!(
+            names.iter().all(|count| *count as u64 > cases / 40),
             "{dialect}: {names:?}"
         );
     }

@@ -359,7 +359,8 @@ fn any_text_reads_back() {
         plan.steps = vec![step(one), other];
         plan
     });
-    let mut runner = proptest::test_runner::TestRunner::new(config(4000));
+    let mut runner =
+        proptest::test_runner::TestRunner::new(config(crate::common::cases(600, 4_000)));
     let result = runner.run(&plans, |plan| {
         for dialect in DIALECTS {
             prop_assert!(check(dialect, &plan, true));

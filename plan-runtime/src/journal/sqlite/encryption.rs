@@ -1,4 +1,4 @@
-//! The encryption of texts. The place of a text in its run is authenticated, so nobody can move the text.
+//! The encryption of texts. The cipher authenticates the run and the place of each text.
 
 use super::super::JournalError;
 use crate::print::MessageName;

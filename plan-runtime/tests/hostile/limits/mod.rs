@@ -3,7 +3,7 @@
 mod depth;
 mod documents;
 
-use documents::{Case, shapes};
+use documents::{Case, Shape, shapes};
 use plan_runtime::dynamic::{Code, Contracts, Document, Findings, Limits, Reader};
 
 /// The largest limits that there are, but for those of values.
@@ -31,13 +31,11 @@ fn read<'t>(case: &'t Case, tools: &Contracts) -> Result<Document<'t>, Findings>
         .read(&case.text)
 }
 
-/// `HOSTILE_BYTES` sets the size of the documents, which are small by default so that the test is quick.
-///
 /// A document of n bytes takes at most 20 n bytes and a constant, what is found in it included. What is printed of it is bounded, too.
 #[test]
 fn memory_grows_with_the_document() {
-    for shape in shapes() {
-        let bytes = std::env::var("HOSTILE_BYTES").map_or(40_000, |it| it.parse().unwrap());
+    for shape in some(shapes()) {
+        let bytes = crate::common::amount(16_000, 40_000);
         let case = shape.of(bytes);
         let tools = case.tools();
         let mut printed = 0;
@@ -65,6 +63,11 @@ fn memory_grows_with_the_document() {
     }
 }
 
+/// Returns one shape in three in the quick form.
+fn some(shapes: Vec<Shape>) -> impl Iterator<Item = Shape> {
+    shapes.into_iter().step_by(crate::common::amount(3, 1))
+}
+
 /// Documents of which each value is compared with each part of a schema, or with each name. The comparisons have a limit of their
 /// own, which small documents do not reach: the bench `hostile` counts what large ones take.
 const PRODUCTS: [&str; 6] = [
@@ -80,7 +83,7 @@ const PRODUCTS: [&str; 6] = [
 #[test]
 fn work_grows_with_the_document() {
     let mut grown = Vec::new();
-    let shapes = shapes().into_iter();
+    let shapes = some(shapes());
     for shape in shapes.filter(|shape| !PRODUCTS.contains(&&*shape.name)) {
         let [some, more] = [4_000, 8_000].map(|bytes| {
             let case = shape.of(bytes);

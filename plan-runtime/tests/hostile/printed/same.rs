@@ -165,7 +165,7 @@ fn other_plans_print_otherwise() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(600, 3000), ..ProptestConfig::default() })]
 
     fn each_other_plan_prints_otherwise(mut a in (0..30_usize, text()), mut b in (0..30_usize, text()), trick in 0..35_usize, same in any::<bool>()) {
         if trick < 25 {
@@ -305,7 +305,7 @@ fn refers(path: &[Value], (optional, otherwise): &(bool, Option<Value>)) -> Valu
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(800, 4000), ..ProptestConfig::default() })]
 
     #[test]
     fn other_references_print_otherwise(path in prop::collection::vec(part(), 1..5), around in (around(), around()), other in part(), at in any::<prop::sample::Index>()) {
@@ -513,7 +513,7 @@ fn test() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::common::cases(300, 1000), ..ProptestConfig::default() })]
 
     #[test]
     fn other_tests_print_otherwise(first in test(), second in test(), is_code in any::<bool>()) {

@@ -4,11 +4,14 @@
 //! |---|---|---|
 //! | 1 | 8 | all |
 //! | 2 | 234 | all |
-//! | 3 | 9,356 | one in 80; all with `ALL_PLANS=3` |
-//! | 4 | 468,328 | one in 100,000; one in 1,000 with `ALL_PLANS=3` |
+//! | 3 | 9,356 | one in 400; one in 80 with `PLAN_TESTS=all`; all with `PLAN_TESTS=100` |
+//! | 4 | 468,328 | one in 200,000; one in 100,000 with `PLAN_TESTS=all`; one in 1,000 with `PLAN_TESTS=100` |
 //!
-//! What a size is, `shapes.rs` says. Tried is a plan under each policy: calls succeed and fail, in every order; a value is sent to a step at any time,
-//! or nobody can send one any more; the run is cancelled at any time, and the time for what comes then is over at any time.
+//! `shapes.rs` defines a size. A plan is tried under each policy, with these events:
+//!
+//! - Calls succeed and fail, in every order.
+//! - A value is sent to a step at any time, or no value can arrive any more.
+//! - The run is cancelled at any time, and the time for undo steps and always steps is over at any time.
 //!
 //! What is counted are runs that end and runs that are dropped in each state before that. Left out are plans in which two steps may wait for values
 //! at the same time, waits in called plans, and conditions that do not hold around anything but a call. A way is followed only up to a moment in
@@ -16,10 +19,27 @@
 
 use super::play::{Tried, try_all};
 use super::shapes::plans;
+use crate::common;
 
-/// Whether all plans of three steps are to be tried.
+/// The number of plans: few, some, or all of three steps.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Quick,
+    Long,
+    Exhaustive,
+}
+
+/// Returns `true` if all plans of three steps are to be tried.
 pub(super) fn all_of_three() -> bool {
-    std::env::var("ALL_PLANS").is_ok_and(|size| size == "3")
+    form() == Form::Exhaustive
+}
+
+fn form() -> Form {
+    match common::times() {
+        None => Form::Quick,
+        Some(..100) => Form::Long,
+        Some(_) => Form::Exhaustive,
+    }
 }
 
 /// Tries one plan in a number of them.
@@ -46,22 +66,22 @@ fn of_two_steps() {
 
 #[test]
 fn of_three_steps() {
-    let tried = try_some(3, if all_of_three() { 1 } else { 80 });
-    let expected = if all_of_three() {
-        (9356, 1_073_636, 440_112)
-    } else {
-        (117, 15946, 6452)
+    let (one_in, expected) = match form() {
+        Form::Quick => (400, (24, 3063, 1246)),
+        Form::Long => (80, (117, 15946, 6452)),
+        Form::Exhaustive => (1, (9356, 1_073_636, 440_112)),
     };
+    let tried = try_some(3, one_in);
     assert_eq!((tried.plans, tried.ended, tried.dropped), expected);
 }
 
 #[test]
 fn of_four_steps() {
-    let tried = try_some(4, if all_of_three() { 1_000 } else { 100_000 });
-    let expected = if all_of_three() {
-        (469, 899_409, 380_131)
-    } else {
-        (5, 3226, 1264)
+    let (one_in, expected) = match form() {
+        Form::Quick => (200_000, (3, 1558, 604)),
+        Form::Long => (100_000, (5, 3226, 1264)),
+        Form::Exhaustive => (1_000, (469, 899_409, 380_131)),
     };
+    let tried = try_some(4, one_in);
     assert_eq!((tried.plans, tried.ended, tried.dropped), expected);
 }

@@ -110,10 +110,12 @@ pub(crate) fn try_ends(steps: &[Node], way: Option<usize>) -> Tried {
     tried
 }
 
-/// `CRASH_EACH=1` has all runs of small plans crash.
+/// `PLAN_TESTS=1000` has all runs of small plans crash.
 fn crash_each() -> usize {
-    let given = std::env::var("CRASH_EACH").ok();
-    given.and_then(|it| it.parse().ok()).unwrap_or(16)
+    match crate::common::times() {
+        Some(1_000..) => 1,
+        _ => 16,
+    }
 }
 
 impl<'t> Play<'t> {
