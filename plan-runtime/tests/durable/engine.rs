@@ -56,6 +56,7 @@ struct Open {
     slot: Slot,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a test keeps a few of them")]
 enum Asked {
     Call(EngineCall),
     Sleep(Duration),
