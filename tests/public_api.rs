@@ -16,9 +16,10 @@ const FORMAT: u64 = 57;
 
 #[test]
 fn listing() {
-    let form = match common::is_long() || std::env::var_os("UPDATE_EXPECT").is_some() {
-        true => Ok(()),
-        false => Err("the long form compares it: `PLAN_TESTS=all`".to_owned()),
+    let form = if common::is_long() || std::env::var_os("UPDATE_EXPECT").is_some() {
+        Ok(())
+    } else {
+        Err("the long form compares it: `PLAN_TESTS=all`".to_owned())
     };
     if skips::unless("public_api", form).is_none() {
         return;
@@ -39,11 +40,12 @@ fn listing() {
     let json = target.join("doc/plan_runtime.json");
     let text = fs::read_to_string(&json).unwrap();
     let version = serde_json::from_str::<Value>(&text).unwrap()["format_version"].clone();
-    let format = match version == FORMAT {
-        true => Ok(()),
-        false => Err(format!(
+    let format = if version == FORMAT {
+        Ok(())
+    } else {
+        Err(format!(
             "rustdoc writes JSON of format {version}, not {FORMAT}"
-        )),
+        ))
     };
     if skips::unless("public_api", format).is_none() {
         return;

@@ -3,8 +3,9 @@
 use super::note::boundary;
 use super::{Finding, Findings, Label, Severity};
 use crate::dynamic::source;
-use crate::print::{Line, MessageName, Safe};
+use crate::print::{Line, MessageName};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use plan_graph::Safe;
 use std::fmt::Write;
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! The texts of a page: how they are escaped, values and times.
 
-use crate::print::Safe;
+use plan_graph::Safe;
 use plan_graph::entity;
 use serde_json::Value;
 use std::fmt::{Arguments, Display, Formatter, Result, Write};
