@@ -296,7 +296,7 @@ static ERRORS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 fn what_is_an_error_is_what_fails() {
     each_error_is_what_fails();
     let counts = ERRORS.each_ref().map(|it| it.load(Ordering::Relaxed));
-    assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+    assert!(counts.iter().all(|count| *count > 15), "{counts:?}");
 }
 
 proptest! {
@@ -414,7 +414,7 @@ static IN_TESTS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 fn an_error_in_a_test_is_what_fails() {
     each_error_in_a_test_is_what_fails();
     let counts = IN_TESTS.each_ref().map(|it| it.load(Ordering::Relaxed));
-    assert!(counts.iter().all(|count| *count > 200), "{counts:?}");
+    assert!(counts.iter().all(|count| *count > 50), "{counts:?}");
 }
 
 proptest! {

@@ -11,7 +11,7 @@ use crate::plan::{Plan, Role, Template, number};
 use crate::resolve::{Handed, ResolveError, StoredValue, resolve};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -279,6 +279,7 @@ impl<'x> Schedule<'x> {
         for (step, log, kept) in std::mem::take(&mut self.inside) {
             inside.push((step, log, kept.take()));
         }
+        let with_plans: BTreeSet<usize> = inside.iter().map(|(step, ..)| *step).collect();
         let steps = 0..self.plan.steps.len();
         let steps = steps.map(|place| {
             let status = self.status(place);
@@ -301,7 +302,7 @@ impl<'x> Schedule<'x> {
             report.policy = report.policy.filter(|_| !is_secret);
             report.output = self.captured.get_mut(place).and_then(Option::take);
             // The log of a step with a question contains all attempts: none, if the question was dropped.
-            let has_log = self.steps.more_of(place).is_some();
+            let has_log = self.steps.more_of(place).is_some() && !with_plans.contains(&place);
             let is_dropped = matches!(report.status(), Status::Cancelled);
             if self.plan.steps[place].action().is_some() && !(has_log && is_dropped) {
                 report.add_only_attempt(&self.plan.steps[place]);

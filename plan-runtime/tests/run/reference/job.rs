@@ -335,7 +335,19 @@ impl<'t> Job<'t> {
             Work::If(false, _) => Some(Value::Null),
             Work::If(true, work) => self.value(work, element),
             Work::For(work) => {
-                let value = |index| self.value(work, [&*element, &[index]].concat());
+                let is_list = matches!(**work, Work::For(_));
+                let is_caught = self.node.recovers == Recovers::CatchEach && !is_list;
+                let value = |index| {
+                    let at = [&*element, &[index]].concat();
+                    // The output and the failure of a call are in a `Result` already.
+                    let has_result = self.values.contains_key(&at);
+                    let value = self.value(work, at)?;
+                    Some(if is_caught && !has_result {
+                        json!({ "Ok": value })
+                    } else {
+                        value
+                    })
+                };
                 (0..2)
                     .map(value)
                     .collect::<Option<Vec<Value>>>()
