@@ -120,6 +120,57 @@ fn few_texts_are_of_the_program() {
     assert_eq!(found, expected.map(Path::new));
 }
 
+/// Modules of the standard library that the machine may use: the rest has clocks, locks, threads or futures.
+const PURE: [&str; 6] = ["collections", "error", "fmt", "marker", "mem", "ops"];
+
+/// Parts of names that the machine must not have: each of them is a layer around the machine, or needs one.
+const LAYERS: [&str; 15] = [
+    "async", "atomic", "duration", "future", "gate", "instant", "journal", "json", "mutex",
+    "observer", "permit", "report", "serde", "throttle", "waker",
+];
+
+/// The machine decides which step is next. Time, values, journals and reports are layers around the machine, and the machine names none of them.
+#[test]
+fn the_machine_stands_alone() {
+    let imports = Imports::of("plan-runtime");
+    let machine = imports.module("machine");
+    let uses = imports.edges.iter().filter(|it| it.0.0 == machine);
+    let uses: Vec<_> = uses.map(|it| it.1).collect();
+    assert!(uses.is_empty(), "{uses:?}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("plan-runtime/src/machine");
+    let mut files = 0;
+    for entry in std::fs::read_dir(root).unwrap() {
+        let code = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let wrong = impure(&code);
+        assert!(wrong.is_empty(), "{wrong:?}");
+        files += 1;
+    }
+    assert!(files > 10, "{files}");
+    assert_eq!(impure("use std::fmt;\n// A waker.\nlet a = b;"), [""; 0]);
+    for code in [
+        "use std::sync::Arc;",
+        "use std::{fmt, time};",
+        "a.to_json()",
+        "struct InstantOf;",
+    ] {
+        assert_eq!(impure(code).len(), 1, "{code}");
+    }
+}
+
+/// The lines of code that name a layer, or a module of the standard library that is not pure. Tests are left out.
+fn impure(code: &str) -> Vec<&str> {
+    let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().map(str::trim_start);
+    let lines = lines.filter(|line| !line.starts_with("//"));
+    let is_impure = |line: &&str| {
+        let lower = line.to_lowercase();
+        let mut modules = line.split("std::").skip(1);
+        LAYERS.iter().any(|layer| lower.contains(layer))
+            || modules.any(|rest| !PURE.iter().any(|pure| rest.starts_with(pure)))
+    };
+    lines.filter(is_impure).collect()
+}
+
 #[test]
 fn the_architecture_names_what_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

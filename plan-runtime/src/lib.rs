@@ -132,6 +132,9 @@ mod failure;
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod journal;
+// Nothing uses the machine yet: the drivers follow.
+#[doc(hidden)]
+pub mod machine;
 pub mod plan;
 #[cfg(test)]
 #[path = "../tests/support/plans.rs"]

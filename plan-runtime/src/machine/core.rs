@@ -1,0 +1,98 @@
+//! The state of a run.
+
+use super::desk::Desk;
+use super::ids::{RowId, RunId, ScopeId, Slot, StepId, Table};
+use super::loss::Cutoff;
+use super::ready::ReadySet;
+use super::state::ScopeRun;
+use super::tables::Tables;
+use super::word::{Hot, SCOPES};
+use std::collections::VecDeque;
+
+/// The reaction of a run to the failure of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// Start nothing more of the scope.
+    Stop,
+    /// Start every step that does not need the failed step.
+    Continue,
+    /// Start nothing more of the scope, and drop its calls.
+    Cancel,
+}
+
+/// The most rows of each table. A run that needs more fails at the step that does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Scopes that exist at one time.
+    pub scopes: u32,
+    /// Steps of scopes that exist at one time.
+    pub slots: u32,
+    /// Calls, waits and timers of steps that are not plain, at one time.
+    pub calls: u32,
+    /// Scopes inside each other.
+    pub depth: u32,
+    /// Elements of a step.
+    pub elements: u32,
+}
+
+impl Capacity {
+    /// The most that ids can tell apart, and a depth that the stack of a thread holds.
+    pub const DEFAULT: Self = Self {
+        scopes: SCOPES,
+        slots: 1 << 31,
+        calls: 1 << 29,
+        depth: 128,
+        elements: 1 << 31,
+    };
+}
+
+/// Work that follows from an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Todo {
+    /// Start a step that is not plain.
+    Start(Slot),
+    /// The phase of a scope may have ended.
+    Scope(ScopeId),
+    /// A scope is over.
+    Over(ScopeId),
+    /// The run of a step may go on or end.
+    Run(RunId),
+    /// All steps that need a step are undone.
+    Undo(ScopeId, StepId),
+}
+
+/// The settings of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub(super) reaction: Reaction,
+    pub(super) capacity: Capacity,
+    /// `true` to keep the state of ended scopes, for a report.
+    pub(super) keeps_all: bool,
+}
+
+/// The end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Over {
+    No,
+    Yes,
+    Told,
+}
+
+/// The state of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Core<'p> {
+    pub(super) tables: &'p Tables,
+    pub(super) hot: Vec<Hot>,
+    pub(super) ready: ReadySet,
+    pub(super) scopes: Table<ScopeId, ScopeRun>,
+    pub(super) todo: VecDeque<Todo>,
+    pub(super) desk: Desk<'p>,
+    // A run of plain steps does not look at the rest.
+    /// Scopes whose rows are free once the driver has taken all commands.
+    pub(super) released: Vec<ScopeId>,
+    /// The last free run of each row of the table of scopes. Each leads to the next by its `open`.
+    pub(super) free: Table<RowId, Option<ScopeId>>,
+    pub(super) settings: Settings,
+    pub(super) stopped: Option<Cutoff>,
+    pub(super) over: Over,
+}

@@ -1,0 +1,157 @@
+//! The description of a plan, from which its tables are made.
+
+/// The steps of a plan, a block or a round. The order of the steps means nothing.
+pub type Nodes = Vec<Node>;
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// A number of the author's choice. The machine hands it back.
+    pub label: u32,
+    /// The work of the step.
+    pub body: NodeBody,
+    /// The phase of the step.
+    pub duty: Duty,
+    /// The reaction to the step's failure.
+    pub recovery: Recovery,
+    /// The amounts of the step.
+    pub amounts: Amounts,
+    /// The time limits and waits of the step.
+    pub timing: Timing,
+    /// The steps of the same scope that must end before the step, as places in the scope.
+    pub after: Vec<usize>,
+}
+
+/// The work of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NodeBody {
+    /// A call of a tool, or a value.
+    Call,
+    /// A wait for a value from outside.
+    Await,
+    /// Branches, at most one of which is taken.
+    If(Vec<NodeBody>),
+    /// A body for each element of a list.
+    For(Box<NodeBody>),
+    /// Rounds, one after the other.
+    Loop(Block),
+    /// A block.
+    Block(Block),
+    /// A call of the plan with this place in the list of plans.
+    Plan(usize),
+}
+
+/// A scope: its steps, and whether its value has to be made once the work has succeeded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// The steps.
+    pub steps: Nodes,
+    /// `true` if the driver makes the value of the scope after the work. A value that cannot be made fails the scope.
+    pub has_output: bool,
+}
+
+/// The phase of a step in its scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// With the work of its scope.
+    Work,
+    /// After the scope has failed, if the step with this place in the scope has completed.
+    Undo(usize),
+    /// After everything else in the scope.
+    Always,
+}
+
+/// The reaction to a step's failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// The scope fails.
+    No,
+    /// Another value replaces the step's value, unless an undo step has failed.
+    Replace,
+    /// The failure becomes the step's value.
+    Catch,
+    /// `Replace` for each element of a list.
+    ReplaceEach,
+    /// `Catch` for each element of a list.
+    CatchEach,
+}
+
+/// The amounts of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amounts {
+    /// The most attempts of a call, an element or a round.
+    pub attempts: u32,
+    /// The most elements that run at one time.
+    pub at_once: u32,
+    /// The most rounds.
+    pub at_most: u32,
+}
+
+impl Amounts {
+    /// The default amounts: one attempt, and no bound on elements or rounds.
+    pub const DEFAULT: Self = Self {
+        attempts: 1,
+        at_once: u32::MAX,
+        at_most: u32::MAX,
+    };
+}
+
+/// The time limits and waits that a step has. The driver knows how long each of them is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// `true` for a wait before each attempt after the first.
+    pub backoff: bool,
+    /// `true` for a time limit of each attempt.
+    pub timeout: bool,
+    /// `true` for a time limit of all attempts of an element, or of a loop.
+    pub deadline: bool,
+    /// `true` for a least time between the starts of two rounds.
+    pub every: bool,
+    /// `true` if the driver finds out the amounts when the step starts.
+    pub amounts: bool,
+}
+
+impl Node {
+    /// Returns a step that is a call, with one attempt.
+    pub const fn call(label: u32, after: Vec<usize>) -> Self {
+        Self::new(label, NodeBody::Call, after)
+    }
+
+    /// Returns a step with one attempt.
+    pub const fn new(label: u32, body: NodeBody, after: Vec<usize>) -> Self {
+        Self {
+            label,
+            body,
+            duty: Duty::Work,
+            recovery: Recovery::No,
+            amounts: Amounts::DEFAULT,
+            timing: Timing {
+                backoff: false,
+                timeout: false,
+                deadline: false,
+                every: false,
+                amounts: false,
+            },
+            after,
+        }
+    }
+
+    /// Returns `true` if the step is plain.
+    pub(super) fn is_plain(&self) -> bool {
+        self.body == NodeBody::Call
+            && self.duty == Duty::Work
+            && self.recovery == Recovery::No
+            && self.amounts.attempts == 1
+            && self.timing == Timing::default()
+    }
+}
+
+impl Block {
+    /// Returns a scope of these steps.
+    pub const fn new(steps: Nodes) -> Self {
+        Self {
+            steps,
+            has_output: false,
+        }
+    }
+}

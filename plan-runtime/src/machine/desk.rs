@@ -1,0 +1,170 @@
+//! The calls, waits, timers and questions that a driver has.
+
+use super::event::{Command, Pause, Question, StepPlace};
+use super::ids::{CallId, RunId};
+use super::rows::{Asked, Asks, CallKind, CallRow, Calls, NO_ATTEMPT};
+use super::state::{Doing, Fate, Runs};
+use super::tables::{StepBody, Tables};
+use std::collections::VecDeque;
+
+/// The calls, waits, timers and questions of a run, with the runs of steps that they belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Desk<'p> {
+    pub(super) tables: &'p Tables,
+    /// Calls that run.
+    pub(super) calling: u32,
+    pub(super) runs: Runs,
+    pub(super) calls: Calls,
+    pub(super) asks: Asks,
+    /// Calls of steps that are not plain, which may start.
+    pub(super) starts: VecDeque<CallId>,
+    pub(super) out: VecDeque<Command>,
+}
+
+impl<'p> Desk<'p> {
+    pub(super) fn new(tables: &'p Tables) -> Self {
+        Self {
+            tables,
+            calling: 0,
+            runs: Runs::default(),
+            calls: Calls::default(),
+            asks: Asks::default(),
+            starts: VecDeque::new(),
+            out: VecDeque::new(),
+        }
+    }
+
+    /// Asks the driver something about a step.
+    pub(super) fn ask(&mut self, run: RunId, asked: Asked) {
+        let it = &mut self.runs.rows[run];
+        it.asking += 1;
+        let mut place = StepPlace {
+            step: it.step,
+            slot: it.slot,
+            attempt: 1,
+        };
+        let question = match asked {
+            Asked::Body { body, .. } => {
+                let number = body.0 - self.tables.colds[it.cold].body.0;
+                match self.tables.bodies[body] {
+                    StepBody::For(_) => Question::List(place, number),
+                    _ => Question::Branch(place, number),
+                }
+            }
+            Asked::Again { attempt, .. } => {
+                let tried = &it.tries[attempt as usize];
+                place.attempt = tried.number;
+                Question::Again(place, it.place(tried.element))
+            }
+            Asked::Amounts(_) => Question::Amounts(place),
+            Asked::Output(scope) => Question::Output(scope),
+        };
+        let ask = self.asks.open(asked);
+        self.out.push_back(Command::Evaluate(ask, question));
+    }
+
+    /// Starts the timer of a loop with a time limit.
+    pub(super) fn limit_loop(&mut self, run: RunId) {
+        let it = &self.runs.rows[run];
+        if self.tables.colds[it.cold].timing.deadline && it.deadline.is_none() {
+            let timer = self.open_timer(run, None, CallKind::Deadline);
+            self.runs.rows[run].deadline = timer;
+        }
+    }
+
+    /// Drops the timers of a loop: its time limit, and the pause after its last round.
+    pub(super) fn unlimit_loop(&mut self, run: RunId) {
+        if let Some(last) = self.runs.rows[run].tries.len().checked_sub(1) {
+            self.drop_timers(run, last as u32);
+        }
+        if let Some(timer) = self.runs.rows[run].deadline.take() {
+            self.calls.close(timer);
+            self.out.push_back(Command::Drop(timer));
+        }
+    }
+
+    /// Starts the timers of an attempt that has begun.
+    pub(super) fn limit_try(&mut self, run: RunId, attempt: u32) {
+        let it = &self.runs.rows[run];
+        let timing = self.tables.colds[it.cold].timing;
+        if !(timing.timeout || timing.deadline || timing.every) {
+            return;
+        }
+        let is_loop = self.tables.is_loop(it.tries[attempt as usize].body);
+        let has_deadline = it.tries[attempt as usize].deadline.is_some();
+        let mut timer = |has, kind| {
+            if has {
+                self.open_timer(run, Some(attempt), kind)
+            } else {
+                None
+            }
+        };
+        let timeout = timer(timing.timeout, CallKind::Timeout);
+        let deadline = timer(
+            timing.deadline && !is_loop && !has_deadline,
+            CallKind::Deadline,
+        );
+        let every = timer(timing.every && is_loop, CallKind::Every);
+        let tried = &mut self.runs.rows[run].tries[attempt as usize];
+        tried.timeout = timeout;
+        tried.deadline = tried.deadline.or(deadline);
+        tried.every = every;
+    }
+
+    pub(super) fn open_timer(
+        &mut self,
+        run: RunId,
+        attempt: Option<u32>,
+        kind: CallKind,
+    ) -> Option<CallId> {
+        let it = &self.runs.rows[run];
+        let number = attempt.map_or(1, |attempt| it.tries[attempt as usize].number);
+        let place = StepPlace {
+            step: it.step,
+            slot: it.slot,
+            attempt: number,
+        };
+        let attempt = attempt.unwrap_or(NO_ATTEMPT);
+        let timer = self.calls.open_timer(CallRow { run, attempt, kind })?;
+        let pause = match kind {
+            CallKind::Timeout => Pause::Timeout,
+            CallKind::Deadline => Pause::Deadline,
+            CallKind::Every => Pause::Every,
+            CallKind::Backoff | CallKind::Call | CallKind::Await => Pause::Backoff,
+        };
+        self.out.push_back(Command::Sleep(timer, pause, place));
+        Some(timer)
+    }
+
+    pub(super) fn drop_timers(&mut self, run: RunId, attempt: u32) {
+        let tried = &mut self.runs.rows[run].tries[attempt as usize];
+        let timers = [&mut tried.timeout, &mut tried.deadline, &mut tried.every];
+        for timer in timers.into_iter().filter_map(Option::take) {
+            self.calls.close(timer);
+            self.out.push_back(Command::Drop(timer));
+        }
+    }
+
+    /// Drops the call or the wait of an attempt.
+    pub(super) fn end_try(&mut self, run: RunId, attempt: u32) {
+        self.drop_timers(run, attempt);
+        let it = &mut self.runs.rows[run];
+        it.running -= 1;
+        let tried = &mut it.tries[attempt as usize];
+        tried.fate = Fate::Over;
+        let call = match tried.doing {
+            // The row of a call that has not started serves until the call is taken out of the line.
+            Doing::Call {
+                has_started: false, ..
+            } => return,
+            Doing::Call { call, .. } => {
+                self.calling -= 1;
+                call
+            }
+            Doing::Await(call) | Doing::Backoff(call, _) => call,
+            Doing::Scope(_) | Doing::Every | Doing::Nothing => return,
+        };
+        self.calls.close(call);
+        self.out.push_back(Command::Drop(call));
+    }
+}

@@ -1,0 +1,113 @@
+//! Events and commands.
+
+use super::describe::Amounts;
+use super::ids::{CallId, ErrorId, ScopeId, Slot, StepId};
+
+/// An event in a run, which a driver hands to the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A call or a wait has ended.
+    Ended(CallId, Ending),
+    /// A question has its answer. The machine ignores an answer that no longer matters.
+    Answered(Ask, Reply),
+    /// The time of a timer is over.
+    Fired(CallId),
+    /// The run was cancelled.
+    Cancelled,
+    /// The run has passed its deadline.
+    Late,
+    /// The time for undo and always steps after a cancellation or the deadline is over.
+    GraceOver,
+}
+
+/// The end of a call or a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The call has its output, or the wait its value.
+    Done,
+    /// The call or the wait has failed.
+    Failed(CallError),
+}
+
+/// An error of a call, a wait or a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// The error, which the driver keeps.
+    pub error: ErrorId,
+    /// `true` if another attempt may help.
+    pub transient: bool,
+}
+
+/// The answer to a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The number that the question asks for.
+    Number(u32),
+    /// The amounts of a step.
+    Amounts(Amounts),
+    /// The value cannot be made.
+    Failed(CallError),
+}
+
+/// The id of a question. The place in the table of questions serves many questions, and the generation tells these apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ask {
+    pub(super) row: u32,
+    pub(super) generation: u32,
+}
+
+/// A task for the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Start a call.
+    Start(CallId, StepPlace),
+    /// Wait for a value from outside.
+    Await(CallId, StepPlace),
+    /// Find out a number. Other events may come before the answer.
+    Evaluate(Ask, Question),
+    /// Start a timer.
+    Sleep(CallId, Pause, StepPlace),
+    /// Drop a call, a wait or a timer. The driver hands over no event of the call after this command. The call may have ended in the meantime.
+    Drop(CallId),
+    /// The run is over.
+    Done,
+}
+
+/// The place of a call in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepPlace {
+    /// The step.
+    pub step: StepId,
+    /// The place in the arena, for the output.
+    pub slot: Slot,
+    /// The number of the attempt, from 1 on.
+    pub attempt: u32,
+}
+
+/// A question about the plan's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// The number of the branch to take, from 1 on, or 0 for none. The second field is the number of the `if` among the bodies of the step, in the order of the source.
+    Branch(StepPlace, u32),
+    /// The length of a list. The second field is the number of the `for` among the bodies of the step.
+    List(StepPlace, u32),
+    /// 1 if another round follows the round in the second field, or 0.
+    Again(StepPlace, u32),
+    /// The amounts of a step.
+    Amounts(StepPlace),
+    /// The value of a scope whose work has succeeded. The answer is any number.
+    Output(ScopeId),
+}
+
+/// The purpose of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pause {
+    /// The wait before an attempt.
+    Backoff,
+    /// The least time from the start of a round to the start of the next.
+    Every,
+    /// The time limit of an attempt.
+    Timeout,
+    /// The time limit of an element or a loop.
+    Deadline,
+}

@@ -1,0 +1,108 @@
+//! The ids of the machine, and tables that only the right id indexes.
+
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// An id that is a place in a table.
+pub(super) trait Id: Copy {
+    fn place(self) -> usize;
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $seen:vis struct $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $seen struct $name(pub(super) u32);
+
+        impl $name {
+            /// Returns the id as an index.
+            #[inline]
+            $seen const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl Id for $name {
+            #[inline]
+            fn place(self) -> usize {
+                self.index()
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A step in the tables of a plan. All steps that run because of this step share its id: in each element, each round and each attempt of its scope.
+    pub struct StepId;
+
+    /// A place in the arena of steps: one run of a step. A driver keeps the output of a step at its slot.
+    pub struct Slot;
+
+    /// The run of a scope: of a plan, a block, an element or a round.
+    pub struct ScopeId;
+
+    /// A call, a wait or a timer that a driver has started. The id of a plain call is its slot.
+    pub struct CallId;
+
+    /// A row of the table of scopes.
+    pub(super) struct RowId;
+
+    /// A row of the table of bodies.
+    pub(super) struct BodyId;
+
+    /// A row of the table of steps that are not plain.
+    pub(super) struct ColdId;
+
+    /// The run of a step that is not plain.
+    pub(super) struct RunId;
+}
+
+/// The number of an error, which a driver keeps and the machine hands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ErrorId(pub u32);
+
+impl ScopeId {
+    /// The scope of the whole plan.
+    pub const ROOT: Self = Self(0);
+}
+
+/// A vector that one kind of id indexes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table<I, T> {
+    pub(super) rows: Vec<T>,
+    id: PhantomData<I>,
+}
+
+impl<I, T> Default for Table<I, T> {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            id: PhantomData,
+        }
+    }
+}
+
+impl<I: Id, T> Table<I, T> {
+    /// The number of the next row, unless the table has as many rows as it may have.
+    pub(super) fn next(&self, most: u32) -> Option<u32> {
+        u32::try_from(self.rows.len())
+            .ok()
+            .filter(|next| *next < most)
+    }
+}
+
+impl<I: Id, T> Index<I> for Table<I, T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, id: I) -> &T {
+        &self.rows[id.place()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for Table<I, T> {
+    #[inline]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.rows[id.place()]
+    }
+}

@@ -1,0 +1,143 @@
+//! The failures of steps and scopes.
+
+use super::ids::{ErrorId, StepId};
+use std::fmt;
+
+/// A step with everything around it, from the step of the plan to the innermost step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Trail(pub Vec<TrailPart>);
+
+/// A step, or an element of it, or an attempt of an element.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrailPart {
+    /// The step.
+    pub step: StepId,
+    /// The place in each list around the element, or the number of a round.
+    pub element: Vec<u32>,
+    /// The attempt, or 0 for the step itself.
+    pub attempt: u32,
+}
+
+/// The reason why an attempt failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// An error, which the driver has.
+    Error(ErrorId),
+    /// The attempt has reached its time limit.
+    Timeout,
+    /// The element or the loop has reached its time limit.
+    Deadline,
+    /// The condition of a loop held after the most rounds.
+    TooManyRounds(u32),
+    /// The run has too many parts.
+    Full(Full),
+}
+
+/// The table of a run that is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Full {
+    /// Scopes that exist at one time.
+    Scopes,
+    /// Steps of scopes that exist at one time.
+    Slots,
+    /// Calls, waits and timers at one time.
+    Calls,
+    /// Scopes inside each other.
+    Depth,
+    /// Elements of a step.
+    Elements,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Scopes => "too many blocks and rounds exist at one time",
+            Self::Slots => "too many steps exist at one time",
+            Self::Calls => "too many calls, waits and timers exist at one time",
+            Self::Depth => "too many plans and blocks are inside each other",
+            Self::Elements => "a step has too many elements",
+        })
+    }
+}
+
+impl std::error::Error for Full {}
+
+/// The cause that ended a scope before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cutoff {
+    /// A step beside the scope has failed, and the run drops calls then.
+    Beside,
+    /// The run was cancelled.
+    Cancelled,
+    /// The run has passed its deadline.
+    Late,
+    /// The scope has reached a time limit of its step.
+    Limit,
+}
+
+/// The duty of a step that has failed. Failures of the work come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultDuty {
+    /// The step is part of the work.
+    Work,
+    /// The step is an undo step, or inside one.
+    Undo,
+    /// The step always runs, or is inside such a step.
+    Always,
+}
+
+/// The failure of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    /// The step, or the element that has failed.
+    pub trail: Trail,
+    /// The reason.
+    pub reason: Reason,
+    /// `true` if another attempt may help.
+    pub transient: bool,
+    /// The number of attempts.
+    pub attempts: u32,
+    /// The steps that did not run because of the failure.
+    pub blocked: Vec<Trail>,
+    /// The duty of the step.
+    pub duty: FaultDuty,
+}
+
+/// The failure of a step or a scope, with the results of its undo steps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Loss {
+    /// The failures. The first one counts.
+    pub faults: Vec<Fault>,
+    /// The steps that were undone.
+    pub undone: Vec<Trail>,
+    /// The completed steps whose undo steps have failed or did not run.
+    pub not_undone: Vec<Trail>,
+    /// The cause if the scope was ended and did not fail by itself.
+    pub cutoff: Option<Cutoff>,
+}
+
+impl Loss {
+    /// Returns `true` if another attempt may help.
+    pub fn is_transient(&self) -> bool {
+        self.not_undone.is_empty() && self.faults.first().is_some_and(|it| it.transient)
+    }
+
+    pub(super) fn of(fault: Fault) -> Self {
+        Self {
+            faults: vec![fault],
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.faults.extend(other.faults);
+        self.undone.extend(other.undone);
+        self.not_undone.extend(other.not_undone);
+    }
+
+    /// The results of the undo steps alone. The failures of the work do not matter where another failure counts.
+    pub(super) fn of_undo_steps(mut self) -> Self {
+        self.faults.retain(|it| it.duty == FaultDuty::Undo);
+        self
+    }
+}

@@ -1,0 +1,64 @@
+//! The core of a run: which step is next. Events go in, and commands come out.
+//!
+//! A [`Machine`] knows no values, no futures and no time. A driver tells the machine what has happened, and does what the machine wants. The machine does the same
+//! whenever the same things happen in the same order, so a list of events is a run, and a beginning of the list is a crash.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `describe.rs` | the description of a plan |
+//! | `tables.rs` | the plan as flat tables |
+//! | `ids.rs`, `event.rs`, `loss.rs` | ids, events and commands, failures |
+//! | `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
+//! | `engine.rs` | the short way of plain steps, and the next command |
+//! | `scope.rs` | scopes: work, undo steps, always steps |
+//! | `runs.rs` | steps that are not plain: branches, lists, rounds |
+//! | `tries.rs` | attempts: time limits, failures, undo |
+//! | `desk.rs` | calls, waits, timers and questions that a driver has |
+//! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for reports |
+//!
+//! A step is plain if it is a call with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
+//!
+//! ```
+//! # use plan_runtime::machine::{Block, Command, Ending, Event, Machine, Node, Reaction, Tables};
+//! let steps = vec![Node::call(0, vec![]), Node::call(1, vec![0])];
+//! let tables = Tables::new(&[Block::new(steps)])?;
+//! let mut machine = Machine::new(&tables, Reaction::Stop, 64);
+//! let mut calls = Vec::new();
+//! while let Some(command) = machine.next(true) {
+//!     if let Command::Start(call, place) = command {
+//!         calls.push(tables.label(place.step));
+//!         machine.handle(Event::Ended(call, Ending::Done));
+//!     }
+//! }
+//! assert_eq!(calls, [0, 1]);
+//! assert!(machine.view().result().is_ok());
+//! # Ok::<(), plan_runtime::machine::BadNodes>(())
+//! ```
+
+mod core;
+mod describe;
+mod desk;
+mod engine;
+mod event;
+mod ids;
+mod lookup;
+mod loss;
+mod ready;
+mod rows;
+mod runs;
+mod scope;
+mod state;
+mod tables;
+mod tries;
+mod view;
+mod word;
+
+pub use self::core::{Capacity, Reaction};
+pub use describe::{Amounts, Block, Duty, Node, NodeBody, Nodes, Recovery, Timing};
+pub use engine::Machine;
+pub use event::{Ask, CallError, Command, Ending, Event, Pause, Question, Reply, StepPlace};
+pub use ids::{CallId, ErrorId, ScopeId, Slot, StepId};
+pub use loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason, Trail, TrailPart};
+pub use tables::{BadNodes, Tables};
+pub use view::{Tried, View};
+pub use word::StepStatus;

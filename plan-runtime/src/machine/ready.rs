@@ -1,0 +1,155 @@
+//! The plain steps that may start. The step with the lowest slot starts first.
+
+use super::ids::Slot;
+
+const EMPTY: u32 = u32::MAX;
+
+/// A set of slots. One slot has a place of its own, since a chain of steps never has two. Each other slot is a bit, and each level above has a bit for each word below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReadySet {
+    first: u32,
+    others: usize,
+    levels: Vec<Vec<u64>>,
+}
+
+impl ReadySet {
+    pub(super) fn new() -> Self {
+        Self {
+            first: EMPTY,
+            others: 0,
+            levels: vec![vec![0]],
+        }
+    }
+
+    /// Makes room for as many slots.
+    pub(super) fn grow(&mut self, slots: usize) {
+        let mut words = slots.div_ceil(64).max(1);
+        for level in 0.. {
+            match self.levels.get_mut(level) {
+                Some(bits) if bits.len() < words => bits.resize(words, 0),
+                Some(_) => {}
+                None => {
+                    let below = self.levels[level - 1].iter().enumerate();
+                    let mut bits = vec![0; words];
+                    for (at, _) in below.filter(|it| *it.1 != 0) {
+                        bits[at / 64] |= 1 << (at % 64);
+                    }
+                    self.levels.push(bits);
+                }
+            }
+            if words == 1 {
+                return;
+            }
+            words = words.div_ceil(64);
+        }
+    }
+
+    #[inline]
+    pub(super) fn insert(&mut self, Slot(slot): Slot) {
+        if self.first == EMPTY && self.others == 0 {
+            self.first = slot;
+        } else if slot < self.first && self.first != EMPTY {
+            let other = std::mem::replace(&mut self.first, slot);
+            self.set(other);
+        } else {
+            self.set(slot);
+        }
+    }
+
+    fn set(&mut self, slot: u32) {
+        self.others += 1;
+        let mut at = slot as usize;
+        for level in &mut self.levels {
+            let word = &mut level[at / 64];
+            let was_empty = *word == 0;
+            *word |= 1 << (at % 64);
+            if !was_empty {
+                return;
+            }
+            at /= 64;
+        }
+    }
+
+    fn unset(&mut self, slot: usize) {
+        self.others -= 1;
+        let mut at = slot;
+        for level in &mut self.levels {
+            let word = &mut level[at / 64];
+            *word &= !(1 << (at % 64));
+            if *word != 0 {
+                return;
+            }
+            at /= 64;
+        }
+    }
+
+    /// The lowest slot.
+    pub(super) fn peek(&self) -> Option<Slot> {
+        if self.first != EMPTY {
+            return Some(Slot(self.first));
+        }
+        (self.others > 0).then(|| Slot(self.lowest() as u32))
+    }
+
+    #[inline]
+    fn lowest(&self) -> usize {
+        let mut at = 0;
+        for level in self.levels.iter().rev() {
+            at = at * 64 + level[at].trailing_zeros() as usize;
+        }
+        at
+    }
+
+    /// Takes the lowest slot.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Slot> {
+        if self.first != EMPTY {
+            return Some(Slot(std::mem::replace(&mut self.first, EMPTY)));
+        }
+        if self.others == 0 {
+            return None;
+        }
+        let at = self.lowest();
+        self.unset(at);
+        Some(Slot(at as u32))
+    }
+
+    /// Returns whether the slot was in the set.
+    pub(super) fn remove(&mut self, Slot(slot): Slot) -> bool {
+        if self.first == slot {
+            self.first = EMPTY;
+            return true;
+        }
+        let at = slot as usize;
+        let is_there = self.levels[0][at / 64] & (1 << (at % 64)) != 0;
+        if is_there {
+            self.unset(at);
+        }
+        is_there
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReadySet, Slot};
+    use std::collections::BTreeSet;
+
+    /// The set does the same as an ordered set, with random slots, while it grows.
+    #[test]
+    fn the_lowest_slot_comes_first() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let (mut ready, mut expected) = (ReadySet::new(), BTreeSet::new());
+        for turn in 0..20_000_usize {
+            let slots = 1 + turn;
+            ready.grow(slots);
+            let slot = Slot(random.u32(..slots as u32));
+            match random.u8(..5) {
+                0 => assert_eq!(ready.remove(slot), expected.remove(&slot)),
+                1 | 2 => assert_eq!(ready.pop(), expected.pop_first()),
+                _ if expected.insert(slot) => ready.insert(slot),
+                _ => {}
+            }
+            assert_eq!(ready.peek(), expected.first().copied());
+        }
+    }
+}

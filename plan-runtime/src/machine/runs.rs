@@ -1,0 +1,398 @@
+//! Runs of steps that are not plain: their elements and rounds, from the start of the step to its end.
+
+use super::core::{Core, Todo};
+use super::describe::{Amounts, Recovery};
+use super::event::{Ask, CallError, Reply};
+use super::ids::{BodyId, Id, RunId, Slot};
+use super::lookup::Lookup;
+use super::loss::{Cutoff, Full, Loss, Reason};
+use super::rows::Asked;
+use super::state::{Doing, Fate, RunFlags, StepRun, Try, WHOLE};
+use super::tables::StepBody;
+use super::word::StepStatus;
+use std::collections::VecDeque;
+
+impl Core<'_> {
+    /// Starts a step that is not plain.
+    pub(super) fn start_run(&mut self, slot: Slot) {
+        let tables = self.tables;
+        let hot = &mut self.hot[slot.index()];
+        let scope = hot.scope();
+        let it = &mut self.scopes[scope];
+        let step = it.step(slot);
+        if hot.status() != StepStatus::Waiting {
+            return;
+        }
+        // The step was ready, and then its scope failed.
+        if hot.is_work() && it.stops_work() {
+            it.open -= 1;
+            return self.todo.push_back(Todo::Scope(scope));
+        }
+        let Some(cold) = tables.cold_of(it.row, step) else {
+            return;
+        };
+        hot.start();
+        let of = &tables.colds[cold];
+        let new = StepRun {
+            scope,
+            slot,
+            step,
+            cold,
+            amounts: of.amounts,
+            tries: Vec::new(),
+            free_try: None,
+            elements: Vec::new(),
+            queue: VecDeque::new(),
+            running: 0,
+            asking: 0,
+            outstanding: 1,
+            failed: None,
+            left: Loss::default(),
+            deadline: None,
+            is: RunFlags::default(),
+        };
+        let run = match self.desk.runs.free.pop() {
+            Some(run) => {
+                let old = &mut self.desk.runs.rows[run];
+                let (mut tries, mut elements) = (
+                    std::mem::take(&mut old.tries),
+                    std::mem::take(&mut old.elements),
+                );
+                tries.clear();
+                elements.clear();
+                *old = StepRun {
+                    tries,
+                    elements,
+                    ..new
+                };
+                run
+            }
+            None => {
+                // There are no more runs than slots.
+                self.desk.runs.rows.rows.push(new);
+                RunId(self.desk.runs.rows.rows.len() as u32 - 1)
+            }
+        };
+        let first = tables.rows[it.row].colds.start as usize;
+        it.runs[cold.place() - first] = Some(run);
+        self.todo.push_back(Todo::Run(run));
+        if of.timing.amounts {
+            self.desk.ask(run, Asked::Amounts(run));
+        } else {
+            self.enter(run, of.body, WHOLE);
+        }
+    }
+
+    /// Does a body, up to the next call, scope or question.
+    fn enter(&mut self, run: RunId, body: BodyId, element: u32) {
+        let mut element = element;
+        match self.tables.bodies[body] {
+            StepBody::If(..) | StepBody::For(_) => {
+                return self.desk.ask(run, Asked::Body { run, body, element });
+            }
+            StepBody::Loop(_) => {
+                element = self.desk.runs.rows[run].add_element(element, 0);
+                self.desk.limit_loop(run);
+            }
+            StepBody::Call | StepBody::Await | StepBody::Scope(_) => {}
+        }
+        self.begin_try(run, Try::new(body, element, 1));
+    }
+
+    /// Takes an answer, unless it does not matter any more.
+    pub(super) fn answered(&mut self, ask: Ask, reply: Reply) {
+        let Some(asked) = self.desk.asks.take(ask) else {
+            return;
+        };
+        if let Some(run) = asked.run() {
+            self.desk.runs.rows[run].asking -= 1;
+            self.todo.push_back(Todo::Run(run));
+        }
+        // A reply of another kind is as good as 0.
+        let number = match reply {
+            Reply::Number(number) => Ok(number),
+            Reply::Amounts(_) => Ok(0),
+            Reply::Failed(error) => Err(error),
+        };
+        match asked {
+            Asked::Output(scope) => self.output_made(scope, reply),
+            Asked::Body { run, body, element } => self.body_answered(run, body, element, number),
+            Asked::Again { run, attempt } => self.round_ended(run, attempt, number),
+            Asked::Amounts(run) => {
+                let amounts = match reply {
+                    Reply::Amounts(amounts) => amounts,
+                    Reply::Number(_) => Amounts::DEFAULT,
+                    Reply::Failed(error) => return self.fail_value(run, WHOLE, error),
+                };
+                let it = &mut self.desk.runs.rows[run];
+                it.amounts = amounts;
+                let body = self.tables.colds[it.cold].body;
+                self.enter(run, body, WHOLE);
+            }
+        }
+    }
+
+    fn body_answered(
+        &mut self,
+        run: RunId,
+        body: BodyId,
+        element: u32,
+        number: Result<u32, CallError>,
+    ) {
+        let tables = self.tables;
+        let it = &mut self.desk.runs.rows[run];
+        match (tables.bodies[body], number) {
+            (StepBody::If(first, count), Ok(branch)) if (1..=count).contains(&branch) => {
+                self.enter(run, tables.branch(first, branch - 1), element);
+            }
+            (StepBody::For(inner), Ok(length)) => {
+                let elements = it.elements.len() as u64 + u64::from(length);
+                if elements > u64::from(self.settings.capacity.elements) {
+                    let reason = Reason::Full(Full::Elements);
+                    let fault = Lookup(self).fault(run, element, 0, reason);
+                    return self.fail_run(run, element, Loss::of(fault));
+                }
+                it.outstanding = it.outstanding - 1 + length;
+                let first = it.elements.len() as u32 + 1;
+                for place in 0..length {
+                    it.add_element(element, place);
+                }
+                // The first element in the list starts first, also of a list in a list.
+                let new = (first..first + length).rev();
+                new.for_each(|element| it.queue.push_front((inner, element)));
+            }
+            (_, Ok(_)) => {
+                it.outstanding -= 1;
+                it.is.skipped |= element == WHOLE;
+            }
+            (StepBody::For(_), Err(error)) => self.fail_value(run, element, error),
+            (_, Err(CallError { error, transient })) => {
+                let mut fault = Lookup(self).fault(run, element, 0, Reason::Error(error));
+                fault.transient = transient;
+                self.fail(run, element, Loss::of(fault));
+            }
+        }
+    }
+
+    /// A value that the whole step needs cannot be made.
+    fn fail_value(&mut self, run: RunId, element: u32, error: CallError) {
+        let reason = Reason::Error(error.error);
+        let mut fault = Lookup(self).fault(run, element, 0, reason);
+        fault.transient = error.transient;
+        self.fail_run(run, element, Loss::of(fault));
+    }
+
+    /// The condition of a loop is known, after a round.
+    fn round_ended(&mut self, run: RunId, attempt: u32, again: Result<u32, CallError>) {
+        let it = &self.desk.runs.rows[run];
+        let tried = &it.tries[attempt as usize];
+        let (element, is_kept) = (tried.element, tried.fate == Fate::Kept);
+        let round = it.place(element);
+        let most = it.amounts.at_most;
+        let is_stopping = it.is.cut || self.scopes[it.scope].stops_work();
+        let reason = match again {
+            Err(error) => return self.fail_value(run, element, error),
+            Ok(0) => None,
+            Ok(_) if round + 1 >= most => Some(Reason::TooManyRounds(most)),
+            Ok(_) if it.is.late => Some(Reason::Deadline),
+            Ok(_) if is_stopping => {
+                self.desk.runs.rows[run].is.cut = true;
+                return;
+            }
+            Ok(_) => return self.next_round(run, attempt, is_kept),
+        };
+        match reason {
+            None => self.desk.runs.rows[run].outstanding -= 1,
+            Some(reason) => {
+                let number = tried.number;
+                let fault = Lookup(self).fault(run, element, number, reason);
+                self.fail_run(run, element, Loss::of(fault));
+            }
+        }
+    }
+
+    fn next_round(&mut self, run: RunId, attempt: u32, is_kept: bool) {
+        let keeps = is_kept || self.settings.keeps_all;
+        let it = &mut self.desk.runs.rows[run];
+        let tried = &mut it.tries[attempt as usize];
+        let (body, mut element, every) = (tried.body, tried.element, tried.every.take());
+        // If no round can be undone, only the last round has rows.
+        if keeps {
+            let before = it.elements[element as usize - 1];
+            element = it.add_element(before.around, before.place + 1);
+        } else {
+            it.elements[element as usize - 1].place += 1;
+            it.free_try(attempt);
+        }
+        let mut next = Try::new(body, element, 1);
+        let Some(timer) = every else {
+            return self.begin_try(run, next);
+        };
+        next.doing = Doing::Every;
+        next.every = Some(timer);
+        it.running += 1;
+        let attempt = it.add_try(next);
+        self.desk.calls.move_to(timer, attempt);
+    }
+
+    /// Starts further elements, or ends the step. If the step fails or is cut, its elements are undone first.
+    pub(super) fn settle_run(&mut self, run: RunId) {
+        let it = &mut self.desk.runs.rows[run];
+        if it.is.ended {
+            return;
+        }
+        if !it.queue.is_empty() && self.scopes[it.scope].stops_work() {
+            it.is.cut = true;
+            it.queue.clear();
+        }
+        loop {
+            let it = &mut self.desk.runs.rows[run];
+            // The elements of a list in a list come before the next element of the outer list.
+            let may_start = it.failed.is_none() && !it.is.cut && it.asking == 0;
+            if !may_start || it.running >= it.amounts.at_once.max(1) {
+                break;
+            }
+            let Some((body, element)) = it.queue.pop_front() else {
+                break;
+            };
+            self.enter(run, body, element);
+        }
+        let it = &mut self.desk.runs.rows[run];
+        if it.running + it.asking > 0 || !it.queue.is_empty() {
+            return;
+        }
+        let (scope, slot) = (it.scope, it.slot);
+        // Undo steps do not count in time limits.
+        self.desk.unlimit_loop(run);
+        let it = &mut self.desk.runs.rows[run];
+        if it.failed.is_some() || it.outstanding > 0 {
+            if self.undo_run(run) {
+                self.end_failed(run);
+            }
+            return;
+        }
+        it.is.ended = true;
+        let status = match it.is {
+            RunFlags { skipped: true, .. } => StepStatus::Skipped,
+            RunFlags { missed: true, .. } => StepStatus::Recovered,
+            _ => StepStatus::Completed,
+        };
+        if !self.hot[slot.index()].is_work() {
+            // The effects of an undo step or an always step stay once the step has succeeded.
+            let kept = it.tries.iter_mut().filter(|it| it.fate == Fate::Kept);
+            for tried in kept {
+                tried.fate = Fate::Over;
+                if let Doing::Scope(scope) = tried.doing
+                    && !self.settings.keeps_all
+                {
+                    self.released.push(scope);
+                }
+            }
+        }
+        self.finish_step(scope, slot, status, None);
+    }
+
+    /// Ends a step that has failed or was cut, whose elements are undone.
+    fn end_failed(&mut self, run: RunId) {
+        let it = &mut self.desk.runs.rows[run];
+        it.is.ended = true;
+        let (scope, slot) = (it.scope, it.slot);
+        let left = std::mem::take(&mut it.left);
+        let Some(failed) = it.failed.take() else {
+            self.scopes[scope].left.add(left);
+            return self.finish_step(scope, slot, StepStatus::Cancelled, None);
+        };
+        let mut loss = failed.1;
+        loss.add(left);
+        let is_absorbed = match self.tables.colds[it.cold].recovery {
+            _ if it.is.doomed => false,
+            Recovery::Catch => true,
+            Recovery::Replace => loss.not_undone.is_empty(),
+            Recovery::No | Recovery::CatchEach | Recovery::ReplaceEach => false,
+        };
+        if is_absorbed {
+            self.finish_step(scope, slot, StepStatus::Recovered, None);
+        } else {
+            self.finish_step(scope, slot, StepStatus::Failed, Some(loss));
+        }
+    }
+
+    /// Starts nothing more of a step: waits end, and no attempt follows another.
+    pub(super) fn stop_run(&mut self, run: RunId) {
+        // The condition of a loop is still asked after its round.
+        let is_start = |it: &Asked| it.run() == Some(run) && !matches!(it, Asked::Again { .. });
+        let it = &mut self.desk.runs.rows[run];
+        if it.is.ended {
+            return;
+        }
+        let dropped = if it.asking > 0 {
+            self.desk.asks.drop_where(is_start)
+        } else {
+            0
+        };
+        it.asking -= dropped;
+        it.is.cut |= dropped > 0 || !it.queue.is_empty();
+        it.queue.clear();
+        for attempt in it.in_order() {
+            let it = &mut self.desk.runs.rows[run];
+            if !it.runs(attempt) {
+                continue;
+            }
+            match &mut it.tries[attempt as usize].doing {
+                Doing::Await(_) | Doing::Every => {
+                    it.is.cut = true;
+                    self.desk.end_try(run, attempt);
+                }
+                Doing::Backoff(_, loss) => {
+                    let loss = std::mem::take(&mut **loss);
+                    let element = it.tries[attempt as usize].element;
+                    self.desk.end_try(run, attempt);
+                    self.fail(run, element, loss);
+                }
+                _ => {}
+            }
+        }
+        self.todo.push_back(Todo::Run(run));
+    }
+
+    /// Drops the calls of a step, because another step has failed or the scope was ended before its time.
+    pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, is_doomed: bool) {
+        let it = &mut self.desk.runs.rows[run];
+        if it.is.ended {
+            return;
+        }
+        it.is.doomed |= is_doomed;
+        if let Some(failed) = it.failed.take_if(|it| it.1.not_undone.is_empty()) {
+            it.left.add(failed.1.of_undo_steps());
+        }
+        self.cut_tries(run, cutoff);
+    }
+
+    /// Ends a step with everything inside it, and without undo steps.
+    pub(super) fn drop_run(&mut self, run: RunId) {
+        self.desk.unlimit_loop(run);
+        let it = &mut self.desk.runs.rows[run];
+        if it.asking > 0 {
+            self.desk.asks.drop_where(|it| it.run() == Some(run));
+        }
+        it.asking = 0;
+        it.queue.clear();
+        it.is.ended = true;
+        for attempt in it.in_order() {
+            let tried = &self.desk.runs.rows[run].tries[attempt as usize];
+            match (&tried.doing, tried.fate) {
+                (Doing::Scope(scope), Fate::Runs | Fate::IsUndone) => {
+                    let scope = *scope;
+                    self.drop_scope(scope);
+                    let left = Lookup(self).undoing(scope).of_undo_steps();
+                    let it = &mut self.desk.runs.rows[run];
+                    it.left.add(left);
+                    it.tries[attempt as usize].fate = Fate::Over;
+                    self.desk.drop_timers(run, attempt);
+                }
+                (_, Fate::Runs) => self.desk.end_try(run, attempt),
+                _ => {}
+            }
+        }
+    }
+}

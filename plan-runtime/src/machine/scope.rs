@@ -1,0 +1,417 @@
+//! Scopes: their work, then their undo steps, then their always steps.
+
+use super::core::{Core, Over, Reaction, Todo};
+use super::event::{CallError, Command, Question, Reply};
+use super::ids::{CallId, RowId, ScopeId, Slot, StepId};
+use super::lookup::Lookup;
+use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
+use super::rows::Asked;
+use super::state::{Doing, Fate, Owner, Phase, ScopeRun};
+use super::word::StepStatus;
+
+impl Core<'_> {
+    /// Begins a scope: the run, a block, an element, a round or a called plan.
+    pub(super) fn begin_scope(
+        &mut self,
+        row: RowId,
+        owner: Option<Owner>,
+    ) -> Result<ScopeId, Full> {
+        let tables = self.tables;
+        let of = &tables.rows[row];
+        let depth = owner.map_or(0, |owner| {
+            self.scopes[self.desk.runs.rows[owner.run].scope].depth + 1
+        });
+        if depth >= self.settings.capacity.depth {
+            return Err(Full::Depth);
+        }
+        let start = &tables.hot[of.first as usize..(of.first + of.len) as usize];
+        let (scope, mut it) = if let Some(scope) = self.free[row] {
+            let old = &mut self.scopes[scope];
+            let next = Some(ScopeId(old.open)).filter(|next| *next != scope);
+            let mut it = ScopeRun::new(row, of.first, old.slot(StepId(of.first)), owner);
+            it.runs = std::mem::take(&mut old.runs);
+            self.free[row] = next;
+            let base = it.slot(StepId(of.first)).index();
+            let hot = &mut self.hot[base..base + start.len()];
+            for (hot, start) in hot.iter_mut().zip(start) {
+                *hot = start.within(scope);
+            }
+            (scope, it)
+        } else {
+            let most = self.settings.capacity;
+            let scope = ScopeId(self.scopes.next(most.scopes).ok_or(Full::Scopes)?);
+            let base = self.hot.len();
+            if base + start.len() > most.slots as usize {
+                return Err(Full::Slots);
+            }
+            self.hot.extend(start.iter().map(|it| it.within(scope)));
+            self.ready.grow(self.hot.len());
+            let it = ScopeRun::new(row, of.first, Slot(base as u32), owner);
+            (scope, it)
+        };
+        it.runs.clear();
+        it.runs
+            .resize((of.colds.end - of.colds.start) as usize, None);
+        it.depth = depth;
+        let roots = tables.roots(row);
+        it.open = roots.len() as u32;
+        for step in roots {
+            let slot = it.slot(*step);
+            self.make_ready(slot);
+        }
+        if it.open == 0 {
+            self.todo.push_back(Todo::Scope(scope));
+        }
+        if scope.index() == self.scopes.rows.len() {
+            self.scopes.rows.push(it);
+        } else {
+            self.scopes[scope] = it;
+        }
+        Ok(scope)
+    }
+
+    fn make_ready(&mut self, slot: Slot) {
+        if self.hot[slot.index()].is_plain() {
+            self.ready.insert(slot);
+        } else {
+            self.todo.push_back(Todo::Start(slot));
+        }
+    }
+
+    /// Ends a step.
+    pub(super) fn finish_step(
+        &mut self,
+        scope: ScopeId,
+        slot: Slot,
+        status: StepStatus,
+        loss: Option<Loss>,
+    ) {
+        let tables = self.tables;
+        let hot = &mut self.hot[slot.index()];
+        hot.set(status);
+        let (is_work, is_always) = (hot.is_work(), hot.is_always());
+        let it = &mut self.scopes[scope];
+        let (row, step) = (it.row, it.step(slot));
+        if let Some(mut loss) = loss {
+            if !is_work {
+                let duty = if is_always {
+                    FaultDuty::Always
+                } else {
+                    FaultDuty::Undo
+                };
+                loss.faults.iter_mut().for_each(|it| it.duty = duty);
+            }
+            it.losses.insert(step, loss);
+        }
+        if !is_work && !is_always {
+            let cold = tables.cold_of(row, step);
+            let undone = cold.and_then(|cold| tables.colds[cold].undoes);
+            return self.undo_inside(scope, undone.expect("an undo step undoes a step"));
+        }
+        let frees_readers = match status {
+            _ if is_always => true,
+            StepStatus::Failed => {
+                self.work_failed(scope, step);
+                false
+            }
+            StepStatus::Cancelled => false,
+            _ => !it.stops_work(),
+        };
+        if frees_readers {
+            for reader in tables.readers(step) {
+                let it = &mut self.scopes[scope];
+                let slot = it.slot(*reader);
+                let hot = &mut self.hot[slot.index()];
+                hot.waiting -= 1;
+                if hot.waiting == 0 {
+                    it.open += u32::from(is_work);
+                    self.make_ready(slot);
+                }
+            }
+        }
+        self.scopes[scope].open -= 1;
+        self.todo.push_back(Todo::Scope(scope));
+    }
+
+    fn work_failed(&mut self, scope: ScopeId, by: StepId) {
+        let tables = self.tables;
+        let it = &mut self.scopes[scope];
+        it.has_failed = true;
+        // The first failed step in the plan blocks a step that needs several failed steps.
+        let mut open = vec![by];
+        while let Some(step) = open.pop() {
+            for &reader in tables.readers(step) {
+                let hot = &mut self.hot[it.slot(reader).index()];
+                match hot.status() {
+                    StepStatus::Waiting => hot.set(StepStatus::Blocked),
+                    StepStatus::Blocked if by < it.blocked[&reader] => {}
+                    _ => continue,
+                }
+                it.blocked.insert(reader, by);
+                open.push(reader);
+            }
+        }
+        if self.settings.reaction != Reaction::Continue {
+            self.stop_work(scope);
+        }
+        if self.settings.reaction == Reaction::Cancel {
+            self.drop_work(scope, Cutoff::Beside);
+        }
+    }
+
+    /// Starts nothing more of the work: waits end, and no attempt follows another.
+    fn stop_work(&mut self, scope: ScopeId) {
+        let tables = self.tables;
+        let it = &mut self.scopes[scope];
+        if std::mem::replace(&mut it.is_stopping, true) {
+            return;
+        }
+        for step in tables.rows[it.row].steps() {
+            if self.ready.remove(it.slot(step)) {
+                it.open -= 1;
+            }
+        }
+        for number in 0..self.scopes[scope].runs.len() {
+            if let Some(run) = self.scopes[scope].runs[number] {
+                self.stop_run(run);
+            }
+        }
+    }
+
+    fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
+        let tables = self.tables;
+        let row = self.scopes[scope].row;
+        let is_doomed = self.scopes[scope].cutoff.is_some();
+        for step in tables.rows[row].steps() {
+            let slot = self.scopes[scope].slot(step);
+            let hot = &mut self.hot[slot.index()];
+            if !hot.is_running() || !hot.is_work() {
+                continue;
+            }
+            if hot.is_plain() {
+                hot.set(StepStatus::Cancelled);
+                self.scopes[scope].open -= 1;
+                self.desk.calling -= 1;
+                self.desk.out.push_back(Command::Drop(CallId(slot.0)));
+            } else if let Some(run) = Lookup(self).run_of(scope, step) {
+                self.cut_run(run, cutoff, is_doomed);
+            }
+        }
+        self.todo.push_back(Todo::Scope(scope));
+    }
+
+    /// Ends a scope before its time. If the work has ended, that changes nothing.
+    pub(super) fn cut_scope(&mut self, scope: ScopeId, cutoff: Cutoff) {
+        let it = &mut self.scopes[scope];
+        if it.phase == Phase::Output {
+            it.phase = Phase::Work;
+            self.desk.asks.drop_where(|it| *it == Asked::Output(scope));
+        }
+        if it.phase == Phase::Work {
+            it.cutoff = it.cutoff.or(Some(cutoff));
+            self.stop_work(scope);
+            self.drop_work(scope, cutoff);
+        }
+    }
+
+    /// Begins the next phase of a scope, if the phase has ended.
+    pub(super) fn settle_scope(&mut self, scope: ScopeId) {
+        let it = &mut self.scopes[scope];
+        if it.open != 0 {
+            return;
+        }
+        match it.phase {
+            Phase::Work => {
+                it.has_failed |= it.cutoff.is_some();
+                if it.has_failed {
+                    self.begin_undo(scope);
+                } else if self.tables.rows[it.row].has_output {
+                    it.phase = Phase::Output;
+                    let ask = self.desk.asks.open(Asked::Output(scope));
+                    let question = Question::Output(scope);
+                    self.desk.out.push_back(Command::Evaluate(ask, question));
+                } else {
+                    self.begin_always(scope);
+                }
+            }
+            Phase::Undo if !it.is_undone => self.begin_always(scope),
+            Phase::Undo | Phase::Always => {
+                it.phase = Phase::Over;
+                self.todo.push_back(Todo::Over(scope));
+            }
+            Phase::Output | Phase::Over => {}
+        }
+    }
+
+    /// The driver has made the value of a scope, or has failed to.
+    pub(super) fn output_made(&mut self, scope: ScopeId, reply: Reply) {
+        let Reply::Failed(CallError { error, transient }) = reply else {
+            return self.begin_always(scope);
+        };
+        let fault = Fault {
+            trail: Lookup(self).trail_of(scope),
+            reason: Reason::Error(error),
+            transient,
+            attempts: 1,
+            blocked: Vec::new(),
+            duty: FaultDuty::Work,
+        };
+        let it = &mut self.scopes[scope];
+        it.has_failed = true;
+        it.left.add(Loss::of(fault));
+        self.begin_undo(scope);
+    }
+
+    /// Begins to undo a scope: each step after all steps that need it. So steps count their readers that are not undone.
+    pub(super) fn begin_undo(&mut self, scope: ScopeId) {
+        let tables = self.tables;
+        let it = &mut self.scopes[scope];
+        it.phase = Phase::Undo;
+        let row = &tables.rows[it.row];
+        self.todo.push_back(Todo::Scope(scope));
+        if !row.can_undo {
+            return;
+        }
+        it.open = row.work;
+        for step in row.steps() {
+            let hot = &mut self.hot[it.slot(step).index()];
+            if hot.is_work() {
+                hot.waiting = tables.readers(step).len() as u32;
+                if hot.waiting == 0 {
+                    self.todo.push_back(Todo::Undo(scope, step));
+                }
+            }
+        }
+    }
+
+    pub(super) fn undo_step(&mut self, scope: ScopeId, step: StepId) {
+        let it = &self.scopes[scope];
+        if it.phase != Phase::Undo {
+            return;
+        }
+        if let Some(undo) = self.tables.undo_of(it.row, step)
+            && self.hot[it.slot(step).index()].status() == StepStatus::Completed
+        {
+            let slot = it.slot(undo);
+            return self.start_run(slot);
+        }
+        self.undo_inside(scope, step);
+    }
+
+    /// Undoes the scopes in a step, after the step's own undo step.
+    pub(super) fn undo_inside(&mut self, scope: ScopeId, step: StepId) {
+        if let Some(run) = Lookup(self).run_of(scope, step)
+            && !self.undo_run(run)
+        {
+            return;
+        }
+        let it = &mut self.scopes[scope];
+        it.open -= 1;
+        for &need in self.tables.needs(step) {
+            let hot = &mut self.hot[it.slot(need).index()];
+            hot.waiting -= 1;
+            if hot.waiting == 0 {
+                self.todo.push_back(Todo::Undo(scope, need));
+            }
+        }
+        self.todo.push_back(Todo::Scope(scope));
+    }
+
+    fn begin_always(&mut self, scope: ScopeId) {
+        let tables = self.tables;
+        let it = &mut self.scopes[scope];
+        it.phase = Phase::Always;
+        let row = &tables.rows[it.row];
+        it.open = row.always;
+        if row.always > 0 {
+            for step in row.steps() {
+                let slot = it.slot(step);
+                if self.hot[slot.index()].is_always() && tables.needs(step).is_empty() {
+                    self.todo.push_back(Todo::Start(slot));
+                }
+            }
+        }
+        self.todo.push_back(Todo::Scope(scope));
+    }
+
+    pub(super) fn scope_over(&mut self, scope: ScopeId) {
+        let it = &self.scopes[scope];
+        let Some(Owner { run, attempt }) = it.owner else {
+            if self.over == Over::No {
+                self.over = Over::Yes;
+            }
+            return;
+        };
+        if it.is_undone {
+            self.undone_inside(run, attempt);
+        } else {
+            let result = Lookup(self).result(scope);
+            self.attempt_ended(run, attempt, result);
+        }
+    }
+
+    /// Ends a scope without its undo and always steps.
+    pub(super) fn drop_scope(&mut self, scope: ScopeId) {
+        let tables = self.tables;
+        let it = &self.scopes[scope];
+        if it.phase == Phase::Over {
+            return;
+        }
+        let row = it.row;
+        for number in 0..it.runs.len() {
+            if let Some(run) = self.scopes[scope].runs[number] {
+                self.drop_run(run);
+            }
+        }
+        for step in tables.rows[row].steps() {
+            let slot = self.scopes[scope].slot(step);
+            let hot = &mut self.hot[slot.index()];
+            if !self.ready.remove(slot) && hot.is_running() {
+                hot.set(StepStatus::Cancelled);
+                if hot.is_plain() {
+                    self.desk.calling -= 1;
+                    self.desk.out.push_back(Command::Drop(CallId(slot.0)));
+                }
+            }
+        }
+        let it = &mut self.scopes[scope];
+        if it.phase == Phase::Output {
+            self.desk.asks.drop_where(|it| *it == Asked::Output(scope));
+        }
+        it.has_failed |= matches!(it.phase, Phase::Work | Phase::Output);
+        it.phase = Phase::Over;
+        if it.owner.is_none() && self.over == Over::No {
+            self.over = Over::Yes;
+        }
+    }
+
+    /// Frees the row of an ended scope as soon as the driver has taken all commands.
+    pub(super) fn release(&mut self, scope: ScopeId) {
+        if !self.settings.keeps_all {
+            self.released.push(scope);
+        }
+    }
+
+    /// Frees the rows of ended scopes and calls. Call this method when the driver has taken all commands: after that, no event names these rows.
+    pub(super) fn recycle(&mut self) {
+        self.desk.calls.recycle();
+        while let Some(scope) = self.released.pop() {
+            let it = &mut self.scopes[scope];
+            let (row, runs) = (it.row, std::mem::take(&mut it.runs));
+            for run in runs.iter().flatten() {
+                let it = &mut self.desk.runs.rows[*run];
+                for tried in it.tries.drain(..) {
+                    if let (Doing::Scope(inner), Fate::Kept) = (tried.doing, tried.fate) {
+                        self.released.push(inner);
+                    }
+                }
+                self.desk.runs.free.push(*run);
+            }
+            let it = &mut self.scopes[scope];
+            it.runs = runs;
+            // The last of the list leads to itself.
+            it.open = self.free[row].map_or(scope.0, |next| next.0);
+            self.free[row] = Some(scope);
+        }
+    }
+}

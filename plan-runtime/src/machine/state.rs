@@ -1,0 +1,275 @@
+//! The parts of a run: its scopes, and the runs of steps that are not plain.
+
+use super::describe::Amounts;
+use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, Slot, StepId, Table};
+use super::loss::{Cutoff, Loss, Reason};
+use std::collections::{BTreeMap, VecDeque};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Work,
+    /// The driver makes the value.
+    Output,
+    Undo,
+    Always,
+    Over,
+}
+
+/// The attempt that opened a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) run: RunId,
+    pub(super) attempt: u32,
+}
+
+/// The run of a scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ScopeRun {
+    /// In the work: steps that are ready or run. Then steps that are not undone, then always steps that are not over.
+    pub(super) open: u32,
+    /// The difference between a step and its slot.
+    shift: u32,
+    pub(super) row: RowId,
+    pub(super) phase: Phase,
+    /// `true` if no further step of the work starts.
+    pub(super) is_stopping: bool,
+    pub(super) has_failed: bool,
+    /// `true` if the scope has succeeded, and is undone because the scope around it fails.
+    pub(super) is_undone: bool,
+    pub(super) cutoff: Option<Cutoff>,
+    pub(super) owner: Option<Owner>,
+    pub(super) depth: u32,
+    /// The runs of the steps that are not plain, in the order of `Tables::colds`.
+    pub(super) runs: Vec<Option<RunId>>,
+    pub(super) losses: BTreeMap<StepId, Loss>,
+    /// Steps that do not run, with the first failed step that they need.
+    pub(super) blocked: BTreeMap<StepId, StepId>,
+    /// The results of undo steps in inner scopes that no failure of a step holds.
+    pub(super) left: Loss,
+}
+
+impl ScopeRun {
+    pub(super) fn new(row: RowId, first: u32, base: Slot, owner: Option<Owner>) -> Self {
+        Self {
+            open: 0,
+            shift: base.0.wrapping_sub(first),
+            row,
+            phase: Phase::Work,
+            is_stopping: false,
+            has_failed: false,
+            is_undone: false,
+            cutoff: None,
+            owner,
+            depth: 0,
+            runs: Vec::new(),
+            losses: BTreeMap::new(),
+            blocked: BTreeMap::new(),
+            left: Loss::default(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, step: StepId) -> Slot {
+        Slot(step.0.wrapping_add(self.shift))
+    }
+
+    #[inline]
+    pub(super) fn step(&self, slot: Slot) -> StepId {
+        StepId(slot.0.wrapping_sub(self.shift))
+    }
+
+    /// Returns `true` if the work has not ended, and no further step of the work starts.
+    pub(super) fn stops_work(&self) -> bool {
+        self.is_stopping && self.phase == Phase::Work
+    }
+}
+
+/// An element or a round, as the element around it and its place there. `WHOLE` is no element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Element {
+    pub(super) around: u32,
+    pub(super) place: u32,
+}
+
+/// The step itself, where steps have elements.
+pub(super) const WHOLE: u32 = 0;
+
+/// The run of a step that is not plain: its elements or rounds, each with its attempts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StepRun {
+    pub(super) scope: ScopeId,
+    pub(super) slot: Slot,
+    pub(super) step: StepId,
+    pub(super) cold: ColdId,
+    pub(super) amounts: Amounts,
+    pub(super) tries: Vec<Try>,
+    /// The last try whose row is free. Each leads to the next by its element.
+    pub(super) free_try: Option<u32>,
+    /// The element with the number `n` is at `n - 1`.
+    pub(super) elements: Vec<Element>,
+    /// Bodies of elements that have not started.
+    pub(super) queue: VecDeque<(BodyId, u32)>,
+    /// Attempts that run or wait for their start, and questions that are open.
+    pub(super) running: u32,
+    pub(super) asking: u32,
+    /// Elements that have no value yet.
+    pub(super) outstanding: u32,
+    pub(super) failed: Option<Box<(u32, Loss)>>,
+    pub(super) left: Loss,
+    /// The timer of a loop with a time limit.
+    pub(super) deadline: Option<CallId>,
+    pub(super) is: RunFlags,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RunFlags {
+    /// Another value replaces the value of an element.
+    pub(super) missed: bool,
+    pub(super) skipped: bool,
+    /// Calls of the step were dropped, or an element or an attempt will not start.
+    pub(super) cut: bool,
+    /// The scope around the step was ended before its time, so that no value replaces a failure.
+    pub(super) doomed: bool,
+    /// The loop has reached its time limit.
+    pub(super) late: bool,
+    pub(super) ended: bool,
+}
+
+/// An attempt of an element or a round, or the wait before the attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Try {
+    pub(super) body: BodyId,
+    pub(super) element: u32,
+    pub(super) number: u32,
+    pub(super) doing: Doing,
+    pub(super) fate: Fate,
+    /// The time limit that the attempt has reached.
+    pub(super) late: Option<Reason>,
+    pub(super) timeout: Option<CallId>,
+    pub(super) deadline: Option<CallId>,
+    /// The timer of a round whose successor has to wait.
+    pub(super) every: Option<CallId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// A call that a driver has, or has not.
+    Call {
+        call: CallId,
+        has_started: bool,
+    },
+    Await(CallId),
+    Scope(ScopeId),
+    /// The wait before the attempt, after this failure of the one before.
+    Backoff(CallId, Box<Loss>),
+    /// The wait before a round.
+    Every,
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Runs,
+    /// The attempt has succeeded, and may have to be undone.
+    Kept,
+    IsUndone,
+    Over,
+}
+
+impl StepRun {
+    /// The places of an element in the lists around it.
+    pub(super) fn places(&self, mut element: u32) -> Vec<u32> {
+        let mut places = Vec::new();
+        while element != WHOLE {
+            let Element { around, place } = self.elements[element as usize - 1];
+            places.push(place);
+            element = around;
+        }
+        places.reverse();
+        places
+    }
+
+    pub(super) fn place(&self, element: u32) -> u32 {
+        element
+            .checked_sub(1)
+            .map_or(0, |at| self.elements[at as usize].place)
+    }
+
+    pub(super) fn add_element(&mut self, around: u32, place: u32) -> u32 {
+        self.elements.push(Element { around, place });
+        self.elements.len() as u32
+    }
+
+    /// Notes the failure of an element. The failure of the first element in the list counts, and the results of all undo steps.
+    pub(super) fn note(&mut self, element: u32, loss: Loss) {
+        let other = match &mut self.failed {
+            None => {
+                self.failed = Some(Box::new((element, loss)));
+                return;
+            }
+            Some(noted) => {
+                let is_first = element != noted.0 && {
+                    let noted = noted.0;
+                    self.places(element) < self.places(noted)
+                };
+                match &mut self.failed {
+                    Some(noted) if is_first => std::mem::replace(&mut **noted, (element, loss)).1,
+                    _ => loss,
+                }
+            }
+        };
+        self.left.add(other.of_undo_steps());
+    }
+
+    pub(super) fn add_try(&mut self, tried: Try) -> u32 {
+        match self.free_try {
+            Some(at) => {
+                let free = std::mem::replace(&mut self.tries[at as usize], tried);
+                self.free_try = free.element.checked_sub(1);
+                at
+            }
+            None => {
+                // Most steps have one attempt at one time.
+                if self.tries.is_empty() {
+                    self.tries.reserve_exact(1);
+                }
+                self.tries.push(tried);
+                self.tries.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Frees the row of a try that is over. The rows of rounds stay in order, since only the last of these ends.
+    pub(super) fn free_try(&mut self, at: u32) {
+        if at as usize + 1 == self.tries.len() {
+            self.tries.pop();
+            return;
+        }
+        let tried = &mut self.tries[at as usize];
+        tried.doing = Doing::Nothing;
+        tried.element = self.free_try.map_or(0, |next| next + 1);
+        self.free_try = Some(at);
+    }
+
+    /// The tries in the order of their elements. The order of the rows depends on rows that were used before.
+    pub(super) fn in_order(&self) -> Vec<u32> {
+        let mut tries: Vec<u32> = (0..self.tries.len() as u32).collect();
+        tries.sort_unstable_by_key(|at| {
+            let tried = &self.tries[*at as usize];
+            (tried.element, tried.number)
+        });
+        tries
+    }
+
+    pub(super) fn runs(&self, attempt: u32) -> bool {
+        let tried = self.tries.get(attempt as usize);
+        tried.is_some_and(|it| it.fate == Fate::Runs)
+    }
+}
+
+/// Runs of steps, whose rows are used again with their memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Runs {
+    pub(super) rows: Table<RunId, StepRun>,
+    pub(super) free: Vec<RunId>,
+}

@@ -1,0 +1,482 @@
+//! A plan as flat tables. The steps of all scopes are numbered through, and the steps of one scope follow each other.
+
+use super::describe::{Amounts, Block, Duty, Node, NodeBody, Recovery, Timing};
+use super::ids::{BodyId, ColdId, Id, RowId, StepId, Table};
+use super::word::{Hot, StepStatus};
+use std::collections::VecDeque;
+use std::fmt;
+use std::ops::Range;
+
+/// The first edge of a step in each of the two tables of edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct StepRow {
+    readers: u32,
+    needs: u32,
+}
+
+/// The description of a step that is not plain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cold {
+    pub(super) body: BodyId,
+    pub(super) recovery: Recovery,
+    pub(super) amounts: Amounts,
+    pub(super) timing: Timing,
+    /// The step that the step undoes.
+    pub(super) undoes: Option<StepId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepBody {
+    Call,
+    Await,
+    /// The branches, as places in `branches`.
+    If(u32, u32),
+    For(BodyId),
+    Loop(RowId),
+    Scope(RowId),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ScopeRow {
+    pub(super) first: u32,
+    pub(super) len: u32,
+    /// The number of steps of each duty.
+    pub(super) work: u32,
+    pub(super) always: u32,
+    /// The rows of `colds`, `roots` and `undos` that belong to the scope.
+    pub(super) colds: Range<u32>,
+    roots: Range<u32>,
+    undos: Range<u32>,
+    /// `true` if a step in the scope may have to be undone after the scope has succeeded.
+    pub(super) can_undo: bool,
+    pub(super) has_output: bool,
+}
+
+impl ScopeRow {
+    pub(super) fn steps(&self) -> impl DoubleEndedIterator<Item = StepId> + use<> {
+        (self.first..self.first + self.len).map(StepId)
+    }
+}
+
+/// A plan as flat tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tables {
+    steps: Vec<StepRow>,
+    labels: Table<StepId, u32>,
+    /// The initial state of each step.
+    pub(super) hot: Vec<Hot>,
+    readers: Vec<StepId>,
+    needs: Vec<StepId>,
+    pub(super) rows: Table<RowId, ScopeRow>,
+    pub(super) colds: Table<ColdId, Cold>,
+    /// The step of each row of `colds`: in order within a scope.
+    cold_steps: Vec<StepId>,
+    pub(super) bodies: Table<BodyId, StepBody>,
+    branches: Vec<BodyId>,
+    /// Steps that nothing in their scope comes before.
+    roots: Vec<StepId>,
+    /// Steps with their undo steps: in order within a scope.
+    undos: Vec<(StepId, StepId)>,
+}
+
+/// The reason why a description has no tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadNodes {
+    /// There is no plan with this place in the list of plans.
+    NoPlan(usize),
+    /// A step of this label names a step of its scope that does not exist, or that is no work and has an undo step.
+    NoStep(u32),
+    /// Steps of the scope of the step with this label wait for each other.
+    Circle(u32),
+    /// The step of this label has a loop for each element of a list. A block around the loop makes the loop a step of its own.
+    ListedLoop(u32),
+    /// There are more steps, edges or scopes than ids.
+    TooMany,
+}
+
+impl fmt::Display for BadNodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoPlan(plan) => write!(f, "there is no plan {plan}: add the plan to the list"),
+            Self::NoStep(label) => write!(f, "step {label} names a step that does not exist"),
+            Self::Circle(label) => {
+                write!(
+                    f,
+                    "step {label} and others of its scope wait for each other"
+                )
+            }
+            Self::ListedLoop(label) => {
+                write!(
+                    f,
+                    "step {label} has a loop in a list: put a block around the loop"
+                )
+            }
+            Self::TooMany => write!(f, "the plan has too many steps: split the plan"),
+        }
+    }
+}
+
+impl std::error::Error for BadNodes {}
+
+impl Tables {
+    /// Creates the tables of the first plan. Each plan may call each plan, including itself.
+    ///
+    /// # Errors
+    ///
+    /// [`BadNodes`] if the description contradicts itself.
+    pub fn new(plans: &[Block]) -> Result<Self, BadNodes> {
+        if plans.is_empty() {
+            return Err(BadNodes::NoPlan(0));
+        }
+        let mut builder = Builder {
+            tables: Self::default(),
+            plans: plans.len(),
+            scopes: plans.iter().collect(),
+            inside: Vec::new(),
+        };
+        let mut row = 0;
+        while let Some(scope) = builder.scopes.pop_front() {
+            builder.scope(RowId(row), scope)?;
+            row = number(row as usize + 1)?;
+        }
+        Ok(builder.finish())
+    }
+
+    /// Returns the label of a step.
+    pub fn label(&self, step: StepId) -> u32 {
+        self.labels[step]
+    }
+
+    /// Returns the number of steps in the scope of the plan, without the steps of inner scopes.
+    pub fn len(&self) -> usize {
+        self.rows[RowId(0)].len as usize
+    }
+
+    /// Returns `true` if the plan has no steps.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the dependencies of a step.
+    #[inline]
+    pub fn needs(&self, step: StepId) -> &[StepId] {
+        match &self.steps[step.index()..] {
+            [it, next, ..] => &self.needs[it.needs as usize..next.needs as usize],
+            _ => &[],
+        }
+    }
+
+    /// Returns the dependents of a step.
+    #[inline]
+    pub fn readers(&self, step: StepId) -> &[StepId] {
+        match &self.steps[step.index()..] {
+            [it, next, ..] => &self.readers[it.readers as usize..next.readers as usize],
+            _ => &[],
+        }
+    }
+
+    #[inline]
+    pub(super) fn start(&self, step: StepId) -> Hot {
+        self.hot[step.index()]
+    }
+
+    pub(super) fn roots(&self, row: RowId) -> &[StepId] {
+        let Range { start, end } = self.rows[row].roots;
+        &self.roots[start as usize..end as usize]
+    }
+
+    /// The undo step of a step of a scope.
+    pub(super) fn undo_of(&self, row: RowId, step: StepId) -> Option<StepId> {
+        if !self.start(step).has_undo() {
+            return None;
+        }
+        let Range { start, end } = self.rows[row].undos;
+        let undos = &self.undos[start as usize..end as usize];
+        let at = undos.binary_search_by_key(&step, |it| it.0).ok()?;
+        Some(undos[at].1)
+    }
+
+    /// The row of a step of a scope, unless the step is plain.
+    pub(super) fn cold_of(&self, row: RowId, step: StepId) -> Option<ColdId> {
+        if self.start(step).is_plain() {
+            return None;
+        }
+        let of = &self.rows[row];
+        let Range { start, end } = of.colds;
+        let colds = &self.cold_steps[start as usize..end as usize];
+        let at = if colds.len() == of.len as usize {
+            step.index() - of.first as usize
+        } else {
+            colds.binary_search(&step).ok()?
+        };
+        Some(ColdId(start + at as u32))
+    }
+
+    pub(super) fn branch(&self, first: u32, number: u32) -> BodyId {
+        self.branches[(first + number) as usize]
+    }
+
+    pub(super) fn is_loop(&self, body: BodyId) -> bool {
+        matches!(self.bodies[body], StepBody::Loop(_))
+    }
+
+    /// Returns `true` if a scope that a body opens may have to be undone after the scope has succeeded.
+    pub(super) fn can_undo(&self, body: BodyId) -> bool {
+        match self.bodies[body] {
+            StepBody::Loop(row) | StepBody::Scope(row) => self.rows[row].can_undo,
+            _ => false,
+        }
+    }
+}
+
+/// A number as an id.
+fn number(number: usize) -> Result<u32, BadNodes> {
+    match u32::try_from(number) {
+        Ok(number) if number < u32::MAX => Ok(number),
+        _ => Err(BadNodes::TooMany),
+    }
+}
+
+/// A step has the rounds of one loop.
+fn has_listed_loop(body: &NodeBody, is_listed: bool) -> bool {
+    match body {
+        NodeBody::If(branches) => branches.iter().any(|it| has_listed_loop(it, is_listed)),
+        NodeBody::For(body) => has_listed_loop(body, true),
+        NodeBody::Loop(_) => is_listed,
+        NodeBody::Call | NodeBody::Await | NodeBody::Block(_) | NodeBody::Plan(_) => false,
+    }
+}
+
+struct Builder<'d> {
+    tables: Tables,
+    /// The number of plans, whose rows come first.
+    plans: usize,
+    /// The scopes that have rows without steps.
+    scopes: VecDeque<&'d Block>,
+    /// Scopes with the scopes right inside them.
+    inside: Vec<(RowId, RowId)>,
+}
+
+impl<'d> Builder<'d> {
+    fn scope(&mut self, row: RowId, scope: &'d Block) -> Result<(), BadNodes> {
+        let nodes = &scope.steps;
+        let first = number(self.tables.hot.len())?;
+        let step = |place: usize| StepId(first + place as u32);
+        number(self.tables.hot.len() + nodes.len())?;
+        let mut of = ScopeRow {
+            first,
+            len: number(nodes.len())?,
+            has_output: scope.has_output,
+            roots: number(self.tables.roots.len())?..0,
+            ..ScopeRow::default()
+        };
+        let edges = Edges::of(nodes)?;
+        let tables = &mut self.tables;
+        for (place, node) in nodes.iter().enumerate() {
+            tables.steps.push(StepRow {
+                readers: number(tables.readers.len())?,
+                needs: number(tables.needs.len())?,
+            });
+            let needs = edges.needs.of(place);
+            let readers = edges.readers.of(place);
+            tables.readers.extend(readers.iter().map(|it| step(*it)));
+            tables.needs.extend(needs.iter().map(|it| step(*it)));
+            tables.labels.rows.push(node.label);
+            tables.hot.push(Hot::new(needs.len() as u32, node));
+            match node.duty {
+                Duty::Work if needs.is_empty() => tables.roots.push(step(place)),
+                Duty::Always => of.always += 1,
+                Duty::Work | Duty::Undo(_) => {}
+            }
+            of.work += u32::from(node.duty == Duty::Work);
+        }
+        of.roots.end = number(self.tables.roots.len())?;
+        of.undos = self.undos(first, nodes)?;
+        of.can_undo = !of.undos.is_empty();
+        let colds = number(self.tables.colds.rows.len())?;
+        for (place, node) in nodes.iter().enumerate().filter(|it| !it.1.is_plain()) {
+            if has_listed_loop(&node.body, false) {
+                return Err(BadNodes::ListedLoop(node.label));
+            }
+            let body = self.body(row, &node.body)?;
+            self.tables.cold_steps.push(step(place));
+            self.tables.colds.rows.push(Cold {
+                body,
+                recovery: node.recovery,
+                amounts: node.amounts,
+                timing: node.timing,
+                undoes: match node.duty {
+                    Duty::Undo(undone) => Some(step(undone)),
+                    Duty::Work | Duty::Always => None,
+                },
+            });
+        }
+        of.colds = colds..number(self.tables.colds.rows.len())?;
+        self.tables.rows.rows.push(of);
+        debug_assert_eq!(self.tables.rows.rows.len(), row.place() + 1);
+        Ok(())
+    }
+
+    fn undos(&mut self, first: u32, nodes: &[Node]) -> Result<Range<u32>, BadNodes> {
+        let from = self.tables.undos.len();
+        for (place, node) in nodes.iter().enumerate() {
+            let Duty::Undo(undone) = node.duty else {
+                continue;
+            };
+            let is_work = |it: &Node| it.duty == Duty::Work;
+            if !nodes.get(undone).is_some_and(is_work) {
+                return Err(BadNodes::NoStep(node.label));
+            }
+            let [undone, undo] = [undone, place].map(|it| first + it as u32);
+            self.tables.undos.push((StepId(undone), StepId(undo)));
+            self.tables.hot[undone as usize].mark_undo();
+        }
+        self.tables.undos[from..].sort_unstable();
+        Ok(number(from)?..number(self.tables.undos.len())?)
+    }
+
+    /// Adds a body with those in it. The numbers of the bodies of a step follow the order of the source.
+    fn body(&mut self, row: RowId, node: &'d NodeBody) -> Result<BodyId, BadNodes> {
+        let body = BodyId(number(self.tables.bodies.rows.len())?);
+        self.tables.bodies.rows.push(StepBody::Call);
+        self.tables.bodies[body] = match node {
+            NodeBody::Call => StepBody::Call,
+            NodeBody::Await => StepBody::Await,
+            NodeBody::If(nodes) => {
+                let mut branches = Vec::with_capacity(nodes.len());
+                for node in nodes {
+                    branches.push(self.body(row, node)?);
+                }
+                let first = number(self.tables.branches.len())?;
+                self.tables.branches.append(&mut branches);
+                StepBody::If(first, number(nodes.len())?)
+            }
+            NodeBody::For(node) => StepBody::For(self.body(row, node)?),
+            NodeBody::Loop(scope) => StepBody::Loop(self.inner(row, scope)?),
+            NodeBody::Block(scope) => StepBody::Scope(self.inner(row, scope)?),
+            NodeBody::Plan(plan) if *plan < self.plans => {
+                let inner = RowId(number(*plan)?);
+                self.inside.push((row, inner));
+                StepBody::Scope(inner)
+            }
+            NodeBody::Plan(plan) => return Err(BadNodes::NoPlan(*plan)),
+        };
+        Ok(body)
+    }
+
+    /// The row that an inner scope will have.
+    fn inner(&mut self, row: RowId, scope: &'d Block) -> Result<RowId, BadNodes> {
+        // The scope that is being added has no row yet, and is no longer in line.
+        let inner = RowId(number(row.place() + 1 + self.scopes.len())?);
+        self.scopes.push_back(scope);
+        self.inside.push((row, inner));
+        Ok(inner)
+    }
+
+    fn finish(mut self) -> Tables {
+        let tables = &mut self.tables;
+        tables.steps.push(StepRow {
+            readers: tables.readers.len() as u32,
+            needs: tables.needs.len() as u32,
+        });
+        // Inner scopes come last, except for plans, which may call each other in circles.
+        let mut is_new = true;
+        while std::mem::take(&mut is_new) {
+            for &(outer, inner) in self.inside.iter().rev() {
+                if tables.rows[inner].can_undo && !tables.rows[outer].can_undo {
+                    tables.rows[outer].can_undo = true;
+                    is_new = true;
+                }
+            }
+        }
+        self.tables
+    }
+}
+
+/// The edges between the steps of a scope, in both directions.
+struct Edges {
+    needs: Lists,
+    readers: Lists,
+}
+
+/// A list for each step, one after the other.
+struct Lists {
+    /// The beginning of each list, and the end of the last.
+    starts: Vec<usize>,
+    all: Vec<usize>,
+}
+
+impl Lists {
+    fn of(&self, place: usize) -> &[usize] {
+        &self.all[self.starts[place]..self.starts[place + 1]]
+    }
+
+    /// Returns the edges in the other direction.
+    fn reversed(&self) -> Self {
+        let count = self.starts.len() - 1;
+        let mut starts = vec![0; count + 1];
+        for to in &self.all {
+            starts[to + 1] += 1;
+        }
+        for place in 0..count {
+            starts[place + 1] += starts[place];
+        }
+        let (mut next, mut all) = (starts.clone(), vec![0; self.all.len()]);
+        for from in 0..count {
+            for &to in self.of(from) {
+                all[next[to]] = from;
+                next[to] += 1;
+            }
+        }
+        Self { starts, all }
+    }
+}
+
+impl Edges {
+    fn of(nodes: &[Node]) -> Result<Self, BadNodes> {
+        let mut needs = Lists {
+            starts: vec![0],
+            all: Vec::new(),
+        };
+        let mut own = Vec::new();
+        for node in nodes {
+            for &need in &node.after {
+                let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
+                // Undo steps have the order of the steps that they undo, and always steps come after all work.
+                let is_edge = matches!(
+                    (before.duty, node.duty),
+                    (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always)
+                );
+                own.extend(is_edge.then_some(need));
+            }
+            own.sort_unstable();
+            own.dedup();
+            needs.all.append(&mut own);
+            needs.starts.push(needs.all.len());
+        }
+        let readers = needs.reversed();
+        let edges = Self { needs, readers };
+        match edges.in_circle(nodes.len()) {
+            Some(place) => Err(BadNodes::Circle(nodes[place].label)),
+            None => Ok(edges),
+        }
+    }
+
+    /// A step that waits for itself.
+    fn in_circle(&self, count: usize) -> Option<usize> {
+        let waits = (0..count).map(|place| self.needs.of(place).len());
+        let mut waits: Vec<usize> = waits.collect();
+        let mut open: Vec<usize> = (0..count).filter(|it| waits[*it] == 0).collect();
+        while let Some(place) = open.pop() {
+            for &reader in self.readers.of(place) {
+                waits[reader] -= 1;
+                if waits[reader] == 0 {
+                    open.push(reader);
+                }
+            }
+        }
+        waits.iter().position(|waits| *waits > 0)
+    }
+}
+
+const _: () = assert!(size_of::<Hot>() == 8 && StepStatus::Waiting as u32 == 0);

@@ -1,0 +1,389 @@
+//! Attempts of calls, waits, elements and rounds: their time limits, the waits between them, and their undo.
+
+use super::core::{Core, Reaction, Todo};
+use super::describe::Recovery;
+use super::event::{Command, StepPlace};
+use super::ids::{BodyId, CallId, RunId};
+use super::lookup::Lookup;
+use super::loss::{Cutoff, Full, Loss, Reason};
+use super::rows::{Asked, CallKind, CallRow, NO_ATTEMPT};
+use super::state::{Doing, Fate, Owner, Try, WHOLE};
+use super::tables::StepBody;
+
+impl Try {
+    pub(super) fn new(body: BodyId, element: u32, number: u32) -> Self {
+        Self {
+            body,
+            element,
+            number,
+            doing: Doing::Nothing,
+            fate: Fate::Runs,
+            late: None,
+            timeout: None,
+            deadline: None,
+            every: None,
+        }
+    }
+}
+
+impl Core<'_> {
+    /// Begins an attempt.
+    pub(super) fn begin_try(&mut self, run: RunId, tried: Try) {
+        let it = &mut self.desk.runs.rows[run];
+        it.running += 1;
+        let attempt = it.add_try(tried);
+        if let Some(timer) = it.tries[attempt as usize].deadline {
+            self.desk.calls.move_to(timer, attempt);
+        }
+        self.run_try(run, attempt);
+    }
+
+    fn run_try(&mut self, run: RunId, attempt: u32) {
+        let it = &self.desk.runs.rows[run];
+        let tried = &it.tries[attempt as usize];
+        let most = self.settings.capacity.calls;
+        let mut open = |kind| {
+            let row = CallRow { run, attempt, kind };
+            self.desk.calls.open(row, most).ok_or(Full::Calls)
+        };
+        let doing = match self.tables.bodies[tried.body] {
+            StepBody::Call => open(CallKind::Call).map(|call| {
+                self.desk.starts.push_back(call);
+                Doing::Call {
+                    call,
+                    has_started: false,
+                }
+            }),
+            StepBody::Await => open(CallKind::Await).map(|call| {
+                let place = StepPlace {
+                    step: it.step,
+                    slot: it.slot,
+                    attempt: tried.number,
+                };
+                self.desk.out.push_back(Command::Await(call, place));
+                Doing::Await(call)
+            }),
+            StepBody::Loop(row) | StepBody::Scope(row) => {
+                let scope = self.begin_scope(row, Some(Owner { run, attempt }));
+                scope.map(Doing::Scope)
+            }
+            StepBody::If(..) | StepBody::For(_) => Ok(Doing::Nothing),
+        };
+        match doing {
+            Ok(doing) => {
+                let has_begun = !matches!(doing, Doing::Call { .. });
+                self.desk.runs.rows[run].tries[attempt as usize].doing = doing;
+                if has_begun {
+                    self.desk.limit_try(run, attempt);
+                }
+            }
+            Err(full) => {
+                let it = &self.desk.runs.rows[run];
+                let (element, number) =
+                    (tried_of(it, attempt).element, tried_of(it, attempt).number);
+                let fault = Lookup(self).fault(run, element, number, Reason::Full(full));
+                self.attempt_ended(run, attempt, Err(Loss::of(fault)));
+            }
+        }
+    }
+
+    /// An attempt has ended.
+    pub(super) fn attempt_ended(&mut self, run: RunId, attempt: u32, result: Result<(), Loss>) {
+        let tables = self.tables;
+        let it = &mut self.desk.runs.rows[run];
+        it.running -= 1;
+        self.todo.push_back(Todo::Run(run));
+        let tried = &mut it.tries[attempt as usize];
+        let (element, number, late) = (tried.element, tried.number, tried.late.take());
+        let is_kept = result.is_ok() && tables.can_undo(tried.body);
+        let is_loop = tables.is_loop(tried.body);
+        tried.fate = if is_kept { Fate::Kept } else { Fate::Over };
+        if let Doing::Scope(scope) = tried.doing
+            && !is_kept
+        {
+            self.release(scope);
+        }
+        let loss = match result {
+            Ok(()) if is_loop => {
+                let tried = &mut self.desk.runs.rows[run].tries[attempt as usize];
+                // The wait for the next round goes on.
+                let every = tried.every.take();
+                self.desk.drop_timers(run, attempt);
+                self.desk.runs.rows[run].tries[attempt as usize].every = every;
+                return self.desk.ask(run, Asked::Again { run, attempt });
+            }
+            Ok(()) => {
+                self.desk.drop_timers(run, attempt);
+                let it = &mut self.desk.runs.rows[run];
+                it.outstanding -= 1;
+                if !is_kept && !self.settings.keeps_all {
+                    it.free_try(attempt);
+                }
+                return;
+            }
+            Err(loss) => loss,
+        };
+        match (loss.cutoff, late) {
+            (Some(Cutoff::Limit), Some(reason)) => {
+                let fault = Lookup(self).fault(run, element, number, reason);
+                let mut late = Loss::of(fault);
+                late.add(loss.of_undo_steps());
+                self.attempt_failed(run, attempt, late);
+            }
+            (Some(_), _) => {
+                self.desk.drop_timers(run, attempt);
+                let it = &mut self.desk.runs.rows[run];
+                if loss.not_undone.is_empty() {
+                    it.left.add(loss.of_undo_steps());
+                } else {
+                    it.note(element, loss);
+                }
+            }
+            (None, _) => self.attempt_failed(run, attempt, loss),
+        }
+    }
+
+    /// Begins the next attempt, if one may help. Otherwise, the element has failed.
+    fn attempt_failed(&mut self, run: RunId, attempt: u32, loss: Loss) {
+        let tables = self.tables;
+        let it = &mut self.desk.runs.rows[run];
+        let tried = &mut it.tries[attempt as usize];
+        let (body, element, number) = (tried.body, tried.element, tried.number);
+        let may_retry = loss.is_transient()
+            && number < it.amounts.attempts
+            && !it.is.cut
+            && it.failed.is_none()
+            && tables.bodies[body] != StepBody::Await
+            && !self.scopes[it.scope].stops_work();
+        let deadline = if may_retry {
+            tried.deadline.take()
+        } else {
+            None
+        };
+        self.desk.drop_timers(run, attempt);
+        let it = &mut self.desk.runs.rows[run];
+        if !self.settings.keeps_all {
+            it.free_try(attempt);
+        }
+        if !may_retry && tables.is_loop(body) {
+            return self.fail_run(run, element, loss);
+        } else if !may_retry {
+            return self.fail(run, element, loss);
+        }
+        let mut next = Try::new(body, element, number + 1);
+        next.deadline = deadline;
+        if !tables.colds[it.cold].timing.backoff {
+            return self.begin_try(run, next);
+        }
+        it.running += 1;
+        let attempt = it.add_try(next);
+        if let Some(timer) = deadline {
+            self.desk.calls.move_to(timer, attempt);
+        }
+        if let Some(timer) = self.desk.open_timer(run, Some(attempt), CallKind::Backoff) {
+            let tried = &mut self.desk.runs.rows[run].tries[attempt as usize];
+            tried.doing = Doing::Backoff(timer, Box::new(loss));
+        }
+    }
+
+    /// An element has failed for good.
+    pub(super) fn fail(&mut self, run: RunId, element: u32, loss: Loss) {
+        let it = &mut self.desk.runs.rows[run];
+        let is_missed = match self.tables.colds[it.cold].recovery {
+            _ if element == WHOLE || it.is.doomed => false,
+            Recovery::CatchEach => true,
+            Recovery::ReplaceEach => loss.not_undone.is_empty(),
+            Recovery::No | Recovery::Catch | Recovery::Replace => false,
+        };
+        if is_missed {
+            it.is.missed = true;
+            it.outstanding -= 1;
+        } else {
+            self.fail_run(run, element, loss);
+        }
+    }
+
+    /// A step has failed at an element, so nothing more of it starts. Elements that wait for another attempt have failed as well.
+    pub(super) fn fail_run(&mut self, run: RunId, element: u32, loss: Loss) {
+        let it = &mut self.desk.runs.rows[run];
+        it.note(element, loss);
+        it.queue.clear();
+        if it.asking > 0 {
+            it.asking -= self.desk.asks.drop_where(|it| it.run() == Some(run));
+        }
+        for attempt in it.in_order() {
+            let it = &mut self.desk.runs.rows[run];
+            if it.runs(attempt)
+                && let Doing::Backoff(_, loss) = &mut it.tries[attempt as usize].doing
+            {
+                let loss = std::mem::take(&mut **loss);
+                let element = it.tries[attempt as usize].element;
+                it.note(element, loss);
+                self.desk.end_try(run, attempt);
+            }
+        }
+        if self.settings.reaction == Reaction::Cancel {
+            self.cut_tries(run, Cutoff::Beside);
+        }
+    }
+
+    /// Drops the calls of a step, and cuts its scopes.
+    pub(super) fn cut_tries(&mut self, run: RunId, cutoff: Cutoff) {
+        let it = &mut self.desk.runs.rows[run];
+        it.is.cut = true;
+        it.queue.clear();
+        if it.asking > 0 {
+            it.asking -= self.desk.asks.drop_where(|it| it.run() == Some(run));
+        }
+        for attempt in it.in_order() {
+            let it = &self.desk.runs.rows[run];
+            if !it.runs(attempt) {
+                continue;
+            }
+            match tried_of(it, attempt).doing {
+                Doing::Scope(scope) => self.cut_scope(scope, cutoff),
+                _ => self.desk.end_try(run, attempt),
+            }
+        }
+        self.todo.push_back(Todo::Run(run));
+    }
+
+    /// Undoes the kept scopes of a step: elements at the same time, rounds from the last to the first. Returns whether none is left.
+    pub(super) fn undo_run(&mut self, run: RunId) -> bool {
+        let tables = self.tables;
+        let keeps_all = self.settings.keeps_all;
+        let mut place = self.desk.runs.rows[run].tries.len();
+        while let Some(at) = place.checked_sub(1) {
+            place = at;
+            let it = &mut self.desk.runs.rows[run];
+            let is_last = at + 1 == it.tries.len();
+            let tried = &mut it.tries[at];
+            match (tried.fate, &tried.doing) {
+                (Fate::Kept, Doing::Scope(scope)) => {
+                    let is_loop = tables.is_loop(tried.body);
+                    let most = if is_loop {
+                        1
+                    } else {
+                        it.amounts.at_once.max(1)
+                    };
+                    if it.running >= most {
+                        break;
+                    }
+                    let scope = *scope;
+                    it.running += 1;
+                    tried.fate = Fate::IsUndone;
+                    self.scopes[scope].is_undone = true;
+                    self.begin_undo(scope);
+                }
+                (Fate::Over, _) if is_last && !keeps_all => {
+                    it.tries.pop();
+                }
+                _ => {}
+            }
+        }
+        self.desk.runs.rows[run].running == 0
+    }
+
+    /// A kept scope is undone, as far as its undo steps have succeeded.
+    pub(super) fn undone_inside(&mut self, run: RunId, attempt: u32) {
+        let tried = &self.desk.runs.rows[run].tries[attempt as usize];
+        let (Doing::Scope(inner), Fate::IsUndone) = (&tried.doing, tried.fate) else {
+            return;
+        };
+        let inner = *inner;
+        let left = Lookup(self).undoing(inner).of_undo_steps();
+        let it = &mut self.desk.runs.rows[run];
+        it.tries[attempt as usize].fate = Fate::Over;
+        it.running -= 1;
+        it.left.add(left);
+        let (scope, step, has_ended) = (it.scope, it.step, it.is.ended);
+        self.release(inner);
+        if has_ended {
+            self.undo_inside(scope, step);
+        } else {
+            self.todo.push_back(Todo::Run(run));
+        }
+    }
+
+    /// The time of a timer is over.
+    pub(super) fn fired(&mut self, timer: CallId) {
+        let Some(CallRow { run, attempt, kind }) = self.desk.calls.get(timer) else {
+            return;
+        };
+        if matches!(kind, CallKind::Call | CallKind::Await) {
+            return;
+        }
+        self.desk.calls.close(timer);
+        let it = &mut self.desk.runs.rows[run];
+        if attempt == NO_ATTEMPT {
+            // The time of a loop is over.
+            it.deadline = None;
+            it.is.late = true;
+            for attempt in it.in_order() {
+                if self.desk.runs.rows[run].runs(attempt) {
+                    self.limit_reached(run, attempt, Reason::Deadline);
+                }
+            }
+            return;
+        }
+        let tried = &mut it.tries[attempt as usize];
+        match kind {
+            CallKind::Timeout => {
+                tried.timeout = None;
+                self.limit_reached(run, attempt, Reason::Timeout);
+            }
+            CallKind::Deadline => {
+                tried.deadline = None;
+                self.limit_reached(run, attempt, Reason::Deadline);
+            }
+            CallKind::Every => {
+                tried.every = None;
+                if tried.doing == Doing::Every {
+                    self.run_try(run, attempt);
+                }
+            }
+            CallKind::Backoff | CallKind::Call | CallKind::Await => self.run_try(run, attempt),
+        }
+    }
+
+    /// An attempt has reached a time limit.
+    fn limit_reached(&mut self, run: RunId, attempt: u32, reason: Reason) {
+        let it = &mut self.desk.runs.rows[run];
+        let tried = &mut it.tries[attempt as usize];
+        let (element, number) = (tried.element, tried.number);
+        match &mut tried.doing {
+            Doing::Scope(scope) => {
+                let scope = *scope;
+                tried.late = tried.late.or(Some(reason));
+                self.cut_scope(scope, Cutoff::Limit);
+            }
+            Doing::Backoff(_, loss) => {
+                let loss = std::mem::take(&mut **loss);
+                self.desk.end_try(run, attempt);
+                self.todo.push_back(Todo::Run(run));
+                if self
+                    .tables
+                    .is_loop(tried_of(&self.desk.runs.rows[run], attempt).body)
+                {
+                    self.fail_run(run, element, loss);
+                } else {
+                    self.fail(run, element, loss);
+                }
+            }
+            Doing::Call { .. } | Doing::Await(_) | Doing::Every | Doing::Nothing => {
+                // The time limit of the element goes on in the next attempt.
+                let deadline = tried.deadline.take();
+                self.desk.end_try(run, attempt);
+                let it = &mut self.desk.runs.rows[run];
+                it.running += 1;
+                it.tries[attempt as usize].deadline = deadline;
+                let fault = Lookup(self).fault(run, element, number, reason);
+                self.attempt_ended(run, attempt, Err(Loss::of(fault)));
+            }
+        }
+    }
+}
+
+fn tried_of(run: &super::state::StepRun, attempt: u32) -> &Try {
+    &run.tries[attempt as usize]
+}

@@ -1,0 +1,124 @@
+//! A look at a run, for reports and for messages.
+
+use super::ids::{CallId, ScopeId, Slot, StepId};
+use super::lookup::Lookup;
+use super::loss::{Loss, Trail};
+use super::rows::{COLD_CALLS, NO_ATTEMPT};
+use super::state::{Doing, WHOLE};
+use super::tables::Tables;
+use super::word::StepStatus;
+
+/// A look at the state of a run. The state of inner scopes that have ended is there only in a run that keeps everything.
+#[derive(Clone, Copy)]
+pub struct View<'m, 'p> {
+    pub(super) lookup: Lookup<'m, 'p>,
+}
+
+/// An attempt of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tried {
+    /// The place in each list around the element, or the number of the round.
+    pub element: Vec<u32>,
+    /// The number of the attempt, from 1 on.
+    pub number: u32,
+    /// The scope that the attempt has opened.
+    pub inside: Option<ScopeId>,
+}
+
+impl<'p> View<'_, 'p> {
+    /// Returns the tables of the plan.
+    pub fn tables(self) -> &'p Tables {
+        self.lookup.0.tables
+    }
+
+    /// Returns the failures of a run that has failed, with the results of its undo steps.
+    ///
+    /// # Errors
+    ///
+    /// The failures.
+    pub fn result(self) -> Result<(), Loss> {
+        self.lookup.result(ScopeId::ROOT)
+    }
+
+    /// Returns the steps of a scope with their statuses.
+    pub fn steps(self, scope: ScopeId) -> Vec<(StepId, StepStatus)> {
+        let core = self.lookup.0;
+        let it = &core.scopes[scope];
+        let steps = core.tables.rows[it.row].steps();
+        let status = |step| core.hot[it.slot(step).index()].status();
+        steps.map(|step| (step, status(step))).collect()
+    }
+
+    /// Returns the failed step that a blocked step needs.
+    pub fn blocked_by(self, scope: ScopeId, step: StepId) -> Option<StepId> {
+        self.lookup.0.scopes[scope].blocked.get(&step).copied()
+    }
+
+    /// Returns the attempts of a step of a scope, in the order of their starts.
+    pub fn tries(self, scope: ScopeId, step: StepId) -> Vec<Tried> {
+        let core = self.lookup.0;
+        let it = &core.scopes[scope];
+        let hot = core.hot[it.slot(step).index()];
+        if hot.is_plain() {
+            let has_begun = !matches!(hot.status(), StepStatus::Waiting | StepStatus::Blocked);
+            let one = Tried {
+                element: Vec::new(),
+                number: 1,
+                inside: None,
+            };
+            return has_begun.then_some(one).into_iter().collect();
+        }
+        let Some(run) = self.lookup.run_of(scope, step) else {
+            return Vec::new();
+        };
+        let it = &core.desk.runs.rows[run];
+        let tries = it.tries.iter();
+        let begun = tries.filter(|it| !matches!(it.doing, Doing::Backoff(..) | Doing::Every));
+        let shown = begun.map(|tried| Tried {
+            element: it.places(tried.element),
+            number: tried.number,
+            inside: match tried.doing {
+                Doing::Scope(scope) => Some(scope),
+                _ => None,
+            },
+        });
+        shown.collect()
+    }
+
+    /// Returns the step of a call, a wait or a timer, with everything around it.
+    pub fn trail(self, call: CallId) -> Option<Trail> {
+        let core = self.lookup.0;
+        if call.0 < COLD_CALLS {
+            let scope = core.hot.get(call.index())?.scope();
+            let step = core.scopes[scope].step(Slot(call.0));
+            let mut trail = self.lookup.trail(scope, step);
+            if let Some(last) = trail.0.last_mut() {
+                last.attempt = 1;
+            }
+            return Some(trail);
+        }
+        let row = core.desk.calls.get(call)?;
+        if row.attempt == NO_ATTEMPT {
+            return Some(self.lookup.trail_in(row.run, WHOLE, 1));
+        }
+        let tried = &core.desk.runs.rows[row.run].tries[row.attempt as usize];
+        Some(self.lookup.trail_in(row.run, tried.element, tried.number))
+    }
+
+    /// Returns the trail of a scope: the attempt that has opened it. The trail of the plan's own scope is empty.
+    pub fn trail_of(self, scope: ScopeId) -> Trail {
+        self.lookup.trail_of(scope)
+    }
+
+    /// Returns the number of rows that the run has needed so far: of steps, scopes, steps that are not plain, calls and questions.
+    pub fn rows(self) -> [usize; 5] {
+        let core = self.lookup.0;
+        [
+            core.hot.len(),
+            core.scopes.rows.len(),
+            core.desk.runs.rows.rows.len(),
+            core.desk.calls.capacity(),
+            core.desk.asks.capacity(),
+        ]
+    }
+}
