@@ -9,6 +9,7 @@
 //! | `shapes.rs`, `exhaustive.rs` | all small plans |
 //! | `undos.rs` | plans whose elements have undo steps, where each call fails in each combination |
 //! | `random.rs` | random plans that are larger |
+//! | `machine/` | the machine, which goes the same ways |
 //! | `cut_off.rs` | single runs that once went wrong |
 //!
 //! The model has no times, so that attempts follow each other without a wait and steps have no time limits; no bound on concurrent calls; and no
@@ -20,6 +21,7 @@ mod failed;
 mod hand;
 mod job;
 mod keys;
+mod machine;
 mod model;
 mod play;
 mod random;

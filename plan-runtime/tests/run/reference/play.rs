@@ -299,7 +299,7 @@ impl<'t> Play<'t> {
 }
 
 /// How calls end: whether a failure is permanent matters where there are attempts.
-fn ends(steps: &[Node]) -> &'static [End] {
+pub(super) fn ends(steps: &[Node]) -> &'static [End] {
     if any(steps, &|node| node.attempts > 1) {
         &[End::Ok, End::Transient, End::Permanent]
     } else {
@@ -313,7 +313,7 @@ pub(crate) fn any(steps: &[Node], is_so: &dyn Fn(&Node) -> bool) -> bool {
 }
 
 /// The paths of all steps that may wait for a value.
-fn waits(steps: &[Node], path: &str) -> Vec<String> {
+pub(super) fn waits(steps: &[Node], path: &str) -> Vec<String> {
     let mut waits = Vec::new();
     let depth = path.matches('.').count() + 1;
     for (place, node) in steps.iter().enumerate() {

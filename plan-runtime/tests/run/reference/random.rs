@@ -12,7 +12,7 @@ use plan_runtime::run::OnFailure;
 use std::time::Duration;
 
 /// The steps of a plan, a block or a round.
-fn scope(random: &mut Rng, mut left: usize, may_wait: bool) -> Vec<Node> {
+pub(super) fn scope(random: &mut Rng, mut left: usize, may_wait: bool) -> Vec<Node> {
     let mut steps: Vec<Node> = Vec::new();
     let mut stage = 0;
     while left > 0 {
@@ -99,7 +99,7 @@ fn work_in(random: &mut Rng, size: usize, may_wait: bool) -> Work {
 }
 
 /// The next of the events that can happen. Most calls succeed.
-fn choose(random: &mut Rng, mut events: Vec<Event>, stops: bool) -> Event {
+pub(super) fn choose(random: &mut Rng, mut events: Vec<Event>, stops: bool) -> Event {
     let last = events.pop().expect("it can be cancelled at any time");
     if last == Event::Grace && (events.is_empty() || random.u8(..8) == 0) {
         return last;
@@ -155,7 +155,7 @@ fn play(random: &mut Rng, steps: &[Node], on_failure: OnFailure) -> Tried {
     play.tried
 }
 
-fn cases() -> u64 {
+pub(super) fn cases() -> u64 {
     crate::common::cases(40, 200)
 }
 

@@ -11,7 +11,7 @@ use super::tree::{Node, Recovers, Work};
 use plan_runtime::plan::Role;
 
 /// The attributes that replace the failure of an element, or of all elements.
-const RECOVERS: [Recovers; 6] = [
+pub(super) const RECOVERS: [Recovers; 6] = [
     Recovers::No,
     Recovers::Optional,
     Recovers::Fallback,
@@ -21,7 +21,7 @@ const RECOVERS: [Recovers; 6] = [
 ];
 
 /// Returns the works of an element that has an undo step.
-fn elements(size: usize) -> Vec<Work> {
+pub(super) fn elements(size: usize) -> Vec<Work> {
     let works = undoing(size).into_iter().flat_map(|steps| {
         let block = Work::Block(steps.clone());
         let branch = Work::If(true, Box::new(block.clone()));
@@ -31,7 +31,7 @@ fn elements(size: usize) -> Vec<Work> {
 }
 
 /// Returns a step with two elements.
-fn each(work: Work, recovers: Recovers) -> Node {
+pub(super) fn each(work: Work, recovers: Recovers) -> Node {
     Node {
         recovers,
         ..Node::new(Work::For(Box::new(work)))

@@ -1,0 +1,252 @@
+//! Random plans with every attribute, and random events in random order: answers come late, timers fire at any time, and a driver hands over several events before it takes commands.
+//! The machine ends, drops exactly the calls that run, and reaches the same state when another machine receives the same events.
+
+use super::super::random::cases;
+use fastrand::Rng;
+use plan_runtime::machine::{
+    Amounts, Ask, Block, CallError, CallId, Capacity, Command, Duty, Ending, ErrorId, Event,
+    Machine, Node, NodeBody, Question, Reaction, Recovery, Reply, Tables, Timing,
+};
+use std::collections::BTreeSet;
+
+/// Returns a scope of some steps, whose bodies have a depth.
+fn block(random: &mut Rng, depth: u32) -> Block {
+    let mut steps: Vec<Node> = Vec::new();
+    let work = random.usize(1..=3);
+    for place in 0..work {
+        let body = body(random, depth);
+        let after = (0..place).filter(|_| random.u8(..3) == 0).collect();
+        let mut node = attributes(random, Node::new(0, body, after));
+        node.recovery = *random
+            .choice(&[
+                Recovery::No,
+                Recovery::No,
+                Recovery::Replace,
+                Recovery::Catch,
+                Recovery::ReplaceEach,
+                Recovery::CatchEach,
+            ])
+            .unwrap();
+        steps.push(node);
+    }
+    for place in 0..work {
+        if random.u8(..3) == 0 {
+            let mut node = Node::new(0, body(random, depth.min(1)), vec![]);
+            node.duty = Duty::Undo(place);
+            steps.push(attributes(random, node));
+        }
+    }
+    if random.u8(..4) == 0 {
+        let mut node = Node::new(0, body(random, depth.min(1)), vec![]);
+        node.duty = Duty::Always;
+        steps.push(attributes(random, node));
+    }
+    Block {
+        steps,
+        has_output: random.u8(..4) == 0,
+    }
+}
+
+/// Gives a step random amounts and times, or none.
+fn attributes(random: &mut Rng, mut node: Node) -> Node {
+    if random.u8(..3) > 0 {
+        return node;
+    }
+    node.amounts = amounts(random);
+    node.timing = Timing {
+        backoff: random.bool(),
+        timeout: random.bool(),
+        deadline: random.bool(),
+        every: random.bool(),
+        amounts: random.bool(),
+    };
+    node
+}
+
+fn amounts(random: &mut Rng) -> Amounts {
+    Amounts {
+        attempts: random.u32(1..=3),
+        at_once: random.u32(1..=3),
+        at_most: random.u32(1..=3),
+    }
+}
+
+fn body(random: &mut Rng, depth: u32) -> NodeBody {
+    let Some(inner) = depth.checked_sub(1) else {
+        return match random.u8(..6) {
+            0 => NodeBody::Await,
+            _ => NodeBody::Call,
+        };
+    };
+    match random.u8(..8) {
+        0 => NodeBody::If((0..random.u8(1..=2)).map(|_| body(random, inner)).collect()),
+        1 | 2 => NodeBody::For(Box::new(element(random, inner))),
+        3 => NodeBody::Loop(block(random, inner)),
+        4 | 5 => NodeBody::Block(block(random, inner)),
+        6 => NodeBody::Plan(random.usize(..2)),
+        _ => NodeBody::Call,
+    }
+}
+
+/// Returns the body of an element, which must not be a loop.
+fn element(random: &mut Rng, depth: u32) -> NodeBody {
+    match body(random, depth) {
+        NodeBody::Loop(block) => NodeBody::Block(block),
+        NodeBody::If(_) => NodeBody::If(vec![NodeBody::Call]),
+        body => body,
+    }
+}
+
+/// A driver that keeps the events, with the number of commands that it took after each.
+struct Driver<'p> {
+    machine: Machine<'p>,
+    calls: BTreeSet<CallId>,
+    timers: BTreeSet<CallId>,
+    /// The calls and timers of the events since the last command. The machine may drop one of these.
+    ended: BTreeSet<CallId>,
+    asks: Vec<(Ask, Question)>,
+    is_done: bool,
+    log: Vec<(Event, usize)>,
+}
+
+impl Driver<'_> {
+    fn take(&mut self) {
+        let mut taken = 0;
+        while let Some(command) = self.machine.next(true) {
+            taken += 1;
+            match command {
+                Command::Start(call, _) | Command::Await(call, _) => {
+                    assert!(!self.is_done && self.calls.insert(call));
+                }
+                Command::Sleep(timer, ..) => assert!(self.timers.insert(timer)),
+                Command::Evaluate(ask, question) => self.asks.push((ask, question)),
+                Command::Drop(call) => {
+                    let had = self.calls.remove(&call) || self.timers.remove(&call);
+                    assert!(had || self.ended.contains(&call));
+                }
+                Command::Done => self.is_done = true,
+            }
+        }
+        self.ended.clear();
+        // One more finds none.
+        let taken = taken + 1;
+        if let Some(last) = self.log.last_mut() {
+            last.1 = taken;
+        }
+    }
+
+    /// Hands over an event that can happen. Returns `false` if none can.
+    fn happen(&mut self, random: &mut Rng) -> bool {
+        let count = self.calls.len() + self.timers.len() + self.asks.len();
+        if count == 0 {
+            return false;
+        }
+        let event = match random.u16(..400) {
+            0 => Event::Cancelled,
+            1 => Event::Late,
+            _ => self.choose(random, random.clone().usize(..count)),
+        };
+        self.machine.handle(event);
+        self.log.push((event, 0));
+        true
+    }
+
+    fn choose(&mut self, random: &mut Rng, number: usize) -> Event {
+        let of = |set: &BTreeSet<CallId>, number: usize| set.iter().nth(number).copied();
+        let calls = self.calls.len();
+        let error = CallError {
+            error: ErrorId(0),
+            transient: random.bool(),
+        };
+        if let Some(call) = of(&self.calls, number) {
+            self.calls.remove(&call);
+            self.ended.insert(call);
+            let fails = random.u8(..6) == 0;
+            let ending = if fails {
+                Ending::Failed(error)
+            } else {
+                Ending::Done
+            };
+            return Event::Ended(call, ending);
+        }
+        if let Some(timer) = of(&self.timers, number - calls) {
+            self.timers.remove(&timer);
+            self.ended.insert(timer);
+            return Event::Fired(timer);
+        }
+        let number = number - calls - self.timers.len();
+        let (ask, question) = self.asks.swap_remove(number);
+        let reply = match question {
+            _ if random.u8(..20) == 0 => Reply::Failed(error),
+            Question::Amounts(_) => Reply::Amounts(amounts(random)),
+            _ => Reply::Number(random.u32(..4)),
+        };
+        Event::Answered(ask, reply)
+    }
+}
+
+/// Plays a run to its end. Returns the number of events.
+fn play(random: &mut Rng, tables: &Tables, reaction: Reaction) -> usize {
+    let capacity = Capacity {
+        depth: 5,
+        scopes: 300,
+        ..Capacity::DEFAULT
+    };
+    let bound = random.u32(1..=4);
+    let new = || Machine::with_capacity(tables, reaction, bound, capacity);
+    let mut driver = Driver {
+        machine: new(),
+        calls: BTreeSet::new(),
+        timers: BTreeSet::new(),
+        ended: BTreeSet::new(),
+        asks: Vec::new(),
+        is_done: false,
+        log: Vec::new(),
+    };
+    driver.take();
+    while !driver.is_done {
+        // A driver may have several events before it takes commands.
+        for _ in 0..random.u8(1..=3) {
+            if !driver.happen(random) {
+                break;
+            }
+        }
+        driver.take();
+        let has_more = driver.calls.len() + driver.timers.len() + driver.asks.len() > 0;
+        assert!(driver.is_done || has_more, "nothing happens any more");
+        if driver.log.len() > 3000 {
+            driver.machine.handle(Event::Cancelled);
+            driver.machine.handle(Event::GraceOver);
+            driver.log.push((Event::Cancelled, 0));
+            driver.log.push((Event::GraceOver, 0));
+            driver.take();
+            assert!(driver.is_done);
+        }
+    }
+    assert!(driver.calls.is_empty() && driver.timers.is_empty());
+    let mut other = new();
+    while other.next(true).is_some() {}
+    for (event, taken) in &driver.log {
+        other.handle(*event);
+        for _ in 0..*taken {
+            other.next(true);
+        }
+    }
+    assert!(other == driver.machine);
+    driver.log.len()
+}
+
+#[test]
+fn everything_at_any_time() {
+    let mut events = 0;
+    for seed in 0..10 * cases() {
+        let mut random = Rng::with_seed(seed);
+        let plans = [2, 1].map(|depth| block(&mut random, depth));
+        let tables = Tables::new(&plans).unwrap();
+        for reaction in [Reaction::Stop, Reaction::Continue, Reaction::Cancel] {
+            events += play(&mut random, &tables, reaction);
+        }
+    }
+    println!("{events} events");
+    assert!(events > 200 * cases() as usize, "{events}");
+}

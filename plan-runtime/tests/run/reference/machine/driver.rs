@@ -1,0 +1,152 @@
+//! A driver that starts calls, timers and questions. A test ends them.
+
+use plan_runtime::machine::{
+    Ask, Block, CallError, CallId, Command, Duty, Ending, ErrorId, Event, Machine, Node, NodeBody,
+    Pause, Question, Reaction, Reason, Reply, Tables,
+};
+use std::collections::BTreeMap;
+
+/// A driver that starts, asks and sleeps, and lets the test do the rest.
+pub(super) struct Hand<'p> {
+    pub(super) tables: &'p Tables,
+    pub(super) machine: Machine<'p>,
+    /// The label of each call or wait with its attempt.
+    pub(super) calls: BTreeMap<CallId, String>,
+    pub(super) timers: BTreeMap<CallId, Pause>,
+    pub(super) asks: Vec<(Ask, Question)>,
+    pub(super) is_done: bool,
+}
+
+pub(super) const LATER: Ending = Ending::Failed(CallError {
+    error: ErrorId(1),
+    transient: true,
+});
+pub(super) const NEVER: Ending = Ending::Failed(CallError {
+    error: ErrorId(2),
+    transient: false,
+});
+
+impl<'p> Hand<'p> {
+    pub(super) fn new(tables: &'p Tables, machine: Machine<'p>) -> Self {
+        let mut hand = Self {
+            tables,
+            machine,
+            calls: BTreeMap::new(),
+            timers: BTreeMap::new(),
+            asks: Vec::new(),
+            is_done: false,
+        };
+        hand.settle();
+        hand
+    }
+
+    pub(super) fn of(tables: &'p Tables) -> Self {
+        Self::new(tables, Machine::new(tables, Reaction::Stop, 64))
+    }
+
+    pub(super) fn settle(&mut self) {
+        self.settle_with(true);
+    }
+
+    pub(super) fn settle_with(&mut self, may_start: bool) {
+        while let Some(command) = self.machine.next(may_start) {
+            match command {
+                Command::Start(call, place) | Command::Await(call, place) => {
+                    let trail = self.machine.view().trail(call).unwrap();
+                    let places = trail.0.iter().flat_map(|it| it.element.clone());
+                    let places: String = places.map(|it| format!("[{it}]")).collect();
+                    let label = self.tables.label(place.step);
+                    let text = format!("{label}{places}#{}", place.attempt);
+                    assert_eq!(self.calls.insert(call, text), None);
+                }
+                Command::Evaluate(ask, question) => self.asks.push((ask, question)),
+                Command::Sleep(timer, pause, _) => {
+                    assert_eq!(self.timers.insert(timer, pause), None);
+                }
+                Command::Drop(call) => {
+                    let was_call = self.calls.remove(&call).is_some();
+                    assert!(was_call || self.timers.remove(&call).is_some());
+                }
+                Command::Done => self.is_done = true,
+            }
+        }
+    }
+
+    pub(super) fn calls(&self) -> Vec<&str> {
+        let mut calls: Vec<&str> = self.calls.values().map(String::as_str).collect();
+        calls.sort_unstable();
+        calls
+    }
+
+    pub(super) fn timers(&self) -> Vec<Pause> {
+        self.timers.values().copied().collect()
+    }
+
+    pub(super) fn end(&mut self, call: &str, ending: Ending) {
+        let found = self.calls.iter().find(|it| it.1 == call);
+        let id = *found
+            .unwrap_or_else(|| panic!("{call}: {:?}", self.calls))
+            .0;
+        self.calls.remove(&id);
+        self.machine.handle(Event::Ended(id, ending));
+        self.settle();
+    }
+
+    pub(super) fn timer(&self, pause: Pause) -> Option<CallId> {
+        let found = self.timers.iter().find(|it| *it.1 == pause);
+        found.map(|it| *it.0)
+    }
+
+    pub(super) fn fire(&mut self, pause: Pause) {
+        let id = self
+            .timer(pause)
+            .unwrap_or_else(|| panic!("{pause:?}: {:?}", self.timers));
+        self.timers.remove(&id);
+        self.machine.handle(Event::Fired(id));
+        self.settle();
+    }
+
+    pub(super) fn answer(&mut self, reply: Reply) -> Question {
+        let (ask, question) = self.asks.remove(0);
+        self.machine.handle(Event::Answered(ask, reply));
+        self.settle();
+        question
+    }
+
+    /// The reason of the first failure, and the number of its attempts.
+    pub(super) fn reason(&self) -> (Reason, u32) {
+        assert!(self.is_done && self.calls.is_empty() && self.timers.is_empty());
+        let loss = self.machine.view().result().unwrap_err();
+        (loss.faults[0].reason, loss.faults[0].attempts)
+    }
+
+    pub(super) fn succeeds(&self) -> bool {
+        assert!(self.is_done && self.calls.is_empty() && self.timers.is_empty());
+        self.machine.view().result().is_ok()
+    }
+}
+
+pub(super) fn tables(steps: Vec<Node>) -> Tables {
+    Tables::new(&[Block::new(steps)]).unwrap()
+}
+
+pub(super) fn each(body: NodeBody) -> Node {
+    Node::new(0, NodeBody::For(Box::new(body)), vec![])
+}
+
+pub(super) fn call(label: u32) -> Node {
+    Node::call(label, vec![])
+}
+
+pub(super) fn block(steps: Vec<Node>) -> NodeBody {
+    NodeBody::Block(Block::new(steps))
+}
+
+/// A step that is undone by another.
+pub(super) fn held() -> Vec<Node> {
+    let undo = Node {
+        duty: Duty::Undo(0),
+        ..call(9)
+    };
+    vec![call(8), undo]
+}

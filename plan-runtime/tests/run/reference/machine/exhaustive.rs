@@ -1,0 +1,244 @@
+//! All small plans under all policies, with all events in all orders: the machine and the model agree in each state. In each state, another machine receives the events so far and
+//! is in the same state, as after a crash.
+//!
+//! `PLAN_TESTS=100` tries all plans of three steps.
+
+use super::super::exhaustive::all_of_three;
+use super::super::hand::{End, Event, Outcome};
+use super::super::model::Model;
+use super::super::play::{POLICIES, ends, waits};
+use super::super::shapes::plans;
+use super::super::tree::{Node, Work};
+use super::super::undos::{RECOVERS, each, elements};
+use super::hand::{Described, Hand};
+use plan_runtime::run::OnFailure;
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    plans: usize,
+    ended: usize,
+    open: usize,
+    unclear: usize,
+}
+
+struct Exploring<'t> {
+    steps: &'t [Node],
+    plan: &'t Described,
+    on_failure: OnFailure,
+    waits: Vec<String>,
+    events: Vec<Event>,
+    counts: Counts,
+}
+
+/// Two machines: the first keeps the state of ended scopes, and the second uses rows again.
+#[derive(Clone)]
+pub(super) struct Both<'p> {
+    pub(super) keeping: Hand<'p>,
+    pub(super) lean: Hand<'p>,
+}
+
+impl<'p> Both<'p> {
+    pub(super) fn new(plan: &'p Described, on_failure: OnFailure) -> Self {
+        let hand = Hand::new(plan, on_failure, u32::MAX);
+        Self {
+            keeping: hand.clone().keeping_all(),
+            lean: hand,
+        }
+    }
+
+    pub(super) fn happen(&mut self, event: &Event) {
+        self.keeping.happen(event);
+        self.lean.happen(event);
+    }
+
+    /// Compares both with the model, once everything has settled.
+    pub(super) fn compare(&mut self, model: &mut Model<'_>, is_at: &dyn Fn() -> String) {
+        self.keeping.settle();
+        self.lean.settle();
+        let expected = (model.started(), model.running(), model.is_over());
+        for hand in [&mut self.keeping, &mut self.lean] {
+            let got = (hand.started(), hand.running(), hand.is_done);
+            assert_eq!(got, expected, "{}", is_at());
+        }
+        let result = self.keeping.machine.view().result();
+        assert_eq!(self.keeping.waits(), self.lean.waits(), "{}", is_at());
+        if model.is_over() {
+            let outcome = model.outcome();
+            let expected = Outcome {
+                result: outcome.result.map(|_| serde_json::Value::Null),
+                ..outcome
+            };
+            assert_eq!(self.keeping.outcome(), expected, "{}", is_at());
+            // Ids differ, since rows are used again.
+            assert_eq!(self.lean.machine.view().result(), result, "{}", is_at());
+        }
+    }
+}
+
+impl<'t> Exploring<'t> {
+    fn explore(&mut self, mut model: Model<'t>, mut both: Both<'t>) {
+        if model.is_unclear() {
+            self.counts.unclear += 1;
+            return;
+        }
+        both.compare(&mut model, &|| {
+            format!(
+                "{:?}\nunder {:?}, after {:?}",
+                self.steps, self.on_failure, self.events
+            )
+        });
+        self.crash(&both.lean);
+        if model.is_over() {
+            self.counts.ended += 1;
+            return;
+        }
+        self.counts.open += 1;
+        for event in model.events(ends(self.steps), &self.waits) {
+            let (mut next, mut after) = (model.clone(), both.clone());
+            next.happen(&event);
+            after.happen(&event);
+            self.events.push(event);
+            self.explore(next, after);
+            self.events.pop();
+        }
+    }
+
+    /// Has the calls end one after the other: the first of the running calls, or the last. Each call succeeds and fails.
+    fn explore_ends(&mut self, mut model: Model<'t>, mut both: Both<'t>, is_first: bool) {
+        if model.is_unclear() {
+            self.counts.unclear += 1;
+            return;
+        }
+        both.compare(&mut model, &|| {
+            format!(
+                "{:?}\nunder {:?}, after {:?}",
+                self.steps, self.on_failure, self.events
+            )
+        });
+        let running = model.running();
+        let call = if is_first {
+            running.first()
+        } else {
+            running.last()
+        };
+        let Some(call) = call.cloned() else {
+            self.counts.ended += 1;
+            return;
+        };
+        for end in [End::Ok, End::Transient] {
+            let event = Event::End(call.clone(), end);
+            let (mut next, mut after) = (model.clone(), both.clone());
+            next.happen(&event);
+            after.happen(&event);
+            self.events.push(event);
+            self.explore_ends(next, after, is_first);
+            self.events.pop();
+        }
+    }
+
+    /// Another machine receives the events so far, and reaches the same state.
+    fn crash(&self, before: &Hand<'_>) {
+        let mut hand = Hand::new(self.plan, self.on_failure, u32::MAX);
+        hand.settle();
+        for event in &self.events {
+            hand.happen(event);
+            hand.settle();
+        }
+        assert_eq!(hand.running(), before.running());
+        assert!(
+            hand.machine == before.machine,
+            "{:?}: {:?}",
+            self.steps,
+            self.events
+        );
+    }
+}
+
+/// The way through a plan.
+#[derive(Clone, Copy)]
+enum Way {
+    Everything,
+    Ends,
+}
+
+fn try_some(size: usize, one_in: usize) -> Counts {
+    let counts = try_all(plans(size).iter().step_by(one_in), Way::Everything);
+    println!("{size} steps: {counts:?}");
+    counts
+}
+
+fn try_all<'t>(plans: impl Iterator<Item = &'t Vec<Node>>, way: Way) -> Counts {
+    let mut counts = Counts::default();
+    for steps in plans {
+        counts.plans += 1;
+        let plan = Described::new(steps);
+        for on_failure in POLICIES {
+            let mut exploring = Exploring {
+                steps,
+                plan: &plan,
+                on_failure,
+                waits: waits(steps, ""),
+                events: Vec::new(),
+                counts,
+            };
+            let model = Model::new(steps, on_failure);
+            let both = Both::new(&plan, on_failure);
+            match way {
+                Way::Everything => exploring.explore(model, both),
+                Way::Ends => {
+                    exploring.explore_ends(model.clone(), both.clone(), true);
+                    exploring.explore_ends(model, both, false);
+                }
+            }
+            counts = exploring.counts;
+        }
+    }
+    counts
+}
+
+#[test]
+fn of_one_step() {
+    let counts = try_some(1, 1);
+    assert_eq!((counts.plans, counts.ended, counts.open), (8, 72, 24));
+}
+
+#[test]
+fn of_two_steps() {
+    let counts = try_some(2, 1);
+    assert_eq!((counts.plans, counts.ended, counts.open), (234, 6106, 2342));
+}
+
+#[test]
+fn of_three_steps() {
+    let counts = try_some(3, if all_of_three() { 1 } else { 80 });
+    let expected = if all_of_three() {
+        (9356, 1_073_636, 440_112)
+    } else {
+        (117, 15946, 6452)
+    };
+    assert_eq!((counts.plans, counts.ended, counts.open), expected);
+}
+
+#[test]
+fn of_four_steps() {
+    try_some(4, if all_of_three() { 1_000 } else { 100_000 });
+}
+
+/// Plans whose elements are undone, or fail, or are cut.
+#[test]
+fn elements_that_have_undo_steps() {
+    let of = |works: Vec<Work>, one_in: usize| {
+        let steps = works
+            .into_iter()
+            .step_by(one_in)
+            .flat_map(|work| RECOVERS.map(|recovers| vec![each(work.clone(), recovers)]));
+        steps.collect::<Vec<_>>()
+    };
+    let one_in = if all_of_three() { 1 } else { 7 };
+    let counts = try_all(of(elements(3), one_in).iter(), Way::Ends);
+    println!("one after the other: {counts:?}");
+    let one_in = if all_of_three() { 3 } else { 31 };
+    let counts = try_all(of(elements(3), one_in).iter(), Way::Everything);
+    println!("in all orders: {counts:?}");
+    assert!(counts.ended > 1000, "{counts:?}");
+}

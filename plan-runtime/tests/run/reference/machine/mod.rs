@@ -1,0 +1,19 @@
+//! The machine and the model agree after each event.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `hand.rs` | a machine whose driver does only what a test wants |
+//! | `exhaustive.rs` | all small plans, with a crash in each state |
+//! | `random.rs` | random plans that are larger |
+//! | `driver.rs` | a driver for the parts of the machine that the model does not have |
+//! | `chaos.rs` | random plans with every attribute, and random events |
+//! | `times.rs` | attempts, time limits, pauses and bounds |
+//! | `rows.rs` | questions, permits and rows of tables |
+
+mod chaos;
+mod driver;
+mod exhaustive;
+mod hand;
+mod random;
+mod rows;
+mod times;

@@ -1,0 +1,205 @@
+//! Questions, permits and rows of tables, which the model does not have.
+
+use super::driver::{Hand, LATER, NEVER, block, call, each, tables};
+use plan_runtime::machine::{
+    Amounts, BadNodes, Block, Capacity, Command, Duty, Ending, Event, Full, Machine, Node,
+    NodeBody, Pause, Question, Reaction, Reason, Recovery, Reply, Tables,
+};
+
+/// A question that nobody needs any more is not asked, and its late answer changes nothing.
+#[test]
+fn stale_answers_are_ignored() {
+    let tables = tables(vec![each(NodeBody::Call), call(1), each(NodeBody::Call)]);
+    let mut hand = Hand::of(&tables);
+    let (stale, _) = hand.asks[0];
+    hand.end("1#1", NEVER);
+    let before = hand.machine.clone();
+    hand.machine
+        .handle(Event::Answered(stale, Reply::Number(3)));
+    assert!(hand.machine == before && hand.is_done);
+}
+
+/// The place of a question serves another question, which the old answer does not reach.
+#[test]
+fn an_answer_does_not_reach_the_next_question() {
+    let optional = Node {
+        recovery: Recovery::Replace,
+        amounts: Amounts::DEFAULT,
+        ..Node::new(0, block(vec![each(NodeBody::Call), call(1)]), vec![])
+    };
+    let next = Node::new(2, NodeBody::For(Box::new(NodeBody::Call)), vec![0]);
+    let tables = tables(vec![optional, next]);
+    let mut hand = Hand::of(&tables);
+    let (stale, _) = hand.asks.remove(0);
+    hand.end("1#1", NEVER);
+    let (fresh, _) = hand.asks[0];
+    assert_ne!(stale, fresh);
+    hand.machine
+        .handle(Event::Answered(stale, Reply::Number(3)));
+    hand.settle();
+    assert!(hand.calls().is_empty());
+    hand.answer(Reply::Number(1));
+    assert_eq!(hand.calls(), ["2[0]#1"]);
+}
+
+#[test]
+fn without_a_permit_everything_but_calls_goes_on() {
+    let waits = Node::new(1, NodeBody::Await, vec![]);
+    let retried = Node {
+        recovery: Recovery::Catch,
+        ..call(2)
+    };
+    let tables = tables(vec![call(0), waits, retried, each(NodeBody::Call)]);
+    let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, 0));
+    assert_eq!(hand.calls(), ["1#1"]);
+    assert_eq!(hand.asks.len(), 1);
+    hand.machine = Machine::new(&tables, Reaction::Stop, 64);
+    hand.calls.clear();
+    hand.settle_with(false);
+    assert_eq!(hand.calls(), ["1#1"]);
+    hand.settle_with(true);
+    assert_eq!(hand.calls(), ["0#1", "1#1", "2#1"]);
+    hand.machine.handle(Event::Cancelled);
+    hand.settle_with(false);
+    assert!(hand.is_done && hand.calls.is_empty());
+}
+
+/// The step that comes first in the plan starts first, plain or not.
+#[test]
+fn calls_start_in_the_order_of_the_plan() {
+    let caught = |label| Node {
+        recovery: Recovery::Catch,
+        ..call(label)
+    };
+    let tables = tables(vec![call(0), caught(1), call(2), caught(3)]);
+    let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, 1));
+    for label in 0..4 {
+        assert_eq!(hand.calls(), [format!("{label}#1")]);
+        hand.end(&format!("{label}#1"), Ending::Done);
+    }
+    assert!(hand.succeeds());
+}
+
+#[test]
+fn a_run_that_needs_too_many_rows_fails() {
+    let inner = vec![each(NodeBody::Call)];
+    let nested = Node::new(1, block(inner), vec![]);
+    let tables1 = tables(vec![nested]);
+    let all = Capacity::DEFAULT;
+    for (capacity, full) in [
+        (Capacity { scopes: 1, ..all }, Full::Scopes),
+        (Capacity { slots: 1, ..all }, Full::Slots),
+        (Capacity { depth: 1, ..all }, Full::Depth),
+        (Capacity { elements: 1, ..all }, Full::Elements),
+        (Capacity { calls: 1, ..all }, Full::Calls),
+    ] {
+        let machine = Machine::with_capacity(&tables1, Reaction::Stop, 64, capacity);
+        let mut hand = Hand::new(&tables1, machine);
+        if !hand.is_done {
+            hand.answer(Reply::Number(2));
+        }
+        for call in hand.calls.values().cloned().collect::<Vec<_>>() {
+            hand.end(&call, Ending::Done);
+        }
+        assert_eq!(hand.reason().0, Reason::Full(full));
+    }
+    // A plan that calls itself.
+    let plan = Block::new(vec![Node::new(0, NodeBody::Plan(0), vec![])]);
+    let tables = Tables::new(&[plan]).unwrap();
+    assert_eq!(Hand::of(&tables).reason().0, Reason::Full(Full::Depth));
+}
+
+#[test]
+fn a_description_that_contradicts_itself_has_no_tables() {
+    let of = |steps| Tables::new(&[Block::new(steps)]).unwrap_err();
+    assert_eq!(of(vec![Node::call(7, vec![1])]), BadNodes::NoStep(7));
+    assert_eq!(of(vec![Node::call(7, vec![0])]), BadNodes::Circle(7));
+    let plan = Node::new(7, NodeBody::Plan(1), vec![]);
+    assert_eq!(of(vec![plan]), BadNodes::NoPlan(1));
+    let undo = Node {
+        duty: Duty::Undo(0),
+        ..call(7)
+    };
+    assert_eq!(of(vec![undo]), BadNodes::NoStep(7));
+    assert_eq!(Tables::new(&[]).unwrap_err(), BadNodes::NoPlan(0));
+    let repeat = NodeBody::Loop(Block::new(vec![call(1)]));
+    assert_eq!(of(vec![each(repeat)]), BadNodes::ListedLoop(0));
+}
+
+/// Does everything at once. Each second attempt of a call that may fail succeeds.
+fn run(machine: &mut Machine<'_>, number: u32) {
+    let mut open = true;
+    while let Some(command) = machine.next(true) {
+        match command {
+            Command::Start(call, place) => {
+                let fails = place.attempt == 1 && machine.view().tables().label(place.step) == 5;
+                let ending = if fails { LATER } else { Ending::Done };
+                machine.handle(Event::Ended(call, ending));
+            }
+            Command::Evaluate(ask, question) => {
+                let reply = match question {
+                    Question::Again(_, round) => u32::from(round + 1 < number),
+                    _ => number,
+                };
+                machine.handle(Event::Answered(ask, Reply::Number(reply)));
+            }
+            Command::Await(call, _) => machine.handle(Event::Ended(call, Ending::Done)),
+            Command::Sleep(timer, Pause::Backoff | Pause::Every, _) => {
+                machine.handle(Event::Fired(timer));
+            }
+            Command::Sleep(..) | Command::Drop(_) => {}
+            Command::Done => open = false,
+        }
+    }
+    assert!(!open && machine.view().result().is_ok());
+}
+
+/// A run of many rounds, elements and attempts has only as many rows as exist at one time.
+#[test]
+fn rows_are_used_again() {
+    let mut fails = call(5);
+    fails.amounts.attempts = 2;
+    fails.timing.backoff = true;
+    fails.timing.timeout = true;
+    let waits = Node::new(1, NodeBody::Await, vec![0]);
+    let inner = Node::new(2, block(vec![fails.clone(), waits.clone()]), vec![1]);
+    let steps = vec![fails, waits, inner];
+    let mut rounds = Node::new(0, NodeBody::Loop(Block::new(steps.clone())), vec![]);
+    rounds.timing.every = true;
+    let mut list = each(block(steps));
+    list.amounts.at_once = 3;
+    for step in [rounds, list] {
+        let tables = tables(vec![step]);
+        let rows = [50, 1000].map(|number| {
+            let mut machine = Machine::new(&tables, Reaction::Stop, 64);
+            run(&mut machine, number);
+            machine.view().rows()
+        });
+        assert_eq!(rows[0], rows[1]);
+        assert!(rows[1].iter().all(|rows| *rows < 60), "{rows:?}");
+    }
+}
+
+/// A chain of steps is undone without a stack frame a step.
+#[test]
+fn long_chains_are_undone() {
+    let length = 100_000_usize;
+    let mut steps: Vec<Node> = (0..length)
+        .map(|at| Node::call(1, at.checked_sub(1).into_iter().collect()))
+        .collect();
+    steps.push(Node {
+        duty: Duty::Undo(0),
+        ..call(2)
+    });
+    let tables = tables(steps);
+    let mut machine = Machine::new(&tables, Reaction::Stop, 1);
+    let mut calls = 0;
+    while let Some(command) = machine.next(true) {
+        if let Command::Start(call, _) = command {
+            calls += 1;
+            let ending = if calls == length { NEVER } else { Ending::Done };
+            machine.handle(Event::Ended(call, ending));
+        }
+    }
+    assert_eq!(machine.view().result().unwrap_err().undone.len(), 1);
+}

@@ -1,0 +1,299 @@
+//! Attempts, time limits, pauses and bounds, which the model does not have.
+
+use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
+use plan_runtime::machine::{
+    Amounts, Block, CallError, Cutoff, Ending, ErrorId, Event, Node, NodeBody, Pause, Question,
+    Reason, Recovery, Reply, Tables,
+};
+
+#[test]
+fn an_attempt_follows_after_a_wait() {
+    let mut step = call(0);
+    step.amounts.attempts = 3;
+    step.timing.backoff = true;
+    let tables = tables(vec![step]);
+    let mut hand = Hand::of(&tables);
+    hand.end("0#1", LATER);
+    assert_eq!(
+        (hand.calls(), hand.timers()),
+        (vec![], vec![Pause::Backoff])
+    );
+    hand.fire(Pause::Backoff);
+    hand.end("0#2", LATER);
+    hand.fire(Pause::Backoff);
+    hand.end("0#3", LATER);
+    assert_eq!(hand.reason(), (Reason::Error(ErrorId(1)), 3));
+}
+
+/// A failure elsewhere ends the wait: the attempt before it was the last.
+#[test]
+fn a_wait_before_an_attempt_ends_with_its_scope() {
+    let mut step = call(0);
+    step.amounts.attempts = 2;
+    step.timing.backoff = true;
+    let tables = tables(vec![step, call(1)]);
+    let mut hand = Hand::of(&tables);
+    hand.end("0#1", LATER);
+    hand.end("1#1", NEVER);
+    assert_eq!(hand.reason(), (Reason::Error(ErrorId(1)), 1));
+}
+
+#[test]
+fn an_attempt_that_takes_too_long_is_dropped_and_made_again() {
+    for has_deadline in [false, true] {
+        let mut step = call(0);
+        step.amounts.attempts = 2;
+        step.timing.timeout = true;
+        step.timing.deadline = has_deadline;
+        let tables = tables(vec![step]);
+        let mut hand = Hand::of(&tables);
+        let deadline = hand.timer(Pause::Deadline);
+        hand.fire(Pause::Timeout);
+        assert_eq!(hand.calls(), ["0#2"]);
+        assert_eq!(hand.timers().len(), 1 + usize::from(has_deadline));
+        // The time limit of all attempts goes on.
+        assert_eq!(hand.timer(Pause::Deadline), deadline);
+        if has_deadline {
+            hand.fire(Pause::Deadline);
+            assert_eq!(hand.reason(), (Reason::Deadline, 2));
+        } else {
+            hand.fire(Pause::Timeout);
+            assert_eq!(hand.reason(), (Reason::Timeout, 2));
+        }
+    }
+}
+
+/// The undo steps of a block do not count in its time limit. If one fails, there is no other attempt.
+#[test]
+fn a_block_that_takes_too_long_is_undone_and_run_again() {
+    let mut inner = held();
+    inner.push(Node::call(7, vec![0]));
+    for (ending, attempts) in [(Ending::Done, 2), (NEVER, 1)] {
+        let mut step = Node::new(0, block(inner.clone()), vec![]);
+        step.amounts.attempts = 2;
+        step.timing.timeout = true;
+        let tables = tables(vec![step]);
+        let mut hand = Hand::of(&tables);
+        for _ in 0..attempts {
+            hand.end("8#1", Ending::Done);
+            hand.fire(Pause::Timeout);
+            assert_eq!((hand.calls(), hand.timers().len()), (vec!["9#1"], 0));
+            hand.end("9#1", ending);
+        }
+        assert_eq!(hand.reason(), (Reason::Timeout, attempts));
+    }
+}
+
+#[test]
+fn a_wait_for_a_value_has_time_limits() {
+    for (pause, reason) in [
+        (Pause::Timeout, Reason::Timeout),
+        (Pause::Deadline, Reason::Deadline),
+    ] {
+        let mut step = Node::new(0, NodeBody::Await, vec![]);
+        step.amounts.attempts = 2;
+        step.timing.timeout = true;
+        step.timing.deadline = true;
+        let tables = tables(vec![step]);
+        let mut hand = Hand::of(&tables);
+        hand.fire(pause);
+        assert_eq!(hand.reason(), (reason, 1));
+    }
+}
+
+/// A loop of one call with a time limit and a pause between rounds.
+fn poll(at_most: u32) -> Node {
+    let mut step = Node::new(0, NodeBody::Loop(Block::new(vec![call(1)])), vec![]);
+    step.timing.every = true;
+    step.timing.deadline = true;
+    step.amounts.at_most = at_most;
+    step
+}
+
+#[test]
+fn rounds_wait_for_each_other() {
+    let tables = tables(vec![poll(3)]);
+    let mut hand = Hand::of(&tables);
+    hand.end("1[0]#1", Ending::Done);
+    assert!(matches!(
+        hand.answer(Reply::Number(1)),
+        Question::Again(_, 0)
+    ));
+    assert!(hand.calls().is_empty());
+    hand.fire(Pause::Every);
+    // The pause ends before the round.
+    hand.fire(Pause::Every);
+    hand.end("1[1]#1", Ending::Done);
+    hand.answer(Reply::Number(1));
+    hand.end("1[2]#1", Ending::Done);
+    hand.answer(Reply::Number(1));
+    assert_eq!(hand.reason(), (Reason::TooManyRounds(3), 1));
+}
+
+#[test]
+fn a_loop_has_a_time_limit() {
+    let tables = tables(vec![poll(9)]);
+    // In a round, in the pause, and in a question.
+    for at in 0..3 {
+        let mut hand = Hand::of(&tables);
+        if at > 0 {
+            hand.end("1[0]#1", Ending::Done);
+        }
+        if at == 1 {
+            hand.answer(Reply::Number(1));
+        }
+        hand.fire(Pause::Deadline);
+        if at == 2 {
+            assert!(!hand.is_done);
+            hand.answer(Reply::Number(1));
+        }
+        assert_eq!(hand.reason(), (Reason::Deadline, 1), "{at}");
+    }
+}
+
+#[test]
+fn amounts_are_asked_for() {
+    let mut step = each(NodeBody::Call);
+    step.timing.amounts = true;
+    let tables = tables(vec![step]);
+    let mut hand = Hand::of(&tables);
+    let amounts = Amounts {
+        at_once: 2,
+        ..Amounts::DEFAULT
+    };
+    let question = hand.answer(Reply::Amounts(amounts));
+    assert!(matches!(question, Question::Amounts(_)));
+    hand.answer(Reply::Number(4));
+    assert_eq!(hand.calls(), ["0[0]#1", "0[1]#1"]);
+    hand.end("0[1]#1", Ending::Done);
+    assert_eq!(hand.calls(), ["0[0]#1", "0[2]#1"]);
+    for call in ["0[0]#1", "0[2]#1", "0[3]#1"] {
+        hand.end(call, Ending::Done);
+    }
+    assert!(hand.succeeds());
+}
+
+/// The elements of an inner list start before the next element of the outer list. A bound holds for undo steps as well.
+#[test]
+fn elements_start_in_order_and_are_undone_within_the_bound() {
+    let mut step = each(NodeBody::For(Box::new(block(held()))));
+    step.amounts.at_once = 2;
+    let tables = tables(vec![step, Node::call(1, vec![0])]);
+    let mut hand = Hand::of(&tables);
+    hand.answer(Reply::Number(2));
+    hand.answer(Reply::Number(2));
+    assert_eq!(hand.calls(), ["8[0][0]#1", "8[0][1]#1"]);
+    assert!(hand.asks.is_empty());
+    hand.end("8[0][0]#1", Ending::Done);
+    hand.answer(Reply::Number(2));
+    assert_eq!(hand.calls(), ["8[0][1]#1", "8[1][0]#1"]);
+    for call in ["8[0][1]#1", "8[1][0]#1", "8[1][1]#1"] {
+        hand.end(call, Ending::Done);
+    }
+    hand.end("1#1", NEVER);
+    assert_eq!(hand.calls(), ["9[1][0]#1", "9[1][1]#1"]);
+    hand.end("9[1][1]#1", Ending::Done);
+    assert_eq!(hand.calls(), ["9[0][1]#1", "9[1][0]#1"]);
+    for call in ["9[1][0]#1", "9[0][1]#1", "9[0][0]#1"] {
+        hand.end(call, Ending::Done);
+    }
+    assert_eq!(hand.machine.view().result().unwrap_err().undone.len(), 4);
+}
+
+/// An element that waits for another attempt fails when another element fails for good. The failure of the first element in the list counts.
+#[test]
+fn an_element_that_waits_fails_with_the_others() {
+    let mut step = each(NodeBody::Call);
+    step.amounts.attempts = 2;
+    step.timing.backoff = true;
+    let tables = tables(vec![step]);
+    let mut hand = Hand::of(&tables);
+    hand.answer(Reply::Number(2));
+    hand.end("0[0]#1", LATER);
+    hand.end("0[1]#1", NEVER);
+    assert_eq!(hand.reason(), (Reason::Error(ErrorId(1)), 1));
+}
+
+#[test]
+fn the_first_branch_that_holds_is_taken() {
+    let branches = vec![NodeBody::Call, block(vec![call(1)]), NodeBody::Call];
+    let tables = tables(vec![Node::new(0, NodeBody::If(branches), vec![])]);
+    for (branch, expected) in [
+        (0, vec![]),
+        (1, vec!["0#1"]),
+        (2, vec!["1#1"]),
+        (3, vec!["0#1"]),
+    ] {
+        let mut hand = Hand::of(&tables);
+        hand.answer(Reply::Number(branch));
+        assert_eq!(hand.calls(), expected);
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
+    let error = CallError {
+        error: ErrorId(2),
+        transient: false,
+    };
+    let branch = NodeBody::If(vec![NodeBody::Call]);
+    let mut listed = each(NodeBody::Call);
+    // A list is no element.
+    listed.recovery = Recovery::CatchEach;
+    for node in [Node::new(0, branch, vec![]), listed] {
+        let tables = tables(vec![node]);
+        let mut hand = Hand::of(&tables);
+        hand.answer(Reply::Failed(error));
+        assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 0));
+    }
+    let mut round = Node::new(0, NodeBody::Loop(Block::new(held())), vec![]);
+    round.amounts.at_most = 2;
+    let tables1 = tables(vec![round]);
+    let mut hand = Hand::of(&tables1);
+    hand.end("8[0]#1", Ending::Done);
+    hand.answer(Reply::Failed(error));
+    hand.end("9[0]#1", Ending::Done);
+    assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 0));
+    // The value of a scope: its steps are undone.
+    let plan = Block {
+        steps: held(),
+        has_output: true,
+    };
+    for is_cut in [false, true] {
+        let tables = Tables::new(std::slice::from_ref(&plan)).unwrap();
+        let mut hand = Hand::of(&tables);
+        hand.end("8#1", Ending::Done);
+        if is_cut {
+            hand.machine.handle(Event::Cancelled);
+            hand.settle();
+        } else {
+            hand.answer(Reply::Failed(error));
+        }
+        hand.end("9#1", Ending::Done);
+        let loss = hand.machine.view().result().unwrap_err();
+        assert_eq!(loss.undone.len(), 1);
+        assert_eq!(loss.cutoff, is_cut.then_some(Cutoff::Cancelled));
+        assert_eq!(loss.faults.len(), usize::from(!is_cut));
+    }
+}
+
+/// A cancellation after a time limit does not hide the time limit: the scope was ended by the limit.
+#[test]
+fn the_first_cause_that_ends_a_scope_counts() {
+    let mut inner = held();
+    inner.push(Node::call(7, vec![0]));
+    let inner = Node::new(1, block(inner), vec![]);
+    let mut outer = Node::new(0, block(vec![inner]), vec![]);
+    outer.timing.timeout = true;
+    let tables = tables(vec![outer]);
+    let mut hand = Hand::of(&tables);
+    hand.end("8#1", Ending::Done);
+    hand.fire(Pause::Timeout);
+    assert_eq!(hand.calls(), ["9#1"]);
+    hand.machine.handle(Event::Cancelled);
+    hand.settle();
+    hand.end("9#1", Ending::Done);
+    assert_eq!(hand.reason(), (Reason::Timeout, 1));
+    let loss = hand.machine.view().result().unwrap_err();
+    assert_eq!(loss.cutoff, Some(Cutoff::Cancelled));
+}
