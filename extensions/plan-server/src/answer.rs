@@ -1,4 +1,4 @@
-//! The bytes that are sent to clients: they are limited while they are made, and as long as they are on their way.
+//! The bytes of answers to clients. The server limits the bytes of one answer, and the bytes of all answers on their way.
 
 use crate::error::Problem;
 use crate::limits;
@@ -64,13 +64,13 @@ impl Text {
         Self::of(room, bytes)
     }
 
-    /// Bytes that are there already.
+    /// Creates a text from finished bytes.
     pub(crate) fn of(room: &Room, bytes: Vec<u8>) -> Result<Self, Problem> {
         let room = vec![room.take(bytes.len())?];
         Ok(Self { bytes, room })
     }
 
-    /// The same, which keeps this room as well.
+    /// Keeps the room of these permits as well, until the text is dropped.
     pub(crate) fn holding_also(mut self, held: Vec<OwnedSemaphorePermit>) -> Self {
         self.room.extend(held);
         self
@@ -87,7 +87,7 @@ impl Text {
     }
 }
 
-/// What is written grows up to a limit.
+/// A writer that fails once its bytes exceed a limit.
 struct Limited {
     bytes: Vec<u8>,
     is_over: bool,
@@ -108,10 +108,10 @@ impl Write for Limited {
     }
 }
 
-/// The code of the error about an answer that has more bytes than one may have.
+/// The code of the error for an answer that exceeds the size limit.
 pub(crate) const TOO_LARGE: &str = "ANSWER_TOO_LARGE";
 
-/// An answer has more bytes than one may have.
+/// Returns the error for an answer that exceeds the size limit.
 pub(crate) fn too_large() -> Problem {
     Problem::new(
         StatusCode::UNPROCESSABLE_ENTITY,
@@ -124,7 +124,7 @@ pub(crate) fn too_large() -> Problem {
     )
 }
 
-/// The bytes that a value takes in memory, about.
+/// Returns the approximate size of a value in memory, in bytes.
 pub(crate) fn weight(value: &Value) -> usize {
     const PART: usize = 64;
     let inside = match value {

@@ -1,4 +1,4 @@
-//! What one GraphQL request may do and ask for, over all its fields.
+//! The limits of one GraphQL request, over all fields of the request.
 
 use crate::answer::{Room, Text, too_large, weight};
 use crate::error::Problem;
@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
-/// What is left of the work of a request.
+/// The work that one request has used so far, with its limits.
 pub(crate) struct Budget {
-    /// Its fields take turns, so that a request never does more at one time than another.
+    /// The lock for the work of fields. One field of a request works at a time, so that each request uses at most one thread.
     turn: tokio::sync::Mutex<()>,
     room: Room,
     left: Mutex<Left>,
@@ -20,9 +20,9 @@ pub(crate) struct Budget {
 
 #[derive(Default)]
 struct Left {
-    /// Bytes of the plans that were read.
+    /// The bytes of all plans that the fields have read.
     plans: usize,
-    /// Bytes of the answer so far, about.
+    /// The approximate bytes of the answer so far.
     answer: usize,
     time: Duration,
     held: Vec<OwnedSemaphorePermit>,
@@ -41,7 +41,7 @@ impl Budget {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A field reads a plan of this many bytes.
+    /// Counts the bytes of a plan that a field reads.
     pub(crate) fn plan(&self, bytes: usize) -> Result<(), Problem> {
         let mut left = self.left();
         left.plans += bytes;
@@ -55,7 +55,7 @@ impl Budget {
         Err(exceeded(message))
     }
 
-    /// A value becomes a part of the answer.
+    /// Counts values that become part of the answer, and reserves room for the values.
     pub(crate) fn answer<'v>(
         &self,
         values: impl IntoIterator<Item = &'v Value>,
@@ -71,7 +71,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Does the work of a field, as [`State::blocking`], if there is time left.
+    /// Does the work of a field with [`State::blocking`]. Returns an error if the request has used up its time.
     pub(crate) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         state: &Arc<State>,
@@ -92,7 +92,7 @@ impl Budget {
         done.await
     }
 
-    /// The answer as it is sent. It takes its room until it is sent.
+    /// Returns the text of the answer. The room stays reserved until the server has sent the answer.
     pub(crate) fn text(&self, answer: &async_graphql::Response) -> Result<Text, Problem> {
         let held = std::mem::take(&mut self.left().held);
         Text::new(&self.room, "", answer, "").map(|text| text.holding_also(held))

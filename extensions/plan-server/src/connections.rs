@@ -1,4 +1,4 @@
-//! The connections of clients: how many there are, which of them make room for others, and which are closed since their client does not read.
+//! The connections of clients. The server limits the number of connections, and closes the connections of clients that do not read.
 
 use crate::limits;
 use crate::metrics::Metrics;
@@ -47,14 +47,14 @@ impl Client {
         self.has_token.store(true, Ordering::Release);
     }
 
-    /// Whether the connection makes room for another one: the client has sent no token, or does not read.
+    /// Returns `true` if the server may close the connection for a new connection. The client has sent no token, or does not read.
     fn makes_room(&self) -> bool {
         !self.has_token.load(Ordering::Acquire) || self.is_stalled.load(Ordering::Acquire)
     }
 }
 
 impl Open {
-    /// Ends the oldest connection of these that makes room. `false` if there is none.
+    /// Ends the oldest of these connections that the server may close. Returns `false` if the server may close no connection.
     fn make_room(&mut self, may_end: impl Fn(&Entry) -> bool) -> bool {
         let mut open = self.all.iter();
         let oldest = open.find(|(_, entry)| may_end(entry) && entry.client.makes_room());
@@ -68,7 +68,7 @@ pub(crate) struct Connection {
     all: Arc<Connections>,
     number: u64,
     pub(crate) client: Arc<Client>,
-    /// Is ready once the connection makes room for another one.
+    /// A channel that closes when the server ends the connection for a new connection.
     pub(crate) ended: oneshot::Receiver<()>,
 }
 
@@ -79,7 +79,7 @@ impl Drop for Connection {
     }
 }
 
-/// The addresses that one client can easily have are one address.
+/// Returns the address under which the server counts a client. All addresses of one IPv6 network count as one address.
 fn of_one_client(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
@@ -102,12 +102,13 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the oldest connection that makes room.
+    /// Ends the oldest connection that the server may close.
     pub(crate) fn make_room(&self) {
         self.open().make_room(|_| true);
     }
 
-    /// Opens a connection of this address. Where there are too many, the oldest one without a token, or whose client does not read, makes room; if there is none, the new one is refused.
+    /// Opens a connection of this address. With too many connections, the server closes the oldest connection without a token, or whose client does not read.
+    /// Returns `None` if the server may close no connection.
     pub(crate) fn add(self: &Arc<Self>, address: IpAddr) -> Option<Connection> {
         let address = of_one_client(address);
         // All clients of this machine, and those of a proxy on it, have the same address.
@@ -243,7 +244,7 @@ mod tests {
         left.sum()
     }
 
-    /// However many clients without a token there are, one with it keeps its place, and a new one has one.
+    /// A client with the token keeps its connection, and a new client with the token gets a connection, with any number of clients without a token.
     #[test]
     fn connections_without_a_token_make_room() {
         for (address, most) in [
@@ -261,7 +262,7 @@ mod tests {
             assert!(!ended(&mut known));
             assert_eq!(left(&mut open), most - 1);
             assert!(!ended(open.last_mut().unwrap()));
-            // Others of this network have the same places, and others have theirs.
+            // The addresses of one network share a limit. An address of another network has a separate limit.
             if let IpAddr::V6(_) = address
                 && !address.to_canonical().is_loopback()
             {
@@ -270,7 +271,7 @@ mod tests {
             }
             let mut other = all.add("198.51.100.7".parse().unwrap()).unwrap();
             assert!(!ended(&mut other));
-            // Only those that have the token and read are in the way of a new one.
+            // Only connections whose client has the token and reads keep a new connection out.
             let mut full: Vec<Connection> = Vec::new();
             while let Some(connection) = all.add(address) {
                 connection.client.is_known();

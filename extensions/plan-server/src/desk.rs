@@ -1,4 +1,4 @@
-//! Who is asked before calls: people, over the API.
+//! The questions before calls, which people answer over the API.
 
 use crate::limits;
 use crate::live::Live;
@@ -49,10 +49,10 @@ struct Open {
     answer: oneshot::Sender<Decision>,
 }
 
-/// The open questions of all runs. After a restart, what was not answered is asked again, and has another id.
+/// The open questions of all runs. After a restart, the server asks unanswered questions again, with new ids.
 pub(crate) struct Desk {
     next: AtomicU64,
-    /// How many more may be open. Others wait.
+    /// Permits for further open questions. A question without a permit waits.
     places: Semaphore,
     open: Mutex<BTreeMap<u64, Open>>,
     live: Arc<Live>,
@@ -83,19 +83,19 @@ impl Desk {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is asked about a run.
+    /// Returns the open questions about a run.
     pub(crate) fn questions(&self, run: &str) -> Vec<Question> {
         let open = self.open();
         let of_run = open.values().filter(|open| open.run == run);
         of_run.map(|open| open.question.clone()).collect()
     }
 
-    /// Whether something is asked about a run.
+    /// Returns `true` if a question about the run is open.
     pub(crate) fn asks(&self, run: &str) -> bool {
         self.open().values().any(|open| open.run == run)
     }
 
-    /// Answers a question. Whether it was open.
+    /// Answers a question. Returns `true` if the question was open.
     pub(crate) fn answer(&self, run: &str, question: &str, decision: Decision) -> bool {
         let Ok(number) = question.parse() else {
             return false;

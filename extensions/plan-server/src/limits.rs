@@ -1,4 +1,4 @@
-//! What no client and no plan can exceed.
+//! Limits that no client and no plan can exceed.
 
 use plan_runtime::run::Limits;
 use std::time::Duration;
@@ -9,20 +9,20 @@ pub const BODY: usize = 1 << 20;
 /// Bytes of the text of a plan.
 pub const PLAN: usize = 256 << 10;
 
-/// How long the head of a request may take to arrive.
+/// The longest time until the head of a request has arrived.
 pub const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// How long the body of a request may take to arrive.
+/// The longest time until the body of a request has arrived.
 pub const BODY_TIME: Duration = Duration::from_secs(15);
 
 /// Bytes of the head of a request, which are kept until it is complete.
 pub const HEAD: usize = 64 << 10;
 
-/// The longest time in which a client reads no byte of its answer.
+/// The longest time that a client may leave its answer unread.
 pub const WRITE_TIME: Duration = Duration::from_secs(10);
 
-/// Connections that are open at one time; with the files of the server, they fit into the 1,024 file descriptors that are usual. Where there are more, the oldest connection without a token, or
-/// whose client does not read, is closed.
+/// Connections that are open at one time. The connections and the files of the server fit into the usual 1,024 file descriptors. For a connection beyond the limit, the server closes the
+/// oldest connection without a token, or whose client does not read.
 pub const CONNECTIONS: usize = 768;
 
 /// Connections of one address that are open at one time: of an IPv6 address, of its network. This machine itself may have as many as all: a proxy on this machine has the connections of all its clients.
@@ -49,16 +49,16 @@ pub const EVENTS: usize = 64;
 /// Bytes of one event. Instead of a longer one, the state of the run is sent.
 pub const EVENT: usize = 8 << 10;
 
-/// How often the state of a run is made for those who watch the run, at most. A state that takes long is made less often.
+/// The shortest time between two states of a run for the clients that watch the run. A state that takes longer to make has a longer pause.
 pub const STATE_TIME: Duration = Duration::from_millis(100);
 
 /// Plans that are read, and runs that are looked at, at one time. Each may take a second of a processor.
 pub const READERS: usize = 4;
 
-/// Requests that may wait for their turn as one of these.
+/// Requests that may wait to read a plan or to look at a run.
 pub const WAITING_READERS: usize = 256;
 
-/// Runs that are loaded at one time. Those that only wait for a value or a time are not; those that wait for an approval are.
+/// Runs that are loaded at one time. A run that only waits for a value or a time is not loaded. A run that waits for an approval is loaded.
 pub const LOADED_RUNS: usize = 512;
 
 /// Runs that have not ended. Further ones are refused.
@@ -76,10 +76,10 @@ pub const CALLS: usize = 256;
 /// Calls that one run makes at one time.
 pub const CALLS_OF_RUN: usize = 16;
 
-/// How long a run may take, with all its waits.
+/// The longest time of a run, with all its waits.
 pub const RUN_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What one run may do and hold.
+/// The limits of one run.
 pub const OF_RUN: Limits = Limits::UNTRUSTED
     .value(2 << 20)
     .arguments(256 << 10)
@@ -87,7 +87,7 @@ pub const OF_RUN: Limits = Limits::UNTRUSTED
     .recorded(8 << 20)
     .time(RUN_TIME);
 
-/// What a report of one run may hold, with the arguments and outputs of all calls or without them.
+/// The limits of the report of one run, with or without the arguments and outputs of all calls.
 pub const OF_REPORT: Limits = OF_RUN.total(16 << 20);
 
 /// Bytes of all values that the loaded runs hold together.
@@ -96,7 +96,7 @@ pub const RUNS_BYTES: usize = 96 << 20;
 /// Bytes of the database of runs.
 pub const DATABASE: u64 = 512 << 20;
 
-/// Bytes of the database beyond which no run begins, so that those that have begun have room for their records.
+/// Bytes of the database beyond which no new run starts, so that started runs have room for their records.
 pub const DATABASE_FOR_NEW: u64 = DATABASE / 4 * 3;
 
 /// Bytes of the database beyond which the runs that ended first are deleted.
@@ -108,23 +108,23 @@ pub const EFFECTS: u64 = 16 << 20;
 /// Runs on a page of the list.
 pub const RUNS_ON_PAGE: usize = 100;
 
-/// How long a GraphQL mutation waits for the run that it started.
+/// The longest time that a GraphQL mutation waits for the end of its run.
 pub const MUTATION_TIME: Duration = Duration::from_secs(30);
 
-/// How deep a GraphQL query may be. Introspection by common clients needs 15.
+/// The maximum depth of a GraphQL query. Introspection by common clients needs 15.
 pub const QUERY_DEPTH: usize = 20;
 
-/// How many fields a GraphQL query may have.
+/// The maximum number of fields of a GraphQL query.
 pub const QUERY_COMPLEXITY: usize = 500;
 
 /// Bytes of the text of a GraphQL query.
 pub const QUERY: usize = 32 << 10;
 
-/// How long the fields of a GraphQL query may take together, without waits.
+/// The longest time of all fields of a GraphQL query together, without waits.
 pub const QUERY_TIME: Duration = Duration::from_secs(5);
 
-/// How many directives a field of a GraphQL query may have.
+/// The maximum number of directives of a field of a GraphQL query.
 pub const QUERY_DIRECTIVES: usize = 8;
 
-/// How long calls may go on after the server was told to end.
+/// The longest time that calls may continue after the server gets the signal to end.
 pub const GRACE: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! The server: its routes, its connections, and how it begins and ends.
+//! The server, with its routes, its connections, its start and its end.
 
 use crate::budget::Budget;
 use crate::connections::{Client, Connection, Connections, Stream};
@@ -37,12 +37,12 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-/// Where a server listens, and where it keeps its runs.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The address and the port; port 0 is any that is free.
     pub address: SocketAddr,
-    /// The folder of the database, of the token, and of the effects that the tools have had. It is made if it is not there.
+    /// The folder of the database, of the token, and of the effects that the tools have had. The server creates a missing folder.
     pub data: PathBuf,
     /// The names of proxies in front of the server, which a request may have as its host.
     pub hosts: Vec<String>,
@@ -54,18 +54,18 @@ pub struct Server {
     throttle: Throttle,
     listener: TcpListener,
     address: SocketAddr,
-    /// Keeps other servers from the folder. The system lets go of it when the process ends, whichever way.
+    /// Keeps other servers from the folder. The system releases the lock at the end of the process.
     _lock: File,
     hosts: Arc<Hosts>,
 }
 
-/// Why a server cannot begin, or go on.
+/// An error that keeps a server from starting, or ends a server.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// This cannot be read, written or opened.
+    /// The server cannot read, write or open this.
     Io(String, io::Error),
-    /// The database of runs cannot be used.
+    /// The server cannot use the database of runs.
     Journal(JournalError),
 }
 
@@ -127,7 +127,7 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -171,7 +171,7 @@ impl Server {
                         None => drop(tokio::spawn(refuse(stream))),
                     },
                     Err(error) => {
-                        // There are no more file descriptors, say.
+                        // The process may have no file descriptors left.
                         tracing::warn!(%error, "a connection was not accepted");
                         connections.make_room();
                         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -193,7 +193,7 @@ impl Server {
             while self.state.office.running() > 0 && tokio::time::Instant::now() < until {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            // What has ended is on its way to the journal.
+            // The journal still writes the records of completed calls.
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         let _ = stop.send(());
@@ -245,7 +245,7 @@ fn connect(
     });
 }
 
-/// Tells a client that there is no room.
+/// Sends a client the answer that the server has no room for the connection.
 async fn refuse(mut stream: TcpStream) {
     let body = r#"{"error":{"code":"BUSY","message":"the server has too many connections at present","help":"Try again in some seconds."}}"#;
     let length = body.len();
@@ -306,7 +306,7 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
     }
 }
 
-/// Counts runs that end, and deletes those that ended first where there is no room for more.
+/// Counts completed runs, and deletes the runs that ended first if the database has too little room.
 async fn count(state: Arc<State>) {
     loop {
         tokio::time::sleep(Duration::from_millis(250)).await;
@@ -368,7 +368,7 @@ async fn authorized(From(state): From<Arc<State>>, request: Request, next: Next)
         .get(header::AUTHORIZATION)
         .map(HeaderValue::as_bytes);
     let given = given.and_then(|given| given.strip_prefix(b"Bearer "));
-    // As long for each token of this length, whatever is wrong with it.
+    // The comparison takes equally long for all tokens of this length.
     let is_token = given.is_some_and(|given| bool::from(given.ct_eq(state.token.as_bytes())));
     if is_token {
         if let Some(client) = request.extensions().get::<Arc<Client>>() {
@@ -390,7 +390,7 @@ async fn authorized(From(state): From<Arc<State>>, request: Request, next: Next)
     problem.into_response()
 }
 
-/// What all answers have in common.
+/// Adds the headers of all answers.
 async fn headers(From(state): From<Arc<State>>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let status = response.status().as_u16();

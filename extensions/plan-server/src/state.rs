@@ -1,4 +1,4 @@
-//! What the handlers of requests share.
+//! The state that the handlers of requests share.
 
 use crate::answer::Room;
 use crate::desk::Desk;
@@ -26,7 +26,7 @@ use std::time::SystemTime;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-/// How many runs are deleted together, about.
+/// The approximate number of runs that the server deletes together.
 const MOST_DELETED: usize = 128;
 
 fn bytes_of(info: &RunInfo) -> usize {
@@ -226,7 +226,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether there is room for a further run.
+    /// Checks that the server has room for a further run.
     fn has_room(&self, bytes: usize) -> Result<(), Problem> {
         let open = self.open();
         if open.of_runs.len() >= limits::OPEN_RUNS || open.bytes + bytes > limits::OPEN_BYTES {
@@ -274,7 +274,7 @@ impl State {
         Ok(())
     }
 
-    /// What the journal knows of a run.
+    /// Returns the journal's summary of a run.
     pub(crate) fn summary(&self, id: &str) -> Result<RunSummary, Problem> {
         let run = self.db.run(id).map_err(|error| Problem::storage(&error))?;
         run.ok_or_else(|| Problem::no_run(id))
@@ -322,7 +322,7 @@ impl State {
     }
 }
 
-/// What kept a run from being submitted.
+/// Returns the problem for a run that the server could not submit.
 fn refused(error: &RunError, is_new: bool) -> Problem {
     let other = || {
         Problem::new(
@@ -362,7 +362,7 @@ pub(crate) fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// Whether a finding is about a reference that leads to nothing.
+/// Returns `true` if a finding is about a reference whose target is missing.
 fn is_of_reference(code: Code) -> bool {
     matches!(
         code,
@@ -419,7 +419,7 @@ pub(crate) fn findings_json(text: &str, findings: &[Finding]) -> Value {
         .collect()
 }
 
-/// Where the lines of a text begin, in bytes and in units of UTF-16.
+/// The beginnings of the lines of a text, in bytes and in units of UTF-16.
 struct Places(Vec<(usize, usize)>);
 
 impl Places {

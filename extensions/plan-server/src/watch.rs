@@ -1,4 +1,4 @@
-//! The events of a run, for those who watch the run. Its state is made once for all of them.
+//! The events of a run, for the clients that watch the run. The server makes the state of a run once for all these clients.
 
 use crate::answer::Text;
 use crate::error::{Path, Problem};
@@ -20,15 +20,15 @@ use tokio::sync::{Mutex, watch};
 /// The pause between two looks at a watched run, in case an event was missed.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// After how long without an event a comment is sent, so that neither side takes the other for gone.
+/// The time without an event after which the server sends a comment, so that both sides keep the connection.
 const QUIET: Duration = Duration::from_secs(15);
 
-/// What those who watch a run have in common.
+/// The state that all watchers of a run share.
 #[derive(Default)]
 pub(crate) struct Watched {
-    /// How much has happened.
+    /// The number of changes of the run.
     changes: AtomicU64,
-    /// How often something had happened that nobody told of.
+    /// The number of changes for which no event arrived.
     missed: AtomicU64,
     last: Mutex<Option<Snapshot>>,
 }
@@ -38,7 +38,7 @@ impl Watched {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Does not keep the state that was made last, since there is no room for that of another run.
+    /// Drops the latest state of the run, to make room for the state of another run.
     pub(crate) fn forget(&self) {
         if let Ok(mut last) = self.last.try_lock()
             && let Some(last) = &mut *last
@@ -50,9 +50,9 @@ impl Watched {
 
 /// The state of a run at a moment.
 struct Snapshot {
-    /// How much had happened.
+    /// The number of changes before the snapshot.
     changes: u64,
-    /// The event, as long as it is kept or on its way.
+    /// The event of the snapshot, as long as the snapshot keeps the event or the server sends the event.
     event: Weak<Text>,
     kept: Option<Arc<Text>>,
     waits: Value,
@@ -63,7 +63,7 @@ struct Snapshot {
     looked: Instant,
 }
 
-/// A snapshot as somebody who watches gets it.
+/// The parts of a snapshot that a watcher gets.
 struct Seen {
     event: Arc<Text>,
     waits: Value,
@@ -82,7 +82,7 @@ impl Snapshot {
             text(&whole)
         });
         let event = event.or_else(|_| {
-            // The report is what may be long, and it has an address of its own.
+            // The report is the long part, and clients can get the report from its own address.
             whole["report"] = Value::Null;
             text(&whole)
         })?;
@@ -111,7 +111,7 @@ impl Snapshot {
     }
 }
 
-/// The state of a run as it is now, or was a moment ago. Whoever comes while it is made waits for it.
+/// Returns the current state of a run, or the state a moment ago. A watcher waits while another watcher makes the state.
 async fn snapshot(state: &Arc<State>, id: &str, watched: &Watched) -> Result<Seen, Problem> {
     let wanted = watched.changes.load(Ordering::Acquire);
     let mut last = watched.last.lock().await;
@@ -133,9 +133,9 @@ async fn snapshot(state: &Arc<State>, id: &str, watched: &Watched) -> Result<See
     Ok(seen)
 }
 
-/// Looks whether something has happened that nobody told of. Whoever comes soon after another does nothing.
+/// Looks for a change of the run for which no event arrived. Does nothing soon after the previous look.
 fn look(state: &State, id: &str, watched: &Watched) -> Result<(), Problem> {
-    // While it is made, it is looked at.
+    // Another watcher that makes the state looks at the run as well.
     let Ok(mut last) = watched.last.try_lock() else {
         return Ok(());
     };
@@ -154,15 +154,15 @@ fn look(state: &State, id: &str, watched: &Watched) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Somebody who watches a run.
+/// A client that watches a run.
 struct Watcher {
     state: Arc<State>,
     id: String,
     subscriber: Subscriber,
     watched: Arc<Watched>,
-    /// How much had been missed when the state was last sent.
+    /// The number of missed changes before the latest sent state.
     missed: u64,
-    /// The waits that were last sent.
+    /// The latest sent waits.
     waits: Value,
     is_due: bool,
     has_ended: bool,
@@ -170,7 +170,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// The next events; nothing after the end.
+    /// Returns the next events, or `None` after the end of the run.
     async fn next(&mut self) -> Option<Vec<Bytes>> {
         if self.has_ended {
             return None;
@@ -190,7 +190,7 @@ impl Watcher {
         }
         self.missed = self.watched.missed.load(Ordering::Acquire);
         let Ok(seen) = snapshot(&self.state, &self.id, &self.watched).await else {
-            // It is tried again with the next look, when there is less to do.
+            // The watcher tries again with the next look, when the server has less to do.
             tokio::time::sleep(LOOK).await;
             return Some(Vec::new());
         };
@@ -213,7 +213,7 @@ impl Watcher {
     }
 }
 
-/// A text that others send as well.
+/// A text that several connections send.
 struct Shares(Arc<Text>);
 
 impl AsRef<[u8]> for Shares {
@@ -222,7 +222,7 @@ impl AsRef<[u8]> for Shares {
     }
 }
 
-/// An event as it is sent.
+/// Returns the bytes of an event.
 pub(crate) fn event(name: &str, value: &Value) -> Bytes {
     format!("event: {name}\ndata: {value}\n\n").into()
 }

@@ -1,6 +1,6 @@
-//! Clients that do all at one time what a client should not do, while one that is honest gets its answers, within 512 MB.
+//! Hostile clients attack the server in many ways at the same time. An honest client still gets its answers, and the server stays within 512 MB.
 //!
-//! `PLAN_SIEGE=3600 cargo test --release --manifest-path extensions/Cargo.toml -p plan-server --test siege -- --nocapture` lasts an hour. Without the variable, it lasts some seconds.
+//! `PLAN_SIEGE=3600 cargo test --release --manifest-path extensions/Cargo.toml -p plan-server --test siege -- --nocapture` lasts an hour. Without the variable, the test lasts some seconds.
 
 mod support;
 
@@ -14,14 +14,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 use support::{Folder, PATIENCE, Process};
 
-/// What the memory of the server may be at most.
+/// The limit for the memory of the server, in bytes.
 const MEMORY: u64 = 512 << 20;
 
-/// What each hostile client needs.
+/// The state that the hostile clients share.
 struct Siege<'s> {
     server: &'s Process,
     until: Instant,
-    /// How often each has struck.
+    /// The number of strikes of each client.
     strikes: Mutex<BTreeMap<&'static str, u64>>,
     number: AtomicU64,
 }
@@ -44,7 +44,7 @@ impl Siege<'_> {
         self.number.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A connection on which this was sent, as far as the server has read it.
+    /// Opens a connection and sends these bytes, as far as the server reads the bytes.
     fn send(&self, bytes: &[u8]) -> Option<TcpStream> {
         let address = self.server.url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).ok()?;
@@ -114,7 +114,7 @@ fn slow(text: &str) -> Value {
     json!({"tool": "slow", "params": {"ms": 0, "text": text}})
 }
 
-/// A query of many fields, each of which is long or takes long.
+/// A query of many long or slow fields.
 fn has_aliases(siege: &Siege<'_>) {
     let plan = json!({"requestId": "aliases", "steps": vec![slow(&"x".repeat(10_000)); 20]});
     siege.begin(&plan, "none");
@@ -131,7 +131,7 @@ fn has_aliases(siege: &Siege<'_>) {
     }
 }
 
-/// A run of many elements, and many who watch it and do not read.
+/// A run of many elements, with many watchers that do not read.
 fn watches(siege: &Siege<'_>) {
     let list: Vec<u32> = (0..3_000).collect();
     let plan = json!({"steps": [{"id": "all", "for": {"pattern": "x", "list": list, "body": {"tool": "emails_list", "arguments": {}}}}], "output_steps": ["all"]});
@@ -152,7 +152,7 @@ fn watches(siege: &Siege<'_>) {
     }
 }
 
-/// A small plan that records much, one that holds much until somebody approves a call, and one that is as large as a plan can be.
+/// A small plan with large records, a plan that holds large values until somebody approves a call, and a plan of the maximum size.
 fn plans_much(siege: &Siege<'_>) {
     let first =
         json!({"id": "first", "tool": "slow", "arguments": {"ms": 0, "text": "x".repeat(100_000)}});
@@ -241,7 +241,7 @@ impl Answers {
         }
     }
 
-    /// What a person does: looks at the list, checks a plan, starts it and waits for its end.
+    /// Acts like a person: looks at the list, checks a plan, starts the plan, and waits for the end of the run.
     fn ask(&mut self, server: &Process) {
         let text =
             r#"{"requestId": "honest", "steps": [{"tool": "facilities_list", "params": {}}]}"#;
@@ -278,7 +278,7 @@ impl Answers {
     }
 }
 
-/// The most memory that a process has had, where the system tells.
+/// Returns the peak memory of a process, if the system reports the peak.
 fn memory(process: &Process) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).ok()?;
     let line = status
@@ -336,7 +336,7 @@ fn an_honest_client_gets_its_answers() {
         files < 2 * plan_server::limits::DATABASE,
         "{files} bytes of files"
     );
-    // It has not begun anew meanwhile, and does so.
+    // The server has not restarted meanwhile. Now the server restarts.
     assert_eq!(server.get("/health").0, 200);
     server.kill();
     let server = Process::start(&folder);

@@ -1,26 +1,26 @@
-//! How much a resolution makes, and whether it is to go on.
+//! The meter of a resolution. The meter counts the bytes of new values, and stops the resolution at a limit.
 
 use super::error::{ErrorDetail, Limit, ResolveError};
 use serde_json::Value;
 use std::cell::Cell;
 use std::fmt;
 
-/// How deep templates and values may be nested together.
+/// The maximum depth of templates and values together.
 const DEEPEST: u16 = 256;
 
-/// What each part of a value counts, besides its text: about what it takes in memory.
+/// The number of bytes for each part of a value, without the part's string. The number is about the part's size in memory.
 pub(super) const PART: usize = 32;
 
-/// What a member counts, besides its name and its text.
+/// The number of bytes for each member of an object, without the member's name and string.
 pub(super) const MEMBER: usize = 64;
 
-/// What an object counts that has members, besides those: there is room for some more in it.
+/// The number of bytes for an object with members, without the members. The object has room for further members.
 pub(super) const OBJECT: usize = 600;
 
 /// The number of bytes after which the meter checks whether there is time left. Making them takes well below a millisecond.
 const SLICE: usize = 64 << 10;
 
-/// Counts the bytes that are made, up to a limit, and asks every so often whether it is to go on.
+/// Counts the bytes of new values up to a limit, and regularly asks whether to stop.
 pub(crate) struct Meter<'a> {
     /// The bytes until the next look.
     left: Cell<usize>,
@@ -32,18 +32,18 @@ pub(crate) struct Meter<'a> {
     stop: Option<&'a dyn Fn() -> bool>,
 }
 
-/// How much room there is for a value: no more than one may take, and no more than is left for all.
+/// The memory budget for a value. The value fits into the limit for one value, and into the rest of the limit for all values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryBudget {
     /// The limit for one value.
     pub(crate) value: usize,
     /// The limit for the arguments of one call.
     pub(crate) arguments: usize,
-    /// The limit for all.
+    /// The limit for all values.
     pub(crate) total: usize,
-    /// What is left of that.
+    /// The bytes left of `total`.
     pub(crate) left: usize,
-    /// Whether the limit is that of many runs together.
+    /// `true` if many runs share `total`.
     pub(crate) is_of_many: bool,
 }
 
@@ -70,7 +70,7 @@ impl MemoryBudget {
         self.value.min(self.left)
     }
 
-    /// Whether a call may have arguments of this size.
+    /// Returns an error if the arguments of a call exceed the limit.
     #[inline]
     pub(crate) fn check_arguments(self, bytes: usize) -> Result<(), ResolveError> {
         if bytes > self.arguments {
@@ -91,7 +91,7 @@ impl MemoryBudget {
 }
 
 impl<'a> Meter<'a> {
-    /// A meter that stops where there is no room, and once `stop` says so.
+    /// Creates a meter that stops at the limits of the budget, or if `stop` returns `true`.
     #[inline]
     pub(crate) fn new(room: MemoryBudget, stop: Option<&'a dyn Fn() -> bool>) -> Self {
         let left = room.bytes().min(SLICE);
@@ -109,12 +109,12 @@ impl<'a> Meter<'a> {
         Self::new(MemoryBudget::UNLIMITED, None)
     }
 
-    /// Another one like it, which has counted nothing yet.
+    /// Creates a meter with the same limits that has counted nothing.
     pub(crate) fn again(&self) -> Self {
         Self::new(self.room, self.stop)
     }
 
-    /// How much room there was.
+    /// Returns the budget of the meter before the first byte.
     pub(crate) fn room(&self) -> MemoryBudget {
         self.room
     }
@@ -137,7 +137,7 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Asks every so often whether it is to go on, where values are read and nothing is made.
+    /// Counts bytes that are only read, and regularly asks whether to stop.
     pub(super) fn read(&self, bytes: usize) -> Result<(), ResolveError> {
         if let Some(unread) = self.unread.get().checked_sub(bytes) {
             self.unread.set(unread);
@@ -154,7 +154,7 @@ impl<'a> Meter<'a> {
         }
         let left = self.left.get() + self.beyond.get();
         let Some(left) = left.checked_sub(bytes) else {
-            // Whoever goes on after the error gets no further.
+            // A caller that ignores the error gets the same error again.
             self.left.set(0);
             self.beyond.set(0);
             return Err(self.room.exceeded());
@@ -203,10 +203,10 @@ impl fmt::Debug for Meter<'_> {
     }
 }
 
-/// What a value counts toward the limits of a run.
+/// Returns the number of bytes of a value for the limits of a run.
 pub(crate) fn bytes_of(value: &Value) -> usize {
     let meter = Meter::new(MemoryBudget::UNLIMITED, None);
-    // One that is too deep counts as far as it was looked at.
+    // A value that is too deep counts up to the maximum depth.
     let _ = meter.charge_value(value);
     meter.spent()
 }
@@ -237,7 +237,7 @@ pub(super) fn charge_value(meter: Option<&Meter<'_>>, value: &Value) -> Result<(
     }
 }
 
-/// A text that is written piece by piece, no further than the meter goes.
+/// A string that grows piece by piece, up to the limit of the meter.
 pub(super) struct Writing<'m, 'a> {
     pub(super) out: &'m mut String,
     meter: Option<&'m Meter<'a>>,
@@ -253,7 +253,7 @@ impl<'m, 'a> Writing<'m, 'a> {
         }
     }
 
-    /// Writes what is to be shown.
+    /// Writes a displayed value.
     pub(super) fn show(mut self, shown: impl fmt::Display) -> Result<(), ResolveError> {
         match fmt::write(&mut self, format_args!("{shown}")) {
             Ok(()) => Ok(()),

@@ -16,22 +16,22 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// How many calls of a run are made concurrently, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
+/// The maximum number of concurrent calls of a run, unless [`Run::concurrency`](super::Run::concurrency) sets another limit.
 pub const DEFAULT_CONCURRENCY: usize = 64;
 
-/// How long undo steps and always steps may take after a run was cancelled, unless [`Run::grace`](super::Run::grace) sets another time.
+/// The time limit for undo steps and always steps after a run was cancelled, unless [`Run::grace`](super::Run::grace) sets another time.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
 
 pub(super) struct Options<'a> {
     pub(super) concurrency: usize,
     pub(super) on_failure: OnFailure,
     pub(super) deadline: Option<Duration>,
-    /// How long undo steps and always steps may take after the run was cancelled or passed its deadline.
+    /// The time limit for undo steps and always steps after the run was cancelled or passed its deadline.
     pub(super) grace: Duration,
     pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
-    /// `None` for those that the plan has by default.
+    /// The limits of the run. `None` for the default limits of the plan.
     pub(super) limits: Option<Limits>,
-    /// What it holds together with other runs.
+    /// The limits that the run shares with other runs.
     pub(super) among: Option<Arc<Allowance>>,
     pub(super) gate: Option<Arc<dyn AnyGate>>,
     /// The names of the tools that may be called.
@@ -39,27 +39,27 @@ pub(super) struct Options<'a> {
     pub(super) throttles: Vec<Throttle>,
     pub(super) capture: bool,
     pub(super) capture_outputs: bool,
-    /// Whether each attempt is to be in a report.
+    /// `true` if the report contains each attempt.
     pub(super) record: bool,
     pub(super) observers: Vec<Arc<dyn Observer>>,
     pub(super) timer: Option<Arc<dyn Timer>>,
     pub(super) seed: Option<u64>,
     pub(super) id: Option<String>,
-    /// What is secret, where more is known than the plan says.
+    /// The secrets of the run, if the caller knows more secrets than the plan declares.
     pub(super) secrecy: Option<Arc<Secrecy>>,
-    /// What is sent to its steps, if somebody can send something.
+    /// The receiver of signals for the steps, if the run has a sender.
     pub(super) signals: OnceLock<Receiver>,
     /// The call that the run is inside of.
     pub(super) outer: Option<CallContext>,
-    /// Whether its actions are started by code that hands over values in Rust.
+    /// `true` if the code that starts the actions hands over Rust values.
     pub(super) hands_over: bool,
-    /// The journal that it is to have.
+    /// The journal that the run will open.
     pub(super) target: Option<Target>,
-    /// The journal that it has.
+    /// The open journal of the run.
     pub(super) durable: Option<Arc<Durable>>,
-    /// What makes its calls, if the process does not.
+    /// The engine that makes the calls, unless the process makes the calls.
     pub(super) engine: Option<Arc<dyn Engine>>,
-    /// Where it counts how often steps were undone, if somebody is to see that.
+    /// The counts of rolled-back steps, if a caller reads the counts.
     pub(super) undone: Option<UndoneCounts>,
 }
 
@@ -96,7 +96,7 @@ impl Default for Options<'_> {
 }
 
 impl Options<'_> {
-    /// What the plans inside an outermost run have in common with it.
+    /// Returns the options that the plans inside an outermost run share with the run.
     pub(super) fn share(&mut self) -> SharedRun {
         SharedRun::new(SharedOptions {
             id: self.id.take(),

@@ -1,4 +1,4 @@
-//! Runs that somebody follows from outside: who runs those of a journal, and who looks at one of them.
+//! Runs that outside code follows, such as a worker that runs all runs of a journal, or a reader of one run.
 
 use super::context::Allowance;
 use super::durable::{Durable, Target};
@@ -33,14 +33,14 @@ impl Together {
 /// A run that has nothing to do.
 pub(crate) struct Resting {
     pub(crate) claim: Claim,
-    /// How long, unless something comes from outside.
+    /// The time until the run resumes without a message; `None` for a run that only a message resumes.
     pub(crate) time: Option<Duration>,
-    /// The last message that it has taken.
+    /// The last message that the run has taken.
     pub(crate) seen: u64,
 }
 
 impl Following {
-    /// That of a run among these.
+    /// Creates the state for a run that shares the limits of these runs.
     pub(crate) fn among(together: &Together) -> Self {
         Self {
             begun: Arc::default(),
@@ -48,7 +48,7 @@ impl Following {
         }
     }
 
-    /// Whether nothing is to be done before something comes from outside, or before some time has passed.
+    /// Returns the resting run if the run only waits for a message or for time to pass.
     pub(crate) fn rests(&self) -> Option<Resting> {
         let durable = self.begun.get()?.upgrade()?;
         let time = durable.rests()?;
@@ -69,14 +69,14 @@ impl Wake for Woken {
     }
 }
 
-/// What is seen of a run in its journal.
+/// The state of a run in its journal.
 pub(crate) struct View {
     pub(crate) report: Report,
     pub(crate) undone: Undone,
 }
 
 impl<App: ?Sized> Run<'_, App, Value> {
-    /// The same as with [`Run::durable`], followed from outside.
+    /// Makes the run durable, like [`Run::durable`], with a follower outside the run.
     pub(crate) fn followed(self, journal: Arc<dyn Journal>, id: &str, by: &Following) -> Self {
         self.configure(|options| {
             options.id = Some(id.to_owned());
@@ -135,12 +135,12 @@ impl<App: ?Sized> Run<'_, App, Value> {
     }
 }
 
-/// Whether an error is about the beginning of a run, or about its records.
+/// Returns `true` if an error is about the start of a run, or about the records of a run.
 fn has_not_run(error: &RunError) -> bool {
     error.is_of_start() || error.journal().is_some()
 }
 
-/// Whether an error is about a limit that has not ended the run itself.
+/// Returns `true` if an error is about a limit that has not ended the run itself.
 fn exceeds_more(end: Option<&End>, error: &RunError) -> bool {
     if !matches!(error.cause(), Cause::Interrupted(Interrupt::Limit(_))) {
         return false;

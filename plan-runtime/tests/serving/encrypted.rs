@@ -410,7 +410,7 @@ fn without_the_right_key_each_way_to_a_run_is_an_error_and_loses_nothing() {
     assert_eq!(finish(&db, "r"), output);
 }
 
-/// The texts of a database that are sealed, as statements that read and write them by the id of the run.
+/// The sealed strings of a database, as tables and columns.
 const SEALED: [(&str, &str); 5] = [
     ("descriptions", "document"),
     ("descriptions", "inputs"),
@@ -419,7 +419,7 @@ const SEALED: [(&str, &str); 5] = [
     ("messages", "body"),
 ];
 
-/// Each sealed text, moved to each other place or changed, is an error that names the run. Once it is back, the run goes on.
+/// A sealed string that moved to another field, or changed, is an error that names the run. With the original string, the run resumes.
 #[test]
 fn a_text_at_another_place_is_an_error() {
     let (output, _) = expected();

@@ -37,7 +37,7 @@ fn runs_that_wait_are_cheap() {
     smol::block_on(db.serve(&toolbox, &()).cancel_on(all_rest)).unwrap();
     println!("all wait after {:?}", begin.elapsed());
 
-    // A new server has nothing to do but one of them.
+    // A new server has work for a single run.
     let last = format!("{}", count - 1);
     db.signal(&toolbox, &last, "reply", "yes").unwrap();
     let begin = Instant::now();
@@ -48,7 +48,7 @@ fn runs_that_wait_are_cheap() {
     assert_eq!(resting(), count - 1);
 }
 
-/// How many calls hold their run, and whether they are to end.
+/// The number of calls that hold their run, and a signal that ends these calls.
 #[derive(Default)]
 struct Hall {
     held: AtomicUsize,

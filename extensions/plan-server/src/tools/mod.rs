@@ -43,17 +43,17 @@ pub(crate) fn toolbox(throttle: Throttle) -> Toolbox<Office> {
 struct Effect {
     /// The key of the call, which is the same whenever it is made.
     key: String,
-    /// Where in which run the call is.
+    /// The run of the call, and the place of the call in the run.
     call: String,
     tool: String,
-    /// What the tool gave.
+    /// The output of the tool.
     output: Value,
-    /// Whether it was made before, so that nothing happened.
+    /// `true` if an earlier call had the effect, so that this call had none.
     #[serde(default)]
     again: bool,
 }
 
-/// What the tools share. Each effect is a line of a file, so that it outlives the process, and one call has one effect.
+/// The state that the tools share. Each effect is a line of a file, so that the effect outlives the process. One call has one effect.
 pub(crate) struct Office {
     effects: Mutex<Effects>,
     running: AtomicUsize,
@@ -64,14 +64,14 @@ struct Effects {
     file: File,
     /// The bytes of the file.
     bytes: u64,
-    /// How many effects there were.
+    /// The number of effects so far.
     count: usize,
     /// The effects in the file, and those in the old file.
     new: Made,
     old: Made,
 }
 
-/// What was booked, cancelled and moved, in order, and where the effect of a key is.
+/// The effects in order (bookings, cancellations and moves), and the index of the effect of each key.
 #[derive(Default)]
 struct Made {
     by_key: HashMap<String, usize>,
@@ -132,7 +132,7 @@ impl Office {
         Running(&self.running)
     }
 
-    /// How many calls run.
+    /// Returns the number of calls that run.
     pub(crate) fn running(&self) -> usize {
         self.running.load(Ordering::Acquire)
     }
@@ -175,7 +175,7 @@ impl Office {
         Ok(serde_json::from_value(output)?)
     }
 
-    /// What the latest calls of a tool gave, in order.
+    /// Returns the outputs of the latest calls of a tool, in order.
     fn outputs<T: DeserializeOwned>(&self, tool: &str) -> Vec<T> {
         let effects = self.effects();
         let made = effects.old.made.iter().chain(&effects.new.made);
@@ -198,7 +198,7 @@ fn old(path: &Path) -> PathBuf {
 }
 
 impl Effects {
-    /// Begins a new file. The one that is full becomes the old one, and what that had is forgotten: calls that are made again are newer.
+    /// Begins a new file. The full file becomes the old file. The effects of the previous old file are forgotten, since repeated calls are newer.
     fn begin_file(&mut self) -> std::io::Result<()> {
         std::fs::rename(&self.path, old(&self.path))?;
         let mut options = OpenOptions::new();

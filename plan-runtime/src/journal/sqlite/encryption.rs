@@ -1,4 +1,4 @@
-//! The encryption of texts. The cipher authenticates the run and the place of each text.
+//! The encryption of strings in the database. The cipher authenticates the run of each string, and its field in the run.
 
 use super::super::JournalError;
 use crate::print::MessageName;
@@ -9,13 +9,13 @@ use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The beginning of a sealed text. No JSON text begins with this character, so texts of earlier versions cannot be mistaken for sealed ones.
+/// The beginning of a sealed string. No JSON begins with this character, so the JSON of earlier versions never looks sealed.
 const SEALED: &str = "\u{1}xchacha20poly1305:";
 
 /// The length of the name of a key.
 const NAME: usize = 8;
 
-/// The length of the head of a sealed text, which names its key.
+/// The length of the head of a sealed string. The head contains the name of the key.
 pub(super) const HEAD: u32 = (SEALED.len() + NAME) as u32;
 
 const NONCE: usize = 24;
@@ -48,7 +48,7 @@ impl EncryptionKey {
     }
 }
 
-/// The authenticated place of a text.
+/// The field of a run that contains a string. The cipher authenticates the field.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'p> {
     Document,
@@ -83,7 +83,7 @@ impl Place<'_> {
         }
     }
 
-    /// The unique bytes of the place in a run.
+    /// Returns the unique bytes of the field in a run.
     fn authenticated(&self, id: &str) -> Vec<u8> {
         let (kind, _) = self.parts();
         let length = id.len().to_string();
@@ -91,7 +91,7 @@ impl Place<'_> {
         parts.concat().into_bytes()
     }
 
-    /// The place, for people.
+    /// Returns the name of the field for error messages.
     fn shown(&self) -> String {
         let (_, what) = self.parts();
         match self.name() {
@@ -101,7 +101,7 @@ impl Place<'_> {
     }
 }
 
-/// Seals texts and opens them.
+/// Seals and opens strings.
 #[derive(Clone)]
 pub(super) struct Cipher(Arc<Sealing>);
 
@@ -114,7 +114,7 @@ struct Sealing {
 impl Cipher {
     pub(super) fn new(key: &EncryptionKey) -> Self {
         let aead = XChaCha20Poly1305::new((&*key.0).into());
-        // No sealed text has this nonce, unless 24 random bytes are all zero.
+        // No sealed string has this nonce, unless 24 random bytes are all zero.
         let nothing = Payload {
             msg: &[],
             aad: b"the name of the key",
@@ -126,7 +126,7 @@ impl Cipher {
         Self(Arc::new(Sealing { aead, name }))
     }
 
-    /// Returns `true` if this key has sealed the text with this head.
+    /// Returns `true` if this key has sealed the string with this head.
     pub(super) fn has_sealed(&self, head: &str) -> bool {
         let name = head.strip_prefix(SEALED).and_then(|head| head.get(..NAME));
         name == Some(&*self.0.name)
@@ -166,12 +166,12 @@ impl Cipher {
     }
 }
 
-/// Returns `true` if this is the head of a sealed text.
+/// Returns `true` if this is the head of a sealed string.
 pub(super) fn is_sealed(head: &str) -> bool {
     head.starts_with(SEALED)
 }
 
-/// Returns an error if a run needs another key than this one. All sealed texts of the run begin with this head.
+/// Returns an error if a run needs another key than this one. All sealed strings of the run begin with this head.
 pub(super) fn check(cipher: Option<&Cipher>, id: &str, head: &str) -> Result<(), JournalError> {
     match cipher {
         None => Err(without_key(id)),
@@ -183,14 +183,14 @@ pub(super) fn check(cipher: Option<&Cipher>, id: &str, head: &str) -> Result<(),
     }
 }
 
-/// The error of an encrypted run whose database has no key.
+/// Returns the error for an encrypted run whose database has no key.
 pub(super) fn without_key(id: &str) -> JournalError {
     let why =
         "the database was opened without a key; open it with `Sqlite::open(…)?.encrypted(&key)`";
     encrypted(id, why)
 }
 
-/// The text of an encrypted run at this place.
+/// Returns the string in this field of an encrypted run.
 pub(super) fn open(
     cipher: Option<&Cipher>,
     id: &str,

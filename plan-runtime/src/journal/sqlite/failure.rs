@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-/// How long a statement waits for another process that writes.
+/// The longest time that a statement waits for another process that writes.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A file, and what is the matter with it.
+/// A file, and the cause of its failure.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
     path: Arc<Path>,
@@ -52,7 +52,7 @@ impl From<&str> for Cause {
 }
 
 impl Cause {
-    /// The same where the file has at most this many bytes.
+    /// Adds the size limit of the file to the error of a full disk.
     pub(super) fn limited(self, max_bytes: Option<u64>) -> Self {
         let is_full =
             |error: &rusqlite::Error| error.sqlite_error_code() == Some(ErrorCode::DiskFull);

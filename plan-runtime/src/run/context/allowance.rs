@@ -1,4 +1,4 @@
-//! How much of its limits a run has used.
+//! The limits of a run, and the amounts that the run has used.
 
 use super::super::limits::Limits;
 use super::super::names::allows;
@@ -15,23 +15,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::Waker;
 
-/// What a run and the plans inside it may do, and how much of that they have done. A run inside another that has limits or permissions of its
-/// own has both.
+/// The limits and permissions of a run and of the plans inside the run, with the amounts used so far. A run inside another run has the limits and permissions of
+/// both runs.
 pub(in crate::run) struct Allowance {
     limits: Limits,
     /// The narrowest limits of one value, and of the arguments of one call, with those of the runs around it.
     value: usize,
     arguments: usize,
-    /// Whether anything here or around it limits calls, attempts or elements.
+    /// `true` if this allowance or an enclosing allowance limits calls, attempts or elements.
     counts: bool,
     gate: Option<Arc<dyn AnyGate>>,
     /// The names of the tools that may be called.
     only: Option<Vec<String>>,
     throttles: Vec<Throttle>,
     around: Option<Arc<Self>>,
-    /// Whether many runs share it. A run that exceeds it does not end the others.
+    /// `true` if many runs share the allowance. A run that exceeds a shared limit does not end the other runs.
     is_of_many: bool,
-    /// In how many others the plan runs that the limits were set for.
+    /// The number of plans around the plan of this allowance.
     depth: usize,
     held: AtomicUsize,
     calls: AtomicUsize,
@@ -39,7 +39,7 @@ pub(in crate::run) struct Allowance {
     elements: AtomicUsize,
     /// Which limit was exceeded, and where.
     exceeded: OnceLock<Arc<str>>,
-    /// Who is to be woken then: whoever polls the run that the limits were set for.
+    /// The waker of the run of this allowance. An exceeded limit wakes the run.
     waker: Mutex<Option<Waker>>,
 }
 
@@ -81,53 +81,53 @@ impl Allowance {
         })
     }
 
-    /// That of many runs, which hold no more than this together.
+    /// Creates the allowance of many runs. The runs hold at most `total` bytes together.
     #[cfg(feature = "sqlite")]
     pub(in crate::run) fn of_many(total: usize) -> Arc<Self> {
         let limits = Limits::DEFAULT.total(total);
         let mut this = Self::new(limits, None, None, Vec::new(), None, 0);
-        // Nobody else has it yet.
+        // The allowance has no other owner yet.
         if let Some(this) = Arc::get_mut(&mut this) {
             this.is_of_many = true;
         }
         this
     }
 
-    /// Whether it is that of many runs.
+    /// Returns `true` if many runs share the allowance.
     pub(in crate::run) fn is_of_many(&self) -> bool {
         self.is_of_many
     }
 
-    /// Whether others count the bytes of the outermost plan.
+    /// Returns `true` if the run shares the directly enclosing allowance with other runs.
     pub(in crate::run) fn is_among_many(&self) -> bool {
         self.around.as_ref().is_some_and(|it| it.is_of_many)
     }
 
-    /// This one, and those around it.
+    /// Returns this allowance and the enclosing allowances, the innermost first.
     #[inline]
     fn chain(&self) -> impl Iterator<Item = &Self> {
         successors(Some(self), |it| it.around.as_deref())
     }
 
-    /// The limits that were set for it.
+    /// Returns the limits of this allowance alone.
     pub(in crate::run) fn limits(&self) -> Limits {
         self.limits
     }
 
-    /// Who is asked before a call, the outermost first.
+    /// Returns the gates that decide about each call, the outermost first.
     pub(in crate::run) fn gates(&self) -> Vec<Arc<dyn AnyGate>> {
         let mut gates: Vec<_> = self.chain().filter_map(|it| it.gate.clone()).collect();
         gates.reverse();
         gates
     }
 
-    /// What limits how often tools are called.
+    /// Returns the throttles of all calls.
     pub(in crate::run) fn throttles(&self) -> Vec<Throttle> {
         let throttles = self.chain().flat_map(|it| it.throttles.iter().cloned());
         throttles.collect()
     }
 
-    /// Why a plan may not run: the tools that it calls and may not.
+    /// Returns an error if the plan calls tools that the run may not call.
     pub(in crate::run) fn refuses(&self, plan: &Plan) -> Option<Cause> {
         let mut refused: BTreeMap<(&str, usize), Vec<String>> = BTreeMap::new();
         let lists: Vec<&[String]> = self.chain().filter_map(|it| it.only.as_deref()).collect();
@@ -159,7 +159,7 @@ impl Allowance {
         (!refused.is_empty()).then_some(Cause::Unfit(refused))
     }
 
-    /// How much room there is for a value of a plan that holds this.
+    /// Returns the memory budget for a further value of a plan that holds these bytes.
     #[inline]
     pub(in crate::run) fn room(&self, held: &Held) -> MemoryBudget {
         let (total, left, is_of_many) = if held.is_shared() {
@@ -177,7 +177,7 @@ impl Allowance {
         }
     }
 
-    /// The limit for all bytes, here or around, of which the least is left, and how much that is.
+    /// Returns the total limit with the fewest bytes left, the number of bytes left, and `true` if many runs share the limit.
     #[inline(never)]
     fn left(&self) -> (usize, usize, bool) {
         let left = self.chain().map(|it| {
@@ -188,7 +188,7 @@ impl Allowance {
         left.min_by_key(|(_, left, _)| *left).expect("there is one")
     }
 
-    /// Whether anything limits calls, attempts or elements.
+    /// Returns `true` if a limit on calls, attempts or elements applies.
     #[inline]
     pub(in crate::run) fn counts(&self) -> bool {
         self.counts
@@ -230,16 +230,16 @@ impl Allowance {
         }
     }
 
-    /// Which of the limits was exceeded, and where.
+    /// Returns the exceeded limit with its place, if a limit was exceeded.
     #[inline]
     pub(in crate::run) fn exceeded(&self) -> Option<&Arc<str>> {
         self.chain().find_map(|it| it.exceeded.get())
     }
 
-    /// A limit is exceeded: ends the run that it was set for, with all inside it.
+    /// Ends the run whose limit was exceeded, with all plans inside the run.
     #[cold]
     pub(in crate::run) fn exceed(&self, limit: Limit, place: &str) {
-        // What exceeds the same limit of the run around exceeds both.
+        // If the enclosing run has the same limit, both runs have exceeded the limit.
         let chain = || self.chain().filter(|it| !it.is_of_many);
         let exceeded = chain().filter(|it| it.limits.has(limit)).last();
         let it = exceeded.or(chain().last()).unwrap_or(self);
@@ -251,7 +251,7 @@ impl Allowance {
         }
     }
 
-    /// Whoever polls the run that the limits were set for is woken once they are exceeded.
+    /// Sets the waker of the run. An exceeded limit wakes the run.
     pub(in crate::run) fn wake(&self, waker: &Waker) {
         let mut kept = self.waker();
         if !kept.as_ref().is_some_and(|kept| kept.will_wake(waker)) {
@@ -265,7 +265,7 @@ impl Allowance {
 }
 
 impl Limits {
-    /// Whether this is one of them.
+    /// Returns `true` if `self` contains this limit.
     fn has(&self, limit: Limit) -> bool {
         match limit {
             Limit::Value(value) => self.value == value,
@@ -275,7 +275,7 @@ impl Limits {
             Limit::Attempts(attempts) => self.attempts == attempts,
             Limit::Elements(elements) => self.elements == elements,
             Limit::Depth(depth) => self.depth == depth,
-            // It is no limit of one run.
+            // Many runs share this limit.
             Limit::TotalOfMany(_) => false,
             Limit::Recorded(recorded) => self.recorded == recorded,
         }
@@ -288,7 +288,7 @@ pub(in crate::run) struct Held {
     /// The calls and the attempts, until others count them as well.
     calls: Cell<usize>,
     attempts: Cell<usize>,
-    /// Whether others count them as well: plans inside or around this one.
+    /// `true` if the allowance counts for plans inside or around this plan as well.
     is_shared: Cell<bool>,
     allowance: Arc<Allowance>,
 }
@@ -326,7 +326,7 @@ impl Held {
         }
     }
 
-    /// From now on, others count the bytes as well.
+    /// Adds the bytes, calls and attempts to the shared allowance from now on.
     pub(in crate::run) fn share(&self) {
         if !self.is_shared.replace(true) {
             for it in self.allowance.chain() {
@@ -338,7 +338,7 @@ impl Held {
         }
     }
 
-    /// Counts one more attempt, and the call if it `is_new`, where nobody else counts and both may be made. `false` if that is not so.
+    /// Counts one more attempt, and the call if it `is_new`. Returns `false`, and counts nothing, if the plan shares its counts or a limit would be exceeded.
     #[inline]
     pub(in crate::run) fn count_here(&self, is_new: bool) -> bool {
         let limits = &self.allowance.limits;
@@ -369,7 +369,7 @@ impl Held {
         )
     }
 
-    /// Whether others count the bytes, too.
+    /// Returns `true` if the plan shares its counts.
     #[inline]
     pub(in crate::run) fn is_shared(&self) -> bool {
         self.is_shared.get()
