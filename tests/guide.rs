@@ -236,6 +236,8 @@ plan-runtime/src/plan/json/text.rs DEEPEST: serde_json gives up before
 plan-runtime/src/plan/pattern.rs MOST: names that are told apart in messages
 plan-runtime/src/resolve/describe.rs MOST_KEYS: keys in a message
 plan-runtime/src/resolve/error/mod.rs MOST_CAUSES: as `CAUSES`
+plan-runtime/src/run/context/polled.rs MOST_POLLS: how soon a tool that blocks on a plan is an error
+plan-runtime/src/run/context/polled.rs MOST_TURNS: calls in the search for a tool that blocks on a plan
 plan-runtime/src/dynamic/check/instead.rs MOST_NAMED: suggestions
 plan-runtime/src/dynamic/check/instead.rs MOST_TRIED: suggestions
 plan-runtime/src/dynamic/check/leads_nowhere.rs MOST_TRIED: suggestions
@@ -249,6 +251,7 @@ plan-runtime/src/dynamic/dialects/reading/mod.rs MOST_NAMES: names in a message
 plan-runtime/src/dynamic/dialects/reading/mod.rs MOST_SEARCHES: suggestions
 plan-runtime/src/dynamic/dialects/references/foreign.rs MOST: references in a message
 plan-runtime/src/dynamic/finding/note.rs LONGEST_ID: as `Limits::name`
+plan-runtime/src/dynamic/rust/step.rs MOST_PARTS: schemas in the search for listed strings
 plan-runtime/src/dynamic/rust/layout.rs WIDEST: where lines are broken
 plan-runtime/src/dynamic/rust/layout.rs WIDEST_CALL: where lines are broken
 plan-runtime/src/dynamic/rust/layout.rs WIDEST_JSON: where lines are broken
