@@ -385,7 +385,7 @@ impl<'c, 'w> Driver<'c, 'w> {
                 let target = RequestTarget::service(self.steps, "call");
                 let call = self
                     .ctx
-                    .request::<Json<EngineCall>, Json<Came>>(target, Json(call));
+                    .request::<Json<EngineCall>, Json<Came>>(target, Json(*call));
                 let call = call.call().map(Happened::Called);
                 (Box::pin(call), Waiting::Call(reply))
             }

@@ -16,7 +16,7 @@ const SMALL: usize = 1024;
 
 /// What a run asks for.
 pub(crate) enum Ask {
-    Call(EngineCall, oneshot::Sender<CallOutcome>),
+    Call(Box<EngineCall>, oneshot::Sender<CallOutcome>),
     Sleep(Duration, oneshot::Sender<()>),
     Receive(String, oneshot::Sender<Value>),
 }
@@ -160,7 +160,7 @@ impl Engine for Seam {
     }
 
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome> {
-        self.ask(|reply| Ask::Call(call, reply))
+        self.ask(|reply| Ask::Call(Box::new(call), reply))
     }
 
     /// Waits, on the thread that polls the run, until Restate has said whether the run was here before.
