@@ -447,5 +447,5 @@ fn a_plan_that_was_changed_runs_as_it_is_printed_or_not_at_all() {
         panic!("{error}");
     }
     let counts = [same.get(), refused.get(), failed.get()];
-    assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+    assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
 }

@@ -155,6 +155,7 @@ fn small_values_ask_nobody() {
         .timer(timer.clone())
         .cancel_on(cancel);
     smol::block_on(run).unwrap();
-    // The start and the end of the run.
-    assert_eq!(timer.looks.load(Ordering::Relaxed), 2);
+    // The start and the end of the run, and at most one more poll of the executor.
+    let looks = timer.looks.load(Ordering::Relaxed);
+    assert!((2..=3).contains(&looks), "{looks}");
 }
