@@ -661,6 +661,22 @@ fn encrypted_runs_are_served_failed_and_retried() {
     no_secret_in(&folder_of(&folder));
 }
 
+#[test]
+fn a_cancelled_run_is_listed_as_cancelled() {
+    let folder = Folder::new();
+    let db = keyed(&folder);
+    let (shop, toolbox) = (Shop::open(), Toolbox::new().with::<Buy>());
+    let card = format!("{MARKER}-card");
+    smol::block_on(Buy { card }.submit(&db, "a")).unwrap();
+    db.cancel("a").unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    for db in [db.clone(), folder.open()] {
+        let state = plan_runtime::journal::RunState::Cancelled;
+        assert_eq!(summary(&db, "a").state, state);
+    }
+    no_secret_in(&folder_of(&folder));
+}
+
 /// A run that no process with the key can begin leaves no secret in its reason.
 #[test]
 fn a_reason_is_encrypted() {

@@ -64,6 +64,11 @@ pub(super) enum Place<'p> {
 }
 
 impl Place<'_> {
+    /// Returns `true` for the interrupt of a run. Lists of runs read whether a run was cancelled without a key, and the record contains no value of a run.
+    pub(super) fn is_plain(self) -> bool {
+        matches!(self, Self::Record("!interrupt"))
+    }
+
     fn parts(self) -> (&'static str, &'static str) {
         match self {
             Self::Document => ("document", "plan"),

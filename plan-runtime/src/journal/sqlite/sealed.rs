@@ -59,7 +59,7 @@ impl Sqlite {
         text: String,
     ) -> Result<String, JournalError> {
         match &self.1 {
-            _ if !held.is_sealed => Ok(text),
+            _ if !held.is_sealed || place.is_plain() => Ok(text),
             Some(cipher) => cipher.seal(&held.id, place, &text),
             None => Err(encryption::without_key(&held.id)),
         }
@@ -72,7 +72,7 @@ impl Sqlite {
         place: Place<'_>,
         text: String,
     ) -> Result<String, JournalError> {
-        if is_sealed {
+        if is_sealed && !place.is_plain() {
             encryption::open(self.1.as_ref(), id, place, &text)
         } else {
             Ok(text)
