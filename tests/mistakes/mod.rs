@@ -33,7 +33,7 @@ fn mistakes_give_one_error_each_at_its_token() {
         together(&rustc, &programs)
     };
     let mut wrong = Vec::new();
-    // Of a case that is known to be worse, one program is enough.
+    // One program is enough for a case in the list of known problems.
     let mut unapplied: BTreeSet<String> = BTreeSet::new();
     let mut worse: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
     for (program, errors) in programs.iter().zip(&said) {

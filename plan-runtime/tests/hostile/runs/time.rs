@@ -155,7 +155,11 @@ fn small_values_ask_nobody() {
         .timer(timer.clone())
         .cancel_on(cancel);
     smol::block_on(run).unwrap();
-    // The start and the end of the run, and at most one more poll of the executor.
+    // The start and the end of the run, and each further poll of the executor. Each poll counts.
+    let polls = counted.load(Ordering::Relaxed);
     let looks = timer.looks.load(Ordering::Relaxed);
-    assert!((2..=3).contains(&looks), "{looks}");
+    assert!(
+        (2..=polls.max(1) + 1).contains(&looks),
+        "{looks} in {polls} polls"
+    );
 }
