@@ -107,7 +107,7 @@ COMPLETIONS = [
     ("`#[retry(…)]`, an input", "#[retry(tries)]", "#[retry(tries.▮)]", {"has": "pow checked_add"}),
     ("an undo step, fields", "by: first.note,", "by: first.▮,", {"field": "id note"}),
     ("an always step, what another gave", "by: second.err()?.message,", "by: second.▮,", {"has": "ok err is_ok"}),
-    ("an always step, a failure", "by: second.err()?.message,", "by: second.err()?.▮,", {"field": "attempts code message step transient"}),
+    ("an always step, a failure", "by: second.err()?.message,", "by: second.err()?.▮,", {"field": "attempts code expression message step transient"}),
     ("an always step, names", "by: second.err()?.message,", "by: sec▮,", {"variable": "first second tries unsent words"}),
     ("a step in a block, fields", "text: noted.note, by: name", "text: noted.▮, by: name", {"field": "id note"}),
     ("a step in a block, names", "text: noted.note, by: name", "text: no▮, by: name", {"variable": "name names noted rounds"}),
