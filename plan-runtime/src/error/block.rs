@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::path::StepPath;
-use super::run::{Cause, Elements, Failure, Interrupt, RunError, StepError, Undoing};
+use super::run::{Cause, Elements, Failure, Interrupt, LeftWork, RunError, StepError, Undoing};
 use crate::plan::Role;
 use crate::print::MessageName;
 use std::sync::Arc;
@@ -41,6 +41,19 @@ impl BlockPlace {
         Undoing {
             undone: self.paths(&inner.undone),
             not_undone: self.paths(&inner.not_undone),
+        }
+    }
+
+    /// The step itself was not undone: which of its steps were not is unknown.
+    fn not_undone(&self) -> Undoing {
+        let (step, element) = (MessageName(&self.step), Elements(&self.element));
+        let step = StepPath {
+            path: format!("{}{element}", self.step),
+            written: Some(format!("{step}{element}")),
+        };
+        Undoing {
+            undone: Vec::new(),
+            not_undone: vec![step],
         }
     }
 
@@ -114,6 +127,23 @@ impl StepError {
         Self::block(plan.to_owned(), all, undone)
     }
 
+    /// Returns the work that the error leaves, as the plan around it names that work.
+    pub(crate) fn left(&self, place: &BlockPlace) -> Left {
+        let undoing = match self {
+            Self::Block(run) => return Left::of_block(run),
+            Self::Tool(error) => match error.downcast_ref::<RunError>() {
+                Some(run) => place.undoing(run.undoing_of()),
+                None if error.downcast_ref::<LeftWork>().is_some() => place.not_undone(),
+                None => Undoing::default(),
+            },
+            _ => Undoing::default(),
+        };
+        Left {
+            failures: Vec::new(),
+            undoing,
+        }
+    }
+
     fn block(plan: String, failures: Vec<Failure>, undoing: Undoing) -> Self {
         let run = RunError::of(plan, Cause::Steps, failures);
         Self::Block(Arc::new(run.undoing(undoing)))
@@ -129,6 +159,15 @@ pub(crate) struct Left {
 }
 
 impl Left {
+    /// Returns the results of the undo steps in a block that has failed.
+    pub(crate) fn of_block(run: &RunError) -> Self {
+        let failures = run.failures().iter();
+        Self {
+            failures: failures.filter(|it| it.is_of_undo()).cloned().collect(),
+            undoing: run.undoing_of().clone(),
+        }
+    }
+
     pub(crate) fn add(&mut self, other: Self) {
         self.failures.extend(other.failures);
         self.undoing.add(other.undoing);

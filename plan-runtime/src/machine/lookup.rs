@@ -123,6 +123,23 @@ impl Lookup<'_, '_> {
         all
     }
 
+    /// The work that is left in a step of failures that were caught, also in scopes that have succeeded.
+    pub(super) fn absorbed_in(self, run: RunId) -> Loss {
+        let Self(core) = self;
+        let it = &core.desk.runs.rows[run];
+        let mut absorbed = it.left.clone();
+        for tried in &it.tries {
+            if let (Doing::Scope(scope), Fate::Kept) = (&tried.doing, tried.fate) {
+                let it = &core.scopes[*scope];
+                absorbed.add(it.left.clone());
+                for run in it.runs.iter().flatten() {
+                    absorbed.add(self.absorbed_in(*run));
+                }
+            }
+        }
+        absorbed
+    }
+
     /// The results of undo steps in scopes of a step that its failure does not hold.
     fn left_of(self, run: RunId) -> Loss {
         let it = &self.0.desk.runs.rows[run];

@@ -135,6 +135,13 @@ impl Loss {
         self.not_undone.extend(other.not_undone);
     }
 
+    /// Adds the work that a caught failure leaves.
+    pub(super) fn add_absorbed(&mut self, loss: Self) {
+        if !loss.not_undone.is_empty() {
+            self.add(loss.of_undo_steps());
+        }
+    }
+
     /// The results of the undo steps alone. The failures of the work do not matter where another failure counts.
     pub(super) fn of_undo_steps(mut self) -> Self {
         self.faults.retain(|it| it.duty == FaultDuty::Undo);

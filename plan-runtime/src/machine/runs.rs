@@ -279,6 +279,9 @@ impl Core<'_> {
         };
         if !self.hot[slot.index()].is_work() {
             // The effects of an undo step or an always step stay once the step has succeeded.
+            let left = Lookup(self).absorbed_in(run);
+            let it = &mut self.desk.runs.rows[run];
+            it.left = left;
             let kept = it.tries.iter_mut().filter(|it| it.fate == Fate::Kept);
             for tried in kept {
                 tried.fate = Fate::Over;
@@ -311,6 +314,7 @@ impl Core<'_> {
             Recovery::No | Recovery::CatchEach | Recovery::ReplaceEach => false,
         };
         if is_absorbed {
+            self.scopes[scope].left.add_absorbed(loss);
             self.finish_step(scope, slot, StepStatus::Recovered, None);
         } else {
             self.finish_step(scope, slot, StepStatus::Failed, Some(loss));

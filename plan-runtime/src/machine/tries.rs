@@ -196,6 +196,7 @@ impl Core<'_> {
             Recovery::No | Recovery::Catch | Recovery::Replace => false,
         };
         if is_missed {
+            it.left.add_absorbed(loss);
             it.is.missed = true;
             it.outstanding -= 1;
         } else {

@@ -313,9 +313,10 @@ impl<'x> Schedule<'x> {
             self.kept += 1;
             self.steps.more(step).kept.push(block);
         } else {
-            // An always step in it may have failed, and left something.
-            if block.has_succeeded && !block.schedule.failed.is_empty() {
-                self.left.undoing.add(block.left().undoing);
+            // An always step in it may have failed, or a failure was caught, and left something.
+            let schedule = &block.schedule;
+            if block.has_succeeded && !(schedule.failed.is_empty() && schedule.left.is_empty()) {
+                self.left.add(block.left());
             }
             self.held.remove(bytes);
         }
@@ -393,6 +394,25 @@ impl<'x> Schedule<'x> {
         active > 0
     }
 
+    /// Returns the work that a failure leaves which is caught.
+    pub(super) fn left_by(&self, step: usize, failed: &Failed) -> Left {
+        if !failed.error.leaves_work() {
+            return Left::default();
+        }
+        let place = self.block_place(step, failed.element.clone(), failed.attempts);
+        failed.error.left(&place)
+    }
+
+    /// Returns the work that is left of failures that were caught, also in blocks that have succeeded.
+    pub(super) fn absorbed(&self) -> Left {
+        let mut absorbed = self.left.clone();
+        for more in (0..self.plan.steps.len()).filter_map(|step| self.steps.more_of(step)) {
+            let kept = more.kept.iter();
+            kept.for_each(|block| absorbed.add(block.absorbed()));
+        }
+        absorbed
+    }
+
     /// What an undo step or an always step did is not undone once it has succeeded.
     pub(super) fn keep_for_good(&mut self, step: usize) {
         if self.kept == 0 || self.plan.steps[step].role == Role::Work {
@@ -403,6 +423,7 @@ impl<'x> Schedule<'x> {
             .more_mut(step)
             .map(|more| std::mem::take(&mut more.kept));
         for block in kept.unwrap_or_default() {
+            self.left.add(block.absorbed());
             self.kept -= 1;
             self.held.remove(block.bytes);
         }

@@ -145,6 +145,15 @@ impl<'x> BlockRun<'x> {
         self.end();
     }
 
+    /// Returns what is left in it of failures that were caught.
+    pub(super) fn absorbed(&self) -> Left {
+        let absorbed = self.schedule.absorbed();
+        Left {
+            failures: self.place.failures(&absorbed.failures).collect(),
+            undoing: self.place.undoing(&absorbed.undoing),
+        }
+    }
+
     /// What was undone in it so far, and what was not.
     pub(super) fn left(&self) -> Left {
         let failures = self.schedule.failures();

@@ -224,13 +224,7 @@ impl Failed {
     /// Returns the results of the undo steps in a block that has failed.
     pub(super) fn left(&self) -> Left {
         match &self.error {
-            StepError::Block(run) => {
-                let failures = run.failures().iter();
-                Left {
-                    failures: failures.filter(|it| it.is_of_undo()).cloned().collect(),
-                    undoing: run.undoing_of().clone(),
-                }
-            }
+            StepError::Block(run) => Left::of_block(run),
             _ => Left::default(),
         }
     }

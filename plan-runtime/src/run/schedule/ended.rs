@@ -120,7 +120,10 @@ impl<'x> Schedule<'x> {
         let output = match &policy.fallback {
             _ if !self.absorbs(step, error) => return Err(failed),
             _ if policy.catch == Catch::Whole => {
-                StoredValue::json(self.caught(step, element, error, *attempts))
+                let caught = self.caught(step, element, error, *attempts);
+                let left = self.left_by(step, &failed);
+                self.left.add(left);
+                StoredValue::json(caught)
             }
             Some(fallback) => match self.fallback(step, fallback) {
                 Ok((output, bytes)) => StoredValue::weighed(output, bytes),

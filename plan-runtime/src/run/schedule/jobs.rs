@@ -607,6 +607,10 @@ impl<'x> Schedule<'x> {
                     error,
                     attempts,
                 };
+                if is_caught {
+                    let left = self.left_by(step, &failed);
+                    self.left.add(left);
+                }
                 drop(note(&mut self.flow(step).missed, failed));
                 return self.put(step, place, frame, (output, true));
             }

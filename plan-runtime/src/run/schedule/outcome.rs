@@ -221,8 +221,12 @@ impl<'x> Schedule<'x> {
         }
         let mut failures: Vec<Failure> = failures.into_values().flatten().collect();
         failures.extend(self.left.failures.iter().cloned());
-        for flow in (0..self.plan.steps.len()).filter_map(|step| self.steps.flow(step)) {
-            failures.extend(flow.left().failures);
+        for more in (0..self.plan.steps.len()).filter_map(|step| self.steps.more_of(step)) {
+            let kept = more.kept.iter();
+            kept.for_each(|block| failures.extend(block.left().failures));
+            if let Some(flow) = &more.flow {
+                failures.extend(flow.left().failures);
+            }
         }
         for block in self.running.running_blocks() {
             failures.extend(block.left().failures);

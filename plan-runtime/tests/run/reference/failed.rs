@@ -67,6 +67,13 @@ impl Failed {
         self.not_undone.extend(other.not_undone);
     }
 
+    /// Takes in what a failure leaves that something makes up for.
+    pub(crate) fn add_absorbed(&mut self, failed: Self) {
+        if !failed.not_undone.is_empty() {
+            self.add(failed.of_cut());
+        }
+    }
+
     /// The same of a scope that was cut: what failed in its work is of no interest.
     pub(crate) fn of_cut(mut self) -> Self {
         self.failures.retain(|it| matches!(it.role, Role::Undo(_)));

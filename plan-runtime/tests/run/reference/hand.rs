@@ -1,6 +1,6 @@
 //! A run in which nothing happens but what the test does: it ends calls, sends values, cancels, and lets time pass.
 
-use super::tree::{MORE, Node};
+use super::tree::{BACKOFF, MORE, Node};
 use crate::run::support::Driven;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::journal::Memory;
@@ -289,8 +289,20 @@ pub(crate) struct Begun<'h> {
 }
 
 impl Begun<'_> {
-    /// Does all that can be done before something happens. Whether the run has ended.
+    /// Does all that can be done before something happens, also after the waits for other attempts. Whether the run has ended.
     pub(crate) fn settle(&mut self) -> bool {
+        // A wait may follow a wait, of the scope around it.
+        for _ in 0..3 {
+            if self.pause() {
+                break;
+            }
+            self.hand.timer.advance(BACKOFF);
+        }
+        self.pause()
+    }
+
+    /// Does all that can be done at this time. Whether the run has ended.
+    pub(crate) fn pause(&mut self) -> bool {
         if self.ended.is_none()
             && let Poll::Ready(ended) = self.driven.settle()
         {

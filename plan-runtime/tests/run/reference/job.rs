@@ -249,7 +249,10 @@ impl<'t> Job<'t> {
     fn fail(&mut self, element: Vec<usize>, failed: Failed, world: &mut World) {
         let is_element = !element.is_empty() && !self.is_over;
         let instead = match self.node.recovers {
-            Recovers::CatchEach if is_element => Some(failed.caught(&self.path)),
+            Recovers::CatchEach if is_element => {
+                self.left.add_absorbed(failed.clone());
+                Some(failed.caught(&self.path))
+            }
             Recovers::OptionalEach if is_element && failed.not_undone.is_empty() => {
                 Some(Value::Null)
             }
@@ -367,6 +370,7 @@ impl<'t> Job<'t> {
         {
             if self.node.role != Role::Work {
                 // What an undo step or an always step did is not undone once it has succeeded.
+                self.left = self.absorbed();
                 self.attempts.iter_mut().for_each(|it| it.fate = Fate::Over);
             }
             let value = match self.node.recovers {
@@ -387,11 +391,14 @@ impl<'t> Job<'t> {
             left.add(undone);
             return Some(State::Cancelled);
         };
-        // Of a failure that is absorbed, nothing is left to tell.
         failed.add(undone);
         Some(match self.node.recovers {
             _ if self.is_over => State::Failed(failed),
-            Recovers::Catch => State::Recovered(failed.caught(&self.path)),
+            Recovers::Catch => {
+                let caught = failed.caught(&self.path);
+                left.add_absorbed(failed);
+                State::Recovered(caught)
+            }
             _ if !failed.not_undone.is_empty() => State::Failed(failed),
             Recovers::Optional => State::Recovered(Value::Null),
             Recovers::Fallback => State::Recovered("instead".into()),
@@ -467,6 +474,17 @@ impl<'t> Job<'t> {
             }
         }
         left
+    }
+
+    /// What is left in it of failures that were caught.
+    pub(crate) fn absorbed(&self) -> Failed {
+        let mut absorbed = self.left.clone();
+        for attempt in &self.attempts {
+            if let (Doing::Scope(scope), Fate::Kept) = (&attempt.doing, attempt.fate) {
+                absorbed.add(scope.absorbed());
+            }
+        }
+        absorbed
     }
 
     /// Its attempts, with what became of the steps in each.

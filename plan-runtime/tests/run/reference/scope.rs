@@ -424,6 +424,15 @@ impl<'t> Scope<'t> {
         all
     }
 
+    /// What is left in it of failures that were caught.
+    pub(crate) fn absorbed(&self) -> Failed {
+        let mut absorbed = self.left.clone();
+        for job in self.jobs.iter().flatten() {
+            absorbed.add(job.absorbed());
+        }
+        absorbed
+    }
+
     /// What became of each step.
     pub(crate) fn statuses(&self) -> String {
         let words = self.steps.iter().zip(&self.states).enumerate();

@@ -6,6 +6,10 @@ use plan_runtime::plan::{
     Role, Source, Step, Template,
 };
 use std::fmt;
+use std::time::Duration;
+
+/// The wait before another attempt, in which a run may crash.
+pub(crate) const BACKOFF: Duration = Duration::from_millis(1);
 
 /// A step, and how its failure counts.
 #[derive(Clone, PartialEq, Eq)]
@@ -112,7 +116,8 @@ impl Node {
         let after: Vec<usize> = self.after.iter().map(|it| it + shift).collect();
         let mut policy = Policy::DEFAULT
             .attempts(self.attempts)
-            .backoff(std::time::Duration::ZERO);
+            .backoff(BACKOFF)
+            .jitter(false);
         match self.recovers {
             Recovers::No => {}
             Recovers::Optional => policy.optional = Optional::Whole,

@@ -109,6 +109,47 @@ fn a_scope_that_is_tried_again_loses_nothing() {
     assert!(tried.ended > 1000 && tried.crashed > 1000, "{tried:?}");
 }
 
+/// A failure is caught although an undo step in it has failed. Then the scope around it fails, or succeeds inside a scope that fails.
+#[test]
+fn a_caught_failure_forgets_nothing_that_is_left() {
+    let plans = |size: usize| {
+        let mut plans = Vec::new();
+        for work in elements(size) {
+            let whole = Node {
+                recovers: Recovers::Catch,
+                ..Node::new(work.clone())
+            };
+            for caught in [whole, each(work, Recovers::CatchEach)] {
+                let steps = vec![caught.clone(), then()];
+                plans.push(steps.clone());
+                for recovers in [Recovers::No, Recovers::Optional, Recovers::Fallback] {
+                    for inner in [Work::Block(steps.clone()), Work::Plan(steps.clone())] {
+                        plans.push(vec![Node {
+                            recovers,
+                            ..again(inner)
+                        }]);
+                    }
+                }
+                let inner = Work::Block(vec![caught.clone()]);
+                let around = vec![Node::new(inner.clone()), then()];
+                plans.push(vec![again(Work::Plan(around))]);
+                for role in [Role::Undo(0), Role::Always] {
+                    let last = Node {
+                        role,
+                        ..Node::new(inner.clone())
+                    };
+                    let around = vec![Node::new(Work::Call), then(), last];
+                    plans.push(vec![again(Work::Block(around)), then()]);
+                }
+            }
+        }
+        plans
+    };
+    let mut tried = try_some(&plans(2), 1);
+    tried += try_some(&plans(3), 100);
+    assert!(tried.ended > 1000 && tried.crashed > 500, "{tried:?}");
+}
+
 /// Scopes with two attempts are inside each other. Each attempt of a scope has new keys, and all attempts of one call have the same key.
 #[test]
 fn scopes_that_are_tried_again_have_new_keys() {
