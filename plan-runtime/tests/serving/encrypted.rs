@@ -3,7 +3,7 @@
 use super::support::{Folder, has_ended, serve, summary};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{
-    EncryptionKey, Journal, JournalError, Memory, Message, RunFilter, Sqlite, conformance,
+    EncryptionKey, Journal, JournalError, Memory, Message, RunFilter, RunInfo, Sqlite, conformance,
 };
 use plan_runtime::run::{Attempt, CallContext, Report};
 use plan_runtime::{Error, Result, Shape, plan, tool};
@@ -14,7 +14,8 @@ use std::future::Future;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::{env, fs};
+use std::time::Duration;
+use std::{env, fs, thread};
 
 /// Part of each secret.
 const MARKER: &str = "Hunter2";
@@ -299,6 +300,41 @@ fn a_run_with_secrets_survives_crashes_and_no_file_has_them() {
         no_secret_in(&folder_of(&folder));
     }
     assert_eq!(ended, 1);
+}
+
+/// A signal that another thread sends while the description of a run is being written is encrypted or refused.
+#[test]
+fn a_signal_for_a_run_that_begins_is_never_plain() {
+    let folder = Folder::new();
+    let db = keyed(&folder);
+    let claim = db.claim("r").unwrap().claim;
+    let info = RunInfo {
+        plan: "everything".to_owned(),
+        document: "{}".to_owned(),
+        inputs: "{}".to_owned(),
+    };
+    let signal = |path: &str| Message::Signal {
+        path: path.to_owned(),
+        body: format!("\"{MARKER}\""),
+    };
+    let sent = thread::scope(|scope| {
+        // Holds up the writer, which gets the description first.
+        let other = Connection::open(folder.path()).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let described = scope.spawn(|| db.describe(&claim, &info));
+        thread::sleep(Duration::from_millis(200));
+        let sent = scope.spawn(|| db.send("r", &signal("early")));
+        thread::sleep(Duration::from_millis(200));
+        other.execute_batch("COMMIT").unwrap();
+        described.join().unwrap().unwrap();
+        sent.join().unwrap()
+    });
+    let is_kept = sent.is_ok();
+    assert!(is_kept || matches!(sent, Err(JournalError::Unknown { id }) if id == "r"));
+    db.send("r", &signal("late")).unwrap();
+    let messages = db.messages(&claim, 0).unwrap();
+    assert_eq!(messages.len(), 1 + usize::from(is_kept));
+    no_secret_in(&folder_of(&folder));
 }
 
 /// The work of a process that ends without closing anything.
