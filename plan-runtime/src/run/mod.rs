@@ -911,11 +911,22 @@ fn end_of(
         Ok(()) => Ok(output),
         Err(error) => Err(schedule.unfit_output(&error)),
     });
-    let (failed, body) = match &output {
-        Ok(output) => (false, output.to_string()),
-        Err(error) => (true, Value::from(error.to_string()).to_string()),
+    let end = match &output {
+        Ok(output) => End {
+            failed: false,
+            body: output.to_string(),
+        },
+        Err(error) => failed_end(error),
     };
-    (End { failed, body }, output)
+    (end, output)
+}
+
+/// Returns the record of a run that ended with this error.
+fn failed_end(error: &RunError) -> End {
+    End {
+        failed: true,
+        body: Value::from(error.to_string()).to_string(),
+    }
 }
 
 impl Ending {

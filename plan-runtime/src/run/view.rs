@@ -4,7 +4,7 @@ use super::context::Allowance;
 use super::durable::{Durable, Target};
 use super::lasting::Undone;
 use super::shared::UndoneCounts;
-use super::{Cause, Report, Run, RunError, Stage};
+use super::{Cause, Report, Run, RunError, Stage, failed_end};
 use crate::error::Interrupt;
 use crate::journal::{Claim, End, Journal};
 use serde_json::Value;
@@ -142,9 +142,6 @@ fn has_not_run(error: &RunError) -> bool {
 
 /// Returns `true` if an error is about a limit that has not ended the run itself.
 fn exceeds_more(end: Option<&End>, error: &RunError) -> bool {
-    if !matches!(error.cause(), Cause::Interrupted(Interrupt::Limit(_))) {
-        return false;
-    }
-    let text = end.and_then(|end| serde_json::from_str::<String>(&end.body).ok());
-    text.is_none_or(|text| text != error.to_string())
+    matches!(error.cause(), Cause::Interrupted(Interrupt::Limit(_)))
+        && end != Some(&failed_end(error))
 }

@@ -3,7 +3,7 @@
 use crate::serving::support::{Folder, has_ended, output, rests, serve, summary, until};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunFilter, RunState, Sqlite};
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Report, SignalError};
+use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Limits, Report, SignalError};
 use plan_runtime::{Error, Plan, Result, Run, plan, tool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -155,6 +155,35 @@ fn a_report_is_made_of_records() {
         error.to_string(),
         "plan `b` cannot start: there is no run `b`"
     );
+}
+
+plan! {
+    Keep(item: String) -> String {
+        step held = Reserve { item };
+        held
+    }
+}
+
+/// A limit that ended a run is part of its report. Any other limit is an error, even if the output of the run is the message of that error.
+#[test]
+fn a_report_exceeds_no_limit_that_did_not_end_the_run() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let (db, toolbox) = (folder.open(), Toolbox::new().with::<Keep>());
+    let run = |id: &str, item: String, limits| {
+        smol::block_on(Keep { item }.run(&shop).limits(limits).durable(&db, id))
+    };
+    let small = Limits::DEFAULT.value(64);
+    let report = |id: &str| db.report_with(&toolbox, &shop, id, |run| run.limits(small));
+    let text = |error: plan_runtime::RunError| {
+        assert!(error.is_limit(), "{error}");
+        error.to_string()
+    };
+    text(run("ended", "lamp".repeat(100), small).unwrap_err());
+    assert_eq!(report("ended").unwrap().totals().failed, 1);
+    run("done", "lamp".repeat(100), Limits::DEFAULT).unwrap();
+    let message = text(report("done").unwrap_err());
+    run("same", message.clone(), Limits::DEFAULT).unwrap();
+    assert_eq!(text(report("same").unwrap_err()), message);
 }
 
 #[test]
