@@ -102,7 +102,7 @@ pub const DATABASE_FOR_NEW: u64 = DATABASE / 4 * 3;
 /// Bytes of the database beyond which the runs that ended first are deleted.
 pub const DATABASE_FOR_ENDED: u64 = DATABASE / 2;
 
-/// Bytes of a file with effects of the tools. A full file replaces the old file, whose effects are forgotten.
+/// Bytes of a file with effects of the tools. A full file replaces the old file. A call has no second effect as long as one of the two files has the key of the call.
 pub const EFFECTS: u64 = 16 << 20;
 
 /// Runs on a page of the list.

@@ -106,7 +106,7 @@ pub(super) async fn send_email(
     }
     drop(text);
     office.effect(&context, "email_send", |number| SentEmail {
-        number: number as u64 + 1,
+        number,
         to,
         subject,
     })

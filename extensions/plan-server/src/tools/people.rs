@@ -75,7 +75,7 @@ pub(super) async fn book_event(
 ) -> Result<Event> {
     let _running = office.enter();
     office.effect(&context, "event_book", |number| Event {
-        id: number as u64 + 1,
+        id: number,
         title,
         day,
         with: with.unwrap_or_default(),
