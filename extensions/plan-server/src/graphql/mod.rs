@@ -1,20 +1,27 @@
 //! The step blueprint as GraphQL, with the blueprint's own names.
 
+mod objects;
+mod request;
+
+pub(crate) use request::{execute, sdl};
+
 use crate::budget::Budget;
-use crate::error::{Problem, short};
+use crate::error::Problem;
 use crate::limits;
 use crate::run_id::{Start, request_of};
-use crate::runs::report;
+use crate::run_json::report;
 use crate::state::{State, state_name};
-use async_graphql::parser::types::{Selection, SelectionSet};
 use async_graphql::{
-    Context, EmptySubscription, Error, ErrorExtensions, InputObject, Json, Object, Pos, Request,
-    Response, Result, Schema, SimpleObject, Value as Const,
+    Context, EmptySubscription, Error, ErrorExtensions, Json, Object, Result, Schema,
+    Value as Const,
 };
-use plan_graph::{Line, Lines};
-use plan_runtime::dynamic::{Dialect, Finding, Profile};
+use objects::{
+    ErrorDetails, ExecutionMetadata, ExecutionResults, Plan, PlanFinding, PlanInput, PlanStep,
+    ToolResult, ToolResultMetadata, found,
+};
+use plan_runtime::dynamic::{Dialect, Profile};
 use plan_runtime::run::ExecutionResults as Results;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,175 +37,8 @@ pub(crate) fn schema(state: &Arc<State>) -> Blueprints {
         .finish()
 }
 
-/// Escapes invisible characters in the errors of a response, which repeat parts of queries and plans.
-pub(crate) fn shown(mut response: Response) -> Response {
-    for error in &mut response.errors {
-        error.message = Lines(&error.message).to_string();
-    }
-    response
-}
-
-/// What is wrong with a request before it is validated. The complexity of a query does not count `__typename`, nor how often a fragment is spread.
-pub(crate) fn refused(request: &mut Request) -> Option<Response> {
-    if request.query.len() > limits::QUERY {
-        let most = limits::QUERY >> 10;
-        return Some(too_complex(format!("the query has more than {most} KiB")));
-    }
-    let document = match request.parsed_query() {
-        Ok(document) => document,
-        Err(error) => return Some(Response::from_errors(vec![error])),
-    };
-    let operations = document.operations.iter().map(|(_, it)| &it.node);
-    let variables: usize = operations
-        .clone()
-        .map(|it| it.variable_definitions.len())
-        .sum();
-    let sets = operations.map(|it| &it.selection_set.node);
-    let fragments = document.fragments.values();
-    let mut open: Vec<&SelectionSet> = sets
-        .chain(fragments.map(|it| &it.node.selection_set.node))
-        .collect();
-    let mut count = variables;
-    while let Some(set) = open.pop() {
-        count += set.items.len();
-        open.extend(set.items.iter().filter_map(|it| match &it.node {
-            Selection::Field(field) => Some(&field.node.selection_set.node),
-            Selection::InlineFragment(inline) => Some(&inline.node.selection_set.node),
-            Selection::FragmentSpread(_) => None,
-        }));
-    }
-    let most = limits::QUERY_COMPLEXITY;
-    (count > most).then(|| {
-        too_complex(format!(
-            "the query has more than {most} fields, fragments and variables"
-        ))
-    })
-}
-
-fn too_complex(message: String) -> Response {
-    let error = Error::new(message).extend_with(|_, more| {
-        more.set("code", "TOO_COMPLEX");
-        more.set("help", "Ask for less, or in several requests.");
-    });
-    Response::from_errors(vec![error.into_server_error(Pos::default())])
-}
-
-/// A plan: steps that refer to each other by their places, such as `${step[0].data[0].id}`.
-#[derive(InputObject)]
-struct PlanInput {
-    /// Names the request. The same request again gives the results of the first; another plan under its name is an error. Without it, a name is made.
-    request_id: Option<String>,
-    steps: Vec<PlanStepInput>,
-}
-
-/// A step of a plan.
-#[derive(InputObject)]
-struct PlanStepInput {
-    tool: String,
-    params: Json<Value>,
-    /// The places of steps that have to end before this one starts. What it refers to is one of them in any case.
-    depends_on: Option<Vec<u32>>,
-    /// Whether it may run beside others. All steps do that do not need each other.
-    parallel: Option<bool>,
-    /// Whether the plan goes on if it fails.
-    optional: Option<bool>,
-    /// How often it is tried again.
-    retry_count: Option<u32>,
-    /// How many milliseconds an attempt may take.
-    timeout: Option<u32>,
-}
-
-/// A step of a plan.
-#[derive(SimpleObject)]
-struct PlanStep {
-    tool: String,
-    params: Json<Value>,
-    depends_on: Vec<u32>,
-    parallel: bool,
-    optional: bool,
-    retry_count: Option<u32>,
-    timeout: Option<u32>,
-}
-
-/// A plan that was executed.
-#[derive(SimpleObject)]
-struct Plan {
-    request_id: String,
-    /// Whether it was read strictly.
-    strict: bool,
-    /// `running`, `done`, `failed` or `cancelled`.
-    state: &'static str,
-    steps: Vec<PlanStep>,
-}
-
-/// What became of a plan.
-#[derive(SimpleObject)]
-struct ExecutionResults {
-    request_id: String,
-    /// `running`, `done`, `failed` or `cancelled`. What runs longer than the server waits is `running`: ask for its results later.
-    state: &'static str,
-    results: Vec<ToolResult>,
-    metadata: ExecutionMetadata,
-}
-
-#[derive(SimpleObject)]
-struct ExecutionMetadata {
-    total_duration_ms: u64,
-    successful_steps: usize,
-    failed_steps: usize,
-    timestamp: String,
-}
-
-/// What became of a step.
-#[derive(SimpleObject)]
-struct ToolResult {
-    success: bool,
-    tool: String,
-    data: Option<Json<Value>>,
-    error: Option<ErrorDetails>,
-    metadata: ToolResultMetadata,
-    step_index: usize,
-    /// The parameters with values in place of references.
-    resolved_params: Option<Json<Value>>,
-}
-
-#[derive(SimpleObject)]
-struct ErrorDetails {
-    code: String,
-    message: String,
-}
-
-#[derive(SimpleObject)]
-struct ToolResultMetadata {
-    /// Milliseconds.
-    execution_time: u64,
-    timestamp: String,
-}
-
-/// What is wrong with a plan, or odd.
-#[derive(SimpleObject)]
-struct PlanFinding {
-    /// `error` or `warning`.
-    severity: &'static str,
-    code: &'static str,
-    message: String,
-    help: Option<String>,
-    /// The place of the step, counted from 0.
-    step_index: Option<usize>,
-}
-
 pub(crate) struct Query;
 pub(crate) struct Mutation;
-
-impl From<Problem> for Error {
-    fn from(problem: Problem) -> Self {
-        let (code, help) = (problem.code(), problem.help().to_owned());
-        Error::new(problem.message()).extend_with(|_, more| {
-            more.set("code", code);
-            more.set("help", help);
-        })
-    }
-}
 
 fn state<'c>(context: &Context<'c>) -> &'c Arc<State> {
     context.data_unchecked::<Arc<State>>()
@@ -221,54 +61,6 @@ fn start(strict: bool) -> Start {
     Start {
         asks: false,
         profile: profile(strict),
-    }
-}
-
-impl PlanInput {
-    /// The plan as a document in its dialect.
-    fn document(&self, request: &str) -> Value {
-        let step = |step: &PlanStepInput| {
-            let mut members = Map::new();
-            members.insert("tool".into(), step.tool.clone().into());
-            members.insert("params".into(), step.params.0.clone());
-            let mut add = |name: &str, value: Option<Value>| {
-                if let Some(value) = value {
-                    members.insert(name.into(), value);
-                }
-            };
-            add("dependsOn", step.depends_on.as_ref().map(|it| json!(it)));
-            add("parallel", step.parallel.map(Value::from));
-            add("optional", step.optional.map(Value::from));
-            add("retryCount", step.retry_count.map(Value::from));
-            add("timeout", step.timeout.map(Value::from));
-            Value::Object(members)
-        };
-        json!({"requestId": request, "steps": self.steps.iter().map(step).collect::<Vec<_>>()})
-    }
-
-    fn request(&self) -> Result<String, Problem> {
-        let Some(request) = &self.request_id else {
-            return Ok(format!("{:016x}", fastrand::u64(..)));
-        };
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':');
-        if (1..=100).contains(&request.len()) && request.chars().all(is_plain) {
-            return Ok(request.clone());
-        }
-        Err(Problem::bad(
-            format!("`{}` is not a request id", short(request)),
-            "Use up to 100 ASCII letters, digits, and `.`, `_`, `-`, `:`.",
-        ))
-    }
-}
-
-fn found(finding: &Finding) -> PlanFinding {
-    let step = finding.step.as_deref();
-    PlanFinding {
-        severity: crate::state::severity(finding.severity),
-        code: finding.code.as_str(),
-        message: Line(&finding.message).to_string(),
-        help: finding.help.as_ref().map(|help| Lines(help).to_string()),
-        step_index: step.and_then(|step| step.strip_prefix("step")?.parse().ok()),
     }
 }
 

@@ -1,0 +1,222 @@
+//! Runs in the form of the API.
+
+use crate::error::Problem;
+use crate::limits;
+use crate::live::{StepEvent, millis};
+use crate::run_id::request_of;
+use crate::state::{State, state_name};
+use crate::view;
+use axum::http::StatusCode;
+use plan_graph::{Line, MessageName};
+use plan_runtime::Plan;
+use plan_runtime::dynamic::check_signal;
+use plan_runtime::journal::{RunState, RunSummary};
+use plan_runtime::plan::Role;
+use plan_runtime::run::{Attempt, Report, SignalError, Status};
+use serde_json::{Value, json};
+use std::time::{Duration, SystemTime};
+
+fn time(at: SystemTime) -> String {
+    humantime::format_rfc3339_millis(at).to_string()
+}
+
+impl State {
+    pub(crate) fn state_of(&self, run: &RunSummary) -> &'static str {
+        match run.state {
+            RunState::Running if !run.is_owned || self.desk.asks(&run.id) => "waiting",
+            state => state_name(state),
+        }
+    }
+
+    pub(crate) fn run_json(&self, run: &RunSummary) -> Value {
+        json!({
+            "id": run.id,
+            "request_id": request_of(&run.id),
+            "plan": run.plan,
+            "state": self.state_of(run),
+            "began": time(run.began),
+            "ended": run.ended.map(time),
+            "refusal": run.refusal,
+        })
+    }
+}
+
+/// The report of a run, with its values or without them.
+pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report, Problem> {
+    let report = |has_values| {
+        let (db, toolbox) = (&state.db, &state.toolbox);
+        db.report_with(toolbox, &state.office, id, |run| {
+            run.capture_arguments(has_values)
+                .capture_outputs(has_values)
+                .limits(limits::OF_REPORT)
+        })
+    };
+    let made = match report(has_values) {
+        Err(error) if has_values && error.is_limit() => report(false),
+        made => made,
+    };
+    made.map_err(|error| {
+        Problem::new(
+            StatusCode::CONFLICT,
+            "NO_REPORT",
+            error.to_string(),
+            "The run was begun with other tools or another version of them.",
+        )
+    })
+}
+
+/// Returns a run as JSON. Without `has_values`, the JSON contains no outputs and no arguments, so the server can send the JSON to many watchers.
+pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, Problem> {
+    let run = state.summary(id)?;
+    let (plan, inputs) = state.plan(id)?;
+    let report = report(state, id, has_values);
+    let mut json = state.run_json(&run);
+    if has_values {
+        let output = state.db.output(id);
+        json["output"] = output
+            .map_err(|error| Problem::storage(&error))?
+            .unwrap_or_default();
+    }
+    json["inputs"] = inputs;
+    let steps = view::steps(&plan, state.toolbox.contracts());
+    json["svg"] = json!(crate::picture::svg(&steps));
+    json["steps"] = json!(steps);
+    json["questions"] = json!(state.desk.questions(id));
+    json["waits"] = json!([]);
+    json["undone"] = json!([]);
+    json["error"] = Value::Null;
+    match report {
+        Ok(report) => {
+            if run.ended.is_none() {
+                let mut waits = Vec::new();
+                waiting(&plan, &report, ("", ""), &mut waits);
+                json["waits"] = Value::Array(waits);
+            }
+            let mut steps = Vec::new();
+            progress(&report, "", Duration::ZERO, &mut steps);
+            json["progress"] = json!(steps);
+            json["undone"] = undone(&plan, &report);
+            let first = error(&report).filter(|_| run.state == RunState::Failed);
+            // A cancellation, a deadline and a limit end a run without a failed step.
+            let whole = || state.db.error(id).map_err(|error| Problem::storage(&error));
+            let error = first.map_or_else(whole, |first| Ok(Some(first)))?;
+            json["error"] = error.map_or(Value::Null, Value::String);
+            json["report"] = json!(report);
+        }
+        Err(problem) => {
+            json["error"] = problem.message().into();
+            json["report"] = Value::Null;
+        }
+    }
+    Ok(json)
+}
+
+/// Which element of a list an attempt was for, as in the paths of steps; empty if it was for none.
+fn element(attempt: &Attempt) -> String {
+    let indices = attempt.element().iter();
+    indices.map(|at| format!("[{at}]")).collect()
+}
+
+/// Adds the steps of a run that wait for a value, with the types of the values. `around` contains two paths of the enclosing step: the path for signals, and the path for people.
+fn waiting(plan: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<Value>) {
+    for step in report.steps() {
+        let path = format!("{}{}", around.0, step.id());
+        let shown = format!("{}{}", around.1, MessageName(step.id()));
+        if matches!(step.status(), Status::Running) {
+            // What is not a step that waits is not known to be sent a value.
+            let type_name = match check_signal(plan, &path, Value::Null) {
+                Ok(_) => Some("any JSON value".to_owned()),
+                Err(SignalError::Type { type_name, .. }) => Some(type_name),
+                Err(_) => None,
+            };
+            if let Some(type_name) = type_name {
+                let type_name = Line(type_name).to_string();
+                waits.push(json!({"path": path, "step": shown, "type": type_name}));
+            }
+        }
+        for attempt in step.attempts() {
+            let element = element(attempt);
+            for inside in attempt.inside() {
+                let (path, shown) = (format!("{path}{element}."), format!("{shown}{element}."));
+                waiting(plan, inside, (&path, &shown), waits);
+            }
+        }
+    }
+}
+
+/// How many attempts and steps are described of a run; its report has all.
+const PROGRESS: usize = 2_000;
+
+/// Adds the events of a run so far, in the form of the events for watchers.
+fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<StepEvent>) {
+    let at = |time: Duration| Some(millis(began.saturating_add(time)));
+    for step in report.steps() {
+        if matches!(step.status(), Status::NotStarted) || events.len() >= PROGRESS {
+            continue;
+        }
+        let path = format!("{around}{}", MessageName(step.id()));
+        for attempt in step.attempts() {
+            let element = element(attempt);
+            for inside in attempt.inside() {
+                let since = inside.started_at().duration_since(report.started_at());
+                let began = began.saturating_add(since.unwrap_or_default());
+                progress(inside, &format!("{path}{element}."), began, events);
+            }
+            let ended = attempt.ended();
+            events.push(StepEvent {
+                path: format!("{path}{element}"),
+                status: match (element.is_empty(), ended, attempt.error()) {
+                    (false, Some(_), None) => "completed",
+                    (false, _, Some(_)) => "failed",
+                    (_, None, None) if !matches!(step.status(), Status::Running) => "cancelled",
+                    _ => "running",
+                },
+                attempt: Some(attempt.number()),
+                // It begins with its step, as for those who watch, also if it has to wait before its call.
+                started_ms: step
+                    .started()
+                    .filter(|_| element.is_empty() && attempt.number() == 1)
+                    .map_or_else(|| at(attempt.started()), at),
+                ended_ms: ended.and_then(at),
+                error: attempt.error().map(ToString::to_string),
+            });
+        }
+        let has_attempts = step
+            .attempts()
+            .iter()
+            .any(|attempt| attempt.element().is_empty());
+        events.push(StepEvent {
+            path,
+            status: step.status().name(),
+            attempt: None,
+            started_ms: step.started().filter(|_| !has_attempts).and_then(at),
+            ended_ms: step.ended().and_then(at),
+            error: step.error().map(ToString::to_string),
+        });
+    }
+}
+
+/// The undo steps that ran.
+fn undone(plan: &Plan, report: &Report) -> Value {
+    let steps = plan.steps.iter().zip(report.steps());
+    steps
+        .filter_map(|(step, report)| {
+            let Role::Undo(of) = step.role else {
+                return None;
+            };
+            let undoes = MessageName(&plan.steps.get(of)?.id).to_string();
+            let has_run = !matches!(report.status(), Status::NotStarted | Status::Skipped);
+            has_run.then(
+                || json!({"path": MessageName(report.id()).to_string(), "undoes": undoes, "status": report.status().name()}),
+            )
+        })
+        .collect()
+}
+
+/// Why a run failed: what the first step said that failed.
+fn error(report: &Report) -> Option<String> {
+    report.steps().iter().find_map(|step| match step.status() {
+        Status::Failed(error) => Some(format!("step `{}`: {error}", MessageName(step.id()))),
+        _ => None,
+    })
+}
