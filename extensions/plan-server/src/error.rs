@@ -21,6 +21,9 @@ pub(crate) struct Problem {
     more: Option<(&'static str, Value)>,
 }
 
+/// The code of the error for a request for which the server has no room at present.
+pub(crate) const BUSY: &str = "BUSY";
+
 impl Problem {
     pub(crate) fn new(
         status: StatusCode,
@@ -51,7 +54,7 @@ impl Problem {
     pub(crate) fn busy(what: &str) -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
-            "BUSY",
+            BUSY,
             format!("the server has {what} at present"),
             "Try again in some seconds.",
         )

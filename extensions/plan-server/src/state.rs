@@ -60,8 +60,10 @@ struct OpenRuns {
 
 impl OpenRuns {
     fn add(&mut self, id: &str, bytes: usize) {
-        let before = self.of_runs.insert(id.to_owned(), bytes);
-        self.bytes = self.bytes + bytes - before.unwrap_or_default();
+        if !self.of_runs.contains_key(id) {
+            self.of_runs.insert(id.to_owned(), bytes);
+            self.bytes += bytes;
+        }
     }
 
     fn remove(&mut self, id: &str) {
@@ -211,26 +213,45 @@ impl State {
             inputs: inputs.to_string(),
         };
         if is_new {
-            self.has_room(bytes_of(&info))?;
+            self.reserve(id, bytes_of(&info))?;
         }
         let run = self.toolbox.run(document, inputs, &self.office);
         let submitted = Handle::current().block_on(run.submit(&self.db, id));
+        if is_new {
+            self.settle(id, bytes_of(&info));
+        }
         submitted.map_err(|error| refused(&error, is_new))?;
         if is_new {
-            self.open().add(id, bytes_of(&info));
             self.metrics.started.inc();
             tracing::info!(run = id, plan = %document.plan().name, "a run was submitted");
         }
         Ok(())
     }
 
-    /// Checks that the server has room for a further run.
-    fn has_room(&self, bytes: usize) -> Result<(), Problem> {
-        let open = self.open();
-        if open.of_runs.len() >= limits::OPEN_RUNS || open.bytes + bytes > limits::OPEN_BYTES {
+    /// Reserves room for a new run. The run keeps the room until its end, unless [`settle`](Self::settle) finds no such run.
+    fn reserve(&self, id: &str, bytes: usize) -> Result<(), Problem> {
+        self.has_room()?;
+        let mut open = self.open();
+        let has_room =
+            open.of_runs.len() < limits::OPEN_RUNS && open.bytes + bytes <= limits::OPEN_BYTES;
+        if !has_room && !open.of_runs.contains_key(id) {
             return Err(Problem::busy("too many runs that have not ended"));
         }
-        drop(open);
+        open.add(id, bytes);
+        Ok(())
+    }
+
+    /// Keeps the room of a submitted run, and returns the room of a refused run. Another request may submit the run at the same time, so the journal decides.
+    fn settle(&self, id: &str, bytes: usize) {
+        let mut open = self.open();
+        match self.db.run(id) {
+            Ok(Some(run)) if run.ended.is_none() => open.add(id, bytes),
+            _ => open.remove(id),
+        }
+    }
+
+    /// Checks that the database has room for a further run.
+    fn has_room(&self) -> Result<(), Problem> {
         let used = self.db.used_bytes();
         let used = used.map_err(|error| Problem::storage(&error))?;
         if used < limits::DATABASE_FOR_NEW {
@@ -352,3 +373,6 @@ pub(crate) fn state_name(state: RunState) -> &'static str {
         _ => "failed",
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

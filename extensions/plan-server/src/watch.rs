@@ -1,7 +1,7 @@
 //! The events of a run, for the clients that watch the run. The server makes the state of a run once for all these clients.
 
 use crate::answer::Text;
-use crate::error::{Path, Problem};
+use crate::error::{BUSY, Path, Problem};
 use crate::limits;
 use crate::live::{Happened, Subscriber};
 use crate::run_json::whole;
@@ -135,20 +135,25 @@ async fn snapshot(state: &Arc<State>, id: &str, watched: &Watched) -> Result<See
 }
 
 /// Looks for a change of the run for which no event arrived. Does nothing soon after the previous look.
-fn look(state: &State, id: &str, watched: &Watched) -> Result<(), Problem> {
-    // Another watcher that makes the state looks at the run as well.
-    let Ok(mut last) = watched.last.try_lock() else {
-        return Ok(());
+async fn look(state: &Arc<State>, id: &str, watched: &Watched) -> Result<(), Problem> {
+    let known = {
+        // Another watcher that makes the state looks at the run as well.
+        let Ok(mut last) = watched.last.try_lock() else {
+            return Ok(());
+        };
+        let due = last.as_mut().filter(|last| last.looked.elapsed() >= LOOK);
+        let Some(last) = due else {
+            return Ok(());
+        };
+        last.looked = Instant::now();
+        (last.state.clone(), last.has_ended)
     };
-    let Some(last) = &mut *last else {
-        return Ok(());
-    };
-    if last.looked.elapsed() < LOOK {
-        return Ok(());
-    }
-    last.looked = Instant::now();
-    let run = state.summary(id)?;
-    if last.state != state.state_of(&run) || run.ended.is_some() != last.has_ended {
+    let run = id.to_owned();
+    let current = state.blocking(move |state| {
+        let run = state.summary(&run)?;
+        Ok((state.state_of(&run).to_owned(), run.ended.is_some()))
+    });
+    if current.await? != known {
         watched.changed();
         watched.missed.fetch_add(1, Ordering::AcqRel);
     }
@@ -176,24 +181,32 @@ impl Watcher {
         if self.has_ended {
             return None;
         }
-        while !self.is_due {
-            match tokio::time::timeout(LOOK, self.subscriber.next()).await {
-                Ok(Happened::Event(event)) => return Some(vec![event]),
-                Ok(Happened::Changed) => self.is_due = true,
-                Err(_) => {
-                    look(&self.state, &self.id, &self.watched).ok()?;
-                    self.is_due = self.watched.missed.load(Ordering::Acquire) != self.missed;
-                    if !self.is_due && self.last.elapsed() > QUIET {
-                        return Some(vec![Bytes::from_static(b":\n\n")]);
-                    }
-                }
+        let seen = loop {
+            if self.last.elapsed() > QUIET {
+                return Some(vec![Bytes::from_static(b":\n\n")]);
             }
-        }
-        self.missed = self.watched.missed.load(Ordering::Acquire);
-        let Ok(seen) = snapshot(&self.state, &self.id, &self.watched).await else {
-            // The watcher tries again with the next look, when the server has less to do.
-            tokio::time::sleep(LOOK).await;
-            return Some(Vec::new());
+            let looked = if self.is_due {
+                self.missed = self.watched.missed.load(Ordering::Acquire);
+                match snapshot(&self.state, &self.id, &self.watched).await {
+                    Ok(seen) => break seen,
+                    Err(problem) => Err(problem),
+                }
+            } else {
+                match tokio::time::timeout(LOOK, self.subscriber.next()).await {
+                    Ok(Happened::Event(event)) => return Some(vec![event]),
+                    Ok(Happened::Changed) => {
+                        self.is_due = true;
+                        continue;
+                    }
+                    Err(_) => look(&self.state, &self.id, &self.watched).await,
+                }
+            };
+            match looked {
+                Ok(()) => self.is_due = self.watched.missed.load(Ordering::Acquire) != self.missed,
+                // The watcher tries again when the server has less to do.
+                Err(problem) if problem.code() == BUSY => tokio::time::sleep(LOOK).await,
+                Err(_) => return None,
+            }
         };
         self.is_due = false;
         let mut events = if seen.has_ended {
@@ -233,8 +246,9 @@ pub(crate) async fn events(
     Path(id): Path<String>,
     axum::Extension(mut is_ending): axum::Extension<watch::Receiver<()>>,
 ) -> Result<impl IntoResponse, Problem> {
-    let run = state.summary(&id)?;
-    let subscriber = state.live.subscribe(&state.metrics, &run.id);
+    let run = id.clone();
+    state.blocking(move |state| state.summary(&run)).await?;
+    let subscriber = state.live.subscribe(&state.metrics, &id);
     let subscriber = subscriber.ok_or_else(|| Problem::busy("too many who watch runs"))?;
     let watcher = Watcher {
         state,
@@ -258,4 +272,73 @@ pub(crate) async fn events(
     let content_type = [(header::CONTENT_TYPE, "text/event-stream")];
     let events = events.map(|event: Result<Bytes, Infallible>| event);
     Ok((content_type, Body::from_stream(events)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOOK, QUIET, Watcher, look, snapshot};
+    use crate::limits;
+    use crate::state::tests::Fixture;
+    use futures_util::FutureExt;
+    use serde_json::Value;
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+    use std::time::Instant;
+
+    fn watcher(fixture: &Fixture, id: &str) -> Watcher {
+        let state = Arc::clone(&fixture.state);
+        let subscriber = state.live.subscribe(&state.metrics, id).unwrap();
+        Watcher {
+            state,
+            id: id.to_owned(),
+            watched: Arc::clone(&subscriber.watched),
+            subscriber,
+            missed: 0,
+            waits: Value::Null,
+            is_due: true,
+            has_ended: false,
+            last: Instant::now(),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_look_for_missed_changes_takes_a_turn() {
+        let fixture = Fixture::new("look");
+        fixture.end("ns-1").await;
+        let watcher = watcher(&fixture, "ns-1");
+        let (state, watched) = (&fixture.state, &watcher.watched);
+        snapshot(state, "ns-1", watched).await.unwrap();
+        let set = |change: &dyn Fn(&mut super::Snapshot)| {
+            change(watched.last.try_lock().unwrap().as_mut().unwrap());
+        };
+        let missed = || watched.missed.load(Ordering::Acquire);
+        let is_due = |last: &mut super::Snapshot| {
+            last.looked = last.looked.checked_sub(LOOK).unwrap();
+        };
+        set(&is_due);
+        let turns = fixture.all_turns().await;
+        assert!(look(state, "ns-1", watched).now_or_never().is_none());
+        drop(turns);
+        set(&is_due);
+        look(state, "ns-1", watched).await.unwrap();
+        assert_eq!(missed(), 0);
+        set(&|last| last.state = "running".into());
+        set(&is_due);
+        look(state, "ns-1", watched).await.unwrap();
+        assert_eq!(missed(), 1);
+    }
+
+    /// A server without room for the state of a run keeps the connection of a watcher.
+    #[tokio::test]
+    async fn a_watcher_without_a_state_gets_comments() {
+        let fixture = Fixture::new("quiet");
+        fixture.begin("ns-1").await;
+        let mut watcher = watcher(&fixture, "ns-1");
+        let room = fixture.state.states.take(limits::STATES).unwrap();
+        watcher.last = watcher.last.checked_sub(QUIET).unwrap();
+        assert_eq!(watcher.next().await.unwrap(), [":\n\n"]);
+        drop(room);
+        watcher.last = Instant::now();
+        assert!(watcher.next().await.unwrap()[0].starts_with(b"event: state\n"));
+    }
 }
