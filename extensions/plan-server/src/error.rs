@@ -21,7 +21,7 @@ pub(crate) struct Problem {
     more: Option<(&'static str, Value)>,
 }
 
-/// The code of the error for a request for which the server has no room at present.
+/// The code of the errors of a busy server.
 pub(crate) const BUSY: &str = "BUSY";
 
 impl Problem {
@@ -93,7 +93,7 @@ impl Problem {
     }
 }
 
-/// A text of a client, as far as it is repeated to it.
+/// Cuts a string of a client for an error message.
 pub(crate) fn short(text: &str) -> Cow<'_, str> {
     const MOST: usize = 80;
     match text.char_indices().nth(MOST) {

@@ -41,7 +41,7 @@ impl State {
     }
 }
 
-/// The report of a run, with its values or without them.
+/// Returns the report of a run, with or without values.
 pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report, Problem> {
     let report = |has_values| {
         let (db, toolbox) = (&state.db, &state.toolbox);
@@ -111,7 +111,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     Ok(json)
 }
 
-/// Which element of a list an attempt was for, as in the paths of steps; empty if it was for none.
+/// Returns the indices of an attempt's list element, as in the paths of steps. Other attempts have an empty string.
 fn element(attempt: &Attempt) -> String {
     let indices = attempt.element().iter();
     indices.map(|at| format!("[{at}]")).collect()
@@ -123,7 +123,7 @@ fn waiting(plan: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<V
         let path = format!("{}{}", around.0, step.id());
         let shown = format!("{}{}", around.1, MessageName(step.id()));
         if matches!(step.status(), Status::Running) {
-            // What is not a step that waits is not known to be sent a value.
+            // Only a waiting step can get a value.
             let type_name = match check_signal(plan, &path, Value::Null) {
                 Ok(_) => Some("any JSON value".to_owned()),
                 Err(SignalError::Type { type_name, .. }) => Some(type_name),
@@ -144,7 +144,7 @@ fn waiting(plan: &Plan, report: &Report, around: (&str, &str), waits: &mut Vec<V
     }
 }
 
-/// How many attempts and steps are described of a run; its report has all.
+/// The maximum number of attempts and steps in the progress of a run. The report has no maximum.
 const PROGRESS: usize = 2_000;
 
 /// Adds the events of a run so far, in the form of the events for watchers.
@@ -172,7 +172,7 @@ fn progress(report: &Report, around: &str, began: Duration, events: &mut Vec<Ste
                     _ => "running",
                 },
                 attempt: Some(attempt.number()),
-                // It begins with its step, as for those who watch, also if it has to wait before its call.
+                // The first attempt begins with its step, even if the call waits for a permit. Watchers get the same time.
                 started_ms: step
                     .started()
                     .filter(|_| element.is_empty() && attempt.number() == 1)
@@ -213,7 +213,7 @@ fn undone(plan: &Plan, report: &Report) -> Value {
         .collect()
 }
 
-/// Why a run failed: what the first step said that failed.
+/// Returns the error of the first failed step.
 fn error(report: &Report) -> Option<String> {
     report.steps().iter().find_map(|step| match step.status() {
         Status::Failed(error) => Some(format!("step `{}`: {error}", MessageName(step.id()))),

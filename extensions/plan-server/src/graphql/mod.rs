@@ -56,7 +56,7 @@ fn profile(strict: bool) -> Profile {
     }
 }
 
-/// How a plan of a client is started.
+/// Returns the start of a run of GraphQL.
 fn start(strict: bool) -> Start {
     Start {
         asks: false,
@@ -64,7 +64,7 @@ fn start(strict: bool) -> Start {
     }
 }
 
-/// The id of the run of a request, however it was read.
+/// Returns the id of the run of a request. Both readings of a plan are possible.
 fn run_of(state: &State, request: &str) -> Result<String, Problem> {
     for strict in [true, false] {
         let id = start(strict).named(request);
@@ -160,7 +160,7 @@ impl Query {
         Ok(read.await?)
     }
 
-    /// What has become of a request so far.
+    /// The results of a request so far.
     async fn results(&self, context: &Context<'_>, request_id: String) -> Result<ExecutionResults> {
         let read = budget(context).work(state(context), move |state, budget| {
             results(state, budget, &run_of(state, &request_id)?)
@@ -168,7 +168,7 @@ impl Query {
         Ok(read.await?)
     }
 
-    /// What is wrong with a plan, without executing it.
+    /// Checks a plan without executing the plan.
     async fn check(
         &self,
         context: &Context<'_>,
@@ -189,8 +189,8 @@ impl Query {
 
 #[Object]
 impl Mutation {
-    /// Executes a plan, and waits for its results for a while. `strict` refuses references that lead to nothing before anything runs; otherwise the plan is read as the original executors do, as far
-    /// as that does no harm.
+    /// Executes a plan, and waits up to 30 seconds for the results. With `strict`, a reference without a target is an error before the first call. Otherwise, the server reads the plan like the original
+    /// executors, except for harmful readings.
     async fn execute_plan(
         &self,
         context: &Context<'_>,
@@ -246,7 +246,7 @@ impl Mutation {
         Ok(read.await?)
     }
 
-    /// Ends a request: what runs is dropped. Whether it had not ended.
+    /// Cancels a request, and drops running calls. Returns `false` if the request had already ended.
     async fn cancel_plan(&self, context: &Context<'_>, request_id: String) -> Result<bool> {
         let cancelled = budget(context).work(state(context), move |state, _| {
             let id = run_of(state, &request_id)?;
@@ -263,20 +263,20 @@ impl Mutation {
     }
 }
 
-/// Waits until a run has ended, for a while.
+/// Waits for the end of a run, up to [`limits::MUTATION_TIME`].
 async fn ends(state: &Arc<State>, id: &str) {
     let until = Instant::now() + limits::MUTATION_TIME;
     let mut subscriber = state.live.subscribe(&state.metrics, id);
     while Instant::now() < until {
         let run = id.to_owned();
         let has_ended = state.blocking(move |state| Ok(state.summary(&run)?.ended.is_some()));
-        // A server without a turn for this request says nothing about the run.
+        // A busy server has no turn for this look, and the next look may get a turn.
         if has_ended.await.unwrap_or(false) {
             return;
         }
         let look = Duration::from_millis(100);
         match &mut subscriber {
-            // It tells of the end a little before the journal knows.
+            // The subscriber gets the end a little before the journal.
             Some(subscriber) => {
                 let _ = tokio::time::timeout(look, subscriber.next()).await;
                 tokio::time::sleep(Duration::from_millis(5)).await;

@@ -7,10 +7,10 @@ use plan_graph::{Line, Lines};
 use plan_runtime::dynamic::Finding;
 use serde_json::{Map, Value, json};
 
-/// A plan: steps that refer to each other by their places, such as `${step[0].data[0].id}`.
+/// A plan. The steps refer to outputs of other steps by their indices, such as `${step[0].data[0].id}`.
 #[derive(InputObject)]
 pub(super) struct PlanInput {
-    /// Names the request. The same request again gives the results of the first; another plan under its name is an error. Without it, a name is made.
+    /// The name of the request. A repeated request returns the results of the first request. Another plan with this name is an error. By default, the server creates a name.
     pub(super) request_id: Option<String>,
     pub(super) steps: Vec<PlanStepInput>,
 }
@@ -22,13 +22,13 @@ pub(super) struct PlanStepInput {
     pub(super) params: Json<Value>,
     /// The indices of the steps that must end before this step starts. A step always waits for the steps of its references.
     pub(super) depends_on: Option<Vec<u32>>,
-    /// Whether it may run beside others. All steps do that do not need each other.
+    /// Has no effect: independent steps always run in parallel.
     pub(super) parallel: Option<bool>,
     /// `true` if the plan continues after the step fails.
     pub(super) optional: Option<bool>,
-    /// How often it is tried again.
+    /// The number of retries.
     pub(super) retry_count: Option<u32>,
-    /// How many milliseconds an attempt may take.
+    /// The timeout of each attempt, in milliseconds.
     pub(super) timeout: Option<u32>,
 }
 
@@ -44,22 +44,22 @@ pub(super) struct PlanStep {
     pub(super) timeout: Option<u32>,
 }
 
-/// A plan that was executed.
+/// An executed plan.
 #[derive(SimpleObject)]
 pub(super) struct Plan {
     pub(super) request_id: String,
-    /// Whether it was read strictly.
+    /// `true` for the strict reading.
     pub(super) strict: bool,
     /// `running`, `done`, `failed` or `cancelled`.
     pub(super) state: &'static str,
     pub(super) steps: Vec<PlanStep>,
 }
 
-/// What became of a plan.
+/// The results of a plan.
 #[derive(SimpleObject)]
 pub(super) struct ExecutionResults {
     pub(super) request_id: String,
-    /// `running`, `done`, `failed` or `cancelled`. What runs longer than the server waits is `running`: ask for its results later.
+    /// `running`, `done`, `failed` or `cancelled`. If the plan is still `running`, query `results` later.
     pub(super) state: &'static str,
     pub(super) results: Vec<ToolResult>,
     pub(super) metadata: ExecutionMetadata,
@@ -73,7 +73,7 @@ pub(super) struct ExecutionMetadata {
     pub(super) timestamp: String,
 }
 
-/// What became of a step.
+/// The result of a step.
 #[derive(SimpleObject)]
 pub(super) struct ToolResult {
     pub(super) success: bool,
@@ -99,7 +99,7 @@ pub(super) struct ToolResultMetadata {
     pub(super) timestamp: String,
 }
 
-/// What is wrong with a plan, or odd.
+/// An error or a warning about a plan.
 #[derive(SimpleObject)]
 pub(super) struct PlanFinding {
     /// `error` or `warning`.
@@ -107,7 +107,7 @@ pub(super) struct PlanFinding {
     pub(super) code: &'static str,
     pub(super) message: String,
     pub(super) help: Option<String>,
-    /// The place of the step, counted from 0.
+    /// The index of the step, counted from 0.
     pub(super) step_index: Option<usize>,
 }
 
@@ -122,7 +122,7 @@ impl From<Problem> for Error {
 }
 
 impl PlanInput {
-    /// The plan as a document in its dialect.
+    /// Returns the plan as a step blueprint.
     pub(super) fn document(&self, request: &str) -> Value {
         let step = |step: &PlanStepInput| {
             let mut members = Map::new();

@@ -59,7 +59,7 @@ fn shown(mut response: Response) -> Response {
     response
 }
 
-/// What is wrong with a request before it is validated. The complexity of a query does not count `__typename`, nor how often a fragment is spread.
+/// Returns the error for a request that exceeds a limit before its validation. The complexity of a query does not count `__typename` and repeated spreads of a fragment.
 fn refused(request: &mut Request) -> Option<Response> {
     if request.query.len() > limits::QUERY {
         let most = limits::QUERY >> 10;
