@@ -5,7 +5,7 @@ use crate::dynamic::Toolbox;
 use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
 use crate::plan::{Body, BodyPart, Catch, Optional, Role, Step};
 use crate::print::MessageName;
-use crate::run::durable::{ENTERED, PLANS, Segment, UNDONE};
+use crate::run::durable::{BEGUN, ENTERED, PLANS, Segment, UNDONE};
 use crate::run::lasting::{RUN, Undone};
 use crate::run::{Cause, RunError};
 use serde_json::Value;
@@ -267,7 +267,9 @@ impl Records {
                 }
                 continue;
             };
-            if rest.bytes().all(|byte| byte.is_ascii_digit()) {
+            let number = rest.strip_suffix(BEGUN).unwrap_or(rest);
+            if number.bytes().all(|byte| byte.is_ascii_digit()) {
+                let failed = failed || number.len() < rest.len();
                 let attempts = attempts.entry(element.to_owned()).or_default();
                 attempts.push((key, failed));
             }

@@ -47,6 +47,9 @@ use std::time::{Duration, Instant, SystemTime};
 /// The key of the record with the counts of undone steps before the run was retried, and with the count of the run.
 pub(crate) const UNDONE: &str = "!undone";
 
+/// The end of the key of the record that the wait before an attempt is over.
+pub(crate) const BEGUN: &str = "!begun";
+
 /// What a durable run and the plans inside it have in common.
 pub(super) struct Durable {
     journal: Arc<dyn Journal>,

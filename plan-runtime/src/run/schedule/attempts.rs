@@ -2,7 +2,7 @@
 
 use super::super::catch::catch;
 use super::super::context::CallContext;
-use super::super::durable::{self, Durable, Recorded};
+use super::super::durable::{self, BEGUN, Durable, Recorded};
 use super::super::engine::{self, Engine};
 use super::super::lasting::Undone;
 use super::super::report::Attempt;
@@ -202,16 +202,22 @@ impl<'x> Schedule<'x> {
     }
 
     /// The wait before the next attempt of a job. Where that had begun before a crash, the wait is over.
+    ///
+    /// The end of the wait is recorded. Without the record, a failure beside the attempt would come first after a crash, and a call that was on its way would not be
+    /// made again.
     pub(super) fn wait_before(&self, step: usize, job: usize, wait: Duration) -> Sleep {
-        let attempt = self
-            .steps
-            .flow(step)
-            .map_or(1, |flow| flow.jobs[job].attempts + 1);
-        match (self.has_begun(step, job, attempt), &self.run.durable) {
-            (Ok(true), Some(durable)) => durable.wait_again(durable.now().saturating_add(wait)),
-            (Err(()), _) => Box::pin(std::future::pending()),
-            _ => self.clock.sleep(wait),
+        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
+            return self.clock.sleep(wait);
+        };
+        let attempt = flow.jobs[job].attempts + 1;
+        let key = self.key_of_attempt(step, job, attempt) + BEGUN;
+        if let Ok(None) = durable.find(&key)
+            && let Ok(true) = self.has_begun(step, job, attempt)
+        {
+            // The record of an older version has no end of the wait.
+            return durable.wait_again(durable.now().saturating_add(wait));
         }
+        self.recorded_time(key, wait)
     }
 
     /// The time limit of an attempt.
@@ -225,10 +231,18 @@ impl<'x> Schedule<'x> {
 
     /// The time limit of an attempt that is a block or a plan. What is done in it once its time is over depends on that.
     pub(super) fn limit_inside(&self, step: usize, job: usize, limit: Duration) -> Sleep {
-        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
+        let Some(flow) = self.steps.flow(step).filter(|_| self.clock.is_durable) else {
             return self.clock.sleep(limit);
         };
         let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + "!late";
+        self.recorded_time(key, limit)
+    }
+
+    /// A sleep whose end has a record, in the order of all records.
+    fn recorded_time(&self, key: String, sleep: Duration) -> Sleep {
+        let Some(durable) = &self.run.durable else {
+            return self.clock.sleep(sleep);
+        };
         match durable.find(&key) {
             Err(()) => Box::pin(std::future::pending()),
             Ok(Some(found)) => match durable::decode(&found.body) {
@@ -239,7 +253,7 @@ impl<'x> Schedule<'x> {
                 }
             },
             Ok(None) => {
-                let (durable, sleep) = (Arc::clone(durable), self.clock.sleep(limit));
+                let (durable, sleep) = (Arc::clone(durable), self.clock.sleep(sleep));
                 Box::pin(async move {
                     sleep.await;
                     let now = durable.now();
