@@ -430,8 +430,17 @@ pub(crate) struct Reference {
     pub(crate) hops: Vec<Hop>,
     /// The span of the last token.
     pub(crate) end: Span,
-    /// Whether it leads to the `Result` of a step whose failure is a value, and not into it.
-    pub(crate) is_caught: bool,
+    pub(crate) outcome: Outcome,
+}
+
+/// The failures among the values of a reference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    None,
+    /// The reference leads to the `Result` of a step, and not into the `Result`.
+    One,
+    /// The reference leads to the list of the `Result`s of a step with `#[catch(each)]`.
+    Each,
 }
 
 impl Reference {

@@ -6,7 +6,7 @@ use super::block::Level;
 use super::data::{Constants, Data};
 use super::reference::path;
 use super::tokens::{Tokens, located};
-use crate::ast::{Json, Scalar, Value};
+use crate::ast::{Json, Outcome, Scalar, Value};
 use crate::names::Source;
 use proc_macro2::{Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -223,10 +223,10 @@ impl<'a> Builder<'a> {
             Value::Reference(reference) => {
                 let way = self.reference(reference);
                 let (start, end) = (reference.root.span(), reference.end);
-                let place = if reference.is_caught {
-                    "TakesOutcome"
-                } else {
-                    "Takes"
+                let place = match reference.outcome {
+                    Outcome::None => "Takes",
+                    Outcome::One => "TakesOutcome",
+                    Outcome::Each => "TakesOutcomes",
                 };
                 self.fits(place, it(way, end), start, end)
             }

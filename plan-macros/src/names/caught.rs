@@ -1,7 +1,9 @@
 //! Steps whose failures are values: a reference says which of the two it means.
 
 use super::{Names, Source};
-use crate::ast::{Body, Catch, Computed, Hop, Plan, Reference, Role, Step};
+use crate::ast::{
+    Body, Catch, Computed, Hop, Optional, Outcome, Plan, Reference, Role, Step, Test,
+};
 use crate::docs::text_of;
 use proc_macro2::Span;
 use quote::ToTokens;
@@ -15,6 +17,8 @@ pub(super) struct CaughtSteps {
     caught: HashMap<Source, usize>,
     /// All steps that are work: what always runs sees `Result`s of them.
     work: HashSet<Source>,
+    /// The steps whose output is a list of `Result`s.
+    each: HashSet<Source>,
 }
 
 impl CaughtSteps {
@@ -39,7 +43,16 @@ impl CaughtSteps {
                 .map(|step| source(step))
                 .collect()
         };
-        Self { caught, work }
+        let is_each = |step: &&&Step| {
+            let is_absent = matches!(step.policy.optional, Optional::Whole);
+            lists(step) == Some(1) && (!is_absent || step.policy.fallback.is_some())
+        };
+        let each = all.iter().filter(is_each).map(|step| source(step));
+        Self {
+            caught,
+            work,
+            each: each.collect(),
+        }
     }
 
     /// How many lists are around the `Result` that a step is, for a step with this role, if it is one.
@@ -89,13 +102,19 @@ impl CaughtSteps {
         Some((at, message))
     }
 
-    /// Whether a reference leads to a `Result`, and not into it.
-    pub(super) fn is_whole(&self, reference: &Reference, source: Source, role: &Role) -> bool {
+    /// Returns the failures among the values of a reference.
+    pub(super) fn outcome(&self, reference: &Reference, source: Source, role: &Role) -> Outcome {
+        let lists = self.lists(&reference.root, source, role);
         let is_list = |hop: &Hop| matches!(hop, Hop::Index(..) | Hop::Each(_));
-        self.lists(&reference.root, source, role)
-            .is_some_and(|lists| {
-                reference.hops.len() == lists && reference.hops.iter().all(is_list)
-            })
+        if lists.is_some_and(|lists| reference.hops.len() == lists)
+            && reference.hops.iter().all(is_list)
+        {
+            Outcome::One
+        } else if lists == Some(1) && reference.hops.is_empty() && self.each.contains(&source) {
+            Outcome::Each
+        } else {
+            Outcome::None
+        }
     }
 
     /// Whether a name is that of a step that is a `Result`.
@@ -125,6 +144,30 @@ impl CaughtSteps {
         );
         Some((member.span(), message))
     }
+}
+
+/// Returns the references of a test whose values must be `true` or `false`.
+pub(super) fn truths(test: &Test) -> Vec<&Reference> {
+    match test {
+        Test::Reference(reference) => vec![reference],
+        Test::All(tests) | Test::Any(tests) => tests.iter().flat_map(truths).collect(),
+        Test::Not(test) => truths(test),
+        Test::Compare(..)
+        | Test::Ask(..)
+        | Test::Some(_)
+        | Test::Outcome(_)
+        | Test::Scalar(_)
+        | Test::Constant(_) => Vec::new(),
+    }
+}
+
+/// The message about the `Result` of a step in the place of a condition.
+pub(super) fn no_condition(reference: &Reference) -> String {
+    let written = reference.written();
+    format!(
+        "`{written}` may have failed: it is a `Result`, not a condition\n\
+         help: write `{written}.is_ok()`, or `{written}?` if the step gives a `bool`"
+    )
 }
 
 /// How many lists are around the `Result` that a step gives, if it gives one.

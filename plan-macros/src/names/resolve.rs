@@ -2,11 +2,13 @@
 
 use super::caught::CaughtSteps;
 use super::frames::Frame;
+use super::roles::LateSteps;
 use super::{Frames, Meaning, Names, Source};
-use super::{braces, computed};
+use super::{braces, caught, computed};
 use crate::ast::{
     Block, BlockTail, Body, Branch, Capture, Captured, Computed, Condition, Field, Fields,
-    FormatPart, Json, List, Local, Loop, Mention, Plan, Reference, Rest, Role, Scalar, Step, Value,
+    FormatPart, Json, List, Local, Loop, Mention, Outcome, Plan, Reference, Rest, Role, Scalar,
+    Step, Test, Value,
 };
 use crate::docs::text_of;
 use crate::parse;
@@ -21,6 +23,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
         caught: CaughtSteps::of(plan, names),
+        late: LateSteps::of(plan),
         role: Role::Work,
         blocks: Vec::new(),
         own: plan.head.as_ref().map(|head| &head.name),
@@ -44,6 +47,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
 struct Resolver<'a> {
     names: &'a Names,
     caught: CaughtSteps,
+    late: LateSteps,
     /// What the plan's own step is for.
     role: Role,
     /// The blocks around, the innermost last.
@@ -159,7 +163,7 @@ impl Resolver<'_> {
         self.block(&mut repeat.round, |it| {
             it.frames.scope = again_scope;
             let before = it.mentions.len();
-            it.value(again);
+            it.truth(again);
             mentions = it.mentions.split_off(before);
         });
         // The value of the round before is the first input.
@@ -321,7 +325,7 @@ impl Resolver<'_> {
                         let bound = vec![(text_of(name), None)];
                         if !self.reference(reference) {
                             repeat.list = List::Broken;
-                        } else if reference.is_caught {
+                        } else if reference.outcome == Outcome::One {
                             let written = reference.written();
                             self.report.error(
                                 &reference.root,
@@ -357,7 +361,7 @@ impl Resolver<'_> {
             *condition = Condition::Broken(std::mem::take(names));
         }
         let (names, broken) = match condition {
-            Condition::Holds(value) => return self.value(value),
+            Condition::Holds(value) => return self.truth(value),
             Condition::Let(pat, _, names) if parse::binds_one(pat) => {
                 let whole = names.iter().map(|name| (text_of(name), None));
                 (whole.collect(), false)
@@ -438,6 +442,18 @@ impl Resolver<'_> {
         }
     }
 
+    /// A value that must be `true` or `false`.
+    fn truth(&mut self, value: &mut Value) {
+        self.value(value);
+        if let Value::Reference(reference) = value
+            && reference.outcome == Outcome::One
+        {
+            self.report
+                .error(&reference.root, caught::no_condition(reference));
+            *value = Value::Broken;
+        }
+    }
+
     fn value(&mut self, value: &mut Value) {
         let before = self.report.len();
         self.parts_of(value);
@@ -480,7 +496,7 @@ impl Resolver<'_> {
                     }
                     let is_shown = |part: &FormatPart| matches!(part, FormatPart::Placeholder { arg, spec } if *arg == place && !spec.ends_with('?'));
                     if let Value::Reference(reference) = value
-                        && reference.is_caught
+                        && reference.outcome == Outcome::One
                         && format.parts.iter().any(is_shown)
                     {
                         let written = reference.written();
@@ -543,11 +559,14 @@ impl Resolver<'_> {
                 });
                 self.capture_source(name, source);
                 let role = self.role_in(self.names.scope_of(source));
+                if self.late.refuse(source, role) {
+                    return false;
+                }
                 if let Some((at, message)) = self.caught.mistake(reference, source, role) {
                     self.report.error_at(at, message);
                     return false;
                 }
-                reference.is_caught = self.caught.is_whole(reference, source, role);
+                reference.outcome = self.caught.outcome(reference, source, role);
             }
             Meaning::Broken => return false,
             Meaning::Unknown => {
@@ -583,8 +602,18 @@ impl Resolver<'_> {
             }
         }
         let role = |source| self.role_in(self.names.scope_of(source));
-        if let Some((at, message)) = self.caught.mistake_in(computed, &sources, role) {
+        let is_late = |(_, source): &(_, Source)| self.late.refuse(*source, role(*source));
+        let is_late = sources.iter().any(is_late);
+        let mistake = self.caught.mistake_in(computed, &sources, role);
+        if let Some((at, message)) = mistake.filter(|_| !is_late) {
             self.report.error_at(at, message);
+            return false;
+        }
+        if let Some(test) = &mut computed.test
+            && let Some(reference) = self.caught_truth(test).filter(|_| !is_late)
+        {
+            self.report
+                .error(&reference.root, caught::no_condition(&reference));
             return false;
         }
         if let Some(test) = &mut computed.test {
@@ -608,7 +637,21 @@ impl Resolver<'_> {
             });
             self.mentions.extend(mentions);
         }
-        ok
+        ok && !is_late
+    }
+
+    /// Returns the first operand of a test that is the `Result` of a step where the test needs a `bool`.
+    fn caught_truth(&self, test: &Test) -> Option<Reference> {
+        caught::truths(test).into_iter().find_map(|reference| {
+            let name = &reference.root;
+            let Meaning::Source = self.names.find(name, &self.frames) else {
+                return None;
+            };
+            let source = self.names.get_in(self.frames.scope, name)?;
+            let role = self.role_in(self.names.scope_of(source));
+            let outcome = self.caught.outcome(reference, source, role);
+            (outcome == Outcome::One).then(|| reference.clone())
+        })
     }
 }
 

@@ -27,6 +27,32 @@ pub(crate) fn reader(step: &Step, names: &Names) -> Reader {
     }
 }
 
+/// The undo steps and always steps of a plan. [`check`] reports a reference to one of these steps from a step that cannot refer to it.
+pub(super) struct LateSteps {
+    undo: HashSet<Source>,
+    always: HashSet<Source>,
+}
+
+impl LateSteps {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let all = plan.all_steps();
+        let with = |is_meant: fn(&Role) -> bool| -> HashSet<Source> {
+            let steps = all.iter().filter(|step| is_meant(&step.role));
+            steps.map(|step| Source::Step(step.number)).collect()
+        };
+        Self {
+            undo: with(|role| matches!(role, Role::Undo(_))),
+            always: with(|role| matches!(role, Role::Always)),
+        }
+    }
+
+    /// Returns `true` if a step with this role cannot refer to the source.
+    pub(super) fn refuse(&self, source: Source, role: &Role) -> bool {
+        let is_late = self.always.contains(&source) && !matches!(role, Role::Always);
+        is_late || self.undo.contains(&source)
+    }
+}
+
 /// The steps of a plan, or of a block.
 struct Scope<'a> {
     steps: &'a [Step],

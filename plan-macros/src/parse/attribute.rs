@@ -3,7 +3,7 @@
 use super::tidy;
 use crate::report::Report;
 use crate::scan::tokens::Tokens;
-use proc_macro2::{Delimiter, Punct, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Punct, Spacing, TokenStream, TokenTree};
 use quote::quote;
 use syn::Attribute;
 use syn::parse::Parser;
@@ -54,7 +54,17 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
                 (quote!(#name #given), false)
             }
         };
-        if in_brackets && hash.is_some() {
+        if in_brackets
+            && hash.is_some()
+            && let Some((name, arguments)) = without_parentheses(&content)
+        {
+            let shown = tidy(&arguments);
+            report.error(
+                &arguments,
+                format!("the arguments of an attribute are in parentheses\nhelp: write `#[{name}({shown})]`"),
+            );
+            written.extend(quote!(#hash [#name(#arguments)]));
+        } else if in_brackets && hash.is_some() {
             written.extend(quote!(#hash #tree));
         } else {
             let shown = tidy(&content);
@@ -71,4 +81,19 @@ pub(super) fn attributes(stream: TokenStream, report: &mut Report) -> Option<Vec
             None
         }
     }
+}
+
+/// The name and the arguments of an attribute that is written `#[undo paid]`.
+fn without_parentheses(content: &TokenStream) -> Option<(Ident, TokenStream)> {
+    let mut tokens = Tokens::new(content.clone());
+    let name = tokens.next_ident()?;
+    if tokens.is_punct(0, ':') && !tokens.is_punct(1, ':') {
+        tokens.next();
+    }
+    let is_argument = match tokens.peek(0)? {
+        TokenTree::Ident(_) | TokenTree::Literal(_) => true,
+        TokenTree::Punct(sign) => sign.as_char() == '-',
+        TokenTree::Group(_) => false,
+    };
+    is_argument.then(|| (name, tokens.rest()))
 }

@@ -1,7 +1,7 @@
 //! `format!("…", …)`.
 
 use super::value;
-use crate::ast::{Format, FormatPart, Reference, Value};
+use crate::ast::{Format, FormatPart, Outcome, Reference, Value};
 use crate::docs::text_of;
 use crate::report::Report;
 use crate::scan::argument_name;
@@ -133,7 +133,7 @@ fn named(name: &str, args: &mut Vec<(Option<String>, Value)>, span: Span) -> Opt
             local: None,
             hops: Vec::new(),
             end: span,
-            is_caught: false,
+            outcome: Outcome::None,
         }),
     ));
     Some(args.len() - 1)

@@ -2,7 +2,7 @@
 
 use super::value::{NEXT, classify, is_dangling, read, separated, start_of};
 use super::{path_text, tidy};
-use crate::ast::{self, Fields, Literal, Reference, Rest, Scalar, Value};
+use crate::ast::{self, Fields, Literal, Outcome, Reference, Rest, Scalar, Value};
 use crate::report::Report;
 use crate::scan::tokens::Tokens;
 use crate::scan::value::{FieldKind, FieldTokens, Piece, ValueKind};
@@ -165,7 +165,7 @@ pub(super) fn named(
                     local: None,
                     hops: Vec::new(),
                     end: name.span(),
-                    is_caught: false,
+                    outcome: Outcome::None,
                 });
                 (name, true, value)
             }

@@ -21,9 +21,11 @@ pub(super) fn tail(
         let last = attrs.iter().rposition(is_hash).unwrap_or_default();
         report.error(
             TokenStream::from_iter(attrs.into_iter().skip(last)),
-            "only steps have attributes and doc comments; expected `step name = …;` after this",
+            no_step(&tokens, semicolon),
         );
-        return (!tokens.is_empty()).then(|| Tail {
+        // A call and a statement are no output.
+        let is_output = !tokens.is_empty() && !semicolon && !super::call::is_call(&tokens);
+        return is_output.then(|| Tail {
             value: Value::Broken,
             mentions: Vec::new(),
             tokens,
@@ -86,6 +88,15 @@ pub(super) fn tail(
         mentions,
         tokens,
     })
+}
+
+/// The message about attributes that are not before a step, but before these tokens.
+pub(super) fn no_step(tokens: &TokenStream, semicolon: bool) -> String {
+    const ONLY: &str = "only steps have attributes and doc comments";
+    if super::call::is_call(tokens) || semicolon && !tokens.is_empty() {
+        return format!("{ONLY}\n{}", super::call::as_step(tokens));
+    }
+    format!("{ONLY}; expected `step name = …;` after this")
 }
 
 /// The name of the macro that is called, which is all of the tokens, and what is wrong with it.

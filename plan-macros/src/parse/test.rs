@@ -2,7 +2,7 @@
 
 use super::is_source_name;
 use super::value;
-use crate::ast::{Hop, Reference, Test};
+use crate::ast::{Hop, Outcome, Reference, Test};
 use syn::{
     BinOp, Expr, ExprBinary, ExprLit, ExprMethodCall, Ident, Index, Lit, Member, Pat, Path, UnOp,
 };
@@ -159,7 +159,7 @@ fn place(expr: &Expr) -> Option<Reference> {
                 root: root.clone(),
                 local: None,
                 hops: Vec::new(),
-                is_caught: false,
+                outcome: Outcome::None,
             })
         }
         Expr::Field(field) if field.attrs.is_empty() => {

@@ -1,7 +1,7 @@
 //! A path from a step or an input: `step.field[0]?.other`.
 
 use super::brackets::{at_end, in_brackets, in_parens};
-use crate::ast::{Hop, Reference};
+use crate::ast::{Hop, Outcome, Reference};
 use crate::docs::text_of;
 use proc_macro2::Span;
 use syn::parse::ParseStream;
@@ -34,7 +34,7 @@ pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
         local: None,
         hops,
         end,
-        is_caught: false,
+        outcome: Outcome::None,
     })
 }
 

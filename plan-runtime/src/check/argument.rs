@@ -270,7 +270,7 @@ impl<K, T, How, To: Takes<K, T, How>> TakesStruct<K, T, How> for To {}
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `{T}`: the step may have failed",
     label = "write `?` after this",
-    note = "what refers to a step with `?` fails if that step did; `.ok()?` and `.err()?` are for a place that takes an `Option`"
+    note = "`?` takes the step's value and fails if the step failed; `.ok()?` and `.err()?` give an `Option`, and `.is_ok()` gives a `bool`"
 )]
 pub trait TakesOutcome<K, T, How>: Sized {
     /// The value in its place.
@@ -295,6 +295,22 @@ outcomes! {
     Rc<Result<T, E>>, Boxed;
     Arc<Result<T, E>>, Boxed;
 }
+
+/// A place that takes the list `T` of the `Result`s of a step with `#[catch(each)]`.
+#[diagnostic::on_unimplemented(
+    message = "expected `{Self}`, found `{T}`: each element may have failed",
+    label = "write `[..]?` after this",
+    note = "`[..]?` takes the value of each element and fails if an element failed; `[..].ok()?` and `[..].err()?` give a list of `Option`s"
+)]
+pub trait TakesOutcomes<K, T, How>: Sized {
+    /// The value in its place.
+    fn fit(_: PassedTo<K, T, Self>) -> Self {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K, T, How, To: Takes<K, T, How>> TakesOutcomes<K, T, How> for To {}
 
 /// As it is.
 pub struct Same;

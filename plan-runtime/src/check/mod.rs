@@ -19,8 +19,9 @@ mod segment;
 pub use application::{CalledDirectlyOn, CalledOn, Calls, First, HasTool, Kind, KnownOn, NoKind};
 pub use argument::{
     Allows, AlwaysPresent, CanBe, FitsInto, FitsIntoSome, Holds, IsUntyped, MaybeAbsent,
-    ShownInText, Takes, TakesList, TakesLiteral, TakesNegative, TakesNone, TakesOutcome, TakesSome,
-    TakesStruct, TakesText, UntypedJson, any, inner, show, shown, untyped,
+    ShownInText, Takes, TakesList, TakesLiteral, TakesNegative, TakesNone, TakesOutcome,
+    TakesOutcomes, TakesSome, TakesStruct, TakesText, UntypedJson, any, inner, show, shown,
+    untyped,
 };
 pub use asked::{Asked, FailsStep, caught_value, checked};
 pub use called::Called;

@@ -15,6 +15,8 @@ plan! {
         step said = for text in ids { Say { text } };
         step element = Say { text: said[0].0 };
         step none = Say { text: element? };
+        step condition = if inbox { Say { text: "a" } };
+        step list = Archive { ids: said };
         inbox
     }
 }

@@ -1,6 +1,6 @@
 //! `{ steps tail }`: steps inside a step.
 
-use super::super::tail::called_macro;
+use super::super::tail::{called_macro, no_step};
 use super::super::token_text::value_text;
 use super::super::{awaited, call, is_source_name, other_words, value};
 use super::step;
@@ -161,10 +161,7 @@ impl Tail {
         } = self;
         block.tail = BlockTail::Broken;
         if !attrs.is_empty() {
-            report.error(
-                attrs,
-                "only steps have attributes and doc comments; expected `step name = …;` after this",
-            );
+            report.error(attrs, no_step(&tokens, semicolon));
             return;
         }
         if tokens.is_empty() {

@@ -16,6 +16,8 @@ plan! {
         step element = Say { text: said[0]? };
         #[catch]
         step again = Say { text: element };
+        step condition = if inbox.is_ok() { Say { text: "a" } };
+        step list = Archive { ids: said[..]? };
         step why = Log { entry: again.err()?.message };
         inbox
     }
