@@ -136,6 +136,7 @@ impl Scope<'_> {
                 for name in &step.after {
                     if let Some(source) = names.own(self.scope, name) {
                         self.refers(Some(step), name, source, report);
+                        self.waits_for_work(step, name, source, report);
                     }
                 }
                 continue;
@@ -212,6 +213,28 @@ impl Scope<'_> {
                 self.refers(None, name, *source, report);
             }
         }
+    }
+
+    /// Reports the name of a work step in the `#[after(…)]` of an always step that does not read it.
+    fn waits_for_work(&self, by: &Step, name: &Ident, source: Source, report: &mut Report) {
+        let is_work = |to: usize| matches!(self.steps[to].role, Role::Work);
+        let is_read = || by.mentions.iter().any(|mention| mention.source == source);
+        if !matches!(by.role, Role::Always) || !self.place(source).is_some_and(is_work) || is_read()
+        {
+            return;
+        }
+        let text = text_of(name);
+        let remove = match by.after.len() {
+            1 => format!("`#[after({text})]`"),
+            _ => format!("`{text}` from `#[after(…)]`"),
+        };
+        report.error(
+            name,
+            format!(
+                "an always step runs after `{text}` anyway\n\
+                 help: remove {remove}, which may name other always steps"
+            ),
+        );
     }
 
     /// What is wrong with a name in a step that undoes none, or in the output.

@@ -59,8 +59,8 @@ pub(crate) struct RoleMistake {
 pub(crate) enum RolePlace {
     /// In what says which step it undoes.
     Role,
-    /// In the steps that it waits for.
-    After,
+    /// In the steps that it waits for, at this one.
+    After(usize),
     /// In a reference to this source.
     Reads(Source),
 }
@@ -138,8 +138,28 @@ impl<'p> Search<'p> {
             self.refers(Some(place), source, RolePlace::Reads(source));
         }
         for &after in &step.after {
-            self.refers(Some(place), Source::Step(after), RolePlace::After);
+            self.refers(Some(place), Source::Step(after), RolePlace::After(after));
         }
+        if step.role == Role::Always {
+            for after in step.only_after() {
+                self.waits_for_work(place, after);
+            }
+        }
+    }
+
+    /// An always step that waits for another step.
+    fn waits_for_work(&mut self, place: usize, after: usize) {
+        let Some(Step {
+            id,
+            role: Role::Work,
+            ..
+        }) = self.plan.steps.get(after)
+        else {
+            return;
+        };
+        let message = format!("waits for `{id}`, but an always step runs after `{id}` anyway");
+        let help = "remove this order, which may name other always steps";
+        self.note(place, RolePlace::After(after), message, help);
     }
 
     /// What a step that undoes none refers to.
@@ -197,12 +217,12 @@ impl<'p> Search<'p> {
         if let Some((message, help)) = wrong {
             self.note(place, RolePlace::Role, message, help);
         }
-        if !step.after.is_empty() {
+        if let Some(&first) = step.after.first() {
             let message =
                 "waits for other steps, but undo steps run in the reverse order of the steps that they undo"
                     .to_owned();
             let help = format!("have `{id}` wait for them");
-            self.note(place, RolePlace::After, message, &help);
+            self.note(place, RolePlace::After(first), message, &help);
         }
         for source in step.reads() {
             let Source::Step(read) = source else { continue };

@@ -476,6 +476,7 @@ pub fn plan() -> impl Strategy<Value = Plan> {
             }
             if let Some(mut always) = always {
                 always.role = Role::Always;
+                always.after.clear();
                 plan.steps.push(always);
             }
             plan.output = Output::new(value);

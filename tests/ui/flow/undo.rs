@@ -24,6 +24,17 @@ plan! {
         #[undo(first)] #[catch]
         step again = Log { entry: 3 };
 
+        #[always] #[after(first)]
+        step late = Log { entry: 4 };
+
+        #[always]
+        step seen = Log { entry: undone.err()?.message };
+
+        #[undo second]
+        step unsaid = Log { entry: 5 };
+
+        #[undo(second)] Log { entry: 6 };
+
         first
     }
 }

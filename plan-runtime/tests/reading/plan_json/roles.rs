@@ -145,6 +145,20 @@ fn who_refers_to_whom() {
 "#,
             ),
             (
+                r#"{"id": "b", "always": true, "tool": {"name": "u"}, "after": ["a"]}"#,
+                r#"error[role]: step `b` waits for `a`, but an always step runs after `a` anyway
+  --> 3:64 in step `b`
+   = help: remove this order, which may name other always steps
+"#,
+            ),
+            (
+                r#"{"id": "b", "always": true, "tool": {"name": "u"}}, {"id": "c", "always": true, "tool": {"name": "u"}, "after": ["b", "a"]}"#,
+                r#"error[role]: step `c` waits for `a`, but an always step runs after `a` anyway
+  --> 3:121 in step `c`
+   = help: remove this order, which may name other always steps
+"#,
+            ),
+            (
                 r#"{"id": "b", "undo": "a", "tool": {"name": "u"}}], "output": {"value": [1, {"reference": {"step": "b", "pointer": ""}}]}, "steps2": ["#,
                 r#"error[role]: the output refers to the undo step `b`, which may never run
   --> 3:77

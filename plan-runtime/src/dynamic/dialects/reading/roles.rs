@@ -44,10 +44,10 @@ fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str) {
         };
         let place = match mistake.place {
             RolePlace::Role => spans.role.range(),
-            RolePlace::After => match spans.after.first() {
-                Some((_, place)) => place.range(),
-                None => spans.whole.range(),
-            },
+            RolePlace::After(step) => {
+                let after = spans.after.iter().find(|(after, _)| *after == step);
+                after.map_or(spans.whole, |(_, place)| *place).range()
+            }
             RolePlace::Reads(source) => {
                 let mut templates = Vec::new();
                 step.templates(&mut |_, template| templates.push(template));
