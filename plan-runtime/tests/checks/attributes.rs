@@ -576,5 +576,5 @@ fn each_value_has_its_type_wherever_it_is_used() {
             }
         }
     }
-    assert_eq!((used_with, refused), (460, 281));
+    assert_eq!((used_with, refused), (438, 303));
 }

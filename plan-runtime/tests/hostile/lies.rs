@@ -366,7 +366,12 @@ fn numbers_of_a_policy_that_mean_nothing() {
             json!(2),
             Some("`concurrency` is for the elements of a `for`"),
         ),
-        (&inside, "concurrency", json!(2), None),
+        (
+            &inside,
+            "concurrency",
+            json!(2),
+            Some("`concurrency` is for the elements of a `for`"),
+        ),
         (
             &call,
             "optional",
@@ -374,7 +379,19 @@ fn numbers_of_a_policy_that_mean_nothing() {
             Some("`optional` is `each`, which is for the elements of a `for`"),
         ),
         (&each, "optional", json!("each"), None),
-        (&inside, "optional", json!("each"), None),
+        (
+            &inside,
+            "optional",
+            json!("each"),
+            Some("`optional` is `each`, which is for the elements of a `for`"),
+        ),
+        (&each, "catch", json!("each"), None),
+        (
+            &inside,
+            "catch",
+            json!("each"),
+            Some("`catch` is `each`, which is for the elements of a `for`"),
+        ),
     ] {
         let mut step = step.clone();
         step["policy"] = json!({name: number});

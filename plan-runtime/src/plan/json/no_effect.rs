@@ -12,7 +12,7 @@ pub(crate) fn meaningless(
     role: Role,
 ) -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
-    let repeats = is_broken || body.repeats();
+    let repeats = is_broken || matches!(body, Body::For(_));
     let loops = is_broken || matches!(body, Body::Loop(_));
     if role != Role::Work {
         for (is_set, name, undo, always) in [
