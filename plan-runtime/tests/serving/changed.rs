@@ -1,4 +1,4 @@
-//! `Sqlite::check` gives the answer of `.run().durable()`: each change of a plan, in both directions, for runs that stopped before each of their calls.
+//! `Sqlite::check` and `.run().durable()` give the same answer for each change of a plan, in both directions. A run stops before each call of the plan.
 
 use super::support::{Folder, has_ended, serve, summary};
 use plan_runtime::dynamic::Toolbox;
@@ -10,7 +10,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Lets so many calls end.
+/// An application that ends `left` calls and keeps the next call waiting.
 struct Shop {
     left: AtomicUsize,
     hangs: (smol::channel::Sender<()>, smol::channel::Receiver<()>),
@@ -34,14 +34,14 @@ impl Shop {
     }
 }
 
-/// Gives `n` back.
+/// Returns `n`.
 #[tool]
 async fn act(shop: &Shop, n: u64) -> Result<u64> {
     shop.call().await;
     Ok(n)
 }
 
-/// Gives `n` back.
+/// Returns `n`.
 #[tool]
 async fn other(shop: &Shop, n: u64) -> Result<u64> {
     shop.call().await;
@@ -55,34 +55,6 @@ struct Version {
     name: &'static str,
     toolbox: Toolbox<Shop>,
     run: for<'r> fn(&'r Shop, &Sqlite, String) -> Running<'r>,
-}
-
-macro_rules! versions {
-    ($($name:ident($make:expr): { $($items:tt)* })*) => {
-        $(mod $name {
-            use super::{Act, Other, Shop, Version};
-            use plan_runtime::dynamic::Toolbox;
-            use plan_runtime::plan;
-
-            $($items)*
-
-            pub(super) fn version() -> Version {
-                let _ = std::mem::size_of::<Other>();
-                Version {
-                    name: stringify!($name),
-                    toolbox: Toolbox::<Shop>::new().with::<Order>(),
-                    run: |shop, db, id| {
-                        let run = $make.run(shop).durable(db, id);
-                        Box::pin(async move { Ok(serde_json::json!(run.await?)) })
-                    },
-                }
-            }
-        })*
-
-        fn versions() -> Vec<Version> {
-            vec![$($name::version()),*]
-        }
-    };
 }
 
 mod inners {
@@ -105,287 +77,177 @@ mod inners {
     inner!(new, 8);
 }
 
+/// Writes the base plan with the given parts. A given part replaces a part of the base plan.
+macro_rules! order {
+    (@ { $($docs:tt)* } { $($inputs:tt)* } { $($first:tt)* } { $($each:tt)* } { $($block:tt)* } { $($inner:tt)* } { $($last:tt)* } { $($tail:tt)* }) => {
+        plan! {
+            $($docs)*
+            pub(crate) Order($($inputs)*) -> u64 { $($first)* $($each)* $($block)* $($inner)* $($last)* $($tail)* }
+        }
+    };
+    (@ $docs:tt $inputs:tt $first:tt $each:tt $block:tt $inner:tt $last:tt $tail:tt docs $part:tt $($rest:tt)*) => {
+        order! { @ $part $inputs $first $each $block $inner $last $tail $($rest)* }
+    };
+    (@ $docs:tt $inputs:tt $first:tt $each:tt $block:tt $inner:tt $last:tt $tail:tt inputs $part:tt $($rest:tt)*) => {
+        order! { @ $docs $part $first $each $block $inner $last $tail $($rest)* }
+    };
+    (@ $docs:tt $inputs:tt $first:tt $each:tt $block:tt $inner:tt $last:tt $tail:tt first $part:tt $($rest:tt)*) => {
+        order! { @ $docs $inputs $part $each $block $inner $last $tail $($rest)* }
+    };
+    (@ $docs:tt $inputs:tt $first:tt $each:tt $block:tt $inner:tt $last:tt $tail:tt each $part:tt $($rest:tt)*) => {
+        order! { @ $docs $inputs $first $part $block $inner $last $tail $($rest)* }
+    };
+    (@ $docs:tt $inputs:tt $first:tt $each:tt $block:tt $inner:tt $last:tt $tail:tt block $part:tt $($rest:tt)*) => {
+        order! { @ $docs $inputs $first $each $part $inner $last $tail $($rest)* }
+    };
+    (@ $docs:tt $inputs:tt $first:tt $each:tt $block:tt $inner:tt $last:tt $tail:tt inner $part:tt $($rest:tt)*) => {
+        order! { @ $docs $inputs $first $each $block $part $last $tail $($rest)* }
+    };
+    (@ $docs:tt $inputs:tt $first:tt $each:tt $block:tt $inner:tt $last:tt $tail:tt last $part:tt $($rest:tt)*) => {
+        order! { @ $docs $inputs $first $each $block $inner $part $tail $($rest)* }
+    };
+    (@ $docs:tt $inputs:tt $first:tt $each:tt $block:tt $inner:tt $last:tt $tail:tt tail $part:tt $($rest:tt)*) => {
+        order! { @ $docs $inputs $first $each $block $inner $last $part $($rest)* }
+    };
+    ($($parts:tt)*) => {
+        order! {
+            @ {}
+            { n: u64 }
+            { step first = Act { n }; }
+            { #[after(first)] #[concurrency(1)] step each = for x in [1, 2] { Act { n: x } }; }
+            { #[after(each)] step block = { step one = Act { n: 5 }; step two = Act { n: one }; two }; }
+            { #[after(block)] step inner = Inner { n: 3 }; }
+            { #[after(inner)] step last = Act { n: first }; }
+            { last }
+            $($parts)*
+        }
+    };
+}
+
+macro_rules! versions {
+    ($($name:ident($make:expr): $inner:ident { $($parts:tt)* })*) => {
+        $(mod $name {
+            use super::inners::$inner::Inner;
+            use super::{Act, Other, Shop, Version};
+            use plan_runtime::dynamic::Toolbox;
+            use plan_runtime::plan;
+
+            order! { $($parts)* }
+
+            pub(super) fn version() -> Version {
+                let _ = std::mem::size_of::<Other>();
+                Version {
+                    name: stringify!($name),
+                    toolbox: Toolbox::<Shop>::new().with::<Order>(),
+                    run: |shop, db, id| {
+                        let run = $make.run(shop).durable(db, id);
+                        Box::pin(async move { Ok(serde_json::json!(run.await?)) })
+                    },
+                }
+            }
+        })*
+
+        fn versions() -> Vec<Version> {
+            vec![$($name::version()),*]
+        }
+    };
+}
+
 versions! {
-    base(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: first };
-            last
-        } }
+    base(Order { n: 1 }): old {}
+    a_step_is_renamed(Order { n: 1 }): old {
+        first { step begun = Act { n }; }
+        each { #[after(begun)] #[concurrency(1)] step each = for x in [1, 2] { Act { n: x } }; }
+        last { #[after(inner)] step last = Act { n: begun }; }
     }
-    a_step_is_renamed(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step begun = Act { n };
-            #[after(begun)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: begun };
-            last
-        } }
+    an_argument(Order { n: 1 }): old {
+        block { #[after(each)] step block = { step one = Act { n: 6 }; step two = Act { n: one }; two }; }
+        inner { #[after(block)] step inner = Inner { n: n }; }
+        last { #[after(inner)] step last = Act { n: 9 }; }
     }
-    an_argument(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 6 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: n };
-            #[after(inner)]
-            step last = Act { n: 9 };
-            last
-        } }
+    an_argument_of_the_first(Order { n: 1 }): old {
+        first { step first = Act { n: 1 }; }
+        last { #[after(inner)] step last = Act { n }; }
     }
-    an_argument_of_the_first(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n: 1 };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n };
-            last
-        } }
+    a_tool(Order { n: 1 }): old {
+        each { #[after(first)] #[concurrency(1)] step each = for x in [1, 2] { Other { n: x } }; }
+        last { #[after(inner)] step last = Other { n: first }; }
     }
-    a_tool(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Other { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Other { n: first };
-            last
-        } }
+    an_input_is_added(Order { n: 1, more: 2 }): old {
+        inputs { n: u64, more: u64 }
+        last { #[after(inner)] step last = Act { n: more }; }
     }
-    an_input_is_added(Order { n: 1, more: 2 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64, more: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: more };
-            last
-        } }
+    an_input_is_optional(Order { n: 1, note: None }): old {
+        inputs { n: u64, note: Option<u64> }
+        last { #[after(inner)] step last = Act { n: note.unwrap_or(4) }; }
     }
-    an_input_is_optional(Order { n: 1, note: None }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64, note: Option<u64>) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: note.unwrap_or(4) };
-            last
-        } }
+    an_input_is_optional_and_given(Order { n: 1, note: Some(3) }): old {
+        inputs { n: u64, note: Option<u64> }
+        last { #[after(inner)] step last = Act { n: note.unwrap_or(4) }; }
     }
-    an_input_is_optional_and_given(Order { n: 1, note: Some(3) }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64, note: Option<u64>) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: note.unwrap_or(4) };
-            last
-        } }
+    an_input_is_gone(Order {}): old {
+        inputs {}
+        first { step first = Act { n: 1 }; }
     }
-    an_input_is_gone(Order {}): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order() -> u64 {
-            step first = Act { n: 1 };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: first };
-            last
-        } }
+    an_input_is_renamed(Order { number: 1 }): old {
+        inputs { number: u64 }
+        first { step first = Act { n: number }; }
     }
-    an_input_is_renamed(Order { number: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(number: u64) -> u64 {
-            step first = Act { n: number };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: first };
-            last
-        } }
+    another_order(Order { n: 1 }): old {
+        first { #[after(inner)] step last = Act { n: first }; }
+        each { #[after(block)] step inner = Inner { n: 3 }; }
+        block { #[after(each)] step block = { step one = Act { n: 5 }; step two = Act { n: one }; two }; }
+        inner { #[after(first)] #[concurrency(1)] step each = for x in [1, 2] { Act { n: x } }; }
+        last { step first = Act { n }; }
     }
-    another_order(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            #[after(inner)]
-            step last = Act { n: first };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            step first = Act { n };
-            last
-        } }
-    }
-    steps_are_added(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
+    steps_are_added(Order { n: 1 }): old {
+        block {
             #[after(each)]
             step block = { step one = Act { n: 5 }; step two = Act { n: one }; step three = Act { n: two }; three };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: first };
-            #[after(last)]
-            step more = Act { n: 7 };
+        }
+        tail {
+            #[after(last)] step more = Act { n: 7 };
             more
-        } }
+        }
     }
-    steps_are_gone(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; one };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            inner + first
-        } }
+    steps_are_gone(Order { n: 1 }): old {
+        block { #[after(each)] step block = { step one = Act { n: 5 }; one }; }
+        last {}
+        tail { inner + first }
     }
-    policies(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            #[retry(3)] #[timeout("1h")]
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)] #[deadline("1h")]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)] #[retry(2)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)] #[timeout("1h")]
-            step inner = Inner { n: 3 };
-            #[after(inner)] #[fallback(3)]
-            step last = Act { n: first };
-            last
-        } }
+    policies(Order { n: 1 }): old {
+        first { #[retry(3)] #[timeout("1h")] step first = Act { n }; }
+        each { #[after(first)] #[concurrency(1)] #[deadline("1h")] step each = for x in [1, 2] { Act { n: x } }; }
+        block { #[after(each)] #[retry(2)] step block = { step one = Act { n: 5 }; step two = Act { n: one }; two }; }
+        inner { #[after(block)] #[timeout("1h")] step inner = Inner { n: 3 }; }
+        last { #[after(inner)] #[fallback(3)] step last = Act { n: first }; }
     }
-    a_step_is_optional(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)] #[optional(each)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)] #[optional]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)] #[optional]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: first };
-            last
-        } }
+    a_step_is_optional(Order { n: 1 }): old {
+        each { #[after(first)] #[concurrency(1)] #[optional(each)] step each = for x in [1, 2] { Act { n: x } }; }
+        block { #[after(each)] #[optional] step block = { step one = Act { n: 5 }; step two = Act { n: one }; two }; }
+        inner { #[after(block)] #[optional] step inner = Inner { n: 3 }; }
     }
-    a_list(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2, 3] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: first };
-            last
-        } }
+    a_list(Order { n: 1 }): old {
+        each { #[after(first)] #[concurrency(1)] step each = for x in [1, 2, 3] { Act { n: x } }; }
     }
-    a_plan_that_is_called(Order { n: 1 }): {
-        use super::inners::new::Inner;
-        plan! { pub(crate) Order(n: u64) -> u64 {
-            step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: first };
-            last
-        } }
-    }
-    words_and_code(Order { n: 1 }): {
-        use super::inners::old::Inner;
-        plan! {
+    a_plan_that_is_called(Order { n: 1 }): new {}
+    words_and_code(Order { n: 1 }): old {
+        docs {
             /// Other words.
-            pub(crate) Order(n: u64) -> u64 {
+        }
+        first {
             /// To begin.
             step first = Act { n };
-            #[after(first)] #[concurrency(1)]
-            step each = for x in [1, 2] { Act { n: x } };
-            #[after(each)]
-            step block = { step one = Act { n: 5 }; step two = Act { n: one }; two };
-            #[after(block)]
-            step inner = Inner { n: 3 };
-            #[after(inner)]
-            step last = Act { n: first + each.len() as u64 };
-            last * 2
-        } }
+        }
+        last { #[after(inner)] step last = Act { n: first + each.len() as u64 }; }
+        tail { last * 2 }
     }
 }
 
 /// The most calls that a version makes.
 const CALLS: usize = 10;
 
-/// Compares the two answers for runs of the old version. Returns how many runs were refused, and how many went on.
+/// Compares the two answers for runs of the old version. Returns the number of refused runs and the number of resumed runs.
 fn compare(old: &Version, new: &Version) -> (usize, usize) {
     let folder = Folder::new();
     let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
@@ -481,7 +343,7 @@ fn a_new_input_that_may_be_absent_must_be() {
     );
     let absent = of("an_input_is_optional");
     assert_eq!(stop(absent, "a").unwrap(), "it hangs");
-    // From now on, the run has the input.
+    // The resumed run has the input.
     let error = stop(&versions[0], "a").unwrap_err();
     assert!(error.to_string().contains("it had `note`"), "{error}");
     let shop = Shop::new(usize::MAX);
