@@ -1,7 +1,7 @@
 //! A run that survives that its process is killed: `cargo run --features durable --example durable`.
 //!
-//! Kill it while it runs (Ctrl+C, `kill -9`, the task manager), and start it again: it goes on where it was. The calls that ran then are made again, with the
-//! same keys; no others are.
+//! The run takes 12 seconds. Kill its process during this time (Ctrl+C, `kill -9`, the task manager), and start the example again: the run resumes. The calls that
+//! the kill cut off are made again, with the same keys. No other call is made again.
 
 use plan_runtime::journal::Sqlite;
 use plan_runtime::run::CallContext;
@@ -9,14 +9,14 @@ use plan_runtime::{Result, plan, tool};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Copies a part of a file, which takes a while.
+/// Copies a part of a file in 2 seconds.
 #[tool]
 async fn copy(#[context] context: CallContext, part: u32) -> Result<u32> {
     println!(
         "  copies part {part}, with the key {}",
         context.idempotency_key()
     );
-    sleep(Duration::from_millis(300)).await;
+    sleep(Duration::from_secs(2)).await;
     Ok(part * 1_000)
 }
 
@@ -33,7 +33,7 @@ plan! {
 async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let path = std::env::temp_dir().join("plan-example-durable.db");
     println!(
-        "this is process {}; kill it, and start it again",
+        "this is process {}, which takes 12 seconds; kill the process, and start the example again",
         std::process::id()
     );
     let db = Sqlite::open(&path)?;

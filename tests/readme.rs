@@ -75,11 +75,33 @@ fn program_and_its_output() {
     assert_eq!(blocks("text").last(), Some(&&*printed));
 }
 
+/// The time of a step is the time in the table of BENCHMARKS.md.
+#[test]
+fn time_of_a_step() {
+    let (_, table) = include_str!("../BENCHMARKS.md")
+        .split_once("### Running 300 steps\n")
+        .unwrap();
+    let rows = table.lines().skip_while(|line| !line.starts_with('|'));
+    let rows = rows.take_while(|line| line.starts_with('|')).skip(2);
+    let times = rows.map(|row| row.split('|').nth(2).unwrap().trim());
+    let times = times.map(|time| time.strip_suffix(" ns").unwrap().parse().unwrap());
+    let times: Vec<u32> = times.collect();
+    let (least, most) = (times.iter().min().unwrap(), times.iter().max().unwrap());
+    let time = format!("{least} to {most} ns");
+    for text in [
+        README,
+        include_str!("../plan-runtime/src/guide/compared.md"),
+        include_str!("../plan-runtime/src/guide/engines.md"),
+    ] {
+        assert!(text.contains(&time), "{time}");
+    }
+}
+
 /// The README stays short; details belong into the guide.
 #[test]
 fn size() {
     let words = README.split_whitespace().count();
-    assert!(words <= 800, "{words} words");
+    assert!(words <= 750, "{words} words");
 }
 
 #[test]

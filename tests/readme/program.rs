@@ -14,11 +14,6 @@ async fn find_emails(sender: String) -> Result<Vec<Email>> {
 }
 
 #[tool]
-async fn find_nickname(name: String) -> Result<String> {
-    Ok(name.chars().take(2).collect())
-}
-
-#[tool]
 async fn send_reply(thread: String, to: String, body: String) -> Result<String> {
     Ok(format!("{thread} to {to}: {body}"))
 }
@@ -26,11 +21,10 @@ async fn send_reply(thread: String, to: String, body: String) -> Result<String> 
 plan! {
     Reply(sender: String, text: String) -> String {
         step emails = FindEmails { sender };
-        step nickname = FindNickname { name: sender };
         step sent = SendReply {
             thread: emails[0].thread,
             to: emails[0].from,
-            body: format!("Dear {nickname}, {text}"),
+            body: format!("Dear {sender}, {text}"),
         };
         sent
     }
