@@ -312,7 +312,11 @@ fn what_a_run_records_is_limited_and_its_undo_steps_have_room() {
             let (world, journal) = (World::new(), Rough::new());
             let run = || Records {}.run(&world).limits(limits).durable(&journal, "r");
             journal.fail_at(Some(at));
-            let error = finish(run()).expect_err(&format!("operation {at}"));
+            // The times in records have more digits on a slow machine.
+            let Err(error) = finish(run()) else {
+                assert!(limit + 200 > WHOLE, "{limit}, operation {at}");
+                continue;
+            };
             assert!(error.journal().is_some() || error.is_limit(), "{error}");
             journal.fail_at(None);
             let again = finish(run());
