@@ -538,12 +538,18 @@ fn what_a_plan_inside_leaves_undone_is_not_absorbed() {
             "optional.released",
             "replaced.released",
             "each[0].released",
+            "caught.released",
         ]
     );
     let not_undone: Vec<&str> = error.not_undone().collect();
     assert_eq!(
         not_undone,
-        ["optional.held", "replaced.held", "each[0].held"]
+        [
+            "optional.held",
+            "replaced.held",
+            "each[0].held",
+            "caught.held"
+        ]
     );
     let shop = Shop::new("ship~ release");
     let plan = plan! {

@@ -60,14 +60,14 @@ impl Failed {
         self.not_undone.is_empty() && self.failures.first().is_some_and(|it| it.transient)
     }
 
-    /// Takes in what became of something inside.
+    /// Adds the failures and the undone steps of an inner scope.
     pub(crate) fn add(&mut self, other: Self) {
         self.failures.extend(other.failures);
         self.undone.extend(other.undone);
         self.not_undone.extend(other.not_undone);
     }
 
-    /// Takes in what a failure leaves that something makes up for.
+    /// Adds the work that a caught failure leaves.
     pub(crate) fn add_absorbed(&mut self, failed: Self) {
         if !failed.not_undone.is_empty() {
             self.add(failed.of_cut());

@@ -289,7 +289,7 @@ pub(crate) struct Begun<'h> {
 }
 
 impl Begun<'_> {
-    /// Does all that can be done before something happens, also after the waits for other attempts. Whether the run has ended.
+    /// Polls the run until only an event helps, and passes the waits before other attempts. Returns `true` if the run has ended.
     pub(crate) fn settle(&mut self) -> bool {
         // A wait may follow a wait, of the scope around it.
         for _ in 0..3 {
@@ -301,7 +301,7 @@ impl Begun<'_> {
         self.pause()
     }
 
-    /// Does all that can be done at this time. Whether the run has ended.
+    /// Polls the run until only an event or time helps. Returns `true` if the run has ended.
     pub(crate) fn pause(&mut self) -> bool {
         if self.ended.is_none()
             && let Poll::Ready(ended) = self.driven.settle()

@@ -476,7 +476,7 @@ impl<'t> Job<'t> {
         left
     }
 
-    /// What is left in it of failures that were caught.
+    /// Returns the work that caught failures leave in the step.
     pub(crate) fn absorbed(&self) -> Failed {
         let mut absorbed = self.left.clone();
         for attempt in &self.attempts {

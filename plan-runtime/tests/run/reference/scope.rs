@@ -424,7 +424,7 @@ impl<'t> Scope<'t> {
         all
     }
 
-    /// What is left in it of failures that were caught.
+    /// Returns the work that caught failures leave in the scope.
     pub(crate) fn absorbed(&self) -> Failed {
         let mut absorbed = self.left.clone();
         for job in self.jobs.iter().flatten() {

@@ -8,7 +8,7 @@ use plan_runtime::plan::{
 use std::fmt;
 use std::time::Duration;
 
-/// The wait before another attempt, in which a run may crash.
+/// The wait before another attempt. A run may crash in the wait.
 pub(crate) const BACKOFF: Duration = Duration::from_millis(1);
 
 /// A step, and how its failure counts.
