@@ -55,8 +55,8 @@ pub const STATE_TIME: Duration = Duration::from_millis(100);
 /// Plans that are read, and runs that are looked at, at one time. Each may take a second of a processor.
 pub const READERS: usize = 4;
 
-/// Requests that may wait to read a plan or to look at a run.
-pub const WAITING_READERS: usize = 256;
+/// Requests that may wait to read a plan or to look at a run. After a restart, all watchers look at their runs at one time.
+pub const WAITING_READERS: usize = SUBSCRIBERS + 256;
 
 /// Runs that are loaded at one time. A run that only waits for a value or a time is not loaded. A run that waits for an approval is loaded.
 pub const LOADED_RUNS: usize = 512;

@@ -246,7 +246,9 @@ impl State {
         let mut open = self.open();
         match self.db.run(id) {
             Ok(Some(run)) if run.ended.is_none() => open.add(id, bytes),
-            _ => open.remove(id),
+            Ok(_) => open.remove(id),
+            // The run may exist, so its room stays reserved.
+            Err(_) => {}
         }
     }
 

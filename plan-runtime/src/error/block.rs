@@ -44,7 +44,7 @@ impl BlockPlace {
         }
     }
 
-    /// The step itself was not undone: which of its steps were not is unknown.
+    /// The step itself was not undone: the error does not name the steps inside.
     fn not_undone(&self) -> Undoing {
         let (step, element) = (MessageName(&self.step), Elements(&self.element));
         let step = StepPath {

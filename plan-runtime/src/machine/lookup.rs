@@ -132,6 +132,10 @@ impl Lookup<'_, '_> {
             if let (Doing::Scope(scope), Fate::Kept) = (&tried.doing, tried.fate) {
                 let it = &core.scopes[*scope];
                 absorbed.add(it.left.clone());
+                // Of a scope that has succeeded, only always steps have failed.
+                for loss in it.losses.values() {
+                    absorbed.add(loss.clone().of_undo_steps());
+                }
                 for run in it.runs.iter().flatten() {
                     absorbed.add(self.absorbed_in(*run));
                 }

@@ -5,7 +5,7 @@ use crate::dynamic::Toolbox;
 use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
 use crate::plan::{Body, BodyPart, Catch, Optional, Role, Step};
 use crate::print::MessageName;
-use crate::run::durable::{BEGUN, ENTERED, PLANS, Segment, UNDONE};
+use crate::run::durable::{BEGUN, ENTERED, LATE, PLANS, Segment, UNDONE};
 use crate::run::lasting::{RUN, Undone};
 use crate::run::{Cause, RunError};
 use serde_json::Value;
@@ -153,6 +153,8 @@ impl Records {
         }
         let body = serde_json::from_str::<Value>(body).unwrap_or_default();
         let has_failed = body.get("at").is_some() && body.get("error").is_some();
+        // No step has succeeded because of a time.
+        let has_failed = has_failed || key.ends_with(BEGUN) || key.ends_with(LATE);
         // A gate has refused it.
         let is_failure = has_failed || key.contains('?') && body.get("refuse").is_some();
         self.all.insert(key, is_failure);
@@ -269,7 +271,6 @@ impl Records {
             };
             let number = rest.strip_suffix(BEGUN).unwrap_or(rest);
             if number.bytes().all(|byte| byte.is_ascii_digit()) {
-                let failed = failed || number.len() < rest.len();
                 let attempts = attempts.entry(element.to_owned()).or_default();
                 attempts.push((key, failed));
             }
@@ -280,7 +281,7 @@ impl Records {
             }
         }
         for attempt in self.last_attempts(prefix, step) {
-            let late = format!("{attempt}!late");
+            let late = format!("{attempt}{LATE}");
             if self.all.contains_key(&late) {
                 self.gone.insert(late);
             }

@@ -50,6 +50,9 @@ pub(crate) const UNDONE: &str = "!undone";
 /// The end of the key of the record that the wait before an attempt is over.
 pub(crate) const BEGUN: &str = "!begun";
 
+/// The end of the key of the record that the time of an attempt is over.
+pub(crate) const LATE: &str = "!late";
+
 /// What a durable run and the plans inside it have in common.
 pub(super) struct Durable {
     journal: Arc<dyn Journal>,
@@ -506,10 +509,19 @@ impl Durable {
     }
 
     /// Whether there is a record of an attempt with this key, or of anything inside it. `Err` means that the run is over.
+    ///
+    /// The end of the wait before an attempt does not count: the attempt may still wait for its turn.
     pub(super) fn has_begun(&self, key: &str) -> Result<bool, ()> {
-        let next = self.journal.next_key(&self.claim, key);
-        let next = next.map_err(|error| self.fail(error))?;
-        let rest = next.as_deref().and_then(|next| next.strip_prefix(key));
+        let next = |from: &str| {
+            let next = self.journal.next_key(&self.claim, from);
+            next.map_err(|error| self.fail(error))
+        };
+        let mut found = next(key)?;
+        let begun = format!("{key}{BEGUN}");
+        if found.as_ref() == Some(&begun) {
+            found = next(&(begun + "\0"))?;
+        }
+        let rest = found.as_deref().and_then(|next| next.strip_prefix(key));
         Ok(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!'])))
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::catch::catch;
 use super::super::context::CallContext;
-use super::super::durable::{self, BEGUN, Durable, Recorded};
+use super::super::durable::{self, BEGUN, Durable, LATE, Recorded};
 use super::super::engine::{self, Engine};
 use super::super::lasting::Undone;
 use super::super::report::Attempt;
@@ -15,7 +15,7 @@ use super::recording::unusable;
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::{Elements, StepError};
-use crate::journal::JournalError;
+use crate::journal::{Found, JournalError};
 use crate::plan::{Action, Await};
 use crate::resolve::{Meter, StoredValue, bytes_of, resolve, settle};
 use serde_json::Value;
@@ -201,7 +201,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The wait before the next attempt of a job. Where that had begun before a crash, the wait is over.
+    /// The wait before the next attempt of a job. The wait is over if the attempt had begun before a crash.
     ///
     /// The end of the wait is recorded. Without the record, a failure beside the attempt would come first after a crash, and a call that was on its way would not be
     /// made again.
@@ -211,13 +211,14 @@ impl<'x> Schedule<'x> {
         };
         let attempt = flow.jobs[job].attempts + 1;
         let key = self.key_of_attempt(step, job, attempt) + BEGUN;
-        if let Ok(None) = durable.find(&key)
+        let found = durable.find(&key);
+        if let Ok(None) = found
             && let Ok(true) = self.has_begun(step, job, attempt)
         {
             // The record of an older version has no end of the wait.
             return durable.wait_again(durable.now().saturating_add(wait));
         }
-        self.recorded_time(key, wait)
+        self.recorded_time(durable, (key, found), wait)
     }
 
     /// The time limit of an attempt.
@@ -231,19 +232,22 @@ impl<'x> Schedule<'x> {
 
     /// The time limit of an attempt that is a block or a plan. What is done in it once its time is over depends on that.
     pub(super) fn limit_inside(&self, step: usize, job: usize, limit: Duration) -> Sleep {
-        let Some(flow) = self.steps.flow(step).filter(|_| self.clock.is_durable) else {
+        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
             return self.clock.sleep(limit);
         };
-        let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + "!late";
-        self.recorded_time(key, limit)
+        let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + LATE;
+        let found = durable.find(&key);
+        self.recorded_time(durable, (key, found), limit)
     }
 
-    /// A sleep whose end has a record, in the order of all records.
-    fn recorded_time(&self, key: String, sleep: Duration) -> Sleep {
-        let Some(durable) = &self.run.durable else {
-            return self.clock.sleep(sleep);
-        };
-        match durable.find(&key) {
+    /// A sleep whose end has a record. The record is written before anything follows from the end, so that a replay has the order of the run.
+    fn recorded_time(
+        &self,
+        durable: &Arc<Durable>,
+        (key, found): (String, Result<Option<Found>, ()>),
+        sleep: Duration,
+    ) -> Sleep {
+        match found {
             Err(()) => Box::pin(std::future::pending()),
             Ok(Some(found)) => match durable::decode(&found.body) {
                 Ok(recorded) => Box::pin(durable.replay(found.number, recorded.ended)),
@@ -258,7 +262,7 @@ impl<'x> Schedule<'x> {
                     sleep.await;
                     let now = durable.now();
                     match durable::encode((now, now), Ok(&Value::Null)) {
-                        Ok(body) => durable.note(key, body),
+                        Ok(body) => durable.write(key, body).await,
                         Err(error) => durable.fail(JournalError::storage(error)),
                     }
                 })

@@ -394,7 +394,7 @@ impl<'x> Schedule<'x> {
         active > 0
     }
 
-    /// Returns the work that a failure leaves which is caught.
+    /// Returns the work that a caught failure leaves.
     pub(super) fn left_by(&self, step: usize, failed: &Failed) -> Left {
         if !failed.error.leaves_work() {
             return Left::default();
@@ -406,6 +406,10 @@ impl<'x> Schedule<'x> {
     /// Returns the work that is left of failures that were caught, also in blocks that have succeeded.
     pub(super) fn absorbed(&self) -> Left {
         let mut absorbed = self.left.clone();
+        // Of a block that has succeeded, only always steps have failed.
+        for (_, failed) in &self.failed {
+            absorbed.undoing.add(failed.left().undoing);
+        }
         for more in (0..self.plan.steps.len()).filter_map(|step| self.steps.more_of(step)) {
             let kept = more.kept.iter();
             kept.for_each(|block| absorbed.add(block.absorbed()));

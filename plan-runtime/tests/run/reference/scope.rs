@@ -427,6 +427,13 @@ impl<'t> Scope<'t> {
     /// Returns the work that caught failures leave in the scope.
     pub(crate) fn absorbed(&self) -> Failed {
         let mut absorbed = self.left.clone();
+        for state in &self.states {
+            // Of a scope that has succeeded, only always steps have failed.
+            if let State::Failed(failed) = state {
+                absorbed.undone.extend(failed.undone.clone());
+                absorbed.not_undone.extend(failed.not_undone.clone());
+            }
+        }
         for job in self.jobs.iter().flatten() {
             absorbed.add(job.absorbed());
         }
