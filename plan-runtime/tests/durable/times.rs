@@ -451,3 +451,91 @@ fn a_grace_that_was_over_stays_over() {
     assert_eq!(error.not_undone().collect::<Vec<_>>(), ["held"]);
     assert_eq!(world.called(), "");
 }
+
+plan! {
+    Beside() -> u64 {
+        #[retry(2, backoff = "10s", jitter = false)]
+        step again = Act { n: 1 };
+        #[timeout("15s")]
+        step other = Act { n: 2 };
+        again + other
+    }
+}
+
+#[test]
+fn a_further_attempt_on_its_way_is_made_again_after_a_failure_beside_it() {
+    let (world, journal) = (World::new(), Rough::new());
+    let run = || {
+        Beside {}
+            .run(&world)
+            .timer(world.timer.clone())
+            .durable(&journal, "r")
+    };
+    world.on("again", &[Goes::Fails(busy), Goes::Hangs]);
+    world.on("other", &[Goes::Hangs]);
+    let mut first = Driven::new(run());
+    first.pending();
+    for _ in 0..2 {
+        world.timer.advance(secs(10));
+        first.pending();
+    }
+    drop(first);
+    assert_eq!(world.called(), "again other again#2");
+    world.all_well();
+    let error = finish(run()).unwrap_err();
+    assert_eq!(error.failures().len(), 1, "{error}");
+    assert_eq!(world.called(), "again#2");
+}
+
+#[test]
+fn an_attempt_begins_after_all_that_is_being_recorded_before_it() {
+    let (world, journal) = (World::new(), Rough::slow());
+    let run = Beside {}
+        .run(&world)
+        .timer(world.timer.clone())
+        .durable(&journal, "r");
+    world.on("again", &[Goes::Fails(busy)]);
+    world.on("other", &[Goes::Fails(|| Error::permanent("gone"))]);
+    let mut run = Driven::new(run);
+    run.pending();
+    let is_recorded = |key: &str| journal.keys().iter().any(|it| it.starts_with(key));
+    while !is_recorded("again@1") {
+        assert!(journal.flush());
+        run.pending();
+    }
+    assert!(!is_recorded("other@1"));
+    world.timer.advance(secs(10));
+    run.pending();
+    // The failure of the other step is recorded first, so that this step starts nothing.
+    let error = loop {
+        match run.settle() {
+            std::task::Poll::Ready(ended) => break ended.unwrap_err(),
+            std::task::Poll::Pending => assert!(journal.flush()),
+        }
+    };
+    assert_eq!(error.failures().len(), 2, "{error}");
+    assert_eq!(world.called(), "again other");
+}
+
+#[test]
+fn a_deadline_counts_the_time_in_which_nobody_ran_a_further_attempt() {
+    let (world, journal) = (World::new(), Rough::new());
+    let run = || {
+        Patient {}
+            .run(&world)
+            .timer(world.timer.clone())
+            .durable(&journal, "r")
+    };
+    world.on("first", &[Goes::Fails(busy), Goes::Hangs]);
+    let mut first = Driven::new(run());
+    first.pending();
+    world.timer.advance(secs(10));
+    first.pending();
+    drop(first);
+    assert_eq!(world.called(), "first first#2");
+    journal.set_age(secs(3600));
+    world.all_well();
+    let error = finish(run()).unwrap_err();
+    assert!(error.is_transient(), "{error}");
+    assert_eq!(world.called(), "");
+}

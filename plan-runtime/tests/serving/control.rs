@@ -361,6 +361,35 @@ fn the_last_attempt_of_a_block_goes_on() {
 }
 
 plan! {
+    Held(cents: u64) -> u64 {
+        step held = Reserve { item: "pen" };
+        #[undo(held)]
+        #[retry(2, backoff = "1ms")]
+        step back = Pay { cents: 1 };
+        #[after(held)]
+        step paid = Pay { cents };
+        paid
+    }
+}
+
+#[test]
+fn a_call_whose_undo_failed_is_not_made_again() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let toolbox = Toolbox::new().with::<Held>();
+    let db = folder.open();
+    smol::block_on(Held { cents: 3 }.submit(&db, "a")).unwrap();
+    shop.is_closed.store(true, Ordering::Relaxed);
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(shop.take(), ["a/held", "a/paid", "a/back", "a/back"]);
+
+    shop.is_closed.store(false, Ordering::Relaxed);
+    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
+    assert_eq!(output(&db, "a"), "3");
+    assert_eq!(shop.take(), ["a/paid"]);
+}
+
+plan! {
     Undone(cents: u64) -> u64 {
         step held = Reserve { item: "pen" };
         #[undo(held)]
