@@ -75,7 +75,7 @@ fn program_and_its_output() {
     assert_eq!(blocks("text").last(), Some(&&*printed));
 }
 
-/// The time of a step is the time in the table of BENCHMARKS.md.
+/// The time of a step is the time in the table of BENCHMARKS.md, and its sentence names the size of the plans in this table.
 #[test]
 fn time_of_a_step() {
     let (_, table) = include_str!("../BENCHMARKS.md")
@@ -87,7 +87,7 @@ fn time_of_a_step() {
     let times = times.map(|time| time.strip_suffix(" ns").unwrap().parse().unwrap());
     let times: Vec<u32> = times.collect();
     let (least, most) = (times.iter().min().unwrap(), times.iter().max().unwrap());
-    let time = format!("{least} to {most} ns");
+    let time = format!("{least} to {most} ns in plans of 300 steps");
     for text in [
         README,
         include_str!("../plan-runtime/src/guide/compared.md"),
