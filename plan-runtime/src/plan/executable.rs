@@ -4,7 +4,7 @@ use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
     Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Handing, Key, LocalValue, Number,
-    Part, Plan, Role, Secrecy, Source, Step, Template, Test, pattern_mistake,
+    Origin, Part, Plan, Role, Secrecy, Source, Step, Template, Test, pattern_mistake,
 };
 use crate::shape::Secrets;
 use plan_graph::Graph as Edges;
@@ -254,7 +254,7 @@ impl Graph {
         if !check.blocks.is_empty() {
             graph.blocks = Some(check.blocks);
         }
-        if let Some(mistake) = plan.role_mistakes().first() {
+        if let Some(mistake) = plan.role_mistakes(Origin::Recorded).first() {
             return Err(mistake.in_plan(plan));
         }
         if let Some(last) = &mut graph.last {
@@ -405,8 +405,8 @@ impl<'p> Check<'p> {
 
     fn step(&mut self, step: &'p Step) -> Result<(), String> {
         self.body(&step.body, self.depth)?;
-        if let Some((_, mistake)) = meaningless(&step.policy, false, &step.body, step.role).first()
-        {
+        let meaningless = meaningless(&step.policy, false, &step.body, step.role, Origin::Recorded);
+        if let Some((_, mistake)) = meaningless.first() {
             return Err(format!("has a policy that means nothing: {mistake}"));
         }
         if let Body::Loop(_) = step.body

@@ -91,7 +91,7 @@ pub use picture::{Direction, Picture};
 pub use policy::{Amount, Catch, Optional, Policy};
 pub use reference::{Absent, Reference, Segment, Selector, Source};
 pub use role::Role;
-pub(crate) use role::RolePlace;
+pub(crate) use role::{Origin, RolePlace};
 pub use rust_text::RustText;
 #[cfg(feature = "dynamic")]
 pub(crate) use secrecy::KnownTool;

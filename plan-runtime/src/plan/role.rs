@@ -41,6 +41,15 @@ pub enum Role {
     Always,
 }
 
+/// The time at which a plan was written, which decides about orders and policies that have no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The author can still change the plan.
+    Written,
+    /// The plan may be in a journal, where an older version accepted the order or the policy.
+    Recorded,
+}
+
 /// What is wrong about the roles of a plan's steps.
 #[derive(Debug)]
 pub(crate) struct RoleMistake {
@@ -75,12 +84,13 @@ impl Plan {
     }
 
     /// What is wrong about the roles of the steps, in the order of the steps. Steps that do not exist are an error of their own.
-    pub(crate) fn role_mistakes(&self) -> Vec<RoleMistake> {
+    pub(crate) fn role_mistakes(&self, origin: Origin) -> Vec<RoleMistake> {
         if self.is_only_work() {
             return Vec::new();
         }
         let mut search = Search {
             plan: self,
+            origin,
             undone_by: vec![None; self.steps.len()],
             dependents: None,
             known: HashMap::new(),
@@ -99,6 +109,7 @@ impl Plan {
 
 struct Search<'p> {
     plan: &'p Plan,
+    origin: Origin,
     undone_by: Vec<Option<usize>>,
     /// For each step, those that need it, and how many needs there are in all.
     dependents: Option<(Graph, usize)>,
@@ -140,14 +151,14 @@ impl<'p> Search<'p> {
         for &after in &step.after {
             self.refers(Some(place), Source::Step(after), RolePlace::After(after));
         }
-        if step.role == Role::Always {
+        if step.role == Role::Always && self.origin == Origin::Written {
             for after in step.only_after() {
                 self.waits_for_work(place, after);
             }
         }
     }
 
-    /// An always step that waits for another step.
+    /// Reports the order of an always step after a work step.
     fn waits_for_work(&mut self, place: usize, after: usize) {
         let Some(Step {
             id,

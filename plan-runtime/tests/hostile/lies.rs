@@ -402,6 +402,11 @@ fn numbers_of_a_policy_that_mean_nothing() {
             (Err(found), Some(message)) => {
                 assert_eq!((found.len(), &*found[0].message), (1, message));
                 assert_eq!(&text[found[0].label.span.clone()], number.to_string());
+                if step.get("if").is_some() {
+                    // An older version may have recorded the plan.
+                    drop(read.unwrap());
+                    continue;
+                }
                 let error = read.unwrap_err().to_string();
                 let place = format!("at /steps/0/policy/{name}");
                 assert!(error.contains(message) && error.contains(&place), "{error}");

@@ -28,8 +28,8 @@ struct Job {
 
 #[derive(Clone, Debug)]
 struct Always {
-    /// Always steps before this one.
-    after: Vec<usize>,
+    /// Steps of the work, and always steps before this one.
+    after: (Vec<usize>, Vec<usize>),
     take: Take,
 }
 
@@ -77,9 +77,13 @@ fn job(place: usize) -> impl Strategy<Value = Job> {
 }
 
 fn always(place: usize) -> impl Strategy<Value = Always> {
+    let work = prop::collection::btree_set(0..STEPS, 0..3);
     let before = prop::collection::btree_set(0..place.max(1), 0..=place.min(1));
-    (before, take(2)).prop_map(move |(before, take)| Always {
-        after: before.into_iter().filter(|it| *it < place).collect(),
+    (work, before, take(2)).prop_map(move |(work, before, take)| Always {
+        after: (
+            work.into_iter().collect(),
+            before.into_iter().filter(|it| *it < place).collect(),
+        ),
         take,
     })
 }
@@ -119,7 +123,9 @@ fn build(jobs: &[Job], always: &[Always], stage: &mut Stage) -> Plan {
     let first = steps.len();
     for (place, always) in always.iter().enumerate() {
         let id = format!("a{place}");
-        let after: Vec<usize> = always.after.iter().map(|it| first + it).collect();
+        let (work, before) = &always.after;
+        let before = before.iter().map(|it| first + it);
+        let after: Vec<usize> = work.iter().copied().chain(before).collect();
         let mut step = step(&id, script(&id, always.take), &after);
         step.role = Role::Always;
         steps.push(step);
@@ -262,7 +268,7 @@ proptest! {
             match step.started() {
                 Some(started) => {
                     prop_assert!(started >= undo_ended);
-                    for before in &always.after {
+                    for before in &always.after.1 {
                         let before = report.step(&format!("a{before}")).unwrap();
                         prop_assert!(ended(before).is_some_and(|at| at <= started));
                     }

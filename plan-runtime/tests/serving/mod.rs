@@ -5,5 +5,6 @@ mod control;
 mod encrypted;
 mod many;
 mod questions;
+mod recorded;
 mod serve;
 mod support;

@@ -6,8 +6,8 @@ use super::value::{Takes, said};
 use super::{LocalName, SourceWriter, docs, names, shown};
 use crate::plan::json::meaningless;
 use crate::plan::{
-    Action, Amount, Body, Bound, Condition, Entry, Key, Number, Optional, Policy, Reference, Role,
-    RustText, Step, Template, attributes,
+    Action, Amount, Body, Bound, Condition, Entry, Key, Number, Optional, Origin, Policy,
+    Reference, Role, RustText, Step, Template, attributes,
 };
 use proc_macro2::Delimiter;
 use serde_json::Value;
@@ -67,7 +67,7 @@ fn pointless(step: &Step) -> Vec<&'static str> {
         ),
     ];
     let pointless = pointless.into_iter().filter(|(is_said, _)| *is_said);
-    let meaningless = meaningless(policy, false, body, step.role).into_iter();
+    let meaningless = meaningless(policy, false, body, step.role, Origin::Written).into_iter();
     let all = pointless.map(|(_, what)| what);
     all.chain(meaningless.map(|(_, what)| what)).collect()
 }
@@ -96,6 +96,13 @@ impl<'p> SourceWriter<'p> {
             Role::Always => lines.push(Tree::text("#[always]")),
         }
         let after = step.only_after();
+        let is_work = |&after: &usize| {
+            let step = self.plan.steps.get(after);
+            step.is_some_and(|step| step.role == Role::Work)
+        };
+        if step.role == Role::Always && after.iter().any(is_work) {
+            self.cannot_express(self.here(), "the order of an always step after a work step");
+        }
         if !after.is_empty() {
             let names = after.iter().filter_map(|&step| self.names.steps.get(step));
             let names: Vec<&str> = names.map(String::as_str).collect();

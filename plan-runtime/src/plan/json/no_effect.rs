@@ -1,7 +1,7 @@
 //! Policies that change nothing.
 
 use super::names::policy as names;
-use crate::plan::{Amount, Body, Catch, Optional, Policy, Role};
+use crate::plan::{Amount, Body, Catch, Optional, Origin, Policy, Role};
 
 /// The members of a policy that change nothing, with what is wrong in the words of `plan!`. The body of the step, which has this role, may be
 /// broken.
@@ -10,9 +10,14 @@ pub(crate) fn meaningless(
     is_broken: bool,
     body: &Body,
     role: Role,
+    origin: Origin,
 ) -> Vec<(&'static str, &'static str)> {
     let mut found = Vec::new();
-    let repeats = is_broken || matches!(body, Body::For(_));
+    let repeats = is_broken
+        || match origin {
+            Origin::Written => matches!(body, Body::For(_)),
+            Origin::Recorded => body.repeats(),
+        };
     let loops = is_broken || matches!(body, Body::Loop(_));
     if role != Role::Work {
         for (is_set, name, undo, always) in [

@@ -222,17 +222,18 @@ fn shown<'i>(has_secrets: bool, infos: impl IntoIterator<Item = &'i RunInfo>) ->
     }
 }
 
-/// Returns `true` if the plan in this document has secrets.
+/// Returns `true` if the plan in this document has secrets, or may have secrets because the document cannot be read.
 pub(super) fn had_secrets(document: &str) -> bool {
     // Most plans name none.
     if !document.contains("secret") {
         return false;
     }
     let plan: Result<Plan, _> = serde_json::from_str(document);
-    plan.is_ok_and(|plan| {
+    let has_none = |plan: Plan| {
         let graph = Executable::new(&plan).graph;
-        graph.is_ok_and(|graph| graph.secrecy.is_some())
-    })
+        graph.is_ok_and(|graph| graph.secrecy.is_none())
+    };
+    !plan.is_ok_and(has_none)
 }
 
 fn compare_inputs(

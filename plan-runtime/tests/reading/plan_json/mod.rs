@@ -30,9 +30,11 @@ fn say(document: fn(&str) -> String, parts: &[(&str, &str)]) {
     for (part, expected) in parts {
         let document = document(part);
         assert_eq!(said(reader(), &document), *expected, "of {document}");
-        // All that serde reads goes the same way.
-        assert!(
-            serde_json::from_str::<Plan>(&document).is_err(),
+        // serde accepts an order that an older version may have recorded, and refuses all other mistakes.
+        let is_recorded = expected.contains("but an always step runs after");
+        assert_eq!(
+            serde_json::from_str::<Plan>(&document).is_ok(),
+            is_recorded,
             "{document}"
         );
     }

@@ -7,7 +7,7 @@ use crate::dynamic::json_node::{JsonNode, JsonType, Source};
 use crate::dynamic::{Dialect, Limits, Profile};
 use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::Json;
-use crate::plan::{Plan, Template};
+use crate::plan::{Origin, Plan, Template};
 use crate::print::{Line, MessageName};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::fmt::Write;
@@ -34,15 +34,24 @@ const LIMITS: Limits = Limits {
 
 impl<'de> Deserialize<'de> for Plan {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Json::deserialize(deserializer)?;
-        json.read(|builder, node| {
-            let plan = super::read::read(builder, node)?;
-            cycle::check(builder, &plan);
-            roles::check(builder, &plan);
-            Some(plan)
-        })
-        .map_err(|message| D::Error::custom(Line(message)))
+        read(deserializer, Origin::Recorded)
     }
+}
+
+/// Reads a plan by the rules for its origin.
+pub(super) fn read<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    origin: Origin,
+) -> Result<Plan, D::Error> {
+    let json = Json::deserialize(deserializer)?;
+    json.read(|builder, node| {
+        builder.origin = origin;
+        let plan = super::read::read(builder, node)?;
+        cycle::check(builder, &plan);
+        roles::check(builder, &plan);
+        Some(plan)
+    })
+    .map_err(|message| D::Error::custom(Line(message)))
 }
 
 /// A template outside of a plan has places for names.

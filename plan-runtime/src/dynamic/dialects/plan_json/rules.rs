@@ -9,8 +9,8 @@ use crate::dynamic::dialects::references::{Places, ReferenceTarget, Scan, Style,
 use crate::dynamic::dialects::rules::Rules;
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::{Unsupported, UnsupportedPart};
-use crate::plan::Segment;
 use crate::plan::json::names::{self, element, reference, segment, source, template};
+use crate::plan::{Origin, Segment};
 use crate::print::short;
 use std::collections::HashSet;
 
@@ -124,7 +124,8 @@ fn member(name: &str, value: &str) -> String {
 fn write(plan: &Plan) -> Result<String, Unsupported> {
     // A reader goes over the inside of a value for each level around it, which indentation would make much longer.
     let written = serde_json::to_string(plan).and_then(|text| {
-        serde_json::from_str::<Plan>(&text)?;
+        let mut again = serde_json::Deserializer::from_str(&text);
+        super::deserialize::read(&mut again, Origin::Written)?;
         serde_json::to_string_pretty(plan)
     });
     written.map_err(|error| {

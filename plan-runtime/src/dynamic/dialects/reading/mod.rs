@@ -45,7 +45,7 @@ use crate::dynamic::limits::Limits;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::{MOST_PARTS, number};
-use crate::plan::{AsJson, InnerPlan, Input, Template, ToolInfo, ToolType};
+use crate::plan::{AsJson, InnerPlan, Input, Origin, Template, ToolInfo, ToolType};
 use crate::print::short;
 use crate::resolve::describe::counted;
 use crate::shape::Secrets;
@@ -72,6 +72,7 @@ const BYTES_PER_VALUE: usize = 8;
 pub(crate) struct PlanBuilder {
     pub(crate) dialect: Dialect,
     pub(crate) profile: Profile,
+    pub(crate) origin: Origin,
     pub(crate) limits: Limits,
     pub(crate) notes: Notes,
     pub(crate) spans: Spans,
@@ -111,6 +112,7 @@ impl PlanBuilder {
         Self {
             dialect,
             profile,
+            origin: Origin::Written,
             limits: Limits {
                 depth: limits.depth.min(DEEPEST_VALUE),
                 ..limits

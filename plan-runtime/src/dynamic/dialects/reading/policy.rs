@@ -37,7 +37,8 @@ impl PlanReader<'_> {
             step.policy = self.policy(given, &step.policy).into();
         }
         let is_broken = self.builder.spans.steps[index].broken;
-        for (name, message) in meaningless(&step.policy, is_broken, &step.body, step.role) {
+        let origin = self.builder.origin;
+        for (name, message) in meaningless(&step.policy, is_broken, &step.body, step.role, origin) {
             let own = own.iter().find(|(own, _)| *own == name);
             let own_name = own.map(|(_, own)| *own);
             let own = own_name.and_then(|own| members.given(own));

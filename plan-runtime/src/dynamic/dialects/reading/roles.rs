@@ -5,19 +5,21 @@ use super::cycle::{inside, path, reading};
 use crate::Plan;
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::spans::Spans;
-use crate::plan::{RolePlace, Source};
+use crate::plan::{Origin, RolePlace, Source};
 use crate::print::short;
 
 /// Says what is wrong about the roles of steps, and of those in blocks.
 pub(crate) fn check(builder: &mut PlanBuilder, plan: &Plan) {
-    check_in(&builder.spans, &mut builder.notes, plan, "");
+    let (spans, origin) = (&builder.spans, builder.origin);
+    check_in(spans, &mut builder.notes, plan, "", origin);
 }
 
-fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str) {
+fn check_in(all: &Spans, notes: &mut Notes, plan: &Plan, around: &str, origin: Origin) {
     all.each_block(plan, &mut |step, block, spans| {
-        check_in(spans, notes, &block.plan, &inside(around, &step.id));
+        let around = inside(around, &step.id);
+        check_in(spans, notes, &block.plan, &around, origin);
     });
-    for mistake in plan.role_mistakes() {
+    for mistake in plan.role_mistakes(origin) {
         let Some(index) = mistake.step else {
             let place = match (mistake.place, all.output) {
                 (RolePlace::Reads(source), Some(at)) => {

@@ -12,7 +12,7 @@ use super::references::ReferenceTarget;
 use crate::Plan;
 use crate::dynamic::{Dialect, Unsupported, UnsupportedPart};
 use crate::plan::json::names::step as members;
-use crate::plan::{Amount, Block, Body, Key, Output, Policy, Reference, Role, Template};
+use crate::plan::{Amount, Block, Body, Key, Origin, Output, Policy, Reference, Role, Template};
 use json::{OutputJson, OutputMembers};
 use scope::Scope;
 use std::collections::HashSet;
@@ -205,7 +205,7 @@ impl<'p> Writer<'p> {
 
     /// Says what no reader accepts of the roles of steps.
     fn roles(&mut self) {
-        for mistake in self.scope.plan.role_mistakes() {
+        for mistake in self.scope.plan.role_mistakes(Origin::Written) {
             self.scope.current = mistake.step;
             self.cannot_express(self.here(), format!("that it {}", mistake.message));
         }

@@ -4,14 +4,14 @@ use super::json::{OutputJson, OutputMembers};
 use super::{Part, Writer};
 use crate::plan::json::meaningless;
 use crate::plan::json::names::{catch, optional, policy as names};
-use crate::plan::{Amount, Catch, Number, Optional, Policy, Source, Step, Template};
+use crate::plan::{Amount, Catch, Number, Optional, Origin, Policy, Source, Step, Template};
 use std::time::Duration;
 
 impl<'p> Writer<'p> {
     /// The part of a policy for which the dialect has no members of its own; `known` is that for which it has.
     pub(super) fn policy(&mut self, step: &'p Step, known: &Policy) -> OutputMembers<'p> {
         let (policy, default) = (&*step.policy, &Policy::DEFAULT);
-        for (_, message) in meaningless(policy, false, &step.body, step.role) {
+        for (_, message) in meaningless(policy, false, &step.body, step.role, Origin::Written) {
             self.cannot_express(self.here(), format!("a policy in which {message}"));
         }
         let mut members = OutputMembers::default();
