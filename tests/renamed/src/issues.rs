@@ -16,7 +16,7 @@ pub struct Issue {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assignee: Option<User>,
     /// Its labels.
-    pub labels: Vec<Label>,
+    pub labels: Vec<Badge>,
     /// What its crate alone reads.
     #[serde(rename = "node_id", default)]
     node: String,
@@ -33,7 +33,7 @@ pub struct User {
 
 /// A label.
 #[derive(Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
-pub struct Label {
+pub struct Badge {
     /// Its name.
     #[serde(rename = "labelName")]
     pub name: String,
@@ -73,7 +73,7 @@ impl Issue {
             title: title.to_owned(),
             author,
             assignee: None,
-            labels: vec![Label {
+            labels: vec![Badge {
                 name: "bug".to_owned(),
                 color: Color(255, 0, 0),
             }],

@@ -2,7 +2,7 @@
 
 #![allow(unused_variables)]
 
-use plan_renamed::issues::{Color, Issue, Label, Page};
+use plan_renamed::issues::{Badge, Color, Issue, Page};
 use plan_runtime::{Result, plan, tool};
 
 #[tool]
@@ -21,7 +21,7 @@ async fn say(text: String, to: Option<String>, #[serde(default)] all: Vec<String
 }
 
 #[tool]
-async fn paint(label: Label) -> Result<()> {
+async fn paint(label: Badge) -> Result<()> {
     todo!()
 }
 
@@ -76,7 +76,7 @@ plan! {
 }
 
 plan! {
-    ForPart(labels: Vec<Label>) {
+    ForPart(labels: Vec<Badge>) {
         step said = for label in labels { Say { text: label.name, .. } };
     }
 }
@@ -89,7 +89,7 @@ plan! {
 
 plan! {
     Literal(name: String, red: u8) {
-        step painted = Paint { label: Label { name, color: Color(red, 0, 0) } };
+        step painted = Paint { label: Badge { name, color: Color(red, 0, 0) } };
     }
 }
 

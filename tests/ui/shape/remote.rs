@@ -1,6 +1,6 @@
 //! Structs that say the fields of a type of another crate, and are wrong about them.
 
-use plan_renamed::issues::{Color, Issue, Label, User};
+use plan_renamed::issues::{Badge, Color, Issue, User};
 use plan_runtime::Shape;
 
 pub enum State {
@@ -21,7 +21,7 @@ struct Fields {
 struct TooFew(u8, u8);
 
 #[derive(Shape)]
-#[shape(remote = "Label")]
+#[shape(remote = "Badge")]
 struct NoTuple(String);
 
 #[derive(Shape)]
@@ -73,7 +73,7 @@ struct NoValue {
 }
 
 #[derive(Shape)]
-#[shape(remote = "Label")]
+#[shape(remote = "Badge")]
 #[serde(into = "String", from = "String")]
 struct Converted {
     name: String,

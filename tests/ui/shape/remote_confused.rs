@@ -1,6 +1,6 @@
 //! Structs that say the fields of another type, with attributes that are wrong there, and that are mistaken for other things.
 
-use plan_renamed::issues::{Label, User};
+use plan_renamed::issues::{Badge, User};
 use plan_runtime::Shape;
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +22,13 @@ struct OfSerde {
 }
 
 #[derive(Serialize, Shape)]
-#[shape(remote = "Label")]
+#[shape(remote = "Badge")]
 struct Written {
     name: String,
 }
 
 #[derive(Shape, Deserialize)]
-#[shape(remote = "Label")]
+#[shape(remote = "Badge")]
 struct Read {
     name: String,
 }

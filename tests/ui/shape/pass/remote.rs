@@ -2,7 +2,7 @@
 
 #![deny(warnings)]
 
-use plan_renamed::issues::{Color, Issue, Label, Page, User};
+use plan_renamed::issues::{Badge, Color, Issue, Page, User};
 use plan_runtime::{Result, Shape, plan, tool};
 
 #[derive(Shape)]
@@ -10,7 +10,7 @@ use plan_runtime::{Result, Shape, plan, tool};
 #[serde(rename_all = "camelCase")]
 struct IssueShape {
     issue_number: u64,
-    labels: Vec<Label>,
+    labels: Vec<Badge>,
     assignee: Option<User>,
 }
 
@@ -34,8 +34,8 @@ mod shapes {
     use plan_renamed::issues::{Color, Issue};
 
     #[derive(plan_runtime::Shape)]
-    #[shape(remote = "plan_renamed::issues::Label")]
-    struct LabelShape {
+    #[shape(remote = "plan_renamed::issues::Badge")]
+    struct BadgeShape {
         #[serde(rename = "labelName")]
         name: String,
         color: Color,
@@ -63,7 +63,7 @@ plan! {
         step page = List { key };
         step color: Color = page.items[0].labels[0].color;
         step reds: Vec<u8> = if_any(page.items[0].issue_number);
-        step _label: Label = Label { name: page.items[0].labels[0].name, color: Color(color.0, 0, 0) };
+        step _label: Badge = Badge { name: page.items[0].labels[0].name, color: Color(color.0, 0, 0) };
         step _logins: Vec<Option<String>> = page.items[..].assignee?.login;
         reds
     }
