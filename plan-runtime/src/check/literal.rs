@@ -314,3 +314,35 @@ impl<'a, T> Deref for Takable<'a, T> {
         &self.0
     }
 }
+
+/// A value that an expression borrows, or takes if the value is an `Option` or a `Result`.
+pub struct TakableResult<'a, T>(Lent<'a, T>);
+
+/// Lends a value to a method that an `Option` or a `Result` has.
+pub const fn takable_result<T>(value: &T) -> TakableResult<'_, T> {
+    TakableResult(Lent(value))
+}
+
+macro_rules! takable_results {
+    ($([$($generics:ident),*] $result:ty;)*) => {$(
+        impl<$($generics: Clone),*> TakableResult<'_, $result> {
+            /// Returns a copy of the value, which the method can consume.
+            #[must_use]
+            pub fn plan_taken(&self) -> Box<$result> {
+                Box::new(self.0.0.clone())
+            }
+        }
+    )*};
+}
+
+takable_results! {
+    [T] Option<T>;
+    [T, E] Result<T, E>;
+}
+
+impl<'a, T> Deref for TakableResult<'a, T> {
+    type Target = Lent<'a, T>;
+    fn deref(&self) -> &Lent<'a, T> {
+        &self.0
+    }
+}

@@ -48,7 +48,7 @@ pub use json::{
 };
 pub use literal::{
     ComputedValue, IsValue, Literal, MayDereference, MayTake, Slot, ValueOf, arguments, literal,
-    slot, takable, value_of, witness,
+    slot, takable, takable_result, value_of, witness,
 };
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
 pub use run::{

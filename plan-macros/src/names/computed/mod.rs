@@ -246,13 +246,14 @@ fn owned(expr: &Expr, name: &Ident) -> Expr {
     Expr::Verbatim(quote_spanned!(end=> #path::owned #arguments))
 }
 
-/// What `expr` leads to, to be looked at or to be taken.
-fn taken(expr: &Expr, name: &Ident) -> Expr {
+/// Returns the value of `expr`, which this function of `check` lends.
+fn taken(expr: &Expr, name: &Ident, lender: &str) -> Expr {
     let (place, start, end) = borrowed(expr, name);
     let path = quote_spanned!(start=> *__plan);
+    let lender = Ident::new(lender, end);
     let mut arguments = Group::new(Delimiter::Parenthesis, place);
     arguments.set_span(end);
-    Expr::Verbatim(quote_spanned!(end=> #path::takable #arguments .plan_taken()))
+    Expr::Verbatim(quote_spanned!(end=> #path::#lender #arguments .plan_taken()))
 }
 
 /// A reference to what `expr` leads to, and where the expression begins and ends.

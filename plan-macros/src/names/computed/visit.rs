@@ -13,40 +13,47 @@ use syn::{
     Pat, Path, RangeLimits, Stmt, Token, UnOp,
 };
 
-/// Methods of the standard library that take what they are called on.
-fn consumes(method: &str) -> bool {
+/// Returns the function of `check` that lends the receiver of a method with the name of a consuming method of the standard library.
+fn lender(method: &str) -> Option<&'static str> {
+    /// Methods of an `Option` or a `Result`. A type of the application may have borrowing methods with these names.
+    const OF_RESULTS: &[&str] = &[
+        "err",
+        "expect_err",
+        "inspect",
+        "inspect_err",
+        "is_err_and",
+        "is_ok_and",
+        "ok",
+        "unzip",
+    ];
     const NAMES: &[&str] = &[
         "and",
         "and_then",
         "clamp",
-        "err",
         "expect",
-        "expect_err",
         "filter",
         "flatten",
-        "inspect",
-        "inspect_err",
         "into",
-        "is_err_and",
         "is_none_or",
-        "is_ok_and",
         "is_some_and",
         "map",
         "max",
         "min",
-        "ok",
         "or",
         "or_else",
         "transpose",
         "try_into",
-        "unzip",
         "xor",
         "zip",
     ];
     const STARTS: &[&str] = &["into_", "map_", "ok_or", "unwrap"];
     let starts = STARTS.iter().any(|start| method.starts_with(start));
     // `into_iter` goes through what is borrowed, too.
-    NAMES.contains(&method) || starts && method != "into_iter"
+    if NAMES.contains(&method) || starts && method != "into_iter" {
+        Some("takable")
+    } else {
+        OF_RESULTS.contains(&method).then_some("takable_result")
+    }
 }
 
 /// Whether an operator takes its operands: those of a comparison are only looked at, and so are numbers.
@@ -177,10 +184,15 @@ impl Finder<'_> {
 
     /// Visits what may be looked at, or taken.
     pub(super) fn visit_taken(&mut self, expr: &mut Expr) {
+        self.visit_lent(expr, "takable");
+    }
+
+    /// Visits a value that this function of `check` lends.
+    fn visit_lent(&mut self, expr: &mut Expr, lender: &str) {
         let name = self.plans_root(expr);
         self.visit_inside(expr);
         if let Some(name) = name {
-            *expr = taken(expr, &name);
+            *expr = taken(expr, &name, lender);
         }
     }
 
@@ -301,9 +313,9 @@ impl Finder<'_> {
                 self.visit_inside(&mut field.base);
             }
             Expr::MethodCall(call) => {
-                if consumes(&text_of(&call.method)) {
+                if let Some(lender) = lender(&text_of(&call.method)) {
                     let is_plans = self.plans_root(&call.receiver).is_some();
-                    self.visit_taken(&mut call.receiver);
+                    self.visit_lent(&mut call.receiver, lender);
                     if is_plans {
                         *call.receiver = in_parens(&call.receiver, call.dot_token.spans[0]);
                     }

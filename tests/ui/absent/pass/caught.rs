@@ -1,7 +1,8 @@
 #[path = "../../tools.rs"]
 mod tools;
 
-use plan_runtime::{Failure, plan};
+use plan_runtime::{Failure, plan, tool};
+use serde::{Deserialize, Serialize};
 use tools::*;
 
 plan! {
@@ -23,6 +24,67 @@ plan! {
     }
 }
 
+/// A type without `Clone`.
+#[derive(Serialize, Deserialize)]
+struct Answer {
+    text: String,
+}
+
+/// A type with `Clone`.
+#[derive(Clone, Serialize, Deserialize)]
+struct Copied {
+    text: String,
+}
+
+macro_rules! borrow {
+    ($($name:ident),*) => {$(
+        impl $name {
+            fn ok(&self) -> bool {
+                self.text.is_empty()
+            }
+
+            fn err(&self) -> Option<&str> {
+                Some(&self.text)
+            }
+
+            fn inspect(&self) -> &str {
+                &self.text
+            }
+
+            fn unzip(&self) -> (&str, usize) {
+                (&self.text, self.text.len())
+            }
+        }
+    )*};
+}
+
+borrow!(Answer, Copied);
+
+#[tool]
+async fn ask(text: String) -> plan_runtime::Result<Answer> {
+    Ok(Answer { text })
+}
+
+#[tool]
+async fn copy(text: String) -> plan_runtime::Result<Copied> {
+    Ok(Copied { text })
+}
+
+plan! {
+    Methods(text: String) {
+        step answer = Ask { text };
+        step _ok: bool = !answer.ok();
+        step _err: String = { let it = answer.err(); it.unwrap_or_default().to_owned() };
+        step _inspect: usize = { let it = answer.inspect(); it.len() };
+        step _unzip: usize = { let (text, size) = answer.unzip(); text.len() + size };
+        step copied = Copy { text };
+        step _ok_of_copied: bool = !copied.ok();
+        step _err_of_copied: String = { let it = copied.err(); it.unwrap_or_default().to_owned() };
+        step _inspect_copied: usize = { let it = copied.inspect(); it.len() };
+        step _unzip_copied: usize = { let (text, size) = copied.unzip(); text.len() + size };
+    }
+}
+
 fn main() {
-    let _ = Plan::PLAN;
+    let _ = (Plan::PLAN, Methods::PLAN);
 }
