@@ -136,9 +136,9 @@ impl Scope<'_> {
                 for name in &step.after {
                     if let Some(source) = names.own(self.scope, name) {
                         self.refers(Some(step), name, source, report);
-                        self.waits_for_work(step, name, source, report);
                     }
                 }
+                self.waits_for_work(step, report);
                 continue;
             };
             let undone = match names.own(self.scope, name) {
@@ -215,26 +215,35 @@ impl Scope<'_> {
         }
     }
 
-    /// Reports the name of a work step in the `#[after(…)]` of an always step that does not read it.
-    fn waits_for_work(&self, by: &Step, name: &Ident, source: Source, report: &mut Report) {
-        let is_work = |to: usize| matches!(self.steps[to].role, Role::Work);
-        let is_read = || by.mentions.iter().any(|mention| mention.source == source);
-        if !matches!(by.role, Role::Always) || !self.place(source).is_some_and(is_work) || is_read()
-        {
+    /// Reports the names of work steps in the `#[after(…)]` of an always step that does not read these steps.
+    fn waits_for_work(&self, by: &Step, report: &mut Report) {
+        if !matches!(by.role, Role::Always) {
             return;
         }
-        let text = text_of(name);
-        let remove = match by.after.len() {
-            1 => format!("`#[after({text})]`"),
-            _ => format!("`{text}` from `#[after(…)]`"),
+        let is_work = |to: usize| matches!(self.steps[to].role, Role::Work);
+        let is_read = |source| by.mentions.iter().any(|mention| mention.source == source);
+        let is_pointless = |name: &&Ident| {
+            let source = self.names.own(self.scope, name);
+            source.is_some_and(|source| self.place(source).is_some_and(is_work) && !is_read(source))
         };
-        report.error(
-            name,
-            format!(
-                "an always step runs after `{text}` anyway\n\
-                 help: remove {remove}, which may name other always steps"
-            ),
-        );
+        let pointless: Vec<&Ident> = by.after.iter().filter(is_pointless).collect();
+        let mut report = |at: &Ident, names: &str, remove: &str| {
+            let message = format!("an always step runs after {names} anyway");
+            let help = format!("help: remove {remove}, which may name other always steps");
+            report.error(at, format!("{message}\n{help}"));
+        };
+        if let Some(first) = pointless.first()
+            && pointless.len() == by.after.len()
+        {
+            let texts: Vec<String> = pointless.iter().map(|name| text_of(name)).collect();
+            let names: Vec<String> = texts.iter().map(|text| format!("`{text}`")).collect();
+            let attribute = format!("`#[after({})]`", texts.join(", "));
+            return report(first, &names.join(" and "), &attribute);
+        }
+        for name in pointless {
+            let name_text = format!("`{}`", text_of(name));
+            report(name, &name_text, &format!("{name_text} from `#[after(…)]`"));
+        }
     }
 
     /// What is wrong with a name in a step that undoes none, or in the output.
