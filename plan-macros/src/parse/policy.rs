@@ -253,24 +253,32 @@ pub(super) fn check_body(policy: &Policy, role: &Role, body: &Body, report: &mut
     }
     check_rounds(policy, body, report);
     if !matches!(body, Body::For(_) | Body::Broken(_)) {
-        let each = match &policy.optional {
-            Optional::Each(at) => Some((
-                *at,
-                "`#[optional(each)]` is for the elements of a `for`\nhelp: write `#[optional]`",
-            )),
+        let optional = match &policy.optional {
+            Optional::Each(at) => Some((*at, "optional(each)", "\nhelp: write `#[optional]`")),
             _ => None,
         };
-        let concurrency = policy
-            .concurrency
-            .map(|(at, _)| at)
-            .or(policy.elements)
-            .map(|at| (at, "`#[concurrency]` is for the elements of a `for`"));
+        let limit = policy.concurrency.map(|(at, _)| at).or(policy.elements);
+        let limit = limit.map(|at| (at, "concurrency", ""));
         let caught = match policy.catch {
-            Catch::Each(at) => Some((at, "`#[catch(each)]` needs a `for`\nhelp: write `#[catch]`")),
+            Catch::Each(at) => Some((at, "catch(each)", "\nhelp: write `#[catch]`")),
             _ => None,
         };
-        for (at, message) in each.into_iter().chain(caught).chain(concurrency) {
-            report.error_at(at, message);
+        let is_around_for = is_around_for(body);
+        for (at, name, help) in optional.into_iter().chain(caught).chain(limit) {
+            let message = match name {
+                "catch(each)" => format!("`#[{name}]` needs a `for`"),
+                _ => format!("`#[{name}]` is for the elements of a `for`"),
+            };
+            let written = if name == "concurrency" {
+                "concurrency(…)"
+            } else {
+                name
+            };
+            let step = format!(
+                "\nhelp: put the `for` in a block, as a step with this attribute: `{{ #[{written}] step each = for …; each }}`"
+            );
+            let help = if is_around_for { &*step } else { help };
+            report.error_at(at, format!("{message}{help}"));
         }
     }
     if let (Body::Compute(_), Some(at)) = (body, policy.tries) {
@@ -278,6 +286,15 @@ pub(super) fn check_body(policy: &Policy, role: &Role, body: &Body, report: &mut
             at,
             "a computed step calls no tool, so there is nothing to retry or to wait for",
         );
+    }
+}
+
+/// Returns `true` for an `if` with a `for` in a branch.
+fn is_around_for(body: &Body) -> bool {
+    let is_for = |body: &Body| matches!(body, Body::For(_)) || is_around_for(body);
+    match body {
+        Body::If(branches) => branches.iter().any(|branch| is_for(&branch.body)),
+        _ => false,
     }
 }
 
