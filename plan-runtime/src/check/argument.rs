@@ -299,8 +299,8 @@ outcomes! {
 /// A place that takes the list `T` of the `Result`s of a step with `#[catch(each)]`.
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `{T}`: each element may have failed",
-    label = "write `[..]?` after this",
-    note = "`[..]?` takes the value of each element and fails if an element failed; `[..].ok()?` and `[..].err()?` give a list of `Option`s"
+    label = "this is a list of `Result`s",
+    note = "where a list is expected, write `[..]?` after this: `[..]?` takes the value of each element and fails if an element failed; `[..].ok()?` and `[..].err()?` give a list of `Option`s"
 )]
 pub trait TakesOutcomes<K, T, How>: Sized {
     /// The value in its place.
