@@ -142,6 +142,25 @@ fn a_secret_that_is_given_to_a_plan_is_secret_inside() {
 }
 
 #[test]
+fn a_secret_is_secret_in_the_steps_after_a_block() {
+    let plan = plan! {
+        step token = LogIn { user: "sarah" };
+        step block = { step length = Count { text: token.user }; length };
+        step each = for n in 0..2_u64 { step length = Count { text: token.user }; n + length };
+        step after = Count { text: token.text };
+        (block, each, after)
+    };
+    let log = Arc::new(Log::default());
+    let run = plan.run(&()).gate(log.clone()).capture_arguments(true);
+    let (output, report) = smol::block_on(run.with_report());
+    assert_eq!(output.unwrap(), (5, vec![5, 6], 7));
+    let shown = format!("{report} {report:?} {} {}", report.to_html(), log.text());
+    assert!(!shown.contains(MARKER), "{shown}");
+    let line = r#"after: count {"text":"(secret)"}"#;
+    assert!(log.text().contains(line), "{}", log.text());
+}
+
+#[test]
 fn what_fails_in_a_plan_does_not_say_the_secret_that_it_was_given() {
     let plan = plan! {
         step token = LogIn { user: "sarah" };
