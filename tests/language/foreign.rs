@@ -1,7 +1,7 @@
 //! Types of another crate, which has nothing to do with plans: as computed values, and with `#[shape(remote = …)]`.
 
 use crate::support::{Same, done, failed, pointers};
-use plan_renamed::issues::{Color, Issue, Label, Page, Session, User};
+use plan_renamed::issues::{Badge, Color, Issue, Page, Session, User};
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ struct IssueShape {
     author: User,
     #[serde(skip_serializing_if = "Option::is_none")]
     assignee: Option<User>,
-    labels: Vec<Label>,
+    labels: Vec<Badge>,
 }
 
 #[derive(Shape)]
@@ -27,8 +27,8 @@ pub struct UserShape {
 }
 
 #[derive(Shape)]
-#[shape(remote = "Label")]
-struct LabelShape {
+#[shape(remote = "Badge")]
+struct BadgeShape {
     #[serde(rename = "labelName")]
     name: String,
     color: Color,
@@ -94,7 +94,7 @@ pub async fn note(
 }
 
 #[tool]
-pub async fn paint(red: u8, whole: Color, label: Label) -> Result<u8> {
+pub async fn paint(red: u8, whole: Color, label: Badge) -> Result<u8> {
     Ok(red.max(whole.0).max(label.color.2))
 }
 
@@ -113,7 +113,7 @@ plan! {
             Note { text: "third", number, to: None, all: [] }
         };
         step list = for label in issue.labels { Note { text: label.name, number, to: None, all: [] } };
-        step red = Paint { red: issue.labels[0].color.0, whole: issue.labels[0].color, label: Label { name: issue.title, color: Color(1, 2, issue.labels[0].color.2) } };
+        step red = Paint { red: issue.labels[0].color.0, whole: issue.labels[0].color, label: Badge { name: issue.title, color: Color(1, 2, issue.labels[0].color.2) } };
         step names: Vec<String> = page.items[..].title;
         step computed: String = issue.title.to_uppercase() + issue.node();
         (vec![argument.clone(), text.clone(), condition.clone(), json!(list)], red, names, computed)

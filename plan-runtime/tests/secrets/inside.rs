@@ -146,7 +146,7 @@ fn a_secret_is_secret_in_the_steps_after_a_block() {
     let plan = plan! {
         step token = LogIn { user: "sarah" };
         step block = { step length = Count { text: token.user }; length };
-        step each = for n in 0..2_u64 { step length = Count { text: token.user }; n + length };
+        step each = for n in 0..2_u64 { step length = Count { text: token.user }; step sum: u64 = n + length; sum };
         step after = Count { text: token.text };
         (block, each, after)
     };
