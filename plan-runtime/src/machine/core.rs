@@ -1,7 +1,7 @@
 //! The state of a run.
 
 use super::desk::Desk;
-use super::ids::{RowId, RunId, ScopeId, Slot, StepId, Table};
+use super::ids::{RowId, RunId, ScopeId, StepId, StepSlot, Table};
 use super::loss::Cutoff;
 use super::ready::ReadySet;
 use super::state::ScopeRun;
@@ -50,7 +50,7 @@ impl Capacity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Todo {
     /// Start a step that is not plain.
-    Start(Slot),
+    Start(StepSlot),
     /// The phase of a scope may have ended.
     Scope(ScopeId),
     /// A scope is over.

@@ -18,7 +18,8 @@ pub struct Node {
     pub amounts: Amounts,
     /// The time limits and waits of the step.
     pub timing: Timing,
-    /// The steps of the same scope that must end before the step, as places in the scope.
+    /// The steps of the same scope that must end before the step, as places in the scope. Work waits for work, and an always step for always steps. All work comes before
+    /// undo steps and always steps.
     pub after: Vec<usize>,
 }
 
@@ -34,16 +35,16 @@ pub enum NodeBody {
     /// A body for each element of a list.
     For(Box<NodeBody>),
     /// Rounds, one after the other.
-    Loop(Block),
+    Loop(NodeBlock),
     /// A block.
-    Block(Block),
+    Block(NodeBlock),
     /// A call of the plan with this place in the list of plans.
     Plan(usize),
 }
 
 /// A scope: its steps, and whether its value has to be made once the work has succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Block {
+pub struct NodeBlock {
     /// The steps.
     pub steps: Nodes,
     /// `true` if the driver makes the value of the scope after the work. A value that cannot be made fails the scope.
@@ -146,7 +147,7 @@ impl Node {
     }
 }
 
-impl Block {
+impl NodeBlock {
     /// Returns a scope of these steps.
     pub const fn new(steps: Nodes) -> Self {
         Self {

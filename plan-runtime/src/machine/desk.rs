@@ -1,8 +1,8 @@
 //! The calls, waits, timers and questions that a driver has.
 
-use super::event::{Command, Pause, Question, StepPlace};
+use super::event::{Command, Inquiry, Pause, StepPlace};
 use super::ids::{CallId, RunId};
-use super::rows::{Asked, Asks, CallKind, CallRow, Calls, NO_ATTEMPT};
+use super::rows::{Asks, CallKind, CallRow, CallTable, NO_ATTEMPT, OpenAsk};
 use super::state::{Doing, Fate, Runs};
 use super::tables::{StepBody, Tables};
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ pub(super) struct Desk<'p> {
     /// Calls that run.
     pub(super) calling: u32,
     pub(super) runs: Runs,
-    pub(super) calls: Calls,
+    pub(super) calls: CallTable,
     pub(super) asks: Asks,
     /// Calls of steps that are not plain, which may start.
     pub(super) starts: VecDeque<CallId>,
@@ -27,7 +27,7 @@ impl<'p> Desk<'p> {
             tables,
             calling: 0,
             runs: Runs::default(),
-            calls: Calls::default(),
+            calls: CallTable::default(),
             asks: Asks::default(),
             starts: VecDeque::new(),
             out: VecDeque::new(),
@@ -35,7 +35,7 @@ impl<'p> Desk<'p> {
     }
 
     /// Asks the driver something about a step.
-    pub(super) fn ask(&mut self, run: RunId, asked: Asked) {
+    pub(super) fn ask(&mut self, run: RunId, asked: OpenAsk) {
         let it = &mut self.runs.rows[run];
         it.asking += 1;
         let mut place = StepPlace {
@@ -44,20 +44,20 @@ impl<'p> Desk<'p> {
             attempt: 1,
         };
         let question = match asked {
-            Asked::Body { body, .. } => {
+            OpenAsk::Body { body, .. } => {
                 let number = body.0 - self.tables.colds[it.cold].body.0;
                 match self.tables.bodies[body] {
-                    StepBody::For(_) => Question::List(place, number),
-                    _ => Question::Branch(place, number),
+                    StepBody::For(_) => Inquiry::List(place, number),
+                    _ => Inquiry::Branch(place, number),
                 }
             }
-            Asked::Again { attempt, .. } => {
+            OpenAsk::Again { attempt, .. } => {
                 let tried = &it.tries[attempt as usize];
                 place.attempt = tried.number;
-                Question::Again(place, it.place(tried.element))
+                Inquiry::Again(place, it.place(tried.element))
             }
-            Asked::Amounts(_) => Question::Amounts(place),
-            Asked::Output(scope) => Question::Output(scope),
+            OpenAsk::Amounts(_) => Inquiry::Amounts(place),
+            OpenAsk::Output(scope) => Inquiry::Output(scope),
         };
         let ask = self.asks.open(asked);
         self.out.push_back(Command::Evaluate(ask, question));

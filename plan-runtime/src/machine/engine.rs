@@ -2,15 +2,15 @@
 
 use super::core::{Capacity, Core, Over, Reaction, Settings, Todo};
 use super::desk::Desk;
-use super::event::{CallError, Command, Ending, Event, StepPlace};
-use super::ids::{CallId, RowId, ScopeId, Slot, Table};
+use super::event::{CallEnd, CallError, Command, Event, StepPlace};
+use super::ids::{CallId, RowId, ScopeId, StepSlot, Table};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Fault, FaultDuty, Loss, Reason};
 use super::ready::ReadySet;
 use super::rows::{COLD_CALLS, CallKind};
 use super::state::Doing;
 use super::tables::Tables;
-use super::view::View;
+use super::view::MachineView;
 use super::word::StepStatus;
 use std::collections::VecDeque;
 
@@ -81,7 +81,9 @@ impl<'p> Machine<'p> {
     #[inline]
     pub fn handle(&mut self, event: Event) {
         match event {
-            Event::Ended(CallId(slot), Ending::Done) if slot < COLD_CALLS => self.plain_ended(slot),
+            Event::Ended(CallId(slot), CallEnd::Done) if slot < COLD_CALLS => {
+                self.plain_ended(slot)
+            }
             _ => self.handle_cold(event),
         }
     }
@@ -101,7 +103,7 @@ impl<'p> Machine<'p> {
         scope.open -= 1;
         let mut is_cold = scope.open == 0;
         if !scope.is_stopping {
-            for reader in core.tables.readers(scope.step(Slot(slot))) {
+            for reader in core.tables.readers(scope.step(StepSlot(slot))) {
                 let slot = scope.slot(*reader);
                 let hot = &mut core.hot[slot.index()];
                 hot.waiting -= 1;
@@ -146,7 +148,7 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn start_plain(&mut self, slot: Slot) -> Command {
+    fn start_plain(&mut self, slot: StepSlot) -> Command {
         let core = &mut self.core;
         core.desk.calling += 1;
         let hot = &mut core.hot[slot.index()];
@@ -240,8 +242,8 @@ impl<'p> Machine<'p> {
     }
 
     /// Returns a look at the run.
-    pub fn view(&self) -> View<'_, 'p> {
-        View {
+    pub fn view(&self) -> MachineView<'_, 'p> {
+        MachineView {
             lookup: Lookup(&self.core),
         }
     }
@@ -258,8 +260,8 @@ impl<'p> Machine<'p> {
         self.recycle();
         let core = &mut self.core;
         match event {
-            Event::Ended(CallId(slot), Ending::Failed(error)) if slot < COLD_CALLS => {
-                self.plain_failed(Slot(slot), error);
+            Event::Ended(CallId(slot), CallEnd::Failed(error)) if slot < COLD_CALLS => {
+                self.plain_failed(StepSlot(slot), error);
             }
             Event::Ended(call, ending) => self.call_ended(call, ending),
             Event::Fired(timer) => core.fired(timer),
@@ -271,7 +273,7 @@ impl<'p> Machine<'p> {
         self.work_off();
     }
 
-    fn plain_failed(&mut self, slot: Slot, error: CallError) {
+    fn plain_failed(&mut self, slot: StepSlot, error: CallError) {
         let core = &mut self.core;
         let hot = core.hot[slot.index()];
         if !hot.is_running() {
@@ -292,7 +294,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A call or a wait of a step that is not plain has ended.
-    fn call_ended(&mut self, call: CallId, ending: Ending) {
+    fn call_ended(&mut self, call: CallId, ending: CallEnd) {
         let core = &mut self.core;
         let Some(row) = core.desk.calls.get(call) else {
             return;
@@ -309,8 +311,8 @@ impl<'p> Machine<'p> {
         debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
         core.desk.calls.close(call);
         let result = match ending {
-            Ending::Done => Ok(()),
-            Ending::Failed(CallError { error, transient }) => {
+            CallEnd::Done => Ok(()),
+            CallEnd::Failed(CallError { error, transient }) => {
                 let tried = &it.tries[row.attempt as usize];
                 let reason = Reason::Error(error);
                 let lookup = Lookup(core);

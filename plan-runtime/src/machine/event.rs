@@ -1,15 +1,15 @@
 //! Events and commands.
 
 use super::describe::Amounts;
-use super::ids::{CallId, ErrorId, ScopeId, Slot, StepId};
+use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 
 /// An event in a run, which a driver hands to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A call or a wait has ended.
-    Ended(CallId, Ending),
+    Ended(CallId, CallEnd),
     /// A question has its answer. The machine ignores an answer that no longer matters.
-    Answered(Ask, Reply),
+    Answered(Ask, AskReply),
     /// The time of a timer is over.
     Fired(CallId),
     /// The run was cancelled.
@@ -22,7 +22,7 @@ pub enum Event {
 
 /// The end of a call or a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum CallEnd {
     /// The call has its output, or the wait its value.
     Done,
     /// The call or the wait has failed.
@@ -40,7 +40,7 @@ pub struct CallError {
 
 /// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum AskReply {
     /// The number that the question asks for.
     Number(u32),
     /// The amounts of a step.
@@ -64,7 +64,7 @@ pub enum Command {
     /// Wait for a value from outside.
     Await(CallId, StepPlace),
     /// Find out a number. Other events may come before the answer.
-    Evaluate(Ask, Question),
+    Evaluate(Ask, Inquiry),
     /// Start a timer.
     Sleep(CallId, Pause, StepPlace),
     /// Drop a call, a wait or a timer. The driver hands over no event of the call after this command. The call may have ended in the meantime.
@@ -79,14 +79,14 @@ pub struct StepPlace {
     /// The step.
     pub step: StepId,
     /// The place in the arena, for the output.
-    pub slot: Slot,
+    pub slot: StepSlot,
     /// The number of the attempt, from 1 on.
     pub attempt: u32,
 }
 
 /// A question about the plan's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum Inquiry {
     /// The number of the branch to take, from 1 on, or 0 for none. The second field is the number of the `if` among the bodies of the step, in the order of the source.
     Branch(StepPlace, u32),
     /// The length of a list. The second field is the number of the `for` among the bodies of the step.

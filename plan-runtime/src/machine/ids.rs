@@ -36,7 +36,7 @@ ids! {
     pub struct StepId;
 
     /// A place in the arena of steps: one run of a step. A driver keeps the output of a step at its slot.
-    pub struct Slot;
+    pub struct StepSlot;
 
     /// The run of a scope: of a plan, a block, an element or a round.
     pub struct ScopeId;

@@ -19,15 +19,15 @@
 //! A step is plain if it is a call with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
 //!
 //! ```
-//! # use plan_runtime::machine::{Block, Command, Ending, Event, Machine, Node, Reaction, Tables};
+//! # use plan_runtime::machine::{NodeBlock, Command, CallEnd, Event, Machine, Node, Reaction, Tables};
 //! let steps = vec![Node::call(0, vec![]), Node::call(1, vec![0])];
-//! let tables = Tables::new(&[Block::new(steps)])?;
+//! let tables = Tables::new(&[NodeBlock::new(steps)])?;
 //! let mut machine = Machine::new(&tables, Reaction::Stop, 64);
 //! let mut calls = Vec::new();
 //! while let Some(command) = machine.next(true) {
 //!     if let Command::Start(call, place) = command {
 //!         calls.push(tables.label(place.step));
-//!         machine.handle(Event::Ended(call, Ending::Done));
+//!         machine.handle(Event::Ended(call, CallEnd::Done));
 //!     }
 //! }
 //! assert_eq!(calls, [0, 1]);
@@ -54,11 +54,11 @@ mod view;
 mod word;
 
 pub use self::core::{Capacity, Reaction};
-pub use describe::{Amounts, Block, Duty, Node, NodeBody, Nodes, Recovery, Timing};
+pub use describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
 pub use engine::Machine;
-pub use event::{Ask, CallError, Command, Ending, Event, Pause, Question, Reply, StepPlace};
-pub use ids::{CallId, ErrorId, ScopeId, Slot, StepId};
+pub use event::{Ask, AskReply, CallEnd, CallError, Command, Event, Inquiry, Pause, StepPlace};
+pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason, Trail, TrailPart};
 pub use tables::{BadNodes, Tables};
-pub use view::{Tried, View};
+pub use view::{MachineView, Tried};
 pub use word::StepStatus;

@@ -1,6 +1,6 @@
 //! The plain steps that may start. The step with the lowest slot starts first.
 
-use super::ids::Slot;
+use super::ids::StepSlot;
 
 const EMPTY: u32 = u32::MAX;
 
@@ -45,7 +45,7 @@ impl ReadySet {
     }
 
     #[inline]
-    pub(super) fn insert(&mut self, Slot(slot): Slot) {
+    pub(super) fn insert(&mut self, StepSlot(slot): StepSlot) {
         if self.first == EMPTY && self.others == 0 {
             self.first = slot;
         } else if slot < self.first && self.first != EMPTY {
@@ -84,11 +84,11 @@ impl ReadySet {
     }
 
     /// The lowest slot.
-    pub(super) fn peek(&self) -> Option<Slot> {
+    pub(super) fn peek(&self) -> Option<StepSlot> {
         if self.first != EMPTY {
-            return Some(Slot(self.first));
+            return Some(StepSlot(self.first));
         }
-        (self.others > 0).then(|| Slot(self.lowest() as u32))
+        (self.others > 0).then(|| StepSlot(self.lowest() as u32))
     }
 
     #[inline]
@@ -102,20 +102,20 @@ impl ReadySet {
 
     /// Takes the lowest slot.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Slot> {
+    pub(super) fn pop(&mut self) -> Option<StepSlot> {
         if self.first != EMPTY {
-            return Some(Slot(std::mem::replace(&mut self.first, EMPTY)));
+            return Some(StepSlot(std::mem::replace(&mut self.first, EMPTY)));
         }
         if self.others == 0 {
             return None;
         }
         let at = self.lowest();
         self.unset(at);
-        Some(Slot(at as u32))
+        Some(StepSlot(at as u32))
     }
 
     /// Returns whether the slot was in the set.
-    pub(super) fn remove(&mut self, Slot(slot): Slot) -> bool {
+    pub(super) fn remove(&mut self, StepSlot(slot): StepSlot) -> bool {
         if self.first == slot {
             self.first = EMPTY;
             return true;
@@ -131,7 +131,7 @@ impl ReadySet {
 
 #[cfg(test)]
 mod tests {
-    use super::{ReadySet, Slot};
+    use super::{ReadySet, StepSlot};
     use std::collections::BTreeSet;
 
     /// The set does the same as an ordered set, with random slots, while it grows.
@@ -142,7 +142,7 @@ mod tests {
         for turn in 0..20_000_usize {
             let slots = 1 + turn;
             ready.grow(slots);
-            let slot = Slot(random.u32(..slots as u32));
+            let slot = StepSlot(random.u32(..slots as u32));
             match random.u8(..5) {
                 0 => assert_eq!(ready.remove(slot), expected.remove(&slot)),
                 1 | 2 => assert_eq!(ready.pop(), expected.pop_first()),

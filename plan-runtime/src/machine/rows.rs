@@ -32,7 +32,7 @@ pub(super) const NO_ATTEMPT: u32 = u32::MAX;
 
 /// A row of the table of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CallState {
+enum RowState {
     Free,
     Open(CallRow),
     /// The machine ignores the call. A command that drops the call may be in the queue.
@@ -43,14 +43,14 @@ enum CallState {
 
 /// The calls, waits and timers of the steps that are not plain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Calls {
-    rows: Vec<CallState>,
+pub(super) struct CallTable {
+    rows: Vec<RowState>,
     free: Vec<u32>,
     /// Rows that become free as soon as the driver has taken all commands. A command may drop the call.
     closed: Vec<u32>,
 }
 
-impl Calls {
+impl CallTable {
     /// Adds a call, unless there are too many.
     pub(super) fn open(&mut self, row: CallRow, most: u32) -> Option<CallId> {
         self.add(row, most.min(COLD_CALLS >> TIMERS))
@@ -63,26 +63,26 @@ impl Calls {
 
     fn add(&mut self, row: CallRow, most: u32) -> Option<CallId> {
         if let Some(at) = self.free.pop() {
-            self.rows[at as usize] = CallState::Open(row);
+            self.rows[at as usize] = RowState::Open(row);
             return Some(CallId(COLD_CALLS | at));
         }
         let at = u32::try_from(self.rows.len()).ok();
         let at = at.filter(|at| *at < most)?;
-        self.rows.push(CallState::Open(row));
+        self.rows.push(RowState::Open(row));
         Some(CallId(COLD_CALLS | at))
     }
 
     pub(super) fn get(&self, call: CallId) -> Option<CallRow> {
         let at = call.0.checked_sub(COLD_CALLS)?;
         match self.rows.get(at as usize) {
-            Some(CallState::Open(row)) => Some(*row),
+            Some(RowState::Open(row)) => Some(*row),
             _ => None,
         }
     }
 
     /// Has a timer belong to another attempt of its run.
     pub(super) fn move_to(&mut self, timer: CallId, attempt: u32) {
-        if let CallState::Open(row) = &mut self.rows[(timer.0 ^ COLD_CALLS) as usize] {
+        if let RowState::Open(row) = &mut self.rows[(timer.0 ^ COLD_CALLS) as usize] {
             row.attempt = attempt;
         }
     }
@@ -90,8 +90,8 @@ impl Calls {
     pub(super) fn close(&mut self, call: CallId) {
         let at = call.0 ^ COLD_CALLS;
         let row = &mut self.rows[at as usize];
-        if let CallState::Open(_) = row {
-            *row = CallState::Closed;
+        if let RowState::Open(_) = row {
+            *row = RowState::Closed;
             self.closed.push(at);
         }
     }
@@ -99,21 +99,21 @@ impl Calls {
     /// Returns `true` if the driver has to start a call. A closed call is not started, and not dropped.
     pub(super) fn tell(&mut self, call: CallId) -> bool {
         let row = &mut self.rows[(call.0 ^ COLD_CALLS) as usize];
-        if let CallState::Closed = row {
-            *row = CallState::Unknown;
+        if let RowState::Closed = row {
+            *row = RowState::Unknown;
         }
-        matches!(row, CallState::Open(_))
+        matches!(row, RowState::Open(_))
     }
 
     /// Returns `true` if the driver has started a call.
     pub(super) fn is_known(&self, call: CallId) -> bool {
         let row = call.0.checked_sub(COLD_CALLS);
-        row.is_none_or(|row| self.rows[row as usize] != CallState::Unknown)
+        row.is_none_or(|row| self.rows[row as usize] != RowState::Unknown)
     }
 
     pub(super) fn recycle(&mut self) {
         for at in &self.closed {
-            self.rows[*at as usize] = CallState::Free;
+            self.rows[*at as usize] = RowState::Free;
         }
         self.free.append(&mut self.closed);
     }
@@ -126,7 +126,7 @@ impl Calls {
 
 /// A question that has no answer yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum OpenAsk {
     Body {
         run: RunId,
         body: BodyId,
@@ -140,7 +140,7 @@ pub(super) enum Asked {
     Output(ScopeId),
 }
 
-impl Asked {
+impl OpenAsk {
     pub(super) fn run(&self) -> Option<RunId> {
         match self {
             Self::Body { run, .. } | Self::Again { run, .. } | Self::Amounts(run) => Some(*run),
@@ -151,12 +151,12 @@ impl Asked {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asks {
-    rows: Vec<(u32, Option<Asked>)>,
+    rows: Vec<(u32, Option<OpenAsk>)>,
     free: Vec<u32>,
 }
 
 impl Asks {
-    pub(super) fn open(&mut self, asked: Asked) -> Ask {
+    pub(super) fn open(&mut self, asked: OpenAsk) -> Ask {
         let at = self.free.pop().unwrap_or_else(|| {
             self.rows.push((0, None));
             (self.rows.len() - 1) as u32
@@ -175,7 +175,7 @@ impl Asks {
     }
 
     /// Takes a question that is to be answered.
-    pub(super) fn take(&mut self, ask: Ask) -> Option<Asked> {
+    pub(super) fn take(&mut self, ask: Ask) -> Option<OpenAsk> {
         if self.is_open(ask) {
             self.close(ask.row)
         } else {
@@ -183,7 +183,7 @@ impl Asks {
         }
     }
 
-    fn close(&mut self, at: u32) -> Option<Asked> {
+    fn close(&mut self, at: u32) -> Option<OpenAsk> {
         let (generation, row) = &mut self.rows[at as usize];
         // A row without a new generation is not used again.
         if let Some(next) = generation.checked_add(1) {
@@ -194,7 +194,7 @@ impl Asks {
     }
 
     /// Drops questions. Returns their number.
-    pub(super) fn drop_where(&mut self, is_dropped: impl Fn(&Asked) -> bool) -> u32 {
+    pub(super) fn drop_where(&mut self, is_dropped: impl Fn(&OpenAsk) -> bool) -> u32 {
         let mut dropped = 0;
         for at in 0..self.rows.len() {
             if self.rows[at].1.as_ref().is_some_and(&is_dropped) {

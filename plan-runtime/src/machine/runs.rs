@@ -2,11 +2,11 @@
 
 use super::core::{Core, Todo};
 use super::describe::{Amounts, Recovery};
-use super::event::{Ask, CallError, Reply};
-use super::ids::{BodyId, Id, RunId, Slot};
+use super::event::{Ask, AskReply, CallError};
+use super::ids::{BodyId, Id, RunId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Full, Loss, Reason};
-use super::rows::Asked;
+use super::rows::OpenAsk;
 use super::state::{Doing, Fate, RunFlags, StepRun, Try, WHOLE};
 use super::tables::StepBody;
 use super::word::StepStatus;
@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 impl Core<'_> {
     /// Starts a step that is not plain.
-    pub(super) fn start_run(&mut self, slot: Slot) {
+    pub(super) fn start_run(&mut self, slot: StepSlot) {
         let tables = self.tables;
         let hot = &mut self.hot[slot.index()];
         let scope = hot.scope();
@@ -77,7 +77,7 @@ impl Core<'_> {
         it.runs[cold.place() - first] = Some(run);
         self.todo.push_back(Todo::Run(run));
         if of.timing.amounts {
-            self.desk.ask(run, Asked::Amounts(run));
+            self.desk.ask(run, OpenAsk::Amounts(run));
         } else {
             self.enter(run, of.body, WHOLE);
         }
@@ -88,7 +88,7 @@ impl Core<'_> {
         let mut element = element;
         match self.tables.bodies[body] {
             StepBody::If(..) | StepBody::For(_) => {
-                return self.desk.ask(run, Asked::Body { run, body, element });
+                return self.desk.ask(run, OpenAsk::Body { run, body, element });
             }
             StepBody::Loop(_) => {
                 element = self.desk.runs.rows[run].add_element(element, 0);
@@ -100,7 +100,7 @@ impl Core<'_> {
     }
 
     /// Takes an answer, unless it does not matter any more.
-    pub(super) fn answered(&mut self, ask: Ask, reply: Reply) {
+    pub(super) fn answered(&mut self, ask: Ask, reply: AskReply) {
         let Some(asked) = self.desk.asks.take(ask) else {
             return;
         };
@@ -110,19 +110,19 @@ impl Core<'_> {
         }
         // A reply of another kind is as good as 0.
         let number = match reply {
-            Reply::Number(number) => Ok(number),
-            Reply::Amounts(_) => Ok(0),
-            Reply::Failed(error) => Err(error),
+            AskReply::Number(number) => Ok(number),
+            AskReply::Amounts(_) => Ok(0),
+            AskReply::Failed(error) => Err(error),
         };
         match asked {
-            Asked::Output(scope) => self.output_made(scope, reply),
-            Asked::Body { run, body, element } => self.body_answered(run, body, element, number),
-            Asked::Again { run, attempt } => self.round_ended(run, attempt, number),
-            Asked::Amounts(run) => {
+            OpenAsk::Output(scope) => self.output_made(scope, reply),
+            OpenAsk::Body { run, body, element } => self.body_answered(run, body, element, number),
+            OpenAsk::Again { run, attempt } => self.round_ended(run, attempt, number),
+            OpenAsk::Amounts(run) => {
                 let amounts = match reply {
-                    Reply::Amounts(amounts) => amounts,
-                    Reply::Number(_) => Amounts::DEFAULT,
-                    Reply::Failed(error) => return self.fail_value(run, WHOLE, error),
+                    AskReply::Amounts(amounts) => amounts,
+                    AskReply::Number(_) => Amounts::DEFAULT,
+                    AskReply::Failed(error) => return self.fail_value(run, WHOLE, error),
                 };
                 let it = &mut self.desk.runs.rows[run];
                 it.amounts = amounts;
@@ -324,7 +324,7 @@ impl Core<'_> {
     /// Starts nothing more of a step: waits end, and no attempt follows another.
     pub(super) fn stop_run(&mut self, run: RunId) {
         // The condition of a loop is still asked after its round.
-        let is_start = |it: &Asked| it.run() == Some(run) && !matches!(it, Asked::Again { .. });
+        let is_start = |it: &OpenAsk| it.run() == Some(run) && !matches!(it, OpenAsk::Again { .. });
         let it = &mut self.desk.runs.rows[run];
         if it.is.ended {
             return;

@@ -1,11 +1,11 @@
 //! Scopes: their work, then their undo steps, then their always steps.
 
 use super::core::{Core, Over, Reaction, Todo};
-use super::event::{CallError, Command, Question, Reply};
-use super::ids::{CallId, RowId, ScopeId, Slot, StepId};
+use super::event::{AskReply, CallError, Command, Inquiry};
+use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
-use super::rows::Asked;
+use super::rows::OpenAsk;
 use super::state::{Doing, Fate, Owner, Phase, ScopeRun};
 use super::word::StepStatus;
 
@@ -46,7 +46,7 @@ impl Core<'_> {
             }
             self.hot.extend(start.iter().map(|it| it.within(scope)));
             self.ready.grow(self.hot.len());
-            let it = ScopeRun::new(row, of.first, Slot(base as u32), owner);
+            let it = ScopeRun::new(row, of.first, StepSlot(base as u32), owner);
             (scope, it)
         };
         it.runs.clear();
@@ -70,7 +70,7 @@ impl Core<'_> {
         Ok(scope)
     }
 
-    fn make_ready(&mut self, slot: Slot) {
+    fn make_ready(&mut self, slot: StepSlot) {
         if self.hot[slot.index()].is_plain() {
             self.ready.insert(slot);
         } else {
@@ -82,7 +82,7 @@ impl Core<'_> {
     pub(super) fn finish_step(
         &mut self,
         scope: ScopeId,
-        slot: Slot,
+        slot: StepSlot,
         status: StepStatus,
         loss: Option<Loss>,
     ) {
@@ -205,7 +205,9 @@ impl Core<'_> {
         let it = &mut self.scopes[scope];
         if it.phase == Phase::Output {
             it.phase = Phase::Work;
-            self.desk.asks.drop_where(|it| *it == Asked::Output(scope));
+            self.desk
+                .asks
+                .drop_where(|it| *it == OpenAsk::Output(scope));
         }
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
@@ -227,8 +229,8 @@ impl Core<'_> {
                     self.begin_undo(scope);
                 } else if self.tables.rows[it.row].has_output {
                     it.phase = Phase::Output;
-                    let ask = self.desk.asks.open(Asked::Output(scope));
-                    let question = Question::Output(scope);
+                    let ask = self.desk.asks.open(OpenAsk::Output(scope));
+                    let question = Inquiry::Output(scope);
                     self.desk.out.push_back(Command::Evaluate(ask, question));
                 } else {
                     self.begin_always(scope);
@@ -244,8 +246,8 @@ impl Core<'_> {
     }
 
     /// The driver has made the value of a scope, or has failed to.
-    pub(super) fn output_made(&mut self, scope: ScopeId, reply: Reply) {
-        let Reply::Failed(CallError { error, transient }) = reply else {
+    pub(super) fn output_made(&mut self, scope: ScopeId, reply: AskReply) {
+        let AskReply::Failed(CallError { error, transient }) = reply else {
             return self.begin_always(scope);
         };
         let fault = Fault {
@@ -376,7 +378,9 @@ impl Core<'_> {
         }
         let it = &mut self.scopes[scope];
         if it.phase == Phase::Output {
-            self.desk.asks.drop_where(|it| *it == Asked::Output(scope));
+            self.desk
+                .asks
+                .drop_where(|it| *it == OpenAsk::Output(scope));
         }
         it.has_failed |= matches!(it.phase, Phase::Work | Phase::Output);
         it.phase = Phase::Over;

@@ -1,7 +1,7 @@
 //! The parts of a run: its scopes, and the runs of steps that are not plain.
 
 use super::describe::Amounts;
-use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, Slot, StepId, Table};
+use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
 use super::loss::{Cutoff, Loss, Reason};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -49,7 +49,7 @@ pub(super) struct ScopeRun {
 }
 
 impl ScopeRun {
-    pub(super) fn new(row: RowId, first: u32, base: Slot, owner: Option<Owner>) -> Self {
+    pub(super) fn new(row: RowId, first: u32, base: StepSlot, owner: Option<Owner>) -> Self {
         Self {
             open: 0,
             shift: base.0.wrapping_sub(first),
@@ -69,12 +69,12 @@ impl ScopeRun {
     }
 
     #[inline]
-    pub(super) fn slot(&self, step: StepId) -> Slot {
-        Slot(step.0.wrapping_add(self.shift))
+    pub(super) fn slot(&self, step: StepId) -> StepSlot {
+        StepSlot(step.0.wrapping_add(self.shift))
     }
 
     #[inline]
-    pub(super) fn step(&self, slot: Slot) -> StepId {
+    pub(super) fn step(&self, slot: StepSlot) -> StepId {
         StepId(slot.0.wrapping_sub(self.shift))
     }
 
@@ -86,7 +86,7 @@ impl ScopeRun {
 
 /// An element or a round, as the element around it and its place there. `WHOLE` is no element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Element {
+pub(super) struct ElementRow {
     pub(super) around: u32,
     pub(super) place: u32,
 }
@@ -98,7 +98,7 @@ pub(super) const WHOLE: u32 = 0;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StepRun {
     pub(super) scope: ScopeId,
-    pub(super) slot: Slot,
+    pub(super) slot: StepSlot,
     pub(super) step: StepId,
     pub(super) cold: ColdId,
     pub(super) amounts: Amounts,
@@ -106,7 +106,7 @@ pub(super) struct StepRun {
     /// The last try whose row is free. Each leads to the next by its element.
     pub(super) free_try: Option<u32>,
     /// The element with the number `n` is at `n - 1`.
-    pub(super) elements: Vec<Element>,
+    pub(super) elements: Vec<ElementRow>,
     /// Bodies of elements that have not started.
     pub(super) queue: VecDeque<(BodyId, u32)>,
     /// Attempts that run or wait for their start, and questions that are open.
@@ -181,7 +181,7 @@ impl StepRun {
     pub(super) fn places(&self, mut element: u32) -> Vec<u32> {
         let mut places = Vec::new();
         while element != WHOLE {
-            let Element { around, place } = self.elements[element as usize - 1];
+            let ElementRow { around, place } = self.elements[element as usize - 1];
             places.push(place);
             element = around;
         }
@@ -196,7 +196,7 @@ impl StepRun {
     }
 
     pub(super) fn add_element(&mut self, around: u32, place: u32) -> u32 {
-        self.elements.push(Element { around, place });
+        self.elements.push(ElementRow { around, place });
         self.elements.len() as u32
     }
 

@@ -1,6 +1,6 @@
 //! A plan as flat tables. The steps of all scopes are numbered through, and the steps of one scope follow each other.
 
-use super::describe::{Amounts, Block, Duty, Node, NodeBody, Recovery, Timing};
+use super::describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Recovery, Timing};
 use super::ids::{BodyId, ColdId, Id, RowId, StepId, Table};
 use super::word::{Hot, StepStatus};
 use std::collections::VecDeque;
@@ -88,8 +88,14 @@ pub enum BadNodes {
     NoStep(u32),
     /// Steps of the scope of the step with this label wait for each other.
     Circle(u32),
+    /// The step of this label names a step that it cannot wait for: undo steps follow the order of the steps that they undo, and only always steps wait for always steps.
+    BadOrder(u32),
+    /// The undo step of this label undoes a step that another undo step undoes.
+    TwoUndos(u32),
     /// The step of this label has a loop for each element of a list. A block around the loop makes the loop a step of its own.
     ListedLoop(u32),
+    /// The step of this label has more lists and branches inside each other than [`BadNodes::DEPTH`].
+    TooDeep(u32),
     /// There are more steps, edges or scopes than ids.
     TooMany,
 }
@@ -105,6 +111,19 @@ impl fmt::Display for BadNodes {
                     "step {label} and others of its scope wait for each other"
                 )
             }
+            Self::BadOrder(label) => write!(
+                f,
+                "step {label} cannot wait for a step that it names: remove the name"
+            ),
+            Self::TwoUndos(label) => write!(
+                f,
+                "step {label} undoes a step that another step undoes: put both in one block"
+            ),
+            Self::TooDeep(label) => write!(
+                f,
+                "step {label} has more than {} lists and branches inside each other: put a block around the inner ones",
+                Self::DEPTH
+            ),
             Self::ListedLoop(label) => {
                 write!(
                     f,
@@ -118,17 +137,22 @@ impl fmt::Display for BadNodes {
 
 impl std::error::Error for BadNodes {}
 
+impl BadNodes {
+    /// The most lists and branches of a step inside each other.
+    pub const DEPTH: u32 = 64;
+}
+
 impl Tables {
     /// Creates the tables of the first plan. Each plan may call each plan, including itself.
     ///
     /// # Errors
     ///
     /// [`BadNodes`] if the description contradicts itself.
-    pub fn new(plans: &[Block]) -> Result<Self, BadNodes> {
+    pub fn new(plans: &[NodeBlock]) -> Result<Self, BadNodes> {
         if plans.is_empty() {
             return Err(BadNodes::NoPlan(0));
         }
-        let mut builder = Builder {
+        let mut builder = TablesBuilder {
             tables: Self::default(),
             plans: plans.len(),
             scopes: plans.iter().collect(),
@@ -237,28 +261,27 @@ fn number(number: usize) -> Result<u32, BadNodes> {
     }
 }
 
-/// A step has the rounds of one loop.
-fn has_listed_loop(body: &NodeBody, is_listed: bool) -> bool {
-    match body {
-        NodeBody::If(branches) => branches.iter().any(|it| has_listed_loop(it, is_listed)),
-        NodeBody::For(body) => has_listed_loop(body, true),
-        NodeBody::Loop(_) => is_listed,
-        NodeBody::Call | NodeBody::Await | NodeBody::Block(_) | NodeBody::Plan(_) => false,
-    }
+/// A place in the body of a step.
+#[derive(Clone, Copy)]
+struct BodyPlace {
+    row: RowId,
+    label: u32,
+    depth: u32,
+    is_listed: bool,
 }
 
-struct Builder<'d> {
+struct TablesBuilder<'d> {
     tables: Tables,
     /// The number of plans, whose rows come first.
     plans: usize,
     /// The scopes that have rows without steps.
-    scopes: VecDeque<&'d Block>,
+    scopes: VecDeque<&'d NodeBlock>,
     /// Scopes with the scopes right inside them.
     inside: Vec<(RowId, RowId)>,
 }
 
-impl<'d> Builder<'d> {
-    fn scope(&mut self, row: RowId, scope: &'d Block) -> Result<(), BadNodes> {
+impl<'d> TablesBuilder<'d> {
+    fn scope(&mut self, row: RowId, scope: &'d NodeBlock) -> Result<(), BadNodes> {
         let nodes = &scope.steps;
         let first = number(self.tables.hot.len())?;
         let step = |place: usize| StepId(first + place as u32);
@@ -295,10 +318,13 @@ impl<'d> Builder<'d> {
         of.can_undo = !of.undos.is_empty();
         let colds = number(self.tables.colds.rows.len())?;
         for (place, node) in nodes.iter().enumerate().filter(|it| !it.1.is_plain()) {
-            if has_listed_loop(&node.body, false) {
-                return Err(BadNodes::ListedLoop(node.label));
-            }
-            let body = self.body(row, &node.body)?;
+            let at = BodyPlace {
+                row,
+                label: node.label,
+                depth: 0,
+                is_listed: false,
+            };
+            let body = self.body(at, &node.body)?;
             self.tables.cold_steps.push(step(place));
             self.tables.colds.rows.push(Cold {
                 body,
@@ -331,12 +357,25 @@ impl<'d> Builder<'d> {
             self.tables.undos.push((StepId(undone), StepId(undo)));
             self.tables.hot[undone as usize].mark_undo();
         }
-        self.tables.undos[from..].sort_unstable();
+        let undos = &mut self.tables.undos[from..];
+        undos.sort_unstable();
+        if let Some(two) = undos.windows(2).find(|it| it[0].0 == it[1].0) {
+            let place = (two[1].1.0 - first) as usize;
+            return Err(BadNodes::TwoUndos(nodes[place].label));
+        }
         Ok(number(from)?..number(self.tables.undos.len())?)
     }
 
     /// Adds a body with those in it. The numbers of the bodies of a step follow the order of the source.
-    fn body(&mut self, row: RowId, node: &'d NodeBody) -> Result<BodyId, BadNodes> {
+    fn body(&mut self, at: BodyPlace, node: &'d NodeBody) -> Result<BodyId, BadNodes> {
+        if at.depth > BadNodes::DEPTH {
+            return Err(BadNodes::TooDeep(at.label));
+        }
+        let inside = BodyPlace {
+            depth: at.depth + 1,
+            is_listed: at.is_listed || matches!(node, NodeBody::For(_)),
+            ..at
+        };
         let body = BodyId(number(self.tables.bodies.rows.len())?);
         self.tables.bodies.rows.push(StepBody::Call);
         self.tables.bodies[body] = match node {
@@ -345,18 +384,20 @@ impl<'d> Builder<'d> {
             NodeBody::If(nodes) => {
                 let mut branches = Vec::with_capacity(nodes.len());
                 for node in nodes {
-                    branches.push(self.body(row, node)?);
+                    branches.push(self.body(inside, node)?);
                 }
                 let first = number(self.tables.branches.len())?;
                 self.tables.branches.append(&mut branches);
                 StepBody::If(first, number(nodes.len())?)
             }
-            NodeBody::For(node) => StepBody::For(self.body(row, node)?),
-            NodeBody::Loop(scope) => StepBody::Loop(self.inner(row, scope)?),
-            NodeBody::Block(scope) => StepBody::Scope(self.inner(row, scope)?),
+            NodeBody::For(node) => StepBody::For(self.body(inside, node)?),
+            // A step has the rounds of one loop.
+            NodeBody::Loop(_) if at.is_listed => return Err(BadNodes::ListedLoop(at.label)),
+            NodeBody::Loop(scope) => StepBody::Loop(self.inner(at.row, scope)?),
+            NodeBody::Block(scope) => StepBody::Scope(self.inner(at.row, scope)?),
             NodeBody::Plan(plan) if *plan < self.plans => {
                 let inner = RowId(number(*plan)?);
-                self.inside.push((row, inner));
+                self.inside.push((at.row, inner));
                 StepBody::Scope(inner)
             }
             NodeBody::Plan(plan) => return Err(BadNodes::NoPlan(*plan)),
@@ -365,7 +406,7 @@ impl<'d> Builder<'d> {
     }
 
     /// The row that an inner scope will have.
-    fn inner(&mut self, row: RowId, scope: &'d Block) -> Result<RowId, BadNodes> {
+    fn inner(&mut self, row: RowId, scope: &'d NodeBlock) -> Result<RowId, BadNodes> {
         // The scope that is being added has no row yet, and is no longer in line.
         let inner = RowId(number(row.place() + 1 + self.scopes.len())?);
         self.scopes.push_back(scope);
@@ -442,12 +483,12 @@ impl Edges {
         for node in nodes {
             for &need in &node.after {
                 let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
-                // Undo steps have the order of the steps that they undo, and always steps come after all work.
-                let is_edge = matches!(
-                    (before.duty, node.duty),
-                    (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always)
-                );
-                own.extend(is_edge.then_some(need));
+                match (before.duty, node.duty) {
+                    (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always) => own.push(need),
+                    // The other steps of a scope come after all work.
+                    (Duty::Work, Duty::Undo(_) | Duty::Always) => {}
+                    _ => return Err(BadNodes::BadOrder(node.label)),
+                }
             }
             own.sort_unstable();
             own.dedup();
@@ -462,7 +503,7 @@ impl Edges {
         }
     }
 
-    /// A step that waits for itself.
+    /// A step that waits for itself, if there is one.
     fn in_circle(&self, count: usize) -> Option<usize> {
         let waits = (0..count).map(|place| self.needs.of(place).len());
         let mut waits: Vec<usize> = waits.collect();
@@ -475,7 +516,13 @@ impl Edges {
                 }
             }
         }
-        waits.iter().position(|waits| *waits > 0)
+        let mut place = waits.iter().position(|waits| *waits > 0)?;
+        // A step behind a circle waits as well. The way from step to dependency ends on a circle.
+        for _ in 0..count {
+            let needs = self.needs.of(place).iter().copied();
+            place = needs.into_iter().find(|it| waits[*it] > 0).unwrap_or(place);
+        }
+        Some(place)
     }
 }
 

@@ -6,7 +6,7 @@ use super::event::{Command, StepPlace};
 use super::ids::{BodyId, CallId, RunId};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Full, Loss, Reason};
-use super::rows::{Asked, CallKind, CallRow, NO_ATTEMPT};
+use super::rows::{CallKind, CallRow, NO_ATTEMPT, OpenAsk};
 use super::state::{Doing, Fate, Owner, Try, WHOLE};
 use super::tables::StepBody;
 
@@ -110,7 +110,7 @@ impl Core<'_> {
                 let every = tried.every.take();
                 self.desk.drop_timers(run, attempt);
                 self.desk.runs.rows[run].tries[attempt as usize].every = every;
-                return self.desk.ask(run, Asked::Again { run, attempt });
+                return self.desk.ask(run, OpenAsk::Again { run, attempt });
             }
             Ok(()) => {
                 self.desk.drop_timers(run, attempt);

@@ -1,6 +1,6 @@
 //! A look at a run, for reports and for messages.
 
-use super::ids::{CallId, ScopeId, Slot, StepId};
+use super::ids::{CallId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Loss, Trail};
 use super::rows::{COLD_CALLS, NO_ATTEMPT};
@@ -10,7 +10,7 @@ use super::word::StepStatus;
 
 /// A look at the state of a run. The state of inner scopes that have ended is there only in a run that keeps everything.
 #[derive(Clone, Copy)]
-pub struct View<'m, 'p> {
+pub struct MachineView<'m, 'p> {
     pub(super) lookup: Lookup<'m, 'p>,
 }
 
@@ -25,7 +25,7 @@ pub struct Tried {
     pub inside: Option<ScopeId>,
 }
 
-impl<'p> View<'_, 'p> {
+impl<'p> MachineView<'_, 'p> {
     /// Returns the tables of the plan.
     pub fn tables(self) -> &'p Tables {
         self.lookup.0.tables
@@ -90,7 +90,7 @@ impl<'p> View<'_, 'p> {
         let core = self.lookup.0;
         if call.0 < COLD_CALLS {
             let scope = core.hot.get(call.index())?.scope();
-            let step = core.scopes[scope].step(Slot(call.0));
+            let step = core.scopes[scope].step(StepSlot(call.0));
             let mut trail = self.lookup.trail(scope, step);
             if let Some(last) = trail.0.last_mut() {
                 last.attempt = 1;

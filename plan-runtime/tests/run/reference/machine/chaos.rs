@@ -4,13 +4,13 @@
 use super::super::random::cases;
 use fastrand::Rng;
 use plan_runtime::machine::{
-    Amounts, Ask, Block, CallError, CallId, Capacity, Command, Duty, Ending, ErrorId, Event,
-    Machine, Node, NodeBody, Question, Reaction, Recovery, Reply, Tables, Timing,
+    Amounts, Ask, AskReply, CallEnd, CallError, CallId, Capacity, Command, Duty, ErrorId, Event,
+    Inquiry, Machine, Node, NodeBlock, NodeBody, Reaction, Recovery, Tables, Timing,
 };
 use std::collections::BTreeSet;
 
 /// Returns a scope of some steps, whose bodies have a depth.
-fn block(random: &mut Rng, depth: u32) -> Block {
+fn block(random: &mut Rng, depth: u32) -> NodeBlock {
     let mut steps: Vec<Node> = Vec::new();
     let work = random.usize(1..=3);
     for place in 0..work {
@@ -41,7 +41,7 @@ fn block(random: &mut Rng, depth: u32) -> Block {
         node.duty = Duty::Always;
         steps.push(attributes(random, node));
     }
-    Block {
+    NodeBlock {
         steps,
         has_output: random.u8(..4) == 0,
     }
@@ -104,7 +104,7 @@ struct Driver<'p> {
     timers: BTreeSet<CallId>,
     /// The calls and timers of the events since the last command. The machine may drop one of these.
     ended: BTreeSet<CallId>,
-    asks: Vec<(Ask, Question)>,
+    asks: Vec<(Ask, Inquiry)>,
     is_done: bool,
     log: Vec<(Event, usize)>,
 }
@@ -163,9 +163,9 @@ impl Driver<'_> {
             self.ended.insert(call);
             let fails = random.u8(..6) == 0;
             let ending = if fails {
-                Ending::Failed(error)
+                CallEnd::Failed(error)
             } else {
-                Ending::Done
+                CallEnd::Done
             };
             return Event::Ended(call, ending);
         }
@@ -177,9 +177,9 @@ impl Driver<'_> {
         let number = number - calls - self.timers.len();
         let (ask, question) = self.asks.swap_remove(number);
         let reply = match question {
-            _ if random.u8(..20) == 0 => Reply::Failed(error),
-            Question::Amounts(_) => Reply::Amounts(amounts(random)),
-            _ => Reply::Number(random.u32(..4)),
+            _ if random.u8(..20) == 0 => AskReply::Failed(error),
+            Inquiry::Amounts(_) => AskReply::Amounts(amounts(random)),
+            _ => AskReply::Number(random.u32(..4)),
         };
         Event::Answered(ask, reply)
     }

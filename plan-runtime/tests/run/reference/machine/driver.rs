@@ -1,8 +1,8 @@
 //! A driver that starts calls, timers and questions. A test ends them.
 
 use plan_runtime::machine::{
-    Ask, Block, CallError, CallId, Command, Duty, Ending, ErrorId, Event, Machine, Node, NodeBody,
-    Pause, Question, Reaction, Reason, Reply, Tables,
+    Ask, AskReply, CallEnd, CallError, CallId, Command, Duty, ErrorId, Event, Inquiry, Machine,
+    Node, NodeBlock, NodeBody, Pause, Reaction, Reason, Tables,
 };
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ pub(super) struct Hand<'p> {
     /// The label of each call or wait with its attempt.
     pub(super) calls: BTreeMap<CallId, String>,
     pub(super) timers: BTreeMap<CallId, Pause>,
-    pub(super) asks: Vec<(Ask, Question)>,
+    pub(super) asks: Vec<(Ask, Inquiry)>,
     pub(super) is_done: bool,
 }
 
-pub(super) const LATER: Ending = Ending::Failed(CallError {
+pub(super) const LATER: CallEnd = CallEnd::Failed(CallError {
     error: ErrorId(1),
     transient: true,
 });
-pub(super) const NEVER: Ending = Ending::Failed(CallError {
+pub(super) const NEVER: CallEnd = CallEnd::Failed(CallError {
     error: ErrorId(2),
     transient: false,
 });
@@ -82,7 +82,7 @@ impl<'p> Hand<'p> {
         self.timers.values().copied().collect()
     }
 
-    pub(super) fn end(&mut self, call: &str, ending: Ending) {
+    pub(super) fn end(&mut self, call: &str, ending: CallEnd) {
         let found = self.calls.iter().find(|it| it.1 == call);
         let id = *found
             .unwrap_or_else(|| panic!("{call}: {:?}", self.calls))
@@ -106,7 +106,7 @@ impl<'p> Hand<'p> {
         self.settle();
     }
 
-    pub(super) fn answer(&mut self, reply: Reply) -> Question {
+    pub(super) fn answer(&mut self, reply: AskReply) -> Inquiry {
         let (ask, question) = self.asks.remove(0);
         self.machine.handle(Event::Answered(ask, reply));
         self.settle();
@@ -127,7 +127,7 @@ impl<'p> Hand<'p> {
 }
 
 pub(super) fn tables(steps: Vec<Node>) -> Tables {
-    Tables::new(&[Block::new(steps)]).unwrap()
+    Tables::new(&[NodeBlock::new(steps)]).unwrap()
 }
 
 pub(super) fn each(body: NodeBody) -> Node {
@@ -139,7 +139,7 @@ pub(super) fn call(label: u32) -> Node {
 }
 
 pub(super) fn block(steps: Vec<Node>) -> NodeBody {
-    NodeBody::Block(Block::new(steps))
+    NodeBody::Block(NodeBlock::new(steps))
 }
 
 /// A step that is undone by another.

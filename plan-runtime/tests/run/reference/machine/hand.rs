@@ -3,9 +3,9 @@
 use super::super::hand::{End, Event as Happening, Outcome, in_order};
 use super::super::tree::{self, Recovers};
 use plan_runtime::machine::{
-    Ask, Block, CallError, CallId, Command, Cutoff, Duty, Ending, ErrorId, Event, FaultDuty, Loss,
-    Machine, Node, NodeBody, Question, Reaction, Recovery, Reply, ScopeId, StepId, StepStatus,
-    Tables, Trail,
+    Ask, AskReply, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event, FaultDuty,
+    Inquiry, Loss, Machine, Node, NodeBlock, NodeBody, Reaction, Recovery, ScopeId, StepId,
+    StepStatus, Tables, Trail,
 };
 use plan_runtime::plan::Role;
 use plan_runtime::run::OnFailure;
@@ -21,7 +21,7 @@ pub(super) struct Described {
 
 #[derive(Default)]
 struct Describing {
-    plans: Vec<Block>,
+    plans: Vec<NodeBlock>,
     ids: Vec<String>,
     answers: Vec<Vec<u32>>,
 }
@@ -29,7 +29,7 @@ struct Describing {
 impl Described {
     pub(super) fn new(steps: &[tree::Node]) -> Self {
         let mut describing = Describing::default();
-        describing.plans.push(Block::default());
+        describing.plans.push(NodeBlock::default());
         describing.plans[0] = describing.block(steps, 1);
         let Describing {
             plans,
@@ -44,16 +44,16 @@ impl Described {
         }
     }
 
-    fn answer(&self, question: Question) -> u32 {
+    fn answer(&self, question: Inquiry) -> u32 {
         let answers = |step: StepId| &self.answers[self.tables.label(step) as usize];
         match question {
-            Question::Branch(place, body) | Question::List(place, body) => {
+            Inquiry::Branch(place, body) | Inquiry::List(place, body) => {
                 answers(place.step)[body as usize]
             }
             // There are two rounds, or the loop is endless.
-            Question::Again(_, 0) => 1,
-            Question::Again(place, _) => answers(place.step).last().copied().unwrap_or(0),
-            Question::Amounts(_) | Question::Output(_) => 0,
+            Inquiry::Again(_, 0) => 1,
+            Inquiry::Again(place, _) => answers(place.step).last().copied().unwrap_or(0),
+            Inquiry::Amounts(_) | Inquiry::Output(_) => 0,
         }
     }
 
@@ -71,7 +71,7 @@ impl Described {
 }
 
 impl Describing {
-    fn block(&mut self, steps: &[tree::Node], depth: usize) -> Block {
+    fn block(&mut self, steps: &[tree::Node], depth: usize) -> NodeBlock {
         let mut nodes = Vec::new();
         for (place, step) in steps.iter().enumerate() {
             let label = self.ids.len();
@@ -97,7 +97,7 @@ impl Describing {
             }
             nodes.push(node);
         }
-        Block::new(nodes)
+        NodeBlock::new(nodes)
     }
 
     fn body(&mut self, work: &tree::Work, label: usize, depth: usize) -> NodeBody {
@@ -197,17 +197,18 @@ impl<'p> Hand<'p> {
         self.plan.path(&self.machine.view().trail(call).unwrap())
     }
 
-    fn answer(&mut self, ask: Ask, question: Question) {
-        let reply = Reply::Number(self.plan.answer(question));
+    fn answer(&mut self, ask: Ask, question: Inquiry) {
+        let reply = AskReply::Number(self.plan.answer(question));
         self.machine.handle(Event::Answered(ask, reply));
         // A second answer does nothing.
-        self.machine.handle(Event::Answered(ask, Reply::Number(7)));
+        self.machine
+            .handle(Event::Answered(ask, AskReply::Number(7)));
     }
 
     fn end(&mut self, call: CallId, end: End) {
         let ending = match end {
-            End::Ok => Ending::Done,
-            end => Ending::Failed(CallError {
+            End::Ok => CallEnd::Done,
+            end => CallEnd::Failed(CallError {
                 error: ErrorId(0),
                 transient: end == End::Transient,
             }),

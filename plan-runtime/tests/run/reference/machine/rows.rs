@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, tables};
 use plan_runtime::machine::{
-    Amounts, BadNodes, Block, Capacity, Command, Duty, Ending, Event, Full, Machine, Node,
-    NodeBody, Pause, Question, Reaction, Reason, Recovery, Reply, Tables,
+    Amounts, AskReply, BadNodes, CallEnd, Capacity, Command, Duty, Event, Full, Inquiry, Machine,
+    Node, NodeBlock, NodeBody, Pause, Reaction, Reason, Recovery, Tables,
 };
 
 /// A question that nobody needs any more is not asked, and its late answer changes nothing.
@@ -15,7 +15,7 @@ fn stale_answers_are_ignored() {
     hand.end("1#1", NEVER);
     let before = hand.machine.clone();
     hand.machine
-        .handle(Event::Answered(stale, Reply::Number(3)));
+        .handle(Event::Answered(stale, AskReply::Number(3)));
     assert!(hand.machine == before && hand.is_done);
 }
 
@@ -35,10 +35,10 @@ fn an_answer_does_not_reach_the_next_question() {
     let (fresh, _) = hand.asks[0];
     assert_ne!(stale, fresh);
     hand.machine
-        .handle(Event::Answered(stale, Reply::Number(3)));
+        .handle(Event::Answered(stale, AskReply::Number(3)));
     hand.settle();
     assert!(hand.calls().is_empty());
-    hand.answer(Reply::Number(1));
+    hand.answer(AskReply::Number(1));
     assert_eq!(hand.calls(), ["2[0]#1"]);
 }
 
@@ -75,7 +75,7 @@ fn calls_start_in_the_order_of_the_plan() {
     let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, 1));
     for label in 0..4 {
         assert_eq!(hand.calls(), [format!("{label}#1")]);
-        hand.end(&format!("{label}#1"), Ending::Done);
+        hand.end(&format!("{label}#1"), CallEnd::Done);
     }
     assert!(hand.succeeds());
 }
@@ -96,22 +96,22 @@ fn a_run_that_needs_too_many_rows_fails() {
         let machine = Machine::with_capacity(&tables1, Reaction::Stop, 64, capacity);
         let mut hand = Hand::new(&tables1, machine);
         if !hand.is_done {
-            hand.answer(Reply::Number(2));
+            hand.answer(AskReply::Number(2));
         }
         for call in hand.calls.values().cloned().collect::<Vec<_>>() {
-            hand.end(&call, Ending::Done);
+            hand.end(&call, CallEnd::Done);
         }
         assert_eq!(hand.reason().0, Reason::Full(full));
     }
     // A plan that calls itself.
-    let plan = Block::new(vec![Node::new(0, NodeBody::Plan(0), vec![])]);
+    let plan = NodeBlock::new(vec![Node::new(0, NodeBody::Plan(0), vec![])]);
     let tables = Tables::new(&[plan]).unwrap();
     assert_eq!(Hand::of(&tables).reason().0, Reason::Full(Full::Depth));
 }
 
 #[test]
 fn a_description_that_contradicts_itself_has_no_tables() {
-    let of = |steps| Tables::new(&[Block::new(steps)]).unwrap_err();
+    let of = |steps| Tables::new(&[NodeBlock::new(steps)]).unwrap_err();
     assert_eq!(of(vec![Node::call(7, vec![1])]), BadNodes::NoStep(7));
     assert_eq!(of(vec![Node::call(7, vec![0])]), BadNodes::Circle(7));
     let plan = Node::new(7, NodeBody::Plan(1), vec![]);
@@ -120,10 +120,100 @@ fn a_description_that_contradicts_itself_has_no_tables() {
         duty: Duty::Undo(0),
         ..call(7)
     };
-    assert_eq!(of(vec![undo]), BadNodes::NoStep(7));
+    assert_eq!(of(vec![undo.clone()]), BadNodes::NoStep(7));
+    let undo = |label| Node {
+        label,
+        ..undo.clone()
+    };
+    assert_eq!(
+        of(vec![call(1), undo(7), undo(8)]),
+        BadNodes::TwoUndos(8),
+        "a step has one undo step"
+    );
+    let duties = [Duty::Work, Duty::Undo(2), Duty::Always];
+    for (place, before) in duties.into_iter().enumerate() {
+        for duty in duties {
+            let other = Node {
+                duty: before,
+                ..call(1)
+            };
+            let node = Node {
+                duty: if duty == Duty::Undo(2) {
+                    Duty::Undo(3)
+                } else {
+                    duty
+                },
+                ..Node::call(7, vec![0])
+            };
+            let is_allowed = place == 0 || before == Duty::Always && duty == Duty::Always;
+            let tables = Tables::new(&[NodeBlock::new(vec![other, node, call(2), call(3)])]);
+            assert_eq!(
+                tables.err(),
+                (!is_allowed).then_some(BadNodes::BadOrder(7)),
+                "{duty:?} after {before:?}"
+            );
+        }
+    }
     assert_eq!(Tables::new(&[]).unwrap_err(), BadNodes::NoPlan(0));
-    let repeat = NodeBody::Loop(Block::new(vec![call(1)]));
+    let repeat = NodeBody::Loop(NodeBlock::new(vec![call(1)]));
     assert_eq!(of(vec![each(repeat)]), BadNodes::ListedLoop(0));
+}
+
+/// In each graph with a circle, the error names a step that waits for itself.
+#[test]
+fn the_error_of_a_circle_names_a_step_of_the_circle() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut circles = 0;
+    for _ in 0..2_000 {
+        let count = random.usize(1..8);
+        let nodes = (0..count).map(|label| {
+            let after = (0..count).filter(|_| random.usize(..count) == 0).collect();
+            Node::call(label as u32, after)
+        });
+        let nodes: Vec<Node> = nodes.collect();
+        let Err(error) = Tables::new(&[NodeBlock::new(nodes.clone())]) else {
+            continue;
+        };
+        let BadNodes::Circle(label) = error else {
+            panic!("{error}");
+        };
+        circles += 1;
+        let (mut seen, mut open) = (vec![false; count], nodes[label as usize].after.clone());
+        while let Some(place) = open.pop() {
+            if !std::mem::replace(&mut seen[place], true) {
+                open.extend(&nodes[place].after);
+            }
+        }
+        assert!(seen[label as usize], "{label}: {nodes:?}");
+    }
+    assert!(circles > 500, "{circles}");
+}
+
+/// The depth of the bodies of a step has a bound, since some functions call themselves for each body in a body.
+#[test]
+fn bodies_inside_each_other_have_a_bound() {
+    for (depth, is_too_deep) in [(64, false), (65, true), (200_000, true)] {
+        let mut body = NodeBody::Call;
+        for place in 0..depth {
+            body = if place % 2 == 0 {
+                NodeBody::If(vec![body])
+            } else {
+                NodeBody::For(Box::new(body))
+            };
+        }
+        let mut plan = NodeBlock::new(vec![Node::new(7, body, vec![])]);
+        let error = Tables::new(std::slice::from_ref(&plan)).err();
+        assert_eq!(error, is_too_deep.then_some(BadNodes::TooDeep(7)));
+        // The destructor of a description has no bound, so the bodies are taken apart.
+        let mut body = plan.steps.remove(0).body;
+        loop {
+            body = match body {
+                NodeBody::If(mut branches) => branches.remove(0),
+                NodeBody::For(body) => *body,
+                _ => break,
+            };
+        }
+    }
 }
 
 /// Does everything at once. Each second attempt of a call that may fail succeeds.
@@ -133,17 +223,17 @@ fn run(machine: &mut Machine<'_>, number: u32) {
         match command {
             Command::Start(call, place) => {
                 let fails = place.attempt == 1 && machine.view().tables().label(place.step) == 5;
-                let ending = if fails { LATER } else { Ending::Done };
+                let ending = if fails { LATER } else { CallEnd::Done };
                 machine.handle(Event::Ended(call, ending));
             }
             Command::Evaluate(ask, question) => {
                 let reply = match question {
-                    Question::Again(_, round) => u32::from(round + 1 < number),
+                    Inquiry::Again(_, round) => u32::from(round + 1 < number),
                     _ => number,
                 };
-                machine.handle(Event::Answered(ask, Reply::Number(reply)));
+                machine.handle(Event::Answered(ask, AskReply::Number(reply)));
             }
-            Command::Await(call, _) => machine.handle(Event::Ended(call, Ending::Done)),
+            Command::Await(call, _) => machine.handle(Event::Ended(call, CallEnd::Done)),
             Command::Sleep(timer, Pause::Backoff | Pause::Every, _) => {
                 machine.handle(Event::Fired(timer));
             }
@@ -164,7 +254,7 @@ fn rows_are_used_again() {
     let waits = Node::new(1, NodeBody::Await, vec![0]);
     let inner = Node::new(2, block(vec![fails.clone(), waits.clone()]), vec![1]);
     let steps = vec![fails, waits, inner];
-    let mut rounds = Node::new(0, NodeBody::Loop(Block::new(steps.clone())), vec![]);
+    let mut rounds = Node::new(0, NodeBody::Loop(NodeBlock::new(steps.clone())), vec![]);
     rounds.timing.every = true;
     let mut list = each(block(steps));
     list.amounts.at_once = 3;
@@ -197,7 +287,11 @@ fn long_chains_are_undone() {
     while let Some(command) = machine.next(true) {
         if let Command::Start(call, _) = command {
             calls += 1;
-            let ending = if calls == length { NEVER } else { Ending::Done };
+            let ending = if calls == length {
+                NEVER
+            } else {
+                CallEnd::Done
+            };
             machine.handle(Event::Ended(call, ending));
         }
     }

@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
 use plan_runtime::machine::{
-    Amounts, Block, CallError, Cutoff, Ending, ErrorId, Event, Node, NodeBody, Pause, Question,
-    Reason, Recovery, Reply, Tables,
+    Amounts, AskReply, CallEnd, CallError, Cutoff, ErrorId, Event, Inquiry, Node, NodeBlock,
+    NodeBody, Pause, Reason, Recovery, Tables,
 };
 
 #[test]
@@ -68,14 +68,14 @@ fn an_attempt_that_takes_too_long_is_dropped_and_made_again() {
 fn a_block_that_takes_too_long_is_undone_and_run_again() {
     let mut inner = held();
     inner.push(Node::call(7, vec![0]));
-    for (ending, attempts) in [(Ending::Done, 2), (NEVER, 1)] {
+    for (ending, attempts) in [(CallEnd::Done, 2), (NEVER, 1)] {
         let mut step = Node::new(0, block(inner.clone()), vec![]);
         step.amounts.attempts = 2;
         step.timing.timeout = true;
         let tables = tables(vec![step]);
         let mut hand = Hand::of(&tables);
         for _ in 0..attempts {
-            hand.end("8#1", Ending::Done);
+            hand.end("8#1", CallEnd::Done);
             hand.fire(Pause::Timeout);
             assert_eq!((hand.calls(), hand.timers().len()), (vec!["9#1"], 0));
             hand.end("9#1", ending);
@@ -103,7 +103,7 @@ fn a_wait_for_a_value_has_time_limits() {
 
 /// A loop of one call with a time limit and a pause between rounds.
 fn poll(at_most: u32) -> Node {
-    let mut step = Node::new(0, NodeBody::Loop(Block::new(vec![call(1)])), vec![]);
+    let mut step = Node::new(0, NodeBody::Loop(NodeBlock::new(vec![call(1)])), vec![]);
     step.timing.every = true;
     step.timing.deadline = true;
     step.amounts.at_most = at_most;
@@ -114,19 +114,19 @@ fn poll(at_most: u32) -> Node {
 fn rounds_wait_for_each_other() {
     let tables = tables(vec![poll(3)]);
     let mut hand = Hand::of(&tables);
-    hand.end("1[0]#1", Ending::Done);
+    hand.end("1[0]#1", CallEnd::Done);
     assert!(matches!(
-        hand.answer(Reply::Number(1)),
-        Question::Again(_, 0)
+        hand.answer(AskReply::Number(1)),
+        Inquiry::Again(_, 0)
     ));
     assert!(hand.calls().is_empty());
     hand.fire(Pause::Every);
     // The pause ends before the round.
     hand.fire(Pause::Every);
-    hand.end("1[1]#1", Ending::Done);
-    hand.answer(Reply::Number(1));
-    hand.end("1[2]#1", Ending::Done);
-    hand.answer(Reply::Number(1));
+    hand.end("1[1]#1", CallEnd::Done);
+    hand.answer(AskReply::Number(1));
+    hand.end("1[2]#1", CallEnd::Done);
+    hand.answer(AskReply::Number(1));
     assert_eq!(hand.reason(), (Reason::TooManyRounds(3), 1));
 }
 
@@ -137,15 +137,15 @@ fn a_loop_has_a_time_limit() {
     for at in 0..3 {
         let mut hand = Hand::of(&tables);
         if at > 0 {
-            hand.end("1[0]#1", Ending::Done);
+            hand.end("1[0]#1", CallEnd::Done);
         }
         if at == 1 {
-            hand.answer(Reply::Number(1));
+            hand.answer(AskReply::Number(1));
         }
         hand.fire(Pause::Deadline);
         if at == 2 {
             assert!(!hand.is_done);
-            hand.answer(Reply::Number(1));
+            hand.answer(AskReply::Number(1));
         }
         assert_eq!(hand.reason(), (Reason::Deadline, 1), "{at}");
     }
@@ -161,14 +161,14 @@ fn amounts_are_asked_for() {
         at_once: 2,
         ..Amounts::DEFAULT
     };
-    let question = hand.answer(Reply::Amounts(amounts));
-    assert!(matches!(question, Question::Amounts(_)));
-    hand.answer(Reply::Number(4));
+    let question = hand.answer(AskReply::Amounts(amounts));
+    assert!(matches!(question, Inquiry::Amounts(_)));
+    hand.answer(AskReply::Number(4));
     assert_eq!(hand.calls(), ["0[0]#1", "0[1]#1"]);
-    hand.end("0[1]#1", Ending::Done);
+    hand.end("0[1]#1", CallEnd::Done);
     assert_eq!(hand.calls(), ["0[0]#1", "0[2]#1"]);
     for call in ["0[0]#1", "0[2]#1", "0[3]#1"] {
-        hand.end(call, Ending::Done);
+        hand.end(call, CallEnd::Done);
     }
     assert!(hand.succeeds());
 }
@@ -180,22 +180,22 @@ fn elements_start_in_order_and_are_undone_within_the_bound() {
     step.amounts.at_once = 2;
     let tables = tables(vec![step, Node::call(1, vec![0])]);
     let mut hand = Hand::of(&tables);
-    hand.answer(Reply::Number(2));
-    hand.answer(Reply::Number(2));
+    hand.answer(AskReply::Number(2));
+    hand.answer(AskReply::Number(2));
     assert_eq!(hand.calls(), ["8[0][0]#1", "8[0][1]#1"]);
     assert!(hand.asks.is_empty());
-    hand.end("8[0][0]#1", Ending::Done);
-    hand.answer(Reply::Number(2));
+    hand.end("8[0][0]#1", CallEnd::Done);
+    hand.answer(AskReply::Number(2));
     assert_eq!(hand.calls(), ["8[0][1]#1", "8[1][0]#1"]);
     for call in ["8[0][1]#1", "8[1][0]#1", "8[1][1]#1"] {
-        hand.end(call, Ending::Done);
+        hand.end(call, CallEnd::Done);
     }
     hand.end("1#1", NEVER);
     assert_eq!(hand.calls(), ["9[1][0]#1", "9[1][1]#1"]);
-    hand.end("9[1][1]#1", Ending::Done);
+    hand.end("9[1][1]#1", CallEnd::Done);
     assert_eq!(hand.calls(), ["9[0][1]#1", "9[1][0]#1"]);
     for call in ["9[1][0]#1", "9[0][1]#1", "9[0][0]#1"] {
-        hand.end(call, Ending::Done);
+        hand.end(call, CallEnd::Done);
     }
     assert_eq!(hand.machine.view().result().unwrap_err().undone.len(), 4);
 }
@@ -208,7 +208,7 @@ fn an_element_that_waits_fails_with_the_others() {
     step.timing.backoff = true;
     let tables = tables(vec![step]);
     let mut hand = Hand::of(&tables);
-    hand.answer(Reply::Number(2));
+    hand.answer(AskReply::Number(2));
     hand.end("0[0]#1", LATER);
     hand.end("0[1]#1", NEVER);
     assert_eq!(hand.reason(), (Reason::Error(ErrorId(1)), 1));
@@ -225,7 +225,7 @@ fn the_first_branch_that_holds_is_taken() {
         (3, vec!["0#1"]),
     ] {
         let mut hand = Hand::of(&tables);
-        hand.answer(Reply::Number(branch));
+        hand.answer(AskReply::Number(branch));
         assert_eq!(hand.calls(), expected);
     }
 }
@@ -243,33 +243,33 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
     for node in [Node::new(0, branch, vec![]), listed] {
         let tables = tables(vec![node]);
         let mut hand = Hand::of(&tables);
-        hand.answer(Reply::Failed(error));
+        hand.answer(AskReply::Failed(error));
         assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 0));
     }
-    let mut round = Node::new(0, NodeBody::Loop(Block::new(held())), vec![]);
+    let mut round = Node::new(0, NodeBody::Loop(NodeBlock::new(held())), vec![]);
     round.amounts.at_most = 2;
     let tables1 = tables(vec![round]);
     let mut hand = Hand::of(&tables1);
-    hand.end("8[0]#1", Ending::Done);
-    hand.answer(Reply::Failed(error));
-    hand.end("9[0]#1", Ending::Done);
+    hand.end("8[0]#1", CallEnd::Done);
+    hand.answer(AskReply::Failed(error));
+    hand.end("9[0]#1", CallEnd::Done);
     assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 0));
     // The value of a scope: its steps are undone.
-    let plan = Block {
+    let plan = NodeBlock {
         steps: held(),
         has_output: true,
     };
     for is_cut in [false, true] {
         let tables = Tables::new(std::slice::from_ref(&plan)).unwrap();
         let mut hand = Hand::of(&tables);
-        hand.end("8#1", Ending::Done);
+        hand.end("8#1", CallEnd::Done);
         if is_cut {
             hand.machine.handle(Event::Cancelled);
             hand.settle();
         } else {
-            hand.answer(Reply::Failed(error));
+            hand.answer(AskReply::Failed(error));
         }
-        hand.end("9#1", Ending::Done);
+        hand.end("9#1", CallEnd::Done);
         let loss = hand.machine.view().result().unwrap_err();
         assert_eq!(loss.undone.len(), 1);
         assert_eq!(loss.cutoff, is_cut.then_some(Cutoff::Cancelled));
@@ -287,12 +287,12 @@ fn the_first_cause_that_ends_a_scope_counts() {
     outer.timing.timeout = true;
     let tables = tables(vec![outer]);
     let mut hand = Hand::of(&tables);
-    hand.end("8#1", Ending::Done);
+    hand.end("8#1", CallEnd::Done);
     hand.fire(Pause::Timeout);
     assert_eq!(hand.calls(), ["9#1"]);
     hand.machine.handle(Event::Cancelled);
     hand.settle();
-    hand.end("9#1", Ending::Done);
+    hand.end("9#1", CallEnd::Done);
     assert_eq!(hand.reason(), (Reason::Timeout, 1));
     let loss = hand.machine.view().result().unwrap_err();
     assert_eq!(loss.cutoff, Some(Cutoff::Cancelled));
