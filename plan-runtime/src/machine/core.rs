@@ -6,6 +6,7 @@ use super::loss::Cutoff;
 use super::ready::ReadySet;
 use super::state::ScopeRun;
 use super::tables::Tables;
+use super::values::FreedList;
 use super::word::{Hot, SCOPES};
 use std::collections::VecDeque;
 
@@ -20,7 +21,7 @@ pub enum Reaction {
     Cancel,
 }
 
-/// The most rows of each table. A run that needs more fails at the step that does.
+/// The most that a run may have of each thing. A run that needs more is over at once: its calls are dropped, nothing is undone, and no fallback applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Scopes that exist at one time.
@@ -31,18 +32,27 @@ pub struct Capacity {
     pub calls: u32,
     /// Scopes inside each other.
     pub depth: u32,
-    /// Elements of a step.
-    pub elements: u32,
+    /// Called plans inside each other.
+    pub plans: u32,
+    /// Elements of all lists and rounds of all loops.
+    pub elements: u64,
+    /// Calls of tools and of plans, without further attempts.
+    pub total_calls: u64,
+    /// Attempts of all calls of tools and of plans.
+    pub total_attempts: u64,
 }
 
 impl Capacity {
-    /// The most that ids can tell apart, and a depth that the stack of a thread holds.
+    /// The most that ids can tell apart, a depth that the stack of a thread holds, and any number of calls.
     pub const DEFAULT: Self = Self {
         scopes: SCOPES,
         slots: 1 << 31,
-        calls: 1 << 29,
+        calls: 1 << 30,
         depth: 128,
-        elements: 1 << 31,
+        plans: 128,
+        elements: u64::MAX,
+        total_calls: u64::MAX,
+        total_attempts: u64::MAX,
     };
 }
 
@@ -87,6 +97,9 @@ pub(super) struct Core<'p> {
     pub(super) scopes: Table<ScopeId, ScopeRun>,
     pub(super) todo: VecDeque<Todo>,
     pub(super) desk: Desk<'p>,
+    pub(super) freed: FreedList,
+    /// `true` if the driver has nothing to do for steps that are not plain.
+    pub(super) is_quiet: bool,
     // A run of plain steps does not look at the rest.
     /// Scopes whose rows are free once the driver has taken all commands.
     pub(super) released: Vec<ScopeId>,

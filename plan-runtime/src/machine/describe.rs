@@ -18,16 +18,20 @@ pub struct Node {
     pub amounts: Amounts,
     /// The time limits and waits of the step.
     pub timing: Timing,
-    /// The steps of the same scope that must end before the step, as places in the scope. Work waits for work, and an always step for always steps. All work comes before
-    /// undo steps and always steps.
+    /// The steps of the same scope that must end before the step, and whose outputs the step reads, as places in the scope. Work waits for work, and an always step for always
+    /// steps. All work comes before undo steps and always steps. The outputs that undo steps read are kept as long as the undo steps may run.
     pub after: Vec<usize>,
+    /// The steps in `after` whose outputs the step does not read.
+    pub unread: Vec<usize>,
 }
 
 /// The work of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeBody {
-    /// A call of a tool, or a value.
+    /// A call of a tool.
     Call,
+    /// A value that the driver makes. A value is a call that does not count as a call.
+    Value,
     /// A wait for a value from outside.
     Await,
     /// Branches, at most one of which is taken.
@@ -49,6 +53,9 @@ pub struct NodeBlock {
     pub steps: Nodes,
     /// `true` if the driver makes the value of the scope after the work. A value that cannot be made fails the scope.
     pub has_output: bool,
+    /// The steps of the work whose outputs are read after the work: for the value of the scope, and for the condition of the loop whose round the scope is. `None` stands for
+    /// all steps of the work.
+    pub read: Option<Vec<usize>>,
 }
 
 /// The phase of a step in its scope.
@@ -134,12 +141,13 @@ impl Node {
                 amounts: false,
             },
             after,
+            unread: Vec::new(),
         }
     }
 
     /// Returns `true` if the step is plain.
     pub(super) fn is_plain(&self) -> bool {
-        self.body == NodeBody::Call
+        matches!(self.body, NodeBody::Call | NodeBody::Value)
             && self.duty == Duty::Work
             && self.recovery == Recovery::No
             && self.amounts.attempts == 1
@@ -153,6 +161,7 @@ impl NodeBlock {
         Self {
             steps,
             has_output: false,
+            read: None,
         }
     }
 }

@@ -1,9 +1,12 @@
 //! The calls, waits, timers and questions that a driver has.
 
+use super::core::Capacity;
 use super::event::{Command, Inquiry, Pause, StepPlace};
+use super::full::{Overflow, StartsLeft};
 use super::ids::{CallId, RunId};
+use super::loss::Full;
 use super::rows::{Asks, CallKind, CallRow, CallTable, NO_ATTEMPT, OpenAsk};
-use super::state::{Doing, Fate, Runs};
+use super::state::{Doing, Fate, Runs, WHOLE};
 use super::tables::{StepBody, Tables};
 use std::collections::VecDeque;
 
@@ -19,19 +22,58 @@ pub(super) struct Desk<'p> {
     /// Calls of steps that are not plain, which may start.
     pub(super) starts: VecDeque<CallId>,
     pub(super) out: VecDeque<Command>,
+    pub(super) starts_left: StartsLeft,
+    /// Elements and rounds that the run may still have.
+    pub(super) elements_left: u64,
+    /// The run needs more than it may have.
+    pub(super) full: Option<Overflow>,
 }
 
 impl<'p> Desk<'p> {
-    pub(super) fn new(tables: &'p Tables) -> Self {
+    pub(super) fn new(tables: &'p Tables, capacity: &Capacity) -> Self {
         Self {
             tables,
             calling: 0,
             runs: Runs::default(),
-            calls: CallTable::default(),
+            calls: CallTable::new(capacity.calls),
             asks: Asks::default(),
             starts: VecDeque::new(),
             out: VecDeque::new(),
+            starts_left: StartsLeft::new(capacity),
+            elements_left: capacity.elements,
+            full: None,
         }
+    }
+
+    /// Ends the run at an attempt, as soon as the current work allows.
+    pub(super) fn overflow(&mut self, run: RunId, attempt: Option<u32>, full: Full) {
+        let it = &self.runs.rows[run];
+        let tried = attempt.map(|attempt| &it.tries[attempt as usize]);
+        self.full.get_or_insert(Overflow {
+            full,
+            slot: it.slot,
+            element: tried.map_or(WHOLE, |it| it.element),
+            attempt: tried.map_or(1, |it| it.number),
+        });
+    }
+
+    /// Adds a call, a wait or a timer of an attempt.
+    pub(super) fn open(
+        &mut self,
+        run: RunId,
+        attempt: Option<u32>,
+        kind: CallKind,
+    ) -> Option<CallId> {
+        let row = CallRow {
+            run,
+            attempt: attempt.unwrap_or(NO_ATTEMPT),
+            kind,
+        };
+        let call = self.calls.open(row);
+        if call.is_none() {
+            self.overflow(run, attempt, Full::Calls);
+        }
+        call
     }
 
     /// Asks the driver something about a step.
@@ -59,8 +101,20 @@ impl<'p> Desk<'p> {
             OpenAsk::Amounts(_) => Inquiry::Amounts(place),
             OpenAsk::Output(scope) => Inquiry::Output(scope),
         };
-        let ask = self.asks.open(asked);
+        let ask = self.asks.open(&mut self.runs.rows[run].asks, asked);
         self.out.push_back(Command::Evaluate(ask, question));
+    }
+
+    /// Closes questions about a step. Returns their number.
+    pub(super) fn drop_asks(
+        &mut self,
+        run: RunId,
+        is_dropped: impl FnMut(&OpenAsk) -> bool,
+    ) -> u32 {
+        let it = &mut self.runs.rows[run];
+        let dropped = self.asks.close_where(&mut it.asks, is_dropped);
+        it.asking -= dropped;
+        dropped
     }
 
     /// Starts the timer of a loop with a time limit.
@@ -117,6 +171,7 @@ impl<'p> Desk<'p> {
         attempt: Option<u32>,
         kind: CallKind,
     ) -> Option<CallId> {
+        let timer = self.open(run, attempt, kind)?;
         let it = &self.runs.rows[run];
         let number = attempt.map_or(1, |attempt| it.tries[attempt as usize].number);
         let place = StepPlace {
@@ -124,8 +179,6 @@ impl<'p> Desk<'p> {
             slot: it.slot,
             attempt: number,
         };
-        let attempt = attempt.unwrap_or(NO_ATTEMPT);
-        let timer = self.calls.open_timer(CallRow { run, attempt, kind })?;
         let pause = match kind {
             CallKind::Timeout => Pause::Timeout,
             CallKind::Deadline => Pause::Deadline,

@@ -2,14 +2,16 @@
 
 use super::core::{Capacity, Core, Over, Reaction, Settings, Todo};
 use super::desk::Desk;
-use super::event::{CallEnd, CallError, Command, Event, StepPlace};
+use super::event::{AskReply, CallEnd, CallError, Command, Event, StepPlace};
+use super::full::Overflow;
 use super::ids::{CallId, RowId, ScopeId, StepSlot, Table};
 use super::lookup::Lookup;
-use super::loss::{Cutoff, Fault, FaultDuty, Loss, Reason};
+use super::loss::{Cutoff, Fault, Loss, Reason};
 use super::ready::ReadySet;
-use super::rows::{COLD_CALLS, CallKind};
-use super::state::Doing;
-use super::tables::Tables;
+use super::rows::{COLD_CALLS, CallKind, CallRow};
+use super::state::{Doing, WHOLE};
+use super::tables::{StepBody, Tables};
+use super::values::FreedList;
 use super::view::MachineView;
 use super::word::StepStatus;
 use std::collections::VecDeque;
@@ -20,7 +22,7 @@ use std::collections::VecDeque;
 /// machine ignores events of calls that it is about to drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine<'p> {
-    core: Core<'p>,
+    pub(super) core: Core<'p>,
     /// The most calls that run at one time.
     bound: u32,
 }
@@ -53,7 +55,8 @@ impl<'p> Machine<'p> {
             ready: ReadySet::new(),
             scopes: Table::default(),
             todo: VecDeque::new(),
-            desk: Desk::new(tables),
+            desk: Desk::new(tables, &capacity),
+            freed: FreedList::new(),
             released: Vec::new(),
             free,
             settings: Settings {
@@ -61,6 +64,7 @@ impl<'p> Machine<'p> {
                 capacity,
                 keeps_all: false,
             },
+            is_quiet: true,
             stopped: None,
             over: Over::No,
         };
@@ -82,7 +86,7 @@ impl<'p> Machine<'p> {
     pub fn handle(&mut self, event: Event) {
         match event {
             Event::Ended(CallId(slot), CallEnd::Done) if slot < COLD_CALLS => {
-                self.plain_ended(slot)
+                self.plain_ended(slot);
             }
             _ => self.handle_cold(event),
         }
@@ -96,31 +100,45 @@ impl<'p> Machine<'p> {
         if !hot.is_running() {
             return;
         }
-        hot.complete();
-        core.desk.calling -= 1;
         let number = hot.scope();
         let scope = &mut core.scopes[number];
+        if scope.is_stopping | scope.has_failed {
+            return self.plain_ended_late(StepSlot(slot));
+        }
+        hot.complete();
+        core.desk.calling -= 1;
         scope.open -= 1;
-        let mut is_cold = scope.open == 0;
-        if !scope.is_stopping {
-            for reader in core.tables.readers(scope.step(StepSlot(slot))) {
-                let slot = scope.slot(*reader);
-                let hot = &mut core.hot[slot.index()];
-                hot.waiting -= 1;
-                if hot.waiting == 0 {
-                    scope.open += 1;
-                    if hot.is_plain() {
-                        core.ready.insert(slot);
-                    } else {
-                        core.todo.push_back(Todo::Start(slot));
-                    }
+        let end = core.tables.end(scope.step(StepSlot(slot)));
+        core.freed.slots.end(hot, StepSlot(slot), end.read_by);
+        core.freed.slots.read(&mut core.hot, scope, end.reads);
+        for reader in end.readers {
+            let slot = scope.slot(*reader);
+            let hot = &mut core.hot[slot.index()];
+            hot.waiting -= 1;
+            if hot.waiting == 0 {
+                scope.open += 1;
+                if hot.is_plain() {
+                    core.ready.insert(slot);
+                } else {
+                    core.todo.push_back(Todo::Start(slot));
                 }
             }
-            is_cold = scope.open == 0 || !core.todo.is_empty();
         }
-        if is_cold {
+        if scope.open == 0 || !core.todo.is_empty() {
             self.after_plain(number);
         }
+    }
+
+    /// A plain call has succeeded in a scope whose work has failed or stops.
+    #[cold]
+    #[inline(never)]
+    fn plain_ended_late(&mut self, slot: StepSlot) {
+        self.recycle();
+        let core = &mut self.core;
+        core.desk.calling -= 1;
+        let scope = core.hot[slot.index()].scope();
+        core.finish_step(scope, slot, StepStatus::Completed, None);
+        self.work_off();
     }
 
     #[cold]
@@ -135,12 +153,15 @@ impl<'p> Machine<'p> {
     #[inline]
     pub fn next(&mut self, may_start: bool) -> Option<Command> {
         let core = &mut self.core;
-        if core.desk.out.is_empty() && core.desk.starts.is_empty() {
+        if core.is_quiet {
+            if let Some(freed) = core.freed.slots.pop(&mut core.hot) {
+                return Some(Command::Free(freed));
+            }
             if may_start
                 && core.desk.calling < self.bound
                 && let Some(slot) = core.ready.pop()
             {
-                return Some(self.start_plain(slot));
+                return self.start_plain(slot);
             }
             return self.next_done();
         }
@@ -148,10 +169,16 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn start_plain(&mut self, slot: StepSlot) -> Command {
+    fn start_plain(&mut self, slot: StepSlot) -> Option<Command> {
         let core = &mut self.core;
-        core.desk.calling += 1;
         let hot = &mut core.hot[slot.index()];
+        if hot.counts() {
+            match core.desk.starts_left.calls.checked_sub(1) {
+                Some(left) => core.desk.starts_left.calls = left,
+                None => return self.plain_exceeds(slot),
+            }
+        }
+        core.desk.calling += 1;
         hot.start();
         let step = core.scopes[hot.scope()].step(slot);
         let place = StepPlace {
@@ -159,7 +186,21 @@ impl<'p> Machine<'p> {
             slot,
             attempt: 1,
         };
-        Command::Start(CallId(slot.0), place)
+        Some(Command::Start(CallId(slot.0), place))
+    }
+
+    /// A plain step is one call too many.
+    #[cold]
+    #[inline(never)]
+    fn plain_exceeds(&mut self, slot: StepSlot) -> Option<Command> {
+        self.core.desk.full = Some(Overflow {
+            full: self.core.desk.starts_left.full(1),
+            slot,
+            element: WHOLE,
+            attempt: 1,
+        });
+        self.work_off();
+        self.next(false)
     }
 
     #[cold]
@@ -169,22 +210,33 @@ impl<'p> Machine<'p> {
             let core = &mut self.core;
             // A later event may have made the command pointless.
             let matters = match command {
-                Command::Evaluate(ask, _) => core.desk.asks.is_open(ask),
+                Command::Evaluate(ask, _) => core.desk.asks.get(ask).is_some(),
                 Command::Await(call, _) | Command::Sleep(call, ..) => core.desk.calls.tell(call),
                 Command::Drop(call) => core.desk.calls.is_known(call),
-                Command::Start(..) | Command::Done => true,
+                Command::Start(..) | Command::Free(_) | Command::Done => true,
             };
             if matters {
                 return Some(command);
             }
         }
+        let core = &mut self.core;
+        let freed = core.freed.slots.pop(&mut core.hot);
+        if let Some(freed) = freed.or_else(|| core.freed.pop_scope()) {
+            return Some(Command::Free(freed));
+        }
+        core.is_quiet = core.desk.starts.is_empty();
         if may_start && self.core.desk.calling < self.bound {
-            let started = self.next_call().or_else(|| {
-                let slot = self.core.ready.pop()?;
-                Some(self.start_plain(slot))
-            });
-            if started.is_some() {
-                return started;
+            let call = self.next_call();
+            if call.is_some() {
+                return call;
+            }
+            // The call needs more than the run may have.
+            if self.core.desk.full.is_some() {
+                self.work_off();
+                return self.next(may_start);
+            }
+            if let Some(slot) = self.core.ready.pop() {
+                return self.start_plain(slot);
             }
         }
         self.next_done()
@@ -212,12 +264,21 @@ impl<'p> Machine<'p> {
             if core.ready.peek().is_some_and(|plain| plain < slot) {
                 return None;
             }
+            let (attempt, body) = (tried.number, tried.body);
+            core.desk.limit_try(row.run, row.attempt);
+            if core.tables.bodies[body] == StepBody::Call
+                && let Err(full) = core.desk.starts_left.count(attempt)
+            {
+                core.desk.overflow(row.run, Some(row.attempt), full);
+            }
+            if core.desk.full.is_some() {
+                return None;
+            }
+            let tried = &mut core.desk.runs.rows[row.run].tries[row.attempt as usize];
             let has_started = true;
             tried.doing = Doing::Call { call, has_started };
-            let attempt = tried.number;
             core.desk.starts.pop_front();
             core.desk.calling += 1;
-            core.desk.limit_try(row.run, row.attempt);
             let place = StepPlace {
                 step,
                 slot,
@@ -248,12 +309,6 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn recycle(&mut self) {
-        if self.core.desk.out.is_empty() {
-            self.core.recycle();
-        }
-    }
-
     #[cold]
     #[inline(never)]
     fn handle_cold(&mut self, event: Event) {
@@ -263,12 +318,15 @@ impl<'p> Machine<'p> {
             Event::Ended(CallId(slot), CallEnd::Failed(error)) if slot < COLD_CALLS => {
                 self.plain_failed(StepSlot(slot), error);
             }
-            Event::Ended(call, ending) => self.call_ended(call, ending),
+            Event::Ended(call, CallEnd::Exceeds(error)) => self.call_exceeds(call, error),
+            Event::Ended(call, CallEnd::Done) => self.call_ended(call, None),
+            Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
             Event::Fired(timer) => core.fired(timer),
+            Event::Answered(ask, AskReply::Exceeds(error)) => self.ask_exceeds(ask, error),
             Event::Answered(ask, reply) => core.answered(ask, reply),
             Event::Cancelled => self.stop(Cutoff::Cancelled),
             Event::Late => self.stop(Cutoff::Late),
-            Event::GraceOver => core.drop_scope(ScopeId::ROOT),
+            Event::GraceOver => self.drop_scope(ScopeId::ROOT),
         }
         self.work_off();
     }
@@ -283,37 +341,41 @@ impl<'p> Machine<'p> {
         let scope = hot.scope();
         let step = core.scopes[scope].step(slot);
         let fault = Fault {
-            trail: Lookup(core).trail(scope, step),
-            reason: Reason::Error(error.error),
             transient: error.transient,
-            attempts: 1,
-            blocked: Vec::new(),
-            duty: FaultDuty::Work,
+            ..Fault::new(Lookup(core).trail(scope, step), Reason::Error(error.error))
         };
         core.finish_step(scope, slot, StepStatus::Failed, Some(Loss::of(fault)));
     }
 
-    /// A call or a wait of a step that is not plain has ended.
-    fn call_ended(&mut self, call: CallId, ending: CallEnd) {
+    /// A call or a wait of a step that is not plain has ended. Returns its row, unless the machine ignores the call.
+    pub(super) fn close_call(&mut self, call: CallId) -> Option<CallRow> {
         let core = &mut self.core;
-        let Some(row) = core.desk.calls.get(call) else {
-            return;
-        };
-        let it = &core.desk.runs.rows[row.run];
+        let row = core.desk.calls.get(call)?;
+        let it = &mut core.desk.runs.rows[row.run];
+        let tried = it.tries.get_mut(row.attempt as usize)?;
         let has_started = true;
-        match it.tries.get(row.attempt as usize) {
-            Some(tried) if tried.doing == Doing::Call { call, has_started } => {
+        match tried.doing {
+            Doing::Call { .. } if tried.doing == Doing::Call { call, has_started } => {
                 core.desk.calling -= 1;
             }
-            Some(tried) if tried.doing == Doing::Await(call) => {}
-            _ => return,
+            Doing::Await(wait) if wait == call => {}
+            _ => return None,
         }
         debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
+        tried.doing = Doing::Nothing;
         core.desk.calls.close(call);
-        let result = match ending {
-            CallEnd::Done => Ok(()),
-            CallEnd::Failed(CallError { error, transient }) => {
-                let tried = &it.tries[row.attempt as usize];
+        Some(row)
+    }
+
+    fn call_ended(&mut self, call: CallId, error: Option<CallError>) {
+        let Some(row) = self.close_call(call) else {
+            return;
+        };
+        let core = &mut self.core;
+        let result = match error {
+            None => Ok(()),
+            Some(CallError { error, transient }) => {
+                let tried = &core.desk.runs.rows[row.run].tries[row.attempt as usize];
                 let reason = Reason::Error(error);
                 let lookup = Lookup(core);
                 let mut fault = lookup.fault(row.run, tried.element, tried.number, reason);
@@ -333,8 +395,14 @@ impl<'p> Machine<'p> {
 
     /// Works off the consequences of an event.
     fn work_off(&mut self) {
-        let core = &mut self.core;
-        while let Some(todo) = core.todo.pop_front() {
+        loop {
+            self.end_full();
+            let core = &mut self.core;
+            let Some(todo) = core.todo.pop_front() else {
+                let is_quiet = core.desk.out.is_empty() && core.desk.starts.is_empty();
+                core.is_quiet = is_quiet && core.freed.has_told();
+                return;
+            };
             match todo {
                 Todo::Start(slot) => core.start_run(slot),
                 Todo::Scope(scope) => core.settle_scope(scope),

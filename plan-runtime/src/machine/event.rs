@@ -27,6 +27,8 @@ pub enum CallEnd {
     Done,
     /// The call or the wait has failed.
     Failed(CallError),
+    /// The run needs more than it may have, as the driver counts, for example bytes. The run is over as if it had used up its [`Capacity`](super::Capacity).
+    Exceeds(ErrorId),
 }
 
 /// An error of a call, a wait or a value.
@@ -47,6 +49,8 @@ pub enum AskReply {
     Amounts(Amounts),
     /// The value cannot be made.
     Failed(CallError),
+    /// The run needs more than it may have, as the driver counts. The run is over.
+    Exceeds(ErrorId),
 }
 
 /// The id of a question. The place in the table of questions serves many questions, and the generation tells these apart.
@@ -69,8 +73,19 @@ pub enum Command {
     Sleep(CallId, Pause, StepPlace),
     /// Drop a call, a wait or a timer. The driver hands over no event of the call after this command. The call may have ended in the meantime.
     Drop(CallId),
+    /// Drop values that nothing reads any more. At the end of a run, the driver drops all that is left.
+    Free(Freed),
     /// The run is over.
     Done,
+}
+
+/// The owner of values that nothing reads any more. Each comes once: a slot after its step has started and ended, and a scope after its slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freed {
+    /// The output of a step, with all that the driver keeps for the step.
+    Output(StepSlot),
+    /// The inputs of a scope.
+    Scope(ScopeId),
 }
 
 /// The place of a call in a run.

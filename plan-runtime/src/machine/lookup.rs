@@ -2,7 +2,7 @@
 
 use super::core::Core;
 use super::ids::{Id, RunId, ScopeId, StepId};
-use super::loss::{Fault, FaultDuty, Loss, Reason, Trail, TrailPart};
+use super::loss::{Fault, Loss, Reason, Trail, TrailPart};
 use super::state::{Doing, Fate, Owner};
 use super::word::StepStatus;
 use std::collections::BTreeMap;
@@ -64,12 +64,8 @@ impl Lookup<'_, '_> {
     /// The failure of an element.
     pub(super) fn fault(self, run: RunId, element: u32, attempt: u32, reason: Reason) -> Fault {
         Fault {
-            trail: self.trail_in(run, element, attempt),
-            reason,
-            transient: reason == Reason::Timeout,
             attempts: attempt,
-            blocked: Vec::new(),
-            duty: FaultDuty::Work,
+            ..Fault::new(self.trail_in(run, element, attempt), reason)
         }
     }
 

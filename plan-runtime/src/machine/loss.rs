@@ -29,11 +29,11 @@ pub enum Reason {
     Deadline,
     /// The condition of a loop held after the most rounds.
     TooManyRounds(u32),
-    /// The run has too many parts.
+    /// The run needs more than it may have.
     Full(Full),
 }
 
-/// The table of a run that is full.
+/// The part of its [`Capacity`](super::Capacity) that a run has used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Full {
     /// Scopes that exist at one time.
@@ -44,8 +44,14 @@ pub enum Full {
     Calls,
     /// Scopes inside each other.
     Depth,
-    /// Elements of a step.
+    /// Called plans inside each other.
+    Plans,
+    /// Elements of all lists and rounds of all loops.
     Elements,
+    /// Calls without further attempts.
+    TotalCalls,
+    /// Attempts of all calls.
+    TotalAttempts,
 }
 
 impl fmt::Display for Full {
@@ -55,7 +61,10 @@ impl fmt::Display for Full {
             Self::Slots => "too many steps exist at one time",
             Self::Calls => "too many calls, waits and timers exist at one time",
             Self::Depth => "too many plans and blocks are inside each other",
-            Self::Elements => "a step has too many elements",
+            Self::Plans => "too many plans are inside each other",
+            Self::Elements => "the run has too many elements and rounds",
+            Self::TotalCalls => "the run makes too many calls",
+            Self::TotalAttempts => "the run makes too many attempts",
         })
     }
 }
@@ -73,6 +82,8 @@ pub enum Cutoff {
     Late,
     /// The scope has reached a time limit of its step.
     Limit,
+    /// The run needs more than it may have, so that nothing is undone.
+    Full,
 }
 
 /// The duty of a step that has failed. Failures of the work come first.
@@ -114,6 +125,20 @@ pub struct Loss {
     pub not_undone: Vec<Trail>,
     /// The cause if the scope was ended and did not fail by itself.
     pub cutoff: Option<Cutoff>,
+}
+
+impl Fault {
+    /// A failure of the first attempt of work.
+    pub(super) fn new(trail: Trail, reason: Reason) -> Self {
+        Self {
+            trail,
+            reason,
+            transient: reason == Reason::Timeout,
+            attempts: 1,
+            blocked: Vec::new(),
+            duty: FaultDuty::Work,
+        }
+    }
 }
 
 impl Loss {

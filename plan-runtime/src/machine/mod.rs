@@ -5,18 +5,21 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `describe.rs` | the description of a plan |
-//! | `tables.rs` | the plan as flat tables |
+//! | `describe.rs`, `bad.rs` | the description of a plan, and errors in it |
+//! | `tables.rs`, `edges.rs` | the plan as flat tables |
 //! | `ids.rs`, `event.rs`, `loss.rs` | ids, events and commands, failures |
 //! | `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
 //! | `engine.rs` | the short way of plain steps, and the next command |
 //! | `scope.rs` | scopes: work, undo steps, always steps |
 //! | `runs.rs` | steps that are not plain: branches, lists, rounds |
 //! | `tries.rs` | attempts: time limits, failures, undo |
+//! | `values.rs` | the readers of outputs |
+//! | `full.rs` | the end of a run that needs more than it may have, or whose time is over |
 //! | `desk.rs` | calls, waits, timers and questions that a driver has |
 //! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for reports |
 //!
-//! A step is plain if it is a call with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
+//! A step is plain if it is a call with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and two commands: one starts the
+//! step, and one drops an output.
 //!
 //! ```
 //! # use plan_runtime::machine::{NodeBlock, Command, CallEnd, Event, Machine, Node, Reaction, Tables};
@@ -35,11 +38,14 @@
 //! # Ok::<(), plan_runtime::machine::BadNodes>(())
 //! ```
 
+mod bad;
 mod core;
 mod describe;
 mod desk;
+mod edges;
 mod engine;
 mod event;
+mod full;
 mod ids;
 mod lookup;
 mod loss;
@@ -50,15 +56,19 @@ mod scope;
 mod state;
 mod tables;
 mod tries;
+mod values;
 mod view;
 mod word;
 
 pub use self::core::{Capacity, Reaction};
+pub use bad::BadNodes;
 pub use describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
 pub use engine::Machine;
-pub use event::{Ask, AskReply, CallEnd, CallError, Command, Event, Inquiry, Pause, StepPlace};
+pub use event::{
+    Ask, AskReply, CallEnd, CallError, Command, Event, Freed, Inquiry, Pause, StepPlace,
+};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason, Trail, TrailPart};
-pub use tables::{BadNodes, Tables};
+pub use tables::Tables;
 pub use view::{MachineView, Tried};
 pub use word::StepStatus;

@@ -25,9 +25,6 @@ pub(super) enum CallKind {
     Deadline,
 }
 
-/// So many bits tell a call and its timers apart.
-const TIMERS: u32 = 2;
-
 pub(super) const NO_ATTEMPT: u32 = u32::MAX;
 
 /// A row of the table of calls.
@@ -42,33 +39,46 @@ enum RowState {
 }
 
 /// The calls, waits and timers of the steps that are not plain.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CallTable {
     rows: Vec<RowState>,
     free: Vec<u32>,
     /// Rows that become free as soon as the driver has taken all commands. A command may drop the call.
     closed: Vec<u32>,
+    open: u32,
+    /// The most calls, waits and timers at one time.
+    most: u32,
 }
 
 impl CallTable {
-    /// Adds a call, unless there are too many.
-    pub(super) fn open(&mut self, row: CallRow, most: u32) -> Option<CallId> {
-        self.add(row, most.min(COLD_CALLS >> TIMERS))
-    }
-
-    /// Adds a timer. A call has at most three, so there are always enough rows.
-    pub(super) fn open_timer(&mut self, row: CallRow) -> Option<CallId> {
-        self.add(row, COLD_CALLS)
-    }
-
-    fn add(&mut self, row: CallRow, most: u32) -> Option<CallId> {
-        if let Some(at) = self.free.pop() {
-            self.rows[at as usize] = RowState::Open(row);
-            return Some(CallId(COLD_CALLS | at));
+    pub(super) fn new(most: u32) -> Self {
+        Self {
+            rows: Vec::new(),
+            free: Vec::new(),
+            closed: Vec::new(),
+            open: 0,
+            most,
         }
-        let at = u32::try_from(self.rows.len()).ok();
-        let at = at.filter(|at| *at < most)?;
-        self.rows.push(RowState::Open(row));
+    }
+
+    /// Adds a call, a wait or a timer, unless there are too many.
+    pub(super) fn open(&mut self, row: CallRow) -> Option<CallId> {
+        if self.open >= self.most {
+            return None;
+        }
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.rows[at as usize] = RowState::Open(row);
+                at
+            }
+            None => {
+                let at = u32::try_from(self.rows.len()).ok();
+                let at = at.filter(|at| *at < COLD_CALLS)?;
+                self.rows.push(RowState::Open(row));
+                at
+            }
+        };
+        self.open += 1;
         Some(CallId(COLD_CALLS | at))
     }
 
@@ -93,6 +103,7 @@ impl CallTable {
         if let RowState::Open(_) = row {
             *row = RowState::Closed;
             self.closed.push(at);
+            self.open -= 1;
         }
     }
 
@@ -140,69 +151,91 @@ pub(super) enum OpenAsk {
     Output(ScopeId),
 }
 
-impl OpenAsk {
-    pub(super) fn run(&self) -> Option<RunId> {
-        match self {
-            Self::Body { run, .. } | Self::Again { run, .. } | Self::Amounts(run) => Some(*run),
-            Self::Output(_) => None,
-        }
-    }
+/// The open questions of the run of a step, or of a scope, as the row of the newest question.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct AskList(Option<u32>);
+
+/// A row of the table of questions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct AskRow {
+    generation: u32,
+    open: Option<OpenAsk>,
+    /// The neighbors in the list of the question.
+    newer: Option<u32>,
+    older: Option<u32>,
 }
 
+/// The questions of a run. The open questions of each step and each scope are a list, so that a cancellation does not look at the questions of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asks {
-    rows: Vec<(u32, Option<OpenAsk>)>,
+    rows: Vec<AskRow>,
     free: Vec<u32>,
 }
 
 impl Asks {
-    pub(super) fn open(&mut self, asked: OpenAsk) -> Ask {
+    pub(super) fn open(&mut self, list: &mut AskList, asked: OpenAsk) -> Ask {
         let at = self.free.pop().unwrap_or_else(|| {
-            self.rows.push((0, None));
+            self.rows.push(AskRow::default());
             (self.rows.len() - 1) as u32
         });
-        let (generation, row) = &mut self.rows[at as usize];
-        *row = Some(asked);
+        let older = list.0.replace(at);
+        if let Some(older) = older {
+            self.rows[older as usize].newer = Some(at);
+        }
+        let row = &mut self.rows[at as usize];
+        row.open = Some(asked);
+        row.older = older;
         Ask {
             row: at,
-            generation: *generation,
+            generation: row.generation,
         }
     }
 
-    pub(super) fn is_open(&self, ask: Ask) -> bool {
+    /// A question without an answer.
+    pub(super) fn get(&self, ask: Ask) -> Option<OpenAsk> {
         let row = self.rows.get(ask.row as usize);
-        row.is_some_and(|row| row.0 == ask.generation && row.1.is_some())
+        row.filter(|row| row.generation == ask.generation)?.open
     }
 
-    /// Takes a question that is to be answered.
-    pub(super) fn take(&mut self, ask: Ask) -> Option<OpenAsk> {
-        if self.is_open(ask) {
-            self.close(ask.row)
-        } else {
-            None
-        }
+    /// Takes a question out of its list.
+    pub(super) fn close(&mut self, list: &mut AskList, ask: Ask) {
+        self.close_row(list, ask.row);
     }
 
-    fn close(&mut self, at: u32) -> Option<OpenAsk> {
-        let (generation, row) = &mut self.rows[at as usize];
+    fn close_row(&mut self, list: &mut AskList, at: u32) {
+        let row = &mut self.rows[at as usize];
+        let AskRow { newer, older, .. } = *row;
         // A row without a new generation is not used again.
-        if let Some(next) = generation.checked_add(1) {
-            *generation = next;
+        if let Some(next) = row.generation.checked_add(1) {
+            row.generation = next;
             self.free.push(at);
         }
-        row.take()
+        (row.open, row.newer, row.older) = (None, None, None);
+        match newer {
+            Some(newer) => self.rows[newer as usize].older = older,
+            None => list.0 = older,
+        }
+        if let Some(older) = older {
+            self.rows[older as usize].newer = newer;
+        }
     }
 
-    /// Drops questions. Returns their number.
-    pub(super) fn drop_where(&mut self, is_dropped: impl Fn(&OpenAsk) -> bool) -> u32 {
-        let mut dropped = 0;
-        for at in 0..self.rows.len() {
-            if self.rows[at].1.as_ref().is_some_and(&is_dropped) {
-                self.close(at as u32);
-                dropped += 1;
+    /// Closes questions of a list. Returns their number.
+    pub(super) fn close_where(
+        &mut self,
+        list: &mut AskList,
+        mut is_closed: impl FnMut(&OpenAsk) -> bool,
+    ) -> u32 {
+        let (mut closed, mut next) = (0, list.0);
+        while let Some(at) = next {
+            let row = &self.rows[at as usize];
+            next = row.older;
+            if row.open.as_ref().is_some_and(&mut is_closed) {
+                self.close_row(list, at);
+                closed += 1;
             }
         }
-        dropped
+        closed
     }
 
     /// The questions that were ever open at one time.

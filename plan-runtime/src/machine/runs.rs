@@ -5,8 +5,8 @@ use super::describe::{Amounts, Recovery};
 use super::event::{Ask, AskReply, CallError};
 use super::ids::{BodyId, Id, RunId, StepSlot};
 use super::lookup::Lookup;
-use super::loss::{Cutoff, Full, Loss, Reason};
-use super::rows::OpenAsk;
+use super::loss::{Cutoff, Loss, Reason};
+use super::rows::{AskList, OpenAsk};
 use super::state::{Doing, Fate, RunFlags, StepRun, Try, WHOLE};
 use super::tables::StepBody;
 use super::word::StepStatus;
@@ -45,10 +45,12 @@ impl Core<'_> {
             queue: VecDeque::new(),
             running: 0,
             asking: 0,
+            asks: AskList::default(),
             outstanding: 1,
             failed: None,
             left: Loss::default(),
             deadline: None,
+            undo_from: u32::MAX,
             is: RunFlags::default(),
         };
         let run = match self.desk.runs.free.pop() {
@@ -91,38 +93,47 @@ impl Core<'_> {
                 return self.desk.ask(run, OpenAsk::Body { run, body, element });
             }
             StepBody::Loop(_) => {
+                if !self.desk.count_elements(run, element, 1) {
+                    return;
+                }
                 element = self.desk.runs.rows[run].add_element(element, 0);
                 self.desk.limit_loop(run);
             }
-            StepBody::Call | StepBody::Await | StepBody::Scope(_) => {}
+            StepBody::Call | StepBody::Value | StepBody::Await | StepBody::Scope(_) => {}
         }
         self.begin_try(run, Try::new(body, element, 1));
     }
 
     /// Takes an answer, unless it does not matter any more.
     pub(super) fn answered(&mut self, ask: Ask, reply: AskReply) {
-        let Some(asked) = self.desk.asks.take(ask) else {
+        let Some(asked) = self.desk.asks.get(ask) else {
             return;
         };
-        if let Some(run) = asked.run() {
-            self.desk.runs.rows[run].asking -= 1;
-            self.todo.push_back(Todo::Run(run));
-        }
+        let list = match asked {
+            OpenAsk::Output(scope) => &mut self.scopes[scope].asks,
+            OpenAsk::Body { run, .. } | OpenAsk::Again { run, .. } | OpenAsk::Amounts(run) => {
+                self.todo.push_back(Todo::Run(run));
+                let it = &mut self.desk.runs.rows[run];
+                it.asking -= 1;
+                &mut it.asks
+            }
+        };
+        self.desk.asks.close(list, ask);
         // A reply of another kind is as good as 0.
         let number = match reply {
             AskReply::Number(number) => Ok(number),
-            AskReply::Amounts(_) => Ok(0),
+            AskReply::Amounts(_) | AskReply::Exceeds(_) => Ok(0),
             AskReply::Failed(error) => Err(error),
         };
         match asked {
-            OpenAsk::Output(scope) => self.output_made(scope, reply),
+            OpenAsk::Output(scope) => self.output_made(scope, number.err()),
             OpenAsk::Body { run, body, element } => self.body_answered(run, body, element, number),
             OpenAsk::Again { run, attempt } => self.round_ended(run, attempt, number),
             OpenAsk::Amounts(run) => {
-                let amounts = match reply {
-                    AskReply::Amounts(amounts) => amounts,
-                    AskReply::Number(_) => Amounts::DEFAULT,
-                    AskReply::Failed(error) => return self.fail_value(run, WHOLE, error),
+                let amounts = match (reply, number) {
+                    (AskReply::Amounts(amounts), _) => amounts,
+                    (_, Ok(_)) => Amounts::DEFAULT,
+                    (_, Err(error)) => return self.fail_value(run, WHOLE, error),
                 };
                 let it = &mut self.desk.runs.rows[run];
                 it.amounts = amounts;
@@ -146,12 +157,10 @@ impl Core<'_> {
                 self.enter(run, tables.branch(first, branch - 1), element);
             }
             (StepBody::For(inner), Ok(length)) => {
-                let elements = it.elements.len() as u64 + u64::from(length);
-                if elements > u64::from(self.settings.capacity.elements) {
-                    let reason = Reason::Full(Full::Elements);
-                    let fault = Lookup(self).fault(run, element, 0, reason);
-                    return self.fail_run(run, element, Loss::of(fault));
+                if !self.desk.count_elements(run, element, length) {
+                    return;
                 }
+                let it = &mut self.desk.runs.rows[run];
                 it.outstanding = it.outstanding - 1 + length;
                 let first = it.elements.len() as u32 + 1;
                 for place in 0..length {
@@ -184,6 +193,7 @@ impl Core<'_> {
 
     /// The condition of a loop is known, after a round.
     fn round_ended(&mut self, run: RunId, attempt: u32, again: Result<u32, CallError>) {
+        self.round_over(run, attempt);
         let it = &self.desk.runs.rows[run];
         let tried = &it.tries[attempt as usize];
         let (element, is_kept) = (tried.element, tried.fate == Fate::Kept);
@@ -211,7 +221,37 @@ impl Core<'_> {
         }
     }
 
+    /// The condition of a loop has read the outputs of a round, or will not.
+    fn round_over(&mut self, run: RunId, attempt: u32) {
+        let tried = &self.desk.runs.rows[run].tries[attempt as usize];
+        if let Doing::Scope(scope) = tried.doing {
+            let is_kept = tried.fate == Fate::Kept;
+            self.close_output(scope);
+            if !is_kept {
+                self.release(scope);
+            }
+        }
+    }
+
+    /// Closes all questions about a step.
+    pub(super) fn drop_asks(&mut self, run: RunId) {
+        let mut round = None;
+        self.desk.drop_asks(run, |asked| {
+            if let OpenAsk::Again { attempt, .. } = asked {
+                round = Some(*attempt);
+            }
+            true
+        });
+        if let Some(attempt) = round {
+            self.round_over(run, attempt);
+        }
+    }
+
     fn next_round(&mut self, run: RunId, attempt: u32, is_kept: bool) {
+        let element = self.desk.runs.rows[run].tries[attempt as usize].element;
+        if !self.desk.count_elements(run, element, 1) {
+            return;
+        }
         let keeps = is_kept || self.settings.keeps_all;
         let it = &mut self.desk.runs.rows[run];
         let tried = &mut it.tries[attempt as usize];
@@ -282,15 +322,14 @@ impl Core<'_> {
             let left = Lookup(self).absorbed_in(run);
             let it = &mut self.desk.runs.rows[run];
             it.left = left;
-            let kept = it.tries.iter_mut().filter(|it| it.fate == Fate::Kept);
-            for tried in kept {
+            let mut kept = Vec::new();
+            for tried in it.tries.iter_mut().filter(|it| it.fate == Fate::Kept) {
                 tried.fate = Fate::Over;
-                if let Doing::Scope(scope) = tried.doing
-                    && !self.settings.keeps_all
-                {
-                    self.released.push(scope);
+                if let Doing::Scope(scope) = tried.doing {
+                    kept.push(scope);
                 }
             }
+            kept.into_iter().for_each(|scope| self.release(scope));
         }
         self.finish_step(scope, slot, status, None);
     }
@@ -324,17 +363,12 @@ impl Core<'_> {
     /// Starts nothing more of a step: waits end, and no attempt follows another.
     pub(super) fn stop_run(&mut self, run: RunId) {
         // The condition of a loop is still asked after its round.
-        let is_start = |it: &OpenAsk| it.run() == Some(run) && !matches!(it, OpenAsk::Again { .. });
-        let it = &mut self.desk.runs.rows[run];
-        if it.is.ended {
+        let is_start = |it: &OpenAsk| !matches!(it, OpenAsk::Again { .. });
+        if self.desk.runs.rows[run].is.ended {
             return;
         }
-        let dropped = if it.asking > 0 {
-            self.desk.asks.drop_where(is_start)
-        } else {
-            0
-        };
-        it.asking -= dropped;
+        let dropped = self.desk.drop_asks(run, is_start);
+        let it = &mut self.desk.runs.rows[run];
         it.is.cut |= dropped > 0 || !it.queue.is_empty();
         it.queue.clear();
         for attempt in it.in_order() {
@@ -370,33 +404,5 @@ impl Core<'_> {
             it.left.add(failed.1.of_undo_steps());
         }
         self.cut_tries(run, cutoff);
-    }
-
-    /// Ends a step with everything inside it, and without undo steps.
-    pub(super) fn drop_run(&mut self, run: RunId) {
-        self.desk.unlimit_loop(run);
-        let it = &mut self.desk.runs.rows[run];
-        if it.asking > 0 {
-            self.desk.asks.drop_where(|it| it.run() == Some(run));
-        }
-        it.asking = 0;
-        it.queue.clear();
-        it.is.ended = true;
-        for attempt in it.in_order() {
-            let tried = &self.desk.runs.rows[run].tries[attempt as usize];
-            match (&tried.doing, tried.fate) {
-                (Doing::Scope(scope), Fate::Runs | Fate::IsUndone) => {
-                    let scope = *scope;
-                    self.drop_scope(scope);
-                    let left = Lookup(self).undoing(scope).of_undo_steps();
-                    let it = &mut self.desk.runs.rows[run];
-                    it.left.add(left);
-                    it.tries[attempt as usize].fate = Fate::Over;
-                    self.desk.drop_timers(run, attempt);
-                }
-                (_, Fate::Runs) => self.desk.end_try(run, attempt),
-                _ => {}
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Scopes: their work, then their undo steps, then their always steps.
 
 use super::core::{Core, Over, Reaction, Todo};
-use super::event::{AskReply, CallError, Command, Inquiry};
+use super::event::{CallError, Command, Inquiry};
 use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
@@ -18,11 +18,18 @@ impl Core<'_> {
     ) -> Result<ScopeId, Full> {
         let tables = self.tables;
         let of = &tables.rows[row];
-        let depth = owner.map_or(0, |owner| {
-            self.scopes[self.desk.runs.rows[owner.run].scope].depth + 1
+        let (depth, plans) = owner.map_or((0, 0), |owner| {
+            let around = &self.scopes[self.desk.runs.rows[owner.run].scope];
+            (
+                around.depth + 1,
+                around.plans + u32::from(tables.is_plan(row)),
+            )
         });
         if depth >= self.settings.capacity.depth {
             return Err(Full::Depth);
+        }
+        if plans > self.settings.capacity.plans {
+            return Err(Full::Plans);
         }
         let start = &tables.hot[of.first as usize..(of.first + of.len) as usize];
         let (scope, mut it) = if let Some(scope) = self.free[row] {
@@ -52,7 +59,7 @@ impl Core<'_> {
         it.runs.clear();
         it.runs
             .resize((of.colds.end - of.colds.start) as usize, None);
-        it.depth = depth;
+        (it.depth, it.plans) = (depth, plans);
         let roots = tables.roots(row);
         it.open = roots.len() as u32;
         for step in roots {
@@ -103,6 +110,14 @@ impl Core<'_> {
             }
             it.losses.insert(step, loss);
         }
+        let end = tables.end(step);
+        let readers = if status.has_output() {
+            end.read_by - it.gone.get(&step).copied().unwrap_or(0)
+        } else {
+            0
+        };
+        self.freed.slots.end(hot, slot, readers);
+        self.freed.slots.give_up(&mut self.hot, it, end.reads);
         if !is_work && !is_always {
             let cold = tables.cold_of(row, step);
             let undone = cold.and_then(|cold| tables.colds[cold].undoes);
@@ -135,6 +150,7 @@ impl Core<'_> {
 
     fn work_failed(&mut self, scope: ScopeId, by: StepId) {
         let tables = self.tables;
+        self.close_output(scope);
         let it = &mut self.scopes[scope];
         it.has_failed = true;
         // The first failed step in the plan blocks a step that needs several failed steps.
@@ -143,7 +159,13 @@ impl Core<'_> {
             for &reader in tables.readers(step) {
                 let hot = &mut self.hot[it.slot(reader).index()];
                 match hot.status() {
-                    StepStatus::Waiting => hot.set(StepStatus::Blocked),
+                    StepStatus::Waiting => {
+                        hot.set(StepStatus::Blocked);
+                        if !it.is_stopping {
+                            let reads = tables.end(reader).reads;
+                            self.freed.slots.give_up(&mut self.hot, it, reads);
+                        }
+                    }
                     StepStatus::Blocked if by < it.blocked[&reader] => {}
                     _ => continue,
                 }
@@ -167,14 +189,30 @@ impl Core<'_> {
             return;
         }
         for step in tables.rows[it.row].steps() {
-            if self.ready.remove(it.slot(step)) {
+            let slot = it.slot(step);
+            if self.ready.remove(slot) {
                 it.open -= 1;
+            }
+            let hot = self.hot[slot.index()];
+            if hot.status() == StepStatus::Waiting && hot.is_work() {
+                let reads = tables.end(step).reads;
+                self.freed.slots.give_up(&mut self.hot, it, reads);
             }
         }
         for number in 0..self.scopes[scope].runs.len() {
             if let Some(run) = self.scopes[scope].runs[number] {
                 self.stop_run(run);
             }
+        }
+    }
+
+    /// Nothing reads outputs for the value of a scope or for the condition of its loop any more.
+    pub(super) fn close_output(&mut self, scope: ScopeId) {
+        let tables = self.tables;
+        let it = &mut self.scopes[scope];
+        if !std::mem::replace(&mut it.is_read, true) {
+            let steps = tables.output(it.row);
+            self.freed.slots.give_up(&mut self.hot, it, steps);
         }
     }
 
@@ -190,7 +228,12 @@ impl Core<'_> {
             }
             if hot.is_plain() {
                 hot.set(StepStatus::Cancelled);
-                self.scopes[scope].open -= 1;
+                let it = &mut self.scopes[scope];
+                self.freed.slots.end(hot, slot, 0);
+                self.freed
+                    .slots
+                    .give_up(&mut self.hot, it, tables.end(step).reads);
+                it.open -= 1;
                 self.desk.calling -= 1;
                 self.desk.out.push_back(Command::Drop(CallId(slot.0)));
             } else if let Some(run) = Lookup(self).run_of(scope, step) {
@@ -205,12 +248,11 @@ impl Core<'_> {
         let it = &mut self.scopes[scope];
         if it.phase == Phase::Output {
             it.phase = Phase::Work;
-            self.desk
-                .asks
-                .drop_where(|it| *it == OpenAsk::Output(scope));
+            self.desk.asks.close_where(&mut it.asks, |_| true);
         }
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
+            self.close_output(scope);
             self.stop_work(scope);
             self.drop_work(scope, cutoff);
         }
@@ -229,7 +271,7 @@ impl Core<'_> {
                     self.begin_undo(scope);
                 } else if self.tables.rows[it.row].has_output {
                     it.phase = Phase::Output;
-                    let ask = self.desk.asks.open(OpenAsk::Output(scope));
+                    let ask = self.desk.asks.open(&mut it.asks, OpenAsk::Output(scope));
                     let question = Inquiry::Output(scope);
                     self.desk.out.push_back(Command::Evaluate(ask, question));
                 } else {
@@ -246,18 +288,15 @@ impl Core<'_> {
     }
 
     /// The driver has made the value of a scope, or has failed to.
-    pub(super) fn output_made(&mut self, scope: ScopeId, reply: AskReply) {
-        let AskReply::Failed(CallError { error, transient }) = reply else {
+    pub(super) fn output_made(&mut self, scope: ScopeId, error: Option<CallError>) {
+        let Some(CallError { error, transient }) = error else {
             return self.begin_always(scope);
         };
         let fault = Fault {
-            trail: Lookup(self).trail_of(scope),
-            reason: Reason::Error(error),
             transient,
-            attempts: 1,
-            blocked: Vec::new(),
-            duty: FaultDuty::Work,
+            ..Fault::new(Lookup(self).trail_of(scope), Reason::Error(error))
         };
+        self.close_output(scope);
         let it = &mut self.scopes[scope];
         it.has_failed = true;
         it.left.add(Loss::of(fault));
@@ -275,13 +314,13 @@ impl Core<'_> {
             return;
         }
         it.open = row.work;
+        it.not_undone = row
+            .steps()
+            .map(|step| tables.readers(step).len() as u32)
+            .collect();
         for step in row.steps() {
-            let hot = &mut self.hot[it.slot(step).index()];
-            if hot.is_work() {
-                hot.waiting = tables.readers(step).len() as u32;
-                if hot.waiting == 0 {
-                    self.todo.push_back(Todo::Undo(scope, step));
-                }
+            if self.hot[it.slot(step).index()].is_work() && tables.readers(step).is_empty() {
+                self.todo.push_back(Todo::Undo(scope, step));
             }
         }
     }
@@ -309,10 +348,11 @@ impl Core<'_> {
         }
         let it = &mut self.scopes[scope];
         it.open -= 1;
+        let first = self.tables.rows[it.row].first;
         for &need in self.tables.needs(step) {
-            let hot = &mut self.hot[it.slot(need).index()];
-            hot.waiting -= 1;
-            if hot.waiting == 0 {
+            let left = &mut it.not_undone[(need.0 - first) as usize];
+            *left -= 1;
+            if *left == 0 {
                 self.todo.push_back(Todo::Undo(scope, need));
             }
         }
@@ -321,6 +361,14 @@ impl Core<'_> {
 
     fn begin_always(&mut self, scope: ScopeId) {
         let tables = self.tables;
+        let owner = self.scopes[scope].owner;
+        let is_round = owner.is_some_and(|Owner { run, attempt }| {
+            tables.is_loop(self.desk.runs.rows[run].tries[attempt as usize].body)
+        });
+        // The condition of a loop is still to come after its round.
+        if !is_round {
+            self.close_output(scope);
+        }
         let it = &mut self.scopes[scope];
         it.phase = Phase::Always;
         let row = &tables.rows[it.row];
@@ -352,70 +400,31 @@ impl Core<'_> {
         }
     }
 
-    /// Ends a scope without its undo and always steps.
-    pub(super) fn drop_scope(&mut self, scope: ScopeId) {
+    /// Frees the values of a scope that is over for good, and of the scopes in it. Its row is free as soon as the driver has taken all commands.
+    pub(super) fn release(&mut self, scope: ScopeId) {
         let tables = self.tables;
-        let it = &self.scopes[scope];
-        if it.phase == Phase::Over {
-            return;
-        }
-        let row = it.row;
-        for number in 0..it.runs.len() {
-            if let Some(run) = self.scopes[scope].runs[number] {
-                self.drop_run(run);
-            }
-        }
-        for step in tables.rows[row].steps() {
-            let slot = self.scopes[scope].slot(step);
-            let hot = &mut self.hot[slot.index()];
-            if !self.ready.remove(slot) && hot.is_running() {
-                hot.set(StepStatus::Cancelled);
-                if hot.is_plain() {
-                    self.desk.calling -= 1;
-                    self.desk.out.push_back(Command::Drop(CallId(slot.0)));
+        let (mut open, mut next) = (Vec::new(), Some(scope));
+        while let Some(scope) = next {
+            self.freed.push_scope(scope);
+            let it = &self.scopes[scope];
+            for step in tables.kept(it.row) {
+                let slot = it.slot(*step);
+                let hot = &mut self.hot[slot.index()];
+                if hot.status().has_output() {
+                    self.freed.slots.end(hot, slot, 0);
                 }
             }
+            for run in it.runs.iter().flatten() {
+                let tries = self.desk.runs.rows[*run].tries.iter();
+                open.extend(tries.filter_map(|tried| match (&tried.doing, tried.fate) {
+                    (Doing::Scope(inner), Fate::Kept) => Some(*inner),
+                    _ => None,
+                }));
+            }
+            next = open.pop();
         }
-        let it = &mut self.scopes[scope];
-        if it.phase == Phase::Output {
-            self.desk
-                .asks
-                .drop_where(|it| *it == OpenAsk::Output(scope));
-        }
-        it.has_failed |= matches!(it.phase, Phase::Work | Phase::Output);
-        it.phase = Phase::Over;
-        if it.owner.is_none() && self.over == Over::No {
-            self.over = Over::Yes;
-        }
-    }
-
-    /// Frees the row of an ended scope as soon as the driver has taken all commands.
-    pub(super) fn release(&mut self, scope: ScopeId) {
         if !self.settings.keeps_all {
             self.released.push(scope);
-        }
-    }
-
-    /// Frees the rows of ended scopes and calls. Call this method when the driver has taken all commands: after that, no event names these rows.
-    pub(super) fn recycle(&mut self) {
-        self.desk.calls.recycle();
-        while let Some(scope) = self.released.pop() {
-            let it = &mut self.scopes[scope];
-            let (row, runs) = (it.row, std::mem::take(&mut it.runs));
-            for run in runs.iter().flatten() {
-                let it = &mut self.desk.runs.rows[*run];
-                for tried in it.tries.drain(..) {
-                    if let (Doing::Scope(inner), Fate::Kept) = (tried.doing, tried.fate) {
-                        self.released.push(inner);
-                    }
-                }
-                self.desk.runs.free.push(*run);
-            }
-            let it = &mut self.scopes[scope];
-            it.runs = runs;
-            // The last of the list leads to itself.
-            it.open = self.free[row].map_or(scope.0, |next| next.0);
-            self.free[row] = Some(scope);
         }
     }
 }

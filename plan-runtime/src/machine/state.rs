@@ -3,6 +3,7 @@
 use super::describe::Amounts;
 use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
 use super::loss::{Cutoff, Loss, Reason};
+use super::rows::AskList;
 use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,17 +34,27 @@ pub(super) struct ScopeRun {
     pub(super) phase: Phase,
     /// `true` if no further step of the work starts.
     pub(super) is_stopping: bool,
+    /// `true` if nothing reads outputs for the value of the scope or for the condition of its loop any more.
+    pub(super) is_read: bool,
     pub(super) has_failed: bool,
     /// `true` if the scope has succeeded, and is undone because the scope around it fails.
     pub(super) is_undone: bool,
     pub(super) cutoff: Option<Cutoff>,
     pub(super) owner: Option<Owner>,
     pub(super) depth: u32,
+    /// The called plans around the scope, with the scope itself.
+    pub(super) plans: u32,
+    /// The question for the value of the scope.
+    pub(super) asks: AskList,
     /// The runs of the steps that are not plain, in the order of `Tables::colds`.
     pub(super) runs: Vec<Option<RunId>>,
     pub(super) losses: BTreeMap<StepId, Loss>,
     /// Steps that do not run, with the first failed step that they need.
     pub(super) blocked: BTreeMap<StepId, StepId>,
+    /// Readers that have ended before the steps whose outputs they read.
+    pub(super) gone: BTreeMap<StepId, u32>,
+    /// While the scope is undone, the number of dependents of each step that are not undone.
+    pub(super) not_undone: Vec<u32>,
     /// The results of undo steps in inner scopes that no failure of a step holds.
     pub(super) left: Loss,
 }
@@ -56,14 +67,19 @@ impl ScopeRun {
             row,
             phase: Phase::Work,
             is_stopping: false,
+            is_read: false,
             has_failed: false,
             is_undone: false,
             cutoff: None,
             owner,
             depth: 0,
+            plans: 0,
+            asks: AskList::default(),
             runs: Vec::new(),
             losses: BTreeMap::new(),
             blocked: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            not_undone: Vec::new(),
             left: Loss::default(),
         }
     }
@@ -112,12 +128,15 @@ pub(super) struct StepRun {
     /// Attempts that run or wait for their start, and questions that are open.
     pub(super) running: u32,
     pub(super) asking: u32,
+    pub(super) asks: AskList,
     /// Elements that have no value yet.
     pub(super) outstanding: u32,
     pub(super) failed: Option<Box<(u32, Loss)>>,
     pub(super) left: Loss,
     /// The timer of a loop with a time limit.
     pub(super) deadline: Option<CallId>,
+    /// All tries from this one on are undone, or have nothing to undo.
+    pub(super) undo_from: u32,
     pub(super) is: RunFlags,
 }
 

@@ -1,17 +1,30 @@
 //! A plan as flat tables. The steps of all scopes are numbered through, and the steps of one scope follow each other.
 
+use super::bad::BadNodes;
 use super::describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Recovery, Timing};
+use super::edges::Edges;
 use super::ids::{BodyId, ColdId, Id, RowId, StepId, Table};
 use super::word::{Hot, StepStatus};
 use std::collections::VecDeque;
-use std::fmt;
 use std::ops::Range;
 
-/// The first edge of a step in each of the two tables of edges.
+/// The edges of a step, as places in tables of edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct StepRow {
+    /// The first of the dependents, and the first of the steps whose outputs the step reads. The edges of the next step follow.
     readers: u32,
+    reads: u32,
     needs: u32,
+    /// The number of steps that read the output of the step. All undo steps count as one, and so does the value of the scope.
+    read_by: u32,
+}
+
+/// The edges of a step that matter at its end.
+#[derive(Default)]
+pub(super) struct StepEnd<'t> {
+    pub(super) readers: &'t [StepId],
+    pub(super) reads: &'t [StepId],
+    pub(super) read_by: u32,
 }
 
 /// The description of a step that is not plain.
@@ -28,6 +41,7 @@ pub(super) struct Cold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepBody {
     Call,
+    Value,
     Await,
     /// The branches, as places in `branches`.
     If(u32, u32),
@@ -47,6 +61,9 @@ pub(super) struct ScopeRow {
     pub(super) colds: Range<u32>,
     roots: Range<u32>,
     undos: Range<u32>,
+    /// The rows of `lasting` with the steps whose outputs undo steps read, and then with the steps whose outputs are read after the work.
+    kept: Range<u32>,
+    output: Range<u32>,
     /// `true` if a step in the scope may have to be undone after the scope has succeeded.
     pub(super) can_undo: bool,
     pub(super) has_output: bool,
@@ -65,8 +82,10 @@ pub struct Tables {
     labels: Table<StepId, u32>,
     /// The initial state of each step.
     pub(super) hot: Vec<Hot>,
-    readers: Vec<StepId>,
+    /// The dependents of each step, and then the steps whose outputs the step reads. Undo steps have none of the latter.
+    edges: Vec<StepId>,
     needs: Vec<StepId>,
+    lasting: Vec<StepId>,
     pub(super) rows: Table<RowId, ScopeRow>,
     pub(super) colds: Table<ColdId, Cold>,
     /// The step of each row of `colds`: in order within a scope.
@@ -77,69 +96,8 @@ pub struct Tables {
     roots: Vec<StepId>,
     /// Steps with their undo steps: in order within a scope.
     undos: Vec<(StepId, StepId)>,
-}
-
-/// The reason why a description has no tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadNodes {
-    /// There is no plan with this place in the list of plans.
-    NoPlan(usize),
-    /// A step of this label names a step of its scope that does not exist, or that is no work and has an undo step.
-    NoStep(u32),
-    /// Steps of the scope of the step with this label wait for each other.
-    Circle(u32),
-    /// The step of this label names a step that it cannot wait for: undo steps follow the order of the steps that they undo, and only always steps wait for always steps.
-    BadOrder(u32),
-    /// The undo step of this label undoes a step that another undo step undoes.
-    TwoUndos(u32),
-    /// The step of this label has a loop for each element of a list. A block around the loop makes the loop a step of its own.
-    ListedLoop(u32),
-    /// The step of this label has more lists and branches inside each other than [`BadNodes::DEPTH`].
-    TooDeep(u32),
-    /// There are more steps, edges or scopes than ids.
-    TooMany,
-}
-
-impl fmt::Display for BadNodes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoPlan(plan) => write!(f, "there is no plan {plan}: add the plan to the list"),
-            Self::NoStep(label) => write!(f, "step {label} names a step that does not exist"),
-            Self::Circle(label) => {
-                write!(
-                    f,
-                    "step {label} and others of its scope wait for each other"
-                )
-            }
-            Self::BadOrder(label) => write!(
-                f,
-                "step {label} cannot wait for a step that it names: remove the name"
-            ),
-            Self::TwoUndos(label) => write!(
-                f,
-                "step {label} undoes a step that another step undoes: put both in one block"
-            ),
-            Self::TooDeep(label) => write!(
-                f,
-                "step {label} has more than {} lists and branches inside each other: put a block around the inner ones",
-                Self::DEPTH
-            ),
-            Self::ListedLoop(label) => {
-                write!(
-                    f,
-                    "step {label} has a loop in a list: put a block around the loop"
-                )
-            }
-            Self::TooMany => write!(f, "the plan has too many steps: split the plan"),
-        }
-    }
-}
-
-impl std::error::Error for BadNodes {}
-
-impl BadNodes {
-    /// The most lists and branches of a step inside each other.
-    pub const DEPTH: u32 = 64;
+    /// The number of plans, whose rows come first.
+    plans: u32,
 }
 
 impl Tables {
@@ -153,8 +111,10 @@ impl Tables {
             return Err(BadNodes::NoPlan(0));
         }
         let mut builder = TablesBuilder {
-            tables: Self::default(),
-            plans: plans.len(),
+            tables: Self {
+                plans: number(plans.len())?,
+                ..Self::default()
+            },
             scopes: plans.iter().collect(),
             inside: Vec::new(),
         };
@@ -194,9 +154,36 @@ impl Tables {
     #[inline]
     pub fn readers(&self, step: StepId) -> &[StepId] {
         match &self.steps[step.index()..] {
-            [it, next, ..] => &self.readers[it.readers as usize..next.readers as usize],
-            _ => &[],
+            [it, ..] => &self.edges[it.readers as usize..it.reads as usize],
+            [] => &[],
         }
+    }
+
+    /// The edges of a step that matter at its end.
+    #[inline]
+    pub(super) fn end(&self, step: StepId) -> StepEnd<'_> {
+        let [it, next, ..] = &self.steps[step.index()..] else {
+            return StepEnd::default();
+        };
+        let edges = &self.edges[it.readers as usize..next.readers as usize];
+        let (readers, reads) = edges.split_at((it.reads - it.readers) as usize);
+        StepEnd {
+            readers,
+            reads,
+            read_by: it.read_by,
+        }
+    }
+
+    /// The steps of a scope whose outputs undo steps read.
+    pub(super) fn kept(&self, row: RowId) -> &[StepId] {
+        let Range { start, end } = self.rows[row].kept;
+        &self.lasting[start as usize..end as usize]
+    }
+
+    /// The steps of a scope whose outputs are read after the work.
+    pub(super) fn output(&self, row: RowId) -> &[StepId] {
+        let Range { start, end } = self.rows[row].output;
+        &self.lasting[start as usize..end as usize]
     }
 
     #[inline]
@@ -240,6 +227,11 @@ impl Tables {
         self.branches[(first + number) as usize]
     }
 
+    /// Returns `true` if a scope is a called plan, or the whole plan.
+    pub(super) fn is_plan(&self, row: RowId) -> bool {
+        row.0 < self.plans
+    }
+
     pub(super) fn is_loop(&self, body: BodyId) -> bool {
         matches!(self.bodies[body], StepBody::Loop(_))
     }
@@ -272,8 +264,6 @@ struct BodyPlace {
 
 struct TablesBuilder<'d> {
     tables: Tables,
-    /// The number of plans, whose rows come first.
-    plans: usize,
     /// The scopes that have rows without steps.
     scopes: VecDeque<&'d NodeBlock>,
     /// Scopes with the scopes right inside them.
@@ -293,16 +283,19 @@ impl<'d> TablesBuilder<'d> {
             roots: number(self.tables.roots.len())?..0,
             ..ScopeRow::default()
         };
-        let edges = Edges::of(nodes)?;
+        let edges = Edges::of(scope)?;
         let tables = &mut self.tables;
         for (place, node) in nodes.iter().enumerate() {
+            let [needs, readers, reads] =
+                [&edges.needs, &edges.readers, &edges.reads].map(|it| it.of(place));
             tables.steps.push(StepRow {
-                readers: number(tables.readers.len())?,
+                readers: number(tables.edges.len())?,
+                reads: number(tables.edges.len() + readers.len())?,
                 needs: number(tables.needs.len())?,
+                read_by: edges.read_by[place],
             });
-            let needs = edges.needs.of(place);
-            let readers = edges.readers.of(place);
-            tables.readers.extend(readers.iter().map(|it| step(*it)));
+            let steps = readers.iter().chain(reads).map(|it| step(*it));
+            tables.edges.extend(steps);
             tables.needs.extend(needs.iter().map(|it| step(*it)));
             tables.labels.rows.push(node.label);
             tables.hot.push(Hot::new(needs.len() as u32, node));
@@ -314,6 +307,14 @@ impl<'d> TablesBuilder<'d> {
             of.work += u32::from(node.duty == Duty::Work);
         }
         of.roots.end = number(self.tables.roots.len())?;
+        let mut lasting = |places: &[usize]| {
+            let from = number(self.tables.lasting.len())?;
+            let steps = places.iter().map(|it| step(*it));
+            self.tables.lasting.extend(steps);
+            Ok(from..number(self.tables.lasting.len())?)
+        };
+        of.kept = lasting(&edges.kept)?;
+        of.output = lasting(&edges.output)?;
         of.undos = self.undos(first, nodes)?;
         of.can_undo = !of.undos.is_empty();
         let colds = number(self.tables.colds.rows.len())?;
@@ -380,6 +381,7 @@ impl<'d> TablesBuilder<'d> {
         self.tables.bodies.rows.push(StepBody::Call);
         self.tables.bodies[body] = match node {
             NodeBody::Call => StepBody::Call,
+            NodeBody::Value => StepBody::Value,
             NodeBody::Await => StepBody::Await,
             NodeBody::If(nodes) => {
                 let mut branches = Vec::with_capacity(nodes.len());
@@ -395,7 +397,7 @@ impl<'d> TablesBuilder<'d> {
             NodeBody::Loop(_) if at.is_listed => return Err(BadNodes::ListedLoop(at.label)),
             NodeBody::Loop(scope) => StepBody::Loop(self.inner(at.row, scope)?),
             NodeBody::Block(scope) => StepBody::Scope(self.inner(at.row, scope)?),
-            NodeBody::Plan(plan) if *plan < self.plans => {
+            NodeBody::Plan(plan) if *plan < self.tables.plans as usize => {
                 let inner = RowId(number(*plan)?);
                 self.inside.push((at.row, inner));
                 StepBody::Scope(inner)
@@ -417,8 +419,10 @@ impl<'d> TablesBuilder<'d> {
     fn finish(mut self) -> Tables {
         let tables = &mut self.tables;
         tables.steps.push(StepRow {
-            readers: tables.readers.len() as u32,
+            readers: tables.edges.len() as u32,
+            reads: tables.edges.len() as u32,
             needs: tables.needs.len() as u32,
+            read_by: 0,
         });
         // Inner scopes come last, except for plans, which may call each other in circles.
         let mut is_new = true;
@@ -431,98 +435,6 @@ impl<'d> TablesBuilder<'d> {
             }
         }
         self.tables
-    }
-}
-
-/// The edges between the steps of a scope, in both directions.
-struct Edges {
-    needs: Lists,
-    readers: Lists,
-}
-
-/// A list for each step, one after the other.
-struct Lists {
-    /// The beginning of each list, and the end of the last.
-    starts: Vec<usize>,
-    all: Vec<usize>,
-}
-
-impl Lists {
-    fn of(&self, place: usize) -> &[usize] {
-        &self.all[self.starts[place]..self.starts[place + 1]]
-    }
-
-    /// Returns the edges in the other direction.
-    fn reversed(&self) -> Self {
-        let count = self.starts.len() - 1;
-        let mut starts = vec![0; count + 1];
-        for to in &self.all {
-            starts[to + 1] += 1;
-        }
-        for place in 0..count {
-            starts[place + 1] += starts[place];
-        }
-        let (mut next, mut all) = (starts.clone(), vec![0; self.all.len()]);
-        for from in 0..count {
-            for &to in self.of(from) {
-                all[next[to]] = from;
-                next[to] += 1;
-            }
-        }
-        Self { starts, all }
-    }
-}
-
-impl Edges {
-    fn of(nodes: &[Node]) -> Result<Self, BadNodes> {
-        let mut needs = Lists {
-            starts: vec![0],
-            all: Vec::new(),
-        };
-        let mut own = Vec::new();
-        for node in nodes {
-            for &need in &node.after {
-                let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
-                match (before.duty, node.duty) {
-                    (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always) => own.push(need),
-                    // The other steps of a scope come after all work.
-                    (Duty::Work, Duty::Undo(_) | Duty::Always) => {}
-                    _ => return Err(BadNodes::BadOrder(node.label)),
-                }
-            }
-            own.sort_unstable();
-            own.dedup();
-            needs.all.append(&mut own);
-            needs.starts.push(needs.all.len());
-        }
-        let readers = needs.reversed();
-        let edges = Self { needs, readers };
-        match edges.in_circle(nodes.len()) {
-            Some(place) => Err(BadNodes::Circle(nodes[place].label)),
-            None => Ok(edges),
-        }
-    }
-
-    /// A step that waits for itself, if there is one.
-    fn in_circle(&self, count: usize) -> Option<usize> {
-        let waits = (0..count).map(|place| self.needs.of(place).len());
-        let mut waits: Vec<usize> = waits.collect();
-        let mut open: Vec<usize> = (0..count).filter(|it| waits[*it] == 0).collect();
-        while let Some(place) = open.pop() {
-            for &reader in self.readers.of(place) {
-                waits[reader] -= 1;
-                if waits[reader] == 0 {
-                    open.push(reader);
-                }
-            }
-        }
-        let mut place = waits.iter().position(|waits| *waits > 0)?;
-        // A step behind a circle waits as well. The way from step to dependency ends on a circle.
-        for _ in 0..count {
-            let needs = self.needs.of(place).iter().copied();
-            place = needs.into_iter().find(|it| waits[*it] > 0).unwrap_or(place);
-        }
-        Some(place)
     }
 }
 

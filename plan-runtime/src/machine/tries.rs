@@ -5,7 +5,7 @@ use super::describe::Recovery;
 use super::event::{Command, StepPlace};
 use super::ids::{BodyId, CallId, RunId};
 use super::lookup::Lookup;
-use super::loss::{Cutoff, Full, Loss, Reason};
+use super::loss::{Cutoff, Loss, Reason};
 use super::rows::{CallKind, CallRow, NO_ATTEMPT, OpenAsk};
 use super::state::{Doing, Fate, Owner, Try, WHOLE};
 use super::tables::StepBody;
@@ -41,49 +41,50 @@ impl Core<'_> {
     fn run_try(&mut self, run: RunId, attempt: u32) {
         let it = &self.desk.runs.rows[run];
         let tried = &it.tries[attempt as usize];
-        let most = self.settings.capacity.calls;
-        let mut open = |kind| {
-            let row = CallRow { run, attempt, kind };
-            self.desk.calls.open(row, most).ok_or(Full::Calls)
+        let (body, number) = (tried.body, tried.number);
+        let place = StepPlace {
+            step: it.step,
+            slot: it.slot,
+            attempt: number,
         };
-        let doing = match self.tables.bodies[tried.body] {
-            StepBody::Call => open(CallKind::Call).map(|call| {
+        // After an attempt that is too much, the run is over.
+        let doing = match self.tables.bodies[body] {
+            StepBody::Call | StepBody::Value => {
+                let Some(call) = self.desk.open(run, Some(attempt), CallKind::Call) else {
+                    return;
+                };
                 self.desk.starts.push_back(call);
                 Doing::Call {
                     call,
                     has_started: false,
                 }
-            }),
-            StepBody::Await => open(CallKind::Await).map(|call| {
-                let place = StepPlace {
-                    step: it.step,
-                    slot: it.slot,
-                    attempt: tried.number,
+            }
+            StepBody::Await => {
+                let Some(call) = self.desk.open(run, Some(attempt), CallKind::Await) else {
+                    return;
                 };
                 self.desk.out.push_back(Command::Await(call, place));
                 Doing::Await(call)
-            }),
-            StepBody::Loop(row) | StepBody::Scope(row) => {
-                let scope = self.begin_scope(row, Some(Owner { run, attempt }));
-                scope.map(Doing::Scope)
             }
-            StepBody::If(..) | StepBody::For(_) => Ok(Doing::Nothing),
-        };
-        match doing {
-            Ok(doing) => {
-                let has_begun = !matches!(doing, Doing::Call { .. });
-                self.desk.runs.rows[run].tries[attempt as usize].doing = doing;
-                if has_begun {
-                    self.desk.limit_try(run, attempt);
+            StepBody::Loop(row) | StepBody::Scope(row) => {
+                let is_call = self.tables.is_plan(row);
+                let counted = if is_call {
+                    self.desk.starts_left.count(number)
+                } else {
+                    Ok(())
+                };
+                let owner = Some(Owner { run, attempt });
+                match counted.and_then(|()| self.begin_scope(row, owner)) {
+                    Ok(scope) => Doing::Scope(scope),
+                    Err(full) => return self.desk.overflow(run, Some(attempt), full),
                 }
             }
-            Err(full) => {
-                let it = &self.desk.runs.rows[run];
-                let (element, number) =
-                    (tried_of(it, attempt).element, tried_of(it, attempt).number);
-                let fault = Lookup(self).fault(run, element, number, Reason::Full(full));
-                self.attempt_ended(run, attempt, Err(Loss::of(fault)));
-            }
+            StepBody::If(..) | StepBody::For(_) => Doing::Nothing,
+        };
+        let has_begun = !matches!(doing, Doing::Call { .. });
+        self.desk.runs.rows[run].tries[attempt as usize].doing = doing;
+        if has_begun {
+            self.desk.limit_try(run, attempt);
         }
     }
 
@@ -98,8 +99,10 @@ impl Core<'_> {
         let is_kept = result.is_ok() && tables.can_undo(tried.body);
         let is_loop = tables.is_loop(tried.body);
         tried.fate = if is_kept { Fate::Kept } else { Fate::Over };
+        // A round lasts until the condition of its loop is known.
         if let Doing::Scope(scope) = tried.doing
             && !is_kept
+            && !(is_loop && result.is_ok())
         {
             self.release(scope);
         }
@@ -209,10 +212,8 @@ impl Core<'_> {
         let it = &mut self.desk.runs.rows[run];
         it.note(element, loss);
         it.queue.clear();
-        if it.asking > 0 {
-            it.asking -= self.desk.asks.drop_where(|it| it.run() == Some(run));
-        }
-        for attempt in it.in_order() {
+        self.drop_asks(run);
+        for attempt in self.desk.runs.rows[run].in_order() {
             let it = &mut self.desk.runs.rows[run];
             if it.runs(attempt)
                 && let Doing::Backoff(_, loss) = &mut it.tries[attempt as usize].doing
@@ -233,10 +234,8 @@ impl Core<'_> {
         let it = &mut self.desk.runs.rows[run];
         it.is.cut = true;
         it.queue.clear();
-        if it.asking > 0 {
-            it.asking -= self.desk.asks.drop_where(|it| it.run() == Some(run));
-        }
-        for attempt in it.in_order() {
+        self.drop_asks(run);
+        for attempt in self.desk.runs.rows[run].in_order() {
             let it = &self.desk.runs.rows[run];
             if !it.runs(attempt) {
                 continue;
@@ -252,35 +251,30 @@ impl Core<'_> {
     /// Undoes the kept scopes of a step: elements at the same time, rounds from the last to the first. Returns whether none is left.
     pub(super) fn undo_run(&mut self, run: RunId) -> bool {
         let tables = self.tables;
-        let keeps_all = self.settings.keeps_all;
-        let mut place = self.desk.runs.rows[run].tries.len();
-        while let Some(at) = place.checked_sub(1) {
-            place = at;
+        loop {
             let it = &mut self.desk.runs.rows[run];
-            let is_last = at + 1 == it.tries.len();
-            let tried = &mut it.tries[at];
-            match (tried.fate, &tried.doing) {
-                (Fate::Kept, Doing::Scope(scope)) => {
-                    let is_loop = tables.is_loop(tried.body);
-                    let most = if is_loop {
-                        1
-                    } else {
-                        it.amounts.at_once.max(1)
-                    };
-                    if it.running >= most {
-                        break;
-                    }
-                    let scope = *scope;
-                    it.running += 1;
-                    tried.fate = Fate::IsUndone;
-                    self.scopes[scope].is_undone = true;
-                    self.begin_undo(scope);
+            let from = it.undo_from.min(it.tries.len() as u32);
+            let Some(at) = from.checked_sub(1) else {
+                break;
+            };
+            let tried = &mut it.tries[at as usize];
+            if let (Fate::Kept, Doing::Scope(scope)) = (tried.fate, &tried.doing) {
+                let is_loop = tables.is_loop(tried.body);
+                let most = if is_loop {
+                    1
+                } else {
+                    it.amounts.at_once.max(1)
+                };
+                if it.running >= most {
+                    break;
                 }
-                (Fate::Over, _) if is_last && !keeps_all => {
-                    it.tries.pop();
-                }
-                _ => {}
+                let scope = *scope;
+                it.running += 1;
+                tried.fate = Fate::IsUndone;
+                self.scopes[scope].is_undone = true;
+                self.begin_undo(scope);
             }
+            self.desk.runs.rows[run].undo_from = at;
         }
         self.desk.runs.rows[run].running == 0
     }

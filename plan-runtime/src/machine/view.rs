@@ -1,5 +1,6 @@
 //! A look at a run, for reports and for messages.
 
+use super::event::Ask;
 use super::ids::{CallId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Loss, Trail};
@@ -47,6 +48,42 @@ impl<'p> MachineView<'_, 'p> {
         let steps = core.tables.rows[it.row].steps();
         let status = |step| core.hot[it.slot(step).index()].status();
         steps.map(|step| (step, status(step))).collect()
+    }
+
+    /// Returns the scope of a slot.
+    #[inline]
+    pub fn scope_of(self, slot: StepSlot) -> ScopeId {
+        self.lookup.0.hot[slot.index()].scope()
+    }
+
+    /// Returns the first slot of a scope, and the number of its slots.
+    pub fn slots(self, scope: ScopeId) -> (StepSlot, usize) {
+        let core = self.lookup.0;
+        let it = &core.scopes[scope];
+        let row = &core.tables.rows[it.row];
+        (it.slot(StepId(row.first)), row.len as usize)
+    }
+
+    /// Returns the slot of a step of a scope.
+    #[inline]
+    pub fn slot(self, scope: ScopeId, step: StepId) -> StepSlot {
+        self.lookup.0.scopes[scope].slot(step)
+    }
+
+    /// Returns `true` if a question still has to be answered.
+    pub fn is_open(self, ask: Ask) -> bool {
+        self.lookup.0.desk.asks.get(ask).is_some()
+    }
+
+    /// Returns the number of readers of a step's output that have not ended. While one reader is left and runs, that reader is the last.
+    #[inline]
+    pub fn readers_left(self, slot: StepSlot) -> u32 {
+        let hot = self.lookup.0.hot[slot.index()];
+        if hot.status().has_output() {
+            hot.waiting
+        } else {
+            0
+        }
     }
 
     /// Returns the failed step that a blocked step needs.

@@ -1,6 +1,6 @@
 //! The state of a step, in eight bytes.
 
-use super::describe::{Duty, Node};
+use super::describe::{Duty, Node, NodeBody};
 use super::ids::ScopeId;
 
 /// The status of a step.
@@ -40,6 +40,7 @@ const STATUS: u32 = 0b111;
 const HAS_UNDO: u32 = 1 << 3;
 const UNDO: u32 = 1 << 4;
 const ALWAYS: u32 = 1 << 5;
+const COUNTS: u32 = 1 << 6;
 const PLAIN: u32 = 1 << 7;
 
 /// The number of scopes that the upper three bytes of a word tell apart.
@@ -48,7 +49,7 @@ pub(super) const SCOPES: u32 = 1 << 24;
 /// The hot state of a step: a cache line has eight of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hot {
-    /// The number of steps that the step waits for. While the scope is undone: the number of dependents that are not undone.
+    /// The number of steps that the step waits for. If the step has an output: the number of its readers that have not ended.
     pub(super) waiting: u32,
     /// The number of the scope in the upper three bytes. The status and the kind of the step in the lowest byte.
     word: u32,
@@ -62,9 +63,14 @@ impl Hot {
             Duty::Always => ALWAYS,
         };
         let plain = if node.is_plain() { PLAIN } else { 0 };
+        let counts = if node.body == NodeBody::Call {
+            COUNTS
+        } else {
+            0
+        };
         Self {
             waiting,
-            word: duty | plain,
+            word: duty | plain | counts,
         }
     }
 
@@ -115,6 +121,12 @@ impl Hot {
     #[inline]
     pub(super) fn is_plain(self) -> bool {
         self.word & PLAIN != 0
+    }
+
+    /// Returns `true` if the step is a single call of a tool.
+    #[inline]
+    pub(super) fn counts(self) -> bool {
+        self.word & COUNTS != 0
     }
 
     #[inline]

@@ -2,10 +2,12 @@
 //! The machine ends, drops exactly the calls that run, and reaches the same state when another machine receives the same events.
 
 use super::super::random::cases;
+use super::values::{Sources, Values};
 use fastrand::Rng;
 use plan_runtime::machine::{
-    Amounts, Ask, AskReply, CallEnd, CallError, CallId, Capacity, Command, Duty, ErrorId, Event,
-    Inquiry, Machine, Node, NodeBlock, NodeBody, Reaction, Recovery, Tables, Timing,
+    Amounts, Ask, AskReply, CallEnd, CallError, CallId, Capacity, Command, Cutoff, Duty, ErrorId,
+    Event, Fault, Inquiry, Machine, Node, NodeBlock, NodeBody, Reaction, Reason, Recovery, ScopeId,
+    Timing,
 };
 use std::collections::BTreeSet;
 
@@ -15,7 +17,7 @@ fn block(random: &mut Rng, depth: u32) -> NodeBlock {
     let work = random.usize(1..=3);
     for place in 0..work {
         let body = body(random, depth);
-        let after = (0..place).filter(|_| random.u8(..3) == 0).collect();
+        let after = some(random, place);
         let mut node = attributes(random, Node::new(0, body, after));
         node.recovery = *random
             .choice(&[
@@ -31,20 +33,38 @@ fn block(random: &mut Rng, depth: u32) -> NodeBlock {
     }
     for place in 0..work {
         if random.u8(..3) == 0 {
-            let mut node = Node::new(0, body(random, depth.min(1)), vec![]);
+            let after = some(random, work);
+            let mut node = Node::new(0, body(random, depth.min(1)), after);
             node.duty = Duty::Undo(place);
             steps.push(attributes(random, node));
         }
     }
-    if random.u8(..4) == 0 {
-        let mut node = Node::new(0, body(random, depth.min(1)), vec![]);
+    for _ in 0..random.u8(..8).saturating_sub(5) {
+        let mut after = some(random, work);
+        if let Some(last) = steps.last()
+            && last.duty == Duty::Always
+            && random.bool()
+        {
+            after.push(steps.len() - 1);
+        }
+        let mut node = Node::new(0, body(random, depth.min(1)), after);
         node.duty = Duty::Always;
         steps.push(attributes(random, node));
+    }
+    for node in &mut steps {
+        let unread = node.after.iter().copied();
+        node.unread = unread.filter(|_| random.u8(..4) == 0).collect();
     }
     NodeBlock {
         steps,
         has_output: random.u8(..4) == 0,
+        read: random.bool().then(|| some(random, work)),
     }
+}
+
+/// Returns some of the first places.
+fn some(random: &mut Rng, places: usize) -> Vec<usize> {
+    (0..places).filter(|_| random.u8(..3) == 0).collect()
 }
 
 /// Gives a step random amounts and times, or none.
@@ -75,6 +95,7 @@ fn body(random: &mut Rng, depth: u32) -> NodeBody {
     let Some(inner) = depth.checked_sub(1) else {
         return match random.u8(..6) {
             0 => NodeBody::Await,
+            1 => NodeBody::Value,
             _ => NodeBody::Call,
         };
     };
@@ -100,34 +121,56 @@ fn element(random: &mut Rng, depth: u32) -> NodeBody {
 /// A driver that keeps the events, with the number of commands that it took after each.
 struct Driver<'p> {
     machine: Machine<'p>,
+    values: Values<'p>,
     calls: BTreeSet<CallId>,
     timers: BTreeSet<CallId>,
     /// The calls and timers of the events since the last command. The machine may drop one of these.
     ended: BTreeSet<CallId>,
-    asks: Vec<(Ask, Inquiry)>,
+    /// Questions, with the scopes whose outputs these read.
+    asks: Vec<(Ask, Inquiry, Option<ScopeId>)>,
     is_done: bool,
     log: Vec<(Event, usize)>,
 }
 
 impl Driver<'_> {
+    /// The number of failures that have ended the run because it needed more than it may have.
+    fn fulls(&self) -> usize {
+        let Err(loss) = self.machine.view().result() else {
+            return 0;
+        };
+        let is_full =
+            |fault: &&Fault| matches!(fault.reason, Reason::Full(_) | Reason::Error(ErrorId(1)));
+        let fulls = loss.faults.iter().filter(is_full).count();
+        assert!(loss.cutoff != Some(Cutoff::Full) || fulls == 1);
+        fulls
+    }
+
     fn take(&mut self) {
         let mut taken = 0;
         while let Some(command) = self.machine.next(true) {
             taken += 1;
             match command {
-                Command::Start(call, _) | Command::Await(call, _) => {
+                Command::Start(call, place) | Command::Await(call, place) => {
                     assert!(!self.is_done && self.calls.insert(call));
+                    self.values.see(self.machine.view(), place.slot);
                 }
                 Command::Sleep(timer, ..) => assert!(self.timers.insert(timer)),
-                Command::Evaluate(ask, question) => self.asks.push((ask, question)),
+                Command::Evaluate(ask, inquiry) => {
+                    let scope = self.values.ask(self.machine.view(), inquiry);
+                    self.asks.push((ask, inquiry, scope));
+                }
                 Command::Drop(call) => {
                     let had = self.calls.remove(&call) || self.timers.remove(&call);
                     assert!(had || self.ended.contains(&call));
                 }
+                Command::Free(freed) => self.values.free(self.machine.view(), freed),
                 Command::Done => self.is_done = true,
             }
         }
         self.ended.clear();
+        if !self.is_done {
+            self.values.check(self.machine.view());
+        }
         // One more finds none.
         let taken = taken + 1;
         if let Some(last) = self.log.last_mut() {
@@ -161,11 +204,10 @@ impl Driver<'_> {
         if let Some(call) = of(&self.calls, number) {
             self.calls.remove(&call);
             self.ended.insert(call);
-            let fails = random.u8(..6) == 0;
-            let ending = if fails {
-                CallEnd::Failed(error)
-            } else {
-                CallEnd::Done
+            let ending = match random.u16(..600) {
+                0 => CallEnd::Exceeds(ErrorId(1)),
+                1..100 => CallEnd::Failed(error),
+                _ => CallEnd::Done,
             };
             return Event::Ended(call, ending);
         }
@@ -175,8 +217,14 @@ impl Driver<'_> {
             return Event::Fired(timer);
         }
         let number = number - calls - self.timers.len();
-        let (ask, question) = self.asks.swap_remove(number);
-        let reply = match question {
+        let (ask, inquiry, scope) = self.asks.swap_remove(number);
+        if let Some(scope) = scope
+            && self.machine.view().is_open(ask)
+        {
+            self.values.answer(scope);
+        }
+        let reply = match inquiry {
+            _ if random.u16(..600) == 0 => AskReply::Exceeds(ErrorId(1)),
             _ if random.u8(..20) == 0 => AskReply::Failed(error),
             Inquiry::Amounts(_) => AskReply::Amounts(amounts(random)),
             _ => AskReply::Number(random.u32(..4)),
@@ -186,16 +234,34 @@ impl Driver<'_> {
 }
 
 /// Plays a run to its end. Returns the number of events.
-fn play(random: &mut Rng, tables: &Tables, reaction: Reaction) -> usize {
-    let capacity = Capacity {
+fn play(random: &mut Rng, sources: &Sources, reaction: Reaction) -> [usize; 2] {
+    let tables = &sources.tables;
+    let mut capacity = Capacity {
         depth: 5,
         scopes: 300,
         ..Capacity::DEFAULT
     };
+    match random.u8(..16) {
+        0 => capacity.total_calls = random.u64(..20),
+        1 => capacity.total_attempts = random.u64(..20),
+        2 => capacity.elements = random.u64(..20),
+        3 | 4 => capacity.calls = random.u32(..8),
+        5 => capacity.plans = random.u32(..2),
+        _ => {}
+    }
     let bound = random.u32(1..=4);
-    let new = || Machine::with_capacity(tables, reaction, bound, capacity);
+    let keeps_all = random.bool();
+    let new = || {
+        let machine = Machine::with_capacity(tables, reaction, bound, capacity);
+        if keeps_all {
+            machine.keeping_all()
+        } else {
+            machine
+        }
+    };
     let mut driver = Driver {
         machine: new(),
+        values: Values::new(sources, reaction),
         calls: BTreeSet::new(),
         timers: BTreeSet::new(),
         ended: BTreeSet::new(),
@@ -224,6 +290,8 @@ fn play(random: &mut Rng, tables: &Tables, reaction: Reaction) -> usize {
         }
     }
     assert!(driver.calls.is_empty() && driver.timers.is_empty());
+    let fulls = driver.fulls();
+    assert!(fulls <= 1, "{fulls}");
     let mut other = new();
     while other.next(true).is_some() {}
     for (event, taken) in &driver.log {
@@ -233,20 +301,21 @@ fn play(random: &mut Rng, tables: &Tables, reaction: Reaction) -> usize {
         }
     }
     assert!(other == driver.machine);
-    driver.log.len()
+    [driver.log.len(), driver.values.dropped]
 }
 
 #[test]
 fn everything_at_any_time() {
-    let mut events = 0;
+    let mut count = [0, 0];
     for seed in 0..10 * cases() {
         let mut random = Rng::with_seed(seed);
         let plans = [2, 1].map(|depth| block(&mut random, depth));
-        let tables = Tables::new(&plans).unwrap();
+        let sources = Sources::new(plans.to_vec());
         for reaction in [Reaction::Stop, Reaction::Continue, Reaction::Cancel] {
-            events += play(&mut random, &tables, reaction);
+            let counted = play(&mut random, &sources, reaction);
+            count = [count[0] + counted[0], count[1] + counted[1]];
         }
     }
-    println!("{events} events");
-    assert!(events > 200 * cases() as usize, "{events}");
+    println!("{count:?} events and dropped values");
+    assert!(count.iter().all(|it| *it > 200 * cases() as usize));
 }

@@ -186,6 +186,7 @@ impl<'p> Hand<'p> {
                     let had = [&mut self.running, &mut self.waiting].map(|it| it.remove(&call));
                     assert!(had.iter().any(Option::is_some), "{call:?} is dropped twice");
                 }
+                Command::Free(_) => {}
                 Command::Done => assert!(!std::mem::replace(&mut self.is_done, true)),
             }
         }

@@ -1,6 +1,6 @@
 //! Questions, permits and rows of tables, which the model does not have.
 
-use super::driver::{Hand, LATER, NEVER, block, call, each, tables};
+use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
 use plan_runtime::machine::{
     Amounts, AskReply, BadNodes, CallEnd, Capacity, Command, Duty, Event, Full, Inquiry, Machine,
     Node, NodeBlock, NodeBody, Pause, Reaction, Reason, Recovery, Tables,
@@ -237,7 +237,7 @@ fn run(machine: &mut Machine<'_>, number: u32) {
             Command::Sleep(timer, Pause::Backoff | Pause::Every, _) => {
                 machine.handle(Event::Fired(timer));
             }
-            Command::Sleep(..) | Command::Drop(_) => {}
+            Command::Sleep(..) | Command::Drop(_) | Command::Free(_) => {}
             Command::Done => open = false,
         }
     }
@@ -296,4 +296,49 @@ fn long_chains_are_undone() {
         }
     }
     assert_eq!(machine.view().result().unwrap_err().undone.len(), 1);
+}
+
+/// The elements of the lists of the next two tests. The tests last for minutes if the work for an element grows with their number.
+const MANY: u32 = 100_000;
+
+/// A cancellation looks at the questions of each scope once, and not at all questions for each scope.
+#[test]
+fn many_scopes_with_questions_are_cancelled() {
+    let asks = Node::new(1, NodeBody::If(vec![NodeBody::Call]), vec![]);
+    let asked = NodeBlock {
+        has_output: true,
+        ..NodeBlock::default()
+    };
+    for inner in [NodeBlock::new(vec![asks]), asked] {
+        let tables = tables(vec![each(NodeBody::Block(inner))]);
+        let mut hand = Hand::of(&tables);
+        hand.answer(AskReply::Number(MANY));
+        assert_eq!(hand.asks.len(), MANY as usize);
+        hand.machine.handle(Event::Cancelled);
+        hand.settle();
+        assert!(hand.is_done);
+    }
+}
+
+/// A machine that keeps everything looks at each element once when the list is undone.
+#[test]
+fn many_elements_are_undone_by_a_machine_that_keeps_everything() {
+    let tables = tables(vec![each(block(held())), Node::call(5, vec![0])]);
+    let mut machine = Machine::new(&tables, Reaction::Stop, 64).keeping_all();
+    let mut undone = 0;
+    while let Some(command) = machine.next(true) {
+        match command {
+            Command::Evaluate(ask, _) => {
+                machine.handle(Event::Answered(ask, AskReply::Number(MANY)));
+            }
+            Command::Start(call, place) => {
+                let label = tables.label(place.step);
+                undone += u32::from(label == 9);
+                let ending = if label == 5 { NEVER } else { CallEnd::Done };
+                machine.handle(Event::Ended(call, ending));
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(undone, MANY);
 }

@@ -256,8 +256,8 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
     assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 0));
     // The value of a scope: its steps are undone.
     let plan = NodeBlock {
-        steps: held(),
         has_output: true,
+        ..NodeBlock::new(held())
     };
     for is_cut in [false, true] {
         let tables = Tables::new(std::slice::from_ref(&plan)).unwrap();

@@ -1,0 +1,257 @@
+//! The end of a run that drops everything: the run needs more than it may have, or the time for undo and always steps is over.
+
+use super::core::{Capacity, Over};
+use super::desk::Desk;
+use super::engine::Machine;
+use super::event::{Ask, Command};
+use super::ids::{CallId, ErrorId, RunId, ScopeId, StepSlot};
+use super::lookup::Lookup;
+use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
+use super::rows::{COLD_CALLS, OpenAsk};
+use super::state::{Doing, Fate, Phase, WHOLE};
+use super::word::StepStatus;
+
+/// The calls and attempts that a run may still make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StartsLeft {
+    /// Calls that have enough attempts left for one each.
+    pub(super) calls: u64,
+    /// Calls beyond.
+    more_calls: u64,
+    /// Attempts beyond.
+    more_attempts: u64,
+}
+
+impl StartsLeft {
+    pub(super) fn new(capacity: &Capacity) -> Self {
+        let (calls, attempts) = (capacity.total_calls, capacity.total_attempts);
+        let both = calls.min(attempts);
+        Self {
+            calls: both,
+            more_calls: calls - both,
+            more_attempts: attempts - both,
+        }
+    }
+
+    /// Counts an attempt of a call.
+    pub(super) fn count(&mut self, attempt: u32) -> Result<(), Full> {
+        if attempt > 1 && self.more_attempts > 0 {
+            self.more_attempts -= 1;
+            return Ok(());
+        }
+        self.calls = self
+            .calls
+            .checked_sub(1)
+            .ok_or_else(|| self.full(attempt))?;
+        self.more_calls += u64::from(attempt > 1);
+        Ok(())
+    }
+
+    /// The reason why there is no further attempt.
+    pub(super) fn full(&self, attempt: u32) -> Full {
+        if attempt == 1 && self.more_calls == 0 {
+            Full::TotalCalls
+        } else {
+            Full::TotalAttempts
+        }
+    }
+}
+
+/// The part of a run that is too much: an attempt of an element of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Overflow {
+    pub(super) full: Full,
+    pub(super) slot: StepSlot,
+    pub(super) element: u32,
+    pub(super) attempt: u32,
+}
+
+/// The most elements of a step that ids can tell apart.
+const ELEMENTS: u64 = 1 << 31;
+
+impl Desk<'_> {
+    /// Counts elements of a list, or a round. Returns `false` if the run is over.
+    pub(super) fn count_elements(&mut self, run: RunId, element: u32, count: u32) -> bool {
+        let it = &self.runs.rows[run];
+        let left = self.elements_left.checked_sub(u64::from(count));
+        let is_named = it.elements.len() as u64 + u64::from(count) <= ELEMENTS;
+        if let Some(left) = left.filter(|_| is_named) {
+            self.elements_left = left;
+            return true;
+        }
+        self.full.get_or_insert(Overflow {
+            full: Full::Elements,
+            slot: it.slot,
+            element,
+            attempt: 0,
+        });
+        false
+    }
+}
+
+impl Machine<'_> {
+    /// Ends the run if a part of the run is too much.
+    pub(super) fn end_full(&mut self) {
+        let core = &mut self.core;
+        let Some(Overflow {
+            full,
+            slot,
+            element,
+            attempt,
+        }) = core.desk.full.take()
+        else {
+            return;
+        };
+        let scope = core.hot[slot.index()].scope();
+        let step = core.scopes[scope].step(slot);
+        let (lookup, reason) = (Lookup(core), Reason::Full(full));
+        let fault = match lookup.run_of(scope, step) {
+            Some(run) => lookup.fault(run, element, attempt, reason),
+            None => Fault {
+                attempts: attempt,
+                ..Fault::new(lookup.trail(scope, step), reason)
+            },
+        };
+        self.exceed(fault, Some(slot));
+    }
+
+    /// The driver has made something for a question that is too much.
+    pub(super) fn ask_exceeds(&mut self, ask: Ask, error: ErrorId) {
+        let core = &self.core;
+        let Some(asked) = core.desk.asks.get(ask) else {
+            return;
+        };
+        let (lookup, reason) = (Lookup(core), Reason::Error(error));
+        let slot = |run: RunId| Some(core.desk.runs.rows[run].slot);
+        let (fault, slot) = match asked {
+            OpenAsk::Output(scope) => {
+                let owner = core.scopes[scope].owner;
+                let fault = Fault::new(lookup.trail_of(scope), reason);
+                (fault, owner.and_then(|it| slot(it.run)))
+            }
+            OpenAsk::Body { run, element, .. } => {
+                (lookup.fault(run, element, 0, reason), slot(run))
+            }
+            OpenAsk::Again { run, attempt } => {
+                let tried = &core.desk.runs.rows[run].tries[attempt as usize];
+                (
+                    lookup.fault(run, tried.element, tried.number, reason),
+                    slot(run),
+                )
+            }
+            OpenAsk::Amounts(run) => (lookup.fault(run, WHOLE, 0, reason), slot(run)),
+        };
+        self.exceed(fault, slot);
+    }
+
+    /// The driver has a result of a call or a wait that is too much.
+    pub(super) fn call_exceeds(&mut self, call: CallId, error: ErrorId) {
+        let reason = Reason::Error(error);
+        let (fault, slot) = if call.0 < COLD_CALLS {
+            let core = &mut self.core;
+            let slot = StepSlot(call.0);
+            let hot = &mut core.hot[slot.index()];
+            if !hot.is_running() {
+                return;
+            }
+            hot.set(StepStatus::Failed);
+            let scope = hot.scope();
+            core.desk.calling -= 1;
+            let trail = Lookup(core).trail(scope, core.scopes[scope].step(slot));
+            (Fault::new(trail, reason), slot)
+        } else {
+            let Some(row) = self.close_call(call) else {
+                return;
+            };
+            let it = &self.core.desk.runs.rows[row.run];
+            let tried = &it.tries[row.attempt as usize];
+            let lookup = Lookup(&self.core);
+            let fault = lookup.fault(row.run, tried.element, tried.number, reason);
+            (fault, it.slot)
+        };
+        self.exceed(fault, Some(slot));
+    }
+
+    /// Ends the run: the calls are dropped, and nothing is undone. The fault has the duty of the outermost step around it.
+    fn exceed(&mut self, mut fault: Fault, slot: Option<StepSlot>) {
+        let core = &mut self.core;
+        let mut around = slot;
+        while let Some(slot) = around {
+            let hot = core.hot[slot.index()];
+            if hot.is_always() {
+                fault.duty = FaultDuty::Always;
+            } else if !hot.is_work() {
+                fault.duty = FaultDuty::Undo;
+            }
+            let owner = core.scopes[hot.scope()].owner;
+            around = owner.map(|it| core.desk.runs.rows[it.run].slot);
+        }
+        core.stopped = core.stopped.or(Some(Cutoff::Full));
+        let root = &mut core.scopes[ScopeId::ROOT];
+        root.cutoff = root.cutoff.or(Some(Cutoff::Full));
+        root.left.add(Loss::of(fault));
+        core.todo.clear();
+        self.drop_scope(ScopeId::ROOT);
+        if let Some(slot) = slot {
+            self.core.hot[slot.index()].set(StepStatus::Failed);
+        }
+    }
+
+    /// Ends a scope without its undo and always steps.
+    pub(super) fn drop_scope(&mut self, scope: ScopeId) {
+        let tables = self.core.tables;
+        let it = &self.core.scopes[scope];
+        if it.phase == Phase::Over {
+            return;
+        }
+        let row = it.row;
+        for number in 0..it.runs.len() {
+            if let Some(run) = self.core.scopes[scope].runs[number] {
+                self.drop_run(run);
+            }
+        }
+        for step in tables.rows[row].steps() {
+            let slot = self.core.scopes[scope].slot(step);
+            let hot = &mut self.core.hot[slot.index()];
+            if !self.core.ready.remove(slot) && hot.is_running() {
+                hot.set(StepStatus::Cancelled);
+                if hot.is_plain() {
+                    self.core.desk.calling -= 1;
+                    self.core.desk.out.push_back(Command::Drop(CallId(slot.0)));
+                }
+            }
+        }
+        let it = &mut self.core.scopes[scope];
+        self.core.desk.asks.close_where(&mut it.asks, |_| true);
+        it.has_failed |= matches!(it.phase, Phase::Work | Phase::Output);
+        it.phase = Phase::Over;
+        if it.owner.is_none() && self.core.over == Over::No {
+            self.core.over = Over::Yes;
+        }
+    }
+
+    /// Ends a step with everything inside it, and without undo steps.
+    fn drop_run(&mut self, run: RunId) {
+        self.core.desk.unlimit_loop(run);
+        self.core.desk.drop_asks(run, |_| true);
+        let it = &mut self.core.desk.runs.rows[run];
+        it.queue.clear();
+        it.is.ended = true;
+        for attempt in it.in_order() {
+            let tried = &self.core.desk.runs.rows[run].tries[attempt as usize];
+            match (&tried.doing, tried.fate) {
+                (Doing::Scope(scope), Fate::Runs | Fate::IsUndone) => {
+                    let scope = *scope;
+                    self.drop_scope(scope);
+                    let left = Lookup(&self.core).undoing(scope).of_undo_steps();
+                    let it = &mut self.core.desk.runs.rows[run];
+                    it.left.add(left);
+                    it.tries[attempt as usize].fate = Fate::Over;
+                    self.core.desk.drop_timers(run, attempt);
+                }
+                (_, Fate::Runs) => self.core.desk.end_try(run, attempt),
+                _ => {}
+            }
+        }
+    }
+}
