@@ -1,4 +1,4 @@
-//! Descriptions of plans that contradict themselves.
+//! Descriptions that contradict themselves.
 
 use std::fmt;
 

@@ -1,5 +1,6 @@
 //! The state of a run.
 
+use super::capacity::Capacity;
 use super::desk::Desk;
 use super::ids::{RowId, RunId, ScopeId, StepId, StepSlot, Table};
 use super::loss::Cutoff;
@@ -7,7 +8,7 @@ use super::ready::ReadySet;
 use super::state::ScopeRun;
 use super::tables::Tables;
 use super::values::FreedList;
-use super::word::{Hot, SCOPES};
+use super::word::Hot;
 use std::collections::VecDeque;
 
 /// The reaction of a run to the failure of a step.
@@ -19,41 +20,6 @@ pub enum Reaction {
     Continue,
     /// Start nothing more of the scope, and drop its calls.
     Cancel,
-}
-
-/// The most that a run may have of each thing. A run that needs more is over at once: its calls are dropped, nothing is undone, and no fallback applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capacity {
-    /// Scopes that exist at one time.
-    pub scopes: u32,
-    /// Steps of scopes that exist at one time.
-    pub slots: u32,
-    /// Calls, waits and timers of steps that are not plain, at one time.
-    pub calls: u32,
-    /// Scopes inside each other.
-    pub depth: u32,
-    /// Called plans inside each other.
-    pub plans: u32,
-    /// Elements of all lists and rounds of all loops.
-    pub elements: u64,
-    /// Calls of tools and of plans, without further attempts.
-    pub total_calls: u64,
-    /// Attempts of all calls of tools and of plans.
-    pub total_attempts: u64,
-}
-
-impl Capacity {
-    /// The most that ids can tell apart, a depth that the stack of a thread holds, and any number of calls.
-    pub const DEFAULT: Self = Self {
-        scopes: SCOPES,
-        slots: 1 << 31,
-        calls: 1 << 30,
-        depth: 128,
-        plans: 128,
-        elements: u64::MAX,
-        total_calls: u64::MAX,
-        total_attempts: u64::MAX,
-    };
 }
 
 /// Work that follows from an event.
@@ -78,6 +44,8 @@ pub(super) struct Settings {
     pub(super) capacity: Capacity,
     /// `true` to keep the state of ended scopes, for a report.
     pub(super) keeps_all: bool,
+    /// `true` to tell the driver the ends of steps.
+    pub(super) tells: bool,
 }
 
 /// The end of a run.

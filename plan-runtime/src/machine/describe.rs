@@ -18,7 +18,7 @@ pub struct Node {
     pub amounts: Amounts,
     /// The time limits and waits of the step.
     pub timing: Timing,
-    /// The steps of the same scope that must end before the step, and whose outputs the step reads, as places in the scope. Work waits for work, and an always step for always
+    /// The steps of the same scope that must end before the step, as places in the scope. The step reads their outputs. Work waits for work, and an always step for always
     /// steps. All work comes before undo steps and always steps. The outputs that undo steps read are kept as long as the undo steps may run.
     pub after: Vec<usize>,
     /// The steps in `after` whose outputs the step does not read.
@@ -32,6 +32,8 @@ pub enum NodeBody {
     Call,
     /// A value that the driver makes. A value is a call that does not count as a call.
     Value,
+    /// A call that may turn out to be the plan with this index in the list of plans.
+    Open(usize),
     /// A wait for a value from outside.
     Await,
     /// Branches, at most one of which is taken.
@@ -46,15 +48,16 @@ pub enum NodeBody {
     Plan(usize),
 }
 
-/// A scope: its steps, and whether its value has to be made once the work has succeeded.
+/// A scope: its steps, and the values that the driver makes before and after the work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeBlock {
     /// The steps.
     pub steps: Nodes,
+    /// `true` if the driver makes the inputs of the scope before the work. Inputs that cannot be made fail the attempt that has opened the scope.
+    pub has_inputs: bool,
     /// `true` if the driver makes the value of the scope after the work. A value that cannot be made fails the scope.
     pub has_output: bool,
-    /// The steps of the work whose outputs are read after the work: for the value of the scope, and for the condition of the loop whose round the scope is. `None` stands for
-    /// all steps of the work.
+    /// The steps of the work whose outputs the value of the scope reads, or the condition of the loop whose round the scope is. `None` stands for all steps of the work.
     pub read: Option<Vec<usize>>,
 }
 
@@ -117,6 +120,8 @@ pub struct Timing {
     pub every: bool,
     /// `true` if the driver finds out the amounts when the step starts.
     pub amounts: bool,
+    /// `true` if the driver makes the value that replaces a failure.
+    pub instead: bool,
 }
 
 impl Node {
@@ -139,6 +144,7 @@ impl Node {
                 deadline: false,
                 every: false,
                 amounts: false,
+                instead: false,
             },
             after,
             unread: Vec::new(),
@@ -160,6 +166,7 @@ impl NodeBlock {
     pub const fn new(steps: Nodes) -> Self {
         Self {
             steps,
+            has_inputs: false,
             has_output: false,
             read: None,
         }

@@ -1,8 +1,7 @@
 //! The calls, waits, timers and questions that a driver has.
 
-use super::core::Capacity;
+use super::capacity::{Capacity, Overflow, StartsLeft};
 use super::event::{Command, Inquiry, Pause, StepPlace};
-use super::full::{Overflow, StartsLeft};
 use super::ids::{CallId, RunId};
 use super::loss::Full;
 use super::rows::{Asks, CallKind, CallRow, CallTable, NO_ATTEMPT, OpenAsk};
@@ -99,7 +98,9 @@ impl<'p> Desk<'p> {
                 Inquiry::Again(place, it.place(tried.element))
             }
             OpenAsk::Amounts(_) => Inquiry::Amounts(place),
+            OpenAsk::Inputs(scope) => Inquiry::Inputs(scope),
             OpenAsk::Output(scope) => Inquiry::Output(scope),
+            OpenAsk::Instead { .. } => Inquiry::Instead(place),
         };
         let ask = self.asks.open(&mut self.runs.rows[run].asks, asked);
         self.out.push_back(Command::Evaluate(ask, question));

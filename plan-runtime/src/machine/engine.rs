@@ -1,9 +1,9 @@
 //! The machine: the short way of plain steps, events, and the next command.
 
-use super::core::{Capacity, Core, Over, Reaction, Settings, Todo};
+use super::capacity::{Capacity, Overflow};
+use super::core::{Core, Over, Reaction, Settings, Todo};
 use super::desk::Desk;
 use super::event::{AskReply, CallEnd, CallError, Command, Event, StepPlace};
-use super::full::Overflow;
 use super::ids::{CallId, RowId, ScopeId, StepSlot, Table};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Fault, Loss, Reason};
@@ -63,6 +63,7 @@ impl<'p> Machine<'p> {
                 reaction,
                 capacity,
                 keeps_all: false,
+                tells: false,
             },
             is_quiet: true,
             stopped: None,
@@ -78,6 +79,12 @@ impl<'p> Machine<'p> {
     /// Keeps the state of ended scopes, for a report. Call this setter before the first event.
     pub fn keeping_all(mut self) -> Self {
         self.core.settings.keeps_all = true;
+        self
+    }
+
+    /// Tells the driver the ends of steps. Call this setter before the first event.
+    pub fn telling(mut self) -> Self {
+        self.core.settings.tells = true;
         self
     }
 
@@ -213,7 +220,9 @@ impl<'p> Machine<'p> {
                 Command::Evaluate(ask, _) => core.desk.asks.get(ask).is_some(),
                 Command::Await(call, _) | Command::Sleep(call, ..) => core.desk.calls.tell(call),
                 Command::Drop(call) => core.desk.calls.is_known(call),
-                Command::Start(..) | Command::Free(_) | Command::Done => true,
+                Command::Start(..) | Command::Settled(..) | Command::Free(_) | Command::Done => {
+                    true
+                }
             };
             if matters {
                 return Some(command);
@@ -266,7 +275,7 @@ impl<'p> Machine<'p> {
             }
             let (attempt, body) = (tried.number, tried.body);
             core.desk.limit_try(row.run, row.attempt);
-            if core.tables.bodies[body] == StepBody::Call
+            if matches!(core.tables.bodies[body], StepBody::Call | StepBody::Open(_))
                 && let Err(full) = core.desk.starts_left.count(attempt)
             {
                 core.desk.overflow(row.run, Some(row.attempt), full);
@@ -321,6 +330,7 @@ impl<'p> Machine<'p> {
             Event::Ended(call, CallEnd::Exceeds(error)) => self.call_exceeds(call, error),
             Event::Ended(call, CallEnd::Done) => self.call_ended(call, None),
             Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
+            Event::Opened(call) => core.opened(call),
             Event::Fired(timer) => core.fired(timer),
             Event::Answered(ask, AskReply::Exceeds(error)) => self.ask_exceeds(ask, error),
             Event::Answered(ask, reply) => core.answered(ask, reply),

@@ -2,12 +2,15 @@
 
 use super::describe::Amounts;
 use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
+use super::word::StepStatus;
 
 /// An event in a run, which a driver hands to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A call or a wait has ended.
     Ended(CallId, CallEnd),
+    /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
+    Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
     Answered(Ask, AskReply),
     /// The time of a timer is over.
@@ -75,6 +78,8 @@ pub enum Command {
     Drop(CallId),
     /// Drop values that nothing reads any more. At the end of a run, the driver drops all that is left.
     Free(Freed),
+    /// A step has ended. Only a machine that tells the ends of steps has this command, and not for plain steps that succeed or are dropped.
+    Settled(ScopeId, StepSlot, StepStatus),
     /// The run is over.
     Done,
 }
@@ -82,7 +87,7 @@ pub enum Command {
 /// The owner of values that nothing reads any more. Each comes once: a slot after its step has started and ended, and a scope after its slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freed {
-    /// The output of a step, with all that the driver keeps for the step.
+    /// The output of a step, with the values that the driver keeps for the step.
     Output(StepSlot),
     /// The inputs of a scope.
     Scope(ScopeId),
@@ -110,8 +115,12 @@ pub enum Inquiry {
     Again(StepPlace, u32),
     /// The amounts of a step.
     Amounts(StepPlace),
+    /// The inputs of a scope that is about to begin. The answer is any number.
+    Inputs(ScopeId),
     /// The value of a scope whose work has succeeded. The answer is any number.
     Output(ScopeId),
+    /// The value that replaces a failure of the step or of an element. The answer is any number.
+    Instead(StepPlace),
 }
 
 /// The purpose of a timer.

@@ -1,6 +1,7 @@
 //! The end of a run that drops everything: the run needs more than it may have, or the time for undo and always steps is over.
 
-use super::core::{Capacity, Over};
+use super::capacity::Overflow;
+use super::core::Over;
 use super::desk::Desk;
 use super::engine::Machine;
 use super::event::{Ask, Command};
@@ -10,61 +11,6 @@ use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
 use super::rows::{COLD_CALLS, OpenAsk};
 use super::state::{Doing, Fate, Phase, WHOLE};
 use super::word::StepStatus;
-
-/// The calls and attempts that a run may still make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StartsLeft {
-    /// Calls that have enough attempts left for one each.
-    pub(super) calls: u64,
-    /// Calls beyond.
-    more_calls: u64,
-    /// Attempts beyond.
-    more_attempts: u64,
-}
-
-impl StartsLeft {
-    pub(super) fn new(capacity: &Capacity) -> Self {
-        let (calls, attempts) = (capacity.total_calls, capacity.total_attempts);
-        let both = calls.min(attempts);
-        Self {
-            calls: both,
-            more_calls: calls - both,
-            more_attempts: attempts - both,
-        }
-    }
-
-    /// Counts an attempt of a call.
-    pub(super) fn count(&mut self, attempt: u32) -> Result<(), Full> {
-        if attempt > 1 && self.more_attempts > 0 {
-            self.more_attempts -= 1;
-            return Ok(());
-        }
-        self.calls = self
-            .calls
-            .checked_sub(1)
-            .ok_or_else(|| self.full(attempt))?;
-        self.more_calls += u64::from(attempt > 1);
-        Ok(())
-    }
-
-    /// The reason why there is no further attempt.
-    pub(super) fn full(&self, attempt: u32) -> Full {
-        if attempt == 1 && self.more_calls == 0 {
-            Full::TotalCalls
-        } else {
-            Full::TotalAttempts
-        }
-    }
-}
-
-/// The part of a run that is too much: an attempt of an element of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Overflow {
-    pub(super) full: Full,
-    pub(super) slot: StepSlot,
-    pub(super) element: u32,
-    pub(super) attempt: u32,
-}
 
 /// The most elements of a step that ids can tell apart.
 const ELEMENTS: u64 = 1 << 31;
@@ -124,12 +70,12 @@ impl Machine<'_> {
         let (lookup, reason) = (Lookup(core), Reason::Error(error));
         let slot = |run: RunId| Some(core.desk.runs.rows[run].slot);
         let (fault, slot) = match asked {
-            OpenAsk::Output(scope) => {
+            OpenAsk::Inputs(scope) | OpenAsk::Output(scope) => {
                 let owner = core.scopes[scope].owner;
                 let fault = Fault::new(lookup.trail_of(scope), reason);
                 (fault, owner.and_then(|it| slot(it.run)))
             }
-            OpenAsk::Body { run, element, .. } => {
+            OpenAsk::Body { run, element, .. } | OpenAsk::Instead { run, element } => {
                 (lookup.fault(run, element, 0, reason), slot(run))
             }
             OpenAsk::Again { run, attempt } => {
@@ -223,7 +169,7 @@ impl Machine<'_> {
         }
         let it = &mut self.core.scopes[scope];
         self.core.desk.asks.close_where(&mut it.asks, |_| true);
-        it.has_failed |= matches!(it.phase, Phase::Work | Phase::Output);
+        it.has_failed |= matches!(it.phase, Phase::Inputs | Phase::Work | Phase::Output);
         it.phase = Phase::Over;
         if it.owner.is_none() && self.core.over == Over::No {
             self.core.over = Over::Yes;

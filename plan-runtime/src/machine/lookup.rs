@@ -128,7 +128,7 @@ impl Lookup<'_, '_> {
             if let (Doing::Scope(scope), Fate::Kept) = (&tried.doing, tried.fate) {
                 let it = &core.scopes[*scope];
                 absorbed.add(it.left.clone());
-                // Of a scope that has succeeded, only always steps have failed.
+                // Only always steps can fail in a scope that has succeeded.
                 for loss in it.losses.values() {
                     absorbed.add(loss.clone().of_undo_steps());
                 }

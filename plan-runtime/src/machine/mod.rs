@@ -5,7 +5,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `describe.rs`, `bad.rs` | the description of a plan, and errors in it |
+//! | `describe.rs`, `bad.rs` | the description of a plan; descriptions that contradict themselves |
 //! | `tables.rs`, `edges.rs` | the plan as flat tables |
 //! | `ids.rs`, `event.rs`, `loss.rs` | ids, events and commands, failures |
 //! | `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
@@ -15,8 +15,10 @@
 //! | `tries.rs` | attempts: time limits, failures, undo |
 //! | `values.rs` | the readers of outputs |
 //! | `full.rs` | the end of a run that needs more than it may have, or whose time is over |
+//! | `made.rs` | values that a driver makes |
 //! | `desk.rs` | calls, waits, timers and questions that a driver has |
 //! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for reports |
+//! | `parts.rs` | the parts of steps that calls and questions are about, for drivers |
 //!
 //! A step is plain if it is a call with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and two commands: one starts the
 //! step, and one drops an output.
@@ -39,6 +41,7 @@
 //! ```
 
 mod bad;
+mod capacity;
 mod core;
 mod describe;
 mod desk;
@@ -49,7 +52,10 @@ mod full;
 mod ids;
 mod lookup;
 mod loss;
+mod made;
+mod parts;
 mod ready;
+mod recycle;
 mod rows;
 mod runs;
 mod scope;
@@ -60,8 +66,9 @@ mod values;
 mod view;
 mod word;
 
-pub use self::core::{Capacity, Reaction};
-pub use bad::BadNodes;
+pub use self::bad::BadNodes;
+pub use self::capacity::Capacity;
+pub use self::core::Reaction;
 pub use describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
 pub use engine::Machine;
 pub use event::{
@@ -69,6 +76,7 @@ pub use event::{
 };
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason, Trail, TrailPart};
+pub use parts::Part;
 pub use tables::Tables;
 pub use view::{MachineView, Tried};
 pub use word::StepStatus;

@@ -148,7 +148,12 @@ pub(super) enum OpenAsk {
         attempt: u32,
     },
     Amounts(RunId),
+    Inputs(ScopeId),
     Output(ScopeId),
+    Instead {
+        run: RunId,
+        element: u32,
+    },
 }
 
 /// The open questions of the run of a step, or of a scope, as the row of the newest question.

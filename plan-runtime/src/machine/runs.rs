@@ -48,6 +48,7 @@ impl Core<'_> {
             asks: AskList::default(),
             outstanding: 1,
             failed: None,
+            absorbed: Vec::new(),
             left: Loss::default(),
             deadline: None,
             undo_from: u32::MAX,
@@ -99,7 +100,11 @@ impl Core<'_> {
                 element = self.desk.runs.rows[run].add_element(element, 0);
                 self.desk.limit_loop(run);
             }
-            StepBody::Call | StepBody::Value | StepBody::Await | StepBody::Scope(_) => {}
+            StepBody::Call
+            | StepBody::Value
+            | StepBody::Open(_)
+            | StepBody::Await
+            | StepBody::Scope(_) => {}
         }
         self.begin_try(run, Try::new(body, element, 1));
     }
@@ -110,8 +115,11 @@ impl Core<'_> {
             return;
         };
         let list = match asked {
-            OpenAsk::Output(scope) => &mut self.scopes[scope].asks,
-            OpenAsk::Body { run, .. } | OpenAsk::Again { run, .. } | OpenAsk::Amounts(run) => {
+            OpenAsk::Inputs(scope) | OpenAsk::Output(scope) => &mut self.scopes[scope].asks,
+            OpenAsk::Body { run, .. }
+            | OpenAsk::Again { run, .. }
+            | OpenAsk::Amounts(run)
+            | OpenAsk::Instead { run, .. } => {
                 self.todo.push_back(Todo::Run(run));
                 let it = &mut self.desk.runs.rows[run];
                 it.asking -= 1;
@@ -126,7 +134,9 @@ impl Core<'_> {
             AskReply::Failed(error) => Err(error),
         };
         match asked {
+            OpenAsk::Inputs(scope) => self.inputs_made(scope, number),
             OpenAsk::Output(scope) => self.output_made(scope, number.err()),
+            OpenAsk::Instead { run, element } => self.instead_made(run, element, number),
             OpenAsk::Body { run, body, element } => self.body_answered(run, body, element, number),
             OpenAsk::Again { run, attempt } => self.round_ended(run, attempt, number),
             OpenAsk::Amounts(run) => {
@@ -337,6 +347,20 @@ impl Core<'_> {
     /// Ends a step that has failed or was cut, whose elements are undone.
     fn end_failed(&mut self, run: RunId) {
         let it = &mut self.desk.runs.rows[run];
+        let cold = &self.tables.colds[it.cold];
+        let is_absorbed = match (&it.failed, cold.recovery) {
+            (None, _) => false,
+            _ if it.is.doomed => false,
+            (_, Recovery::Catch) => true,
+            (Some(failed), Recovery::Replace) => {
+                failed.1.not_undone.is_empty() && it.left.not_undone.is_empty()
+            }
+            (_, Recovery::No | Recovery::CatchEach | Recovery::ReplaceEach) => false,
+        };
+        if is_absorbed && cold.timing.instead {
+            let element = WHOLE;
+            return self.desk.ask(run, OpenAsk::Instead { run, element });
+        }
         it.is.ended = true;
         let (scope, slot) = (it.scope, it.slot);
         let left = std::mem::take(&mut it.left);
@@ -346,12 +370,6 @@ impl Core<'_> {
         };
         let mut loss = failed.1;
         loss.add(left);
-        let is_absorbed = match self.tables.colds[it.cold].recovery {
-            _ if it.is.doomed => false,
-            Recovery::Catch => true,
-            Recovery::Replace => loss.not_undone.is_empty(),
-            Recovery::No | Recovery::CatchEach | Recovery::ReplaceEach => false,
-        };
         if is_absorbed {
             self.scopes[scope].left.add_absorbed(loss);
             self.finish_step(scope, slot, StepStatus::Recovered, None);

@@ -1,10 +1,10 @@
 //! Scopes: their work, then their undo steps, then their always steps.
 
 use super::core::{Core, Over, Reaction, Todo};
-use super::event::{CallError, Command, Inquiry};
+use super::event::{Command, Inquiry};
 use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
-use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
+use super::loss::{Cutoff, FaultDuty, Full, Loss};
 use super::rows::OpenAsk;
 use super::state::{Doing, Fate, Owner, Phase, ScopeRun};
 use super::word::StepStatus;
@@ -60,21 +60,33 @@ impl Core<'_> {
         it.runs
             .resize((of.colds.end - of.colds.start) as usize, None);
         (it.depth, it.plans) = (depth, plans);
-        let roots = tables.roots(row);
-        it.open = roots.len() as u32;
-        for step in roots {
-            let slot = it.slot(*step);
-            self.make_ready(slot);
-        }
-        if it.open == 0 {
-            self.todo.push_back(Todo::Scope(scope));
-        }
         if scope.index() == self.scopes.rows.len() {
             self.scopes.rows.push(it);
         } else {
             self.scopes[scope] = it;
         }
+        if of.has_inputs {
+            self.scopes[scope].phase = Phase::Inputs;
+            self.ask_of(scope, OpenAsk::Inputs(scope), Inquiry::Inputs(scope));
+        } else {
+            self.begin_work(scope);
+        }
         Ok(scope)
+    }
+
+    pub(super) fn begin_work(&mut self, scope: ScopeId) {
+        let tables = self.tables;
+        let it = &mut self.scopes[scope];
+        it.phase = Phase::Work;
+        let roots = tables.roots(it.row);
+        it.open = roots.len() as u32;
+        if roots.is_empty() {
+            self.todo.push_back(Todo::Scope(scope));
+        }
+        for step in roots {
+            let slot = self.scopes[scope].slot(*step);
+            self.make_ready(slot);
+        }
     }
 
     fn make_ready(&mut self, slot: StepSlot) {
@@ -97,6 +109,10 @@ impl Core<'_> {
         let hot = &mut self.hot[slot.index()];
         hot.set(status);
         let (is_work, is_always) = (hot.is_work(), hot.is_always());
+        if self.settings.tells {
+            let settled = Command::Settled(scope, slot, status);
+            self.desk.out.push_back(settled);
+        }
         let it = &mut self.scopes[scope];
         let (row, step) = (it.row, it.step(slot));
         if let Some(mut loss) = loss {
@@ -165,6 +181,11 @@ impl Core<'_> {
                             let reads = tables.end(reader).reads;
                             self.freed.slots.give_up(&mut self.hot, it, reads);
                         }
+                        if self.settings.tells {
+                            let (slot, status) = (it.slot(reader), StepStatus::Blocked);
+                            let settled = Command::Settled(scope, slot, status);
+                            self.desk.out.push_back(settled);
+                        }
                     }
                     StepStatus::Blocked if by < it.blocked[&reader] => {}
                     _ => continue,
@@ -206,16 +227,6 @@ impl Core<'_> {
         }
     }
 
-    /// Nothing reads outputs for the value of a scope or for the condition of its loop any more.
-    pub(super) fn close_output(&mut self, scope: ScopeId) {
-        let tables = self.tables;
-        let it = &mut self.scopes[scope];
-        if !std::mem::replace(&mut it.is_read, true) {
-            let steps = tables.output(it.row);
-            self.freed.slots.give_up(&mut self.hot, it, steps);
-        }
-    }
-
     fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
         let tables = self.tables;
         let row = self.scopes[scope].row;
@@ -246,6 +257,14 @@ impl Core<'_> {
     /// Ends a scope before its time. If the work has ended, that changes nothing.
     pub(super) fn cut_scope(&mut self, scope: ScopeId, cutoff: Cutoff) {
         let it = &mut self.scopes[scope];
+        if it.phase == Phase::Inputs {
+            // Nothing in the scope has begun, so no always step runs.
+            it.phase = Phase::Over;
+            it.has_failed = true;
+            it.cutoff = Some(cutoff);
+            self.desk.asks.close_where(&mut it.asks, |_| true);
+            return self.todo.push_back(Todo::Over(scope));
+        }
         if it.phase == Phase::Output {
             it.phase = Phase::Work;
             self.desk.asks.close_where(&mut it.asks, |_| true);
@@ -271,9 +290,7 @@ impl Core<'_> {
                     self.begin_undo(scope);
                 } else if self.tables.rows[it.row].has_output {
                     it.phase = Phase::Output;
-                    let ask = self.desk.asks.open(&mut it.asks, OpenAsk::Output(scope));
-                    let question = Inquiry::Output(scope);
-                    self.desk.out.push_back(Command::Evaluate(ask, question));
+                    self.ask_of(scope, OpenAsk::Output(scope), Inquiry::Output(scope));
                 } else {
                     self.begin_always(scope);
                 }
@@ -283,24 +300,8 @@ impl Core<'_> {
                 it.phase = Phase::Over;
                 self.todo.push_back(Todo::Over(scope));
             }
-            Phase::Output | Phase::Over => {}
+            Phase::Inputs | Phase::Output | Phase::Over => {}
         }
-    }
-
-    /// The driver has made the value of a scope, or has failed to.
-    pub(super) fn output_made(&mut self, scope: ScopeId, error: Option<CallError>) {
-        let Some(CallError { error, transient }) = error else {
-            return self.begin_always(scope);
-        };
-        let fault = Fault {
-            transient,
-            ..Fault::new(Lookup(self).trail_of(scope), Reason::Error(error))
-        };
-        self.close_output(scope);
-        let it = &mut self.scopes[scope];
-        it.has_failed = true;
-        it.left.add(Loss::of(fault));
-        self.begin_undo(scope);
     }
 
     /// Begins to undo a scope: each step after all steps that need it. So steps count their readers that are not undone.
@@ -359,16 +360,9 @@ impl Core<'_> {
         self.todo.push_back(Todo::Scope(scope));
     }
 
-    fn begin_always(&mut self, scope: ScopeId) {
+    pub(super) fn begin_always(&mut self, scope: ScopeId) {
         let tables = self.tables;
-        let owner = self.scopes[scope].owner;
-        let is_round = owner.is_some_and(|Owner { run, attempt }| {
-            tables.is_loop(self.desk.runs.rows[run].tries[attempt as usize].body)
-        });
-        // The condition of a loop is still to come after its round.
-        if !is_round {
-            self.close_output(scope);
-        }
+        self.output_over(scope);
         let it = &mut self.scopes[scope];
         it.phase = Phase::Always;
         let row = &tables.rows[it.row];

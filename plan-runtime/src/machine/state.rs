@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
+    /// The driver makes the inputs.
+    Inputs,
     Work,
     /// The driver makes the value.
     Output,
@@ -132,6 +134,8 @@ pub(super) struct StepRun {
     /// Elements that have no value yet.
     pub(super) outstanding: u32,
     pub(super) failed: Option<Box<(u32, Loss)>>,
+    /// Failures of elements whose values the driver replaces.
+    pub(super) absorbed: Vec<(u32, Loss)>,
     pub(super) left: Loss,
     /// The timer of a loop with a time limit.
     pub(super) deadline: Option<CallId>,

@@ -8,7 +8,7 @@ use super::word::{Hot, StepStatus};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The edges of a step, as places in tables of edges.
+/// The edges of a step, as indices of tables of edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct StepRow {
     /// The first of the dependents, and the first of the steps whose outputs the step reads. The edges of the next step follow.
@@ -42,6 +42,8 @@ pub(super) struct Cold {
 pub(super) enum StepBody {
     Call,
     Value,
+    /// A call that may turn out to be a plan.
+    Open(RowId),
     Await,
     /// The branches, as places in `branches`.
     If(u32, u32),
@@ -61,11 +63,12 @@ pub(super) struct ScopeRow {
     pub(super) colds: Range<u32>,
     roots: Range<u32>,
     undos: Range<u32>,
-    /// The rows of `lasting` with the steps whose outputs undo steps read, and then with the steps whose outputs are read after the work.
+    /// The rows of `lasting`: first the steps whose outputs undo steps read, then those whose outputs are read after the work.
     kept: Range<u32>,
     output: Range<u32>,
     /// `true` if a step in the scope may have to be undone after the scope has succeeded.
     pub(super) can_undo: bool,
+    pub(super) has_inputs: bool,
     pub(super) has_output: bool,
 }
 
@@ -239,7 +242,9 @@ impl Tables {
     /// Returns `true` if a scope that a body opens may have to be undone after the scope has succeeded.
     pub(super) fn can_undo(&self, body: BodyId) -> bool {
         match self.bodies[body] {
-            StepBody::Loop(row) | StepBody::Scope(row) => self.rows[row].can_undo,
+            StepBody::Open(row) | StepBody::Loop(row) | StepBody::Scope(row) => {
+                self.rows[row].can_undo
+            }
             _ => false,
         }
     }
@@ -279,6 +284,7 @@ impl<'d> TablesBuilder<'d> {
         let mut of = ScopeRow {
             first,
             len: number(nodes.len())?,
+            has_inputs: scope.has_inputs,
             has_output: scope.has_output,
             roots: number(self.tables.roots.len())?..0,
             ..ScopeRow::default()
@@ -397,14 +403,20 @@ impl<'d> TablesBuilder<'d> {
             NodeBody::Loop(_) if at.is_listed => return Err(BadNodes::ListedLoop(at.label)),
             NodeBody::Loop(scope) => StepBody::Loop(self.inner(at.row, scope)?),
             NodeBody::Block(scope) => StepBody::Scope(self.inner(at.row, scope)?),
-            NodeBody::Plan(plan) if *plan < self.tables.plans as usize => {
-                let inner = RowId(number(*plan)?);
-                self.inside.push((at.row, inner));
-                StepBody::Scope(inner)
-            }
-            NodeBody::Plan(plan) => return Err(BadNodes::NoPlan(*plan)),
+            NodeBody::Plan(plan) => StepBody::Scope(self.plan(at.row, *plan)?),
+            NodeBody::Open(plan) => StepBody::Open(self.plan(at.row, *plan)?),
         };
         Ok(body)
+    }
+
+    /// The row of a plan that a step of a scope may call.
+    fn plan(&mut self, row: RowId, plan: usize) -> Result<RowId, BadNodes> {
+        if plan >= self.tables.plans as usize {
+            return Err(BadNodes::NoPlan(plan));
+        }
+        let inner = RowId(number(plan)?);
+        self.inside.push((row, inner));
+        Ok(inner)
     }
 
     /// The row that an inner scope will have.

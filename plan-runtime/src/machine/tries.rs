@@ -3,7 +3,7 @@
 use super::core::{Core, Reaction, Todo};
 use super::describe::Recovery;
 use super::event::{Command, StepPlace};
-use super::ids::{BodyId, CallId, RunId};
+use super::ids::{BodyId, CallId, RowId, RunId};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Loss, Reason};
 use super::rows::{CallKind, CallRow, NO_ATTEMPT, OpenAsk};
@@ -49,7 +49,7 @@ impl Core<'_> {
         };
         // After an attempt that is too much, the run is over.
         let doing = match self.tables.bodies[body] {
-            StepBody::Call | StepBody::Value => {
+            StepBody::Call | StepBody::Value | StepBody::Open(_) => {
                 let Some(call) = self.desk.open(run, Some(attempt), CallKind::Call) else {
                     return;
                 };
@@ -88,6 +88,40 @@ impl Core<'_> {
         }
     }
 
+    /// A call is a plan.
+    pub(super) fn opened(&mut self, call: CallId) {
+        let Some((row, body)) = self.may_open(call) else {
+            return;
+        };
+        let CallRow { run, attempt, .. } = row;
+        self.desk.calling -= 1;
+        self.desk.calls.close(call);
+        let result = self.begin_scope(body, Some(Owner { run, attempt }));
+        let tried = &mut self.desk.runs.rows[run].tries[attempt as usize];
+        match result {
+            Ok(scope) => tried.doing = Doing::Scope(scope),
+            Err(full) => {
+                tried.doing = Doing::Nothing;
+                self.desk.overflow(run, Some(attempt), full);
+            }
+        }
+    }
+
+    /// The row of the plan that a call may turn out to be.
+    pub(super) fn may_open(&self, call: CallId) -> Option<(CallRow, RowId)> {
+        let row = self.desk.calls.get(call)?;
+        let tried = self.desk.runs.rows[row.run]
+            .tries
+            .get(row.attempt as usize)?;
+        let has_started = true;
+        match self.tables.bodies[tried.body] {
+            StepBody::Open(body) if tried.doing == Doing::Call { call, has_started } => {
+                Some((row, body))
+            }
+            _ => None,
+        }
+    }
+
     /// An attempt has ended.
     pub(super) fn attempt_ended(&mut self, run: RunId, attempt: u32, result: Result<(), Loss>) {
         let tables = self.tables;
@@ -96,10 +130,11 @@ impl Core<'_> {
         self.todo.push_back(Todo::Run(run));
         let tried = &mut it.tries[attempt as usize];
         let (element, number, late) = (tried.element, tried.number, tried.late.take());
-        let is_kept = result.is_ok() && tables.can_undo(tried.body);
+        let is_scope = matches!(tried.doing, Doing::Scope(_));
+        let is_kept = result.is_ok() && is_scope && tables.can_undo(tried.body);
         let is_loop = tables.is_loop(tried.body);
         tried.fate = if is_kept { Fate::Kept } else { Fate::Over };
-        // A round lasts until the condition of its loop is known.
+        // A round lasts until its loop has the value of the condition.
         if let Doing::Scope(scope) = tried.doing
             && !is_kept
             && !(is_loop && result.is_ok())
@@ -199,8 +234,12 @@ impl Core<'_> {
             Recovery::No | Recovery::Catch | Recovery::Replace => false,
         };
         if is_missed {
-            it.left.add_absorbed(loss);
+            it.left.add_absorbed(loss.clone());
             it.is.missed = true;
+            if self.tables.colds[it.cold].timing.instead {
+                it.absorbed.push((element, loss));
+                return self.desk.ask(run, OpenAsk::Instead { run, element });
+            }
             it.outstanding -= 1;
         } else {
             self.fail_run(run, element, loss);

@@ -3,10 +3,9 @@
 //! A step reads the outputs of other steps from its start to its end. While an output exists, the hot word of its step counts the readers that have not ended. Undo steps count
 //! until their scope is over for good.
 
-use super::engine::Machine;
 use super::event::Freed;
 use super::ids::{ScopeId, StepId, StepSlot};
-use super::state::{Doing, Fate, ScopeRun};
+use super::state::ScopeRun;
 use super::word::{Hot, StepStatus};
 
 /// Values that the driver has to drop: slots, and then scopes.
@@ -100,33 +99,5 @@ impl StepStatus {
     #[inline]
     pub(super) const fn has_output(self) -> bool {
         matches!(self, Self::Completed | Self::Skipped | Self::Recovered)
-    }
-}
-
-impl Machine<'_> {
-    /// Frees the rows of ended scopes and calls, if the driver has taken all commands: after that, no event names these rows.
-    pub(super) fn recycle(&mut self) {
-        if !self.core.desk.out.is_empty() || !self.core.freed.has_told() {
-            return;
-        }
-        self.core.desk.calls.recycle();
-        while let Some(scope) = self.core.released.pop() {
-            let it = &mut self.core.scopes[scope];
-            let (row, runs) = (it.row, std::mem::take(&mut it.runs));
-            for run in runs.iter().flatten() {
-                let it = &mut self.core.desk.runs.rows[*run];
-                for tried in it.tries.drain(..) {
-                    if let (Doing::Scope(inner), Fate::Kept) = (tried.doing, tried.fate) {
-                        self.core.released.push(inner);
-                    }
-                }
-                self.core.desk.runs.free.push(*run);
-            }
-            let it = &mut self.core.scopes[scope];
-            it.runs = runs;
-            // The last of the list leads to itself.
-            it.open = self.core.free[row].map_or(scope.0, |next| next.0);
-            self.core.free[row] = Some(scope);
-        }
     }
 }

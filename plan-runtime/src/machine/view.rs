@@ -50,20 +50,6 @@ impl<'p> MachineView<'_, 'p> {
         steps.map(|step| (step, status(step))).collect()
     }
 
-    /// Returns the scope of a slot.
-    #[inline]
-    pub fn scope_of(self, slot: StepSlot) -> ScopeId {
-        self.lookup.0.hot[slot.index()].scope()
-    }
-
-    /// Returns the first slot of a scope, and the number of its slots.
-    pub fn slots(self, scope: ScopeId) -> (StepSlot, usize) {
-        let core = self.lookup.0;
-        let it = &core.scopes[scope];
-        let row = &core.tables.rows[it.row];
-        (it.slot(StepId(row.first)), row.len as usize)
-    }
-
     /// Returns the slot of a step of a scope.
     #[inline]
     pub fn slot(self, scope: ScopeId, step: StepId) -> StepSlot {

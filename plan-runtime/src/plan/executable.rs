@@ -6,6 +6,7 @@ use super::{
     Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Handing, Key, LocalValue, Number,
     Origin, Part, Plan, Role, Secrecy, Source, Step, Template, Test, pattern_mistake,
 };
+use crate::machine::{BadNodes, Tables};
 use crate::shape::Secrets;
 use plan_graph::Graph as Edges;
 use std::collections::HashMap;
@@ -111,6 +112,16 @@ pub(crate) struct Graph {
     shared: OnceLock<Arc<Plan>>,
     /// What is handed over in it, once a run of `plan!` has asked.
     handing: OnceLock<Option<Arc<Handing>>>,
+    /// The tables of the plan for the machine, once a run has made them.
+    tables: OnceLock<Result<Arc<Converted>, BadNodes>>,
+}
+
+/// The tables of a plan for the machine.
+#[derive(Debug)]
+pub(crate) struct Converted {
+    pub(crate) tables: Tables,
+    /// The plans in the order of the machine's list of plans: the address of each plan, and the label of its first step.
+    pub(crate) plans: Vec<(usize, u32)>,
 }
 
 /// The steps that run once the work of a plan has ended.
@@ -145,6 +156,14 @@ impl Graph {
     ) -> Option<Arc<Handing>> {
         let of = || Handing::of(plan, block.is_some(), block.flatten());
         self.handing.get_or_init(of).clone()
+    }
+
+    /// Returns the tables of the plan of which this graph was made.
+    pub(crate) fn tables(
+        &self,
+        make: impl FnOnce() -> Result<Converted, BadNodes>,
+    ) -> Result<Arc<Converted>, BadNodes> {
+        self.tables.get_or_init(|| make().map(Arc::new)).clone()
     }
 
     pub(crate) fn checked(plan: &Plan) -> Checked {

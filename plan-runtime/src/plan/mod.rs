@@ -81,7 +81,7 @@ pub use body::{Action, Block, Body, Branch, Condition, For, Loop};
 pub use computed::{Code, Computed, FormatSpec};
 pub(crate) use computed::{Compiled, CompiledNames, Form, LocalValue};
 pub use executable::Executable;
-pub(crate) use executable::{Checked, Graph, number};
+pub(crate) use executable::{Checked, Converted, Graph, number};
 pub(crate) use handing::{AsJson, Handing, Keep};
 pub use lazy::LazyPlan;
 pub(crate) use missing::{Has, MissingTool};

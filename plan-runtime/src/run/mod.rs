@@ -27,6 +27,7 @@ mod answer;
 mod calling;
 mod catch;
 mod context;
+mod drive;
 pub(crate) mod durable;
 mod engine;
 mod hash;
@@ -60,6 +61,8 @@ mod view;
 
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
+#[doc(hidden)]
+pub use drive::Drive;
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;

@@ -3,7 +3,7 @@
 //!
 
 use super::blocks::block;
-use super::stage::{End, Stage, Take, act, plan, step, string, with};
+use super::stage::{End, Stage, Take, act, ending, plan, step, string, with};
 use plan_runtime::Report;
 use plan_runtime::plan::{Optional, Plan, Policy, Role, Template};
 use plan_runtime::run::{OnFailure, RunError, Status, StepReport, Timer};
@@ -142,20 +142,41 @@ fn run(
     on_failure: OnFailure,
     (stop, grace): (Stop, Duration),
 ) -> (Result<Value, RunError>, Report, Stage) {
-    let mut stage = Stage::default();
-    let plan = build(jobs, always, &mut stage);
-    let run = stage
-        .run::<Value>(&plan)
-        .concurrency(bound)
-        .on_failure(on_failure)
-        .grace(grace);
-    let run = match stop {
-        Stop::Never => run,
-        Stop::Cancel(after) => run.cancel_on(stage.timer.sleep(after)),
-        Stop::Deadline(after) => run.deadline(after),
+    let begin = |bound: usize, by: By| {
+        let mut stage = Stage::default();
+        let plan = build(jobs, always, &mut stage);
+        let run = stage
+            .run::<Value>(&plan)
+            .concurrency(bound)
+            .on_failure(on_failure)
+            .grace(grace);
+        let run = match stop {
+            Stop::Never => run,
+            Stop::Cancel(after) => run.cancel_on(stage.timer.sleep(after)),
+            Stop::Deadline(after) => run.deadline(after),
+        };
+        let (result, report) = match by {
+            By::Scheduler => {
+                let (result, report) = stage.play(run.with_report());
+                (result, Some(report))
+            }
+            By::Machine => (stage.play(run.driven()), None),
+        };
+        (result, report, stage)
     };
-    let (result, report) = stage.play(run.with_report());
-    (result, report, stage)
+    // The machine decides the same. It has another order of calls where they have to wait for each other.
+    let [scheduled, driven] = [By::Scheduler, By::Machine].map(|by| begin(STEPS + 3, by));
+    assert_eq!(ending(&driven.0), ending(&scheduled.0));
+    assert_eq!(driven.2.calls(), scheduled.2.calls());
+    let (result, report, stage) = begin(bound, By::Scheduler);
+    (result, report.expect("a report"), stage)
+}
+
+/// The decider of a run.
+#[derive(Clone, Copy)]
+enum By {
+    Scheduler,
+    Machine,
 }
 
 fn ended(step: &StepReport) -> Option<Duration> {

@@ -9,7 +9,7 @@ use plan_runtime::plan::{
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{ManualTimer, Timer};
 use plan_runtime::shape::TypeShape;
-use plan_runtime::{Call, Error, Result, Run, Shape, Tool};
+use plan_runtime::{Call, Error, Result, Run, RunError, Shape, Tool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -89,6 +89,13 @@ impl Stage {
         self.state.lock().unwrap().log.join(" ")
     }
 
+    /// The same, sorted: the order of calls that start at one time means nothing.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        let mut calls = self.state.lock().unwrap().log.clone();
+        calls.sort();
+        calls
+    }
+
     pub(crate) fn most(&self) -> usize {
         self.state.lock().unwrap().most
     }
@@ -166,6 +173,21 @@ impl Call<Stage> for Act {
             End::Transient => Err(Error::msg(format!("{key} is busy"))),
             End::Permanent => Err(Error::permanent(format!("{key} is gone"))),
             End::Panic => panic!("{key} is upside down"),
+        }
+    }
+}
+
+/// Returns the value of a run, or the text of its error, the failures, and the steps that were undone or not.
+pub(crate) fn ending<O: std::fmt::Debug>(result: &std::result::Result<O, RunError>) -> String {
+    match result {
+        Ok(value) => format!("{value:?}"),
+        Err(error) => {
+            let undone: Vec<&str> = error.undone().collect();
+            let not_undone: Vec<&str> = error.not_undone().collect();
+            format!(
+                "{error:?} {undone:?} {not_undone:?} {}",
+                error.has_started()
+            )
         }
     }
 }

@@ -43,7 +43,7 @@ impl Schedule<'_> {
 }
 
 /// What an amount is called in errors.
-const fn part(amount: Amount) -> &'static str {
+pub(in crate::run) const fn part(amount: Amount) -> &'static str {
     match amount {
         Amount::Attempts => "its number of attempts",
         Amount::Backoff => "its first wait (`backoff`)",
@@ -56,7 +56,7 @@ const fn part(amount: Amount) -> &'static str {
     }
 }
 
-fn take(
+pub(in crate::run) fn take(
     policy: &mut Policy,
     amount: Amount,
     template: &Template,

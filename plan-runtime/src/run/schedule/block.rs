@@ -35,7 +35,10 @@ fn size(plan: &Plan) -> usize {
 }
 
 /// The values from around it that a block reads, in the order of its inputs. It shares those that are handed over.
-fn inputs_of(block: &Block, scope: &Scope<'_>) -> Result<Vec<StoredValue>, ResolveError> {
+pub(in crate::run) fn inputs_of(
+    block: &Block,
+    scope: &Scope<'_>,
+) -> Result<Vec<StoredValue>, ResolveError> {
     let Some(reads) = block.reads() else {
         let mut inputs: Map<String, Value> = resolve(&block.inputs, scope)?;
         let names = block.plan.inputs.iter();

@@ -746,7 +746,10 @@ impl<'x> Schedule<'x> {
 }
 
 /// The list of a `for`.
-fn items(list: Value, template: &crate::plan::Template) -> Result<Vec<Value>, ResolveError> {
+pub(in crate::run) fn items(
+    list: Value,
+    template: &crate::plan::Template,
+) -> Result<Vec<Value>, ResolveError> {
     match list {
         Value::Array(items) => Ok(items),
         Value::Object(members) => Ok(members

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What the plan of a run may do: what the one around it may, as far as the options of the run say nothing else.
-pub(super) fn allowance(
+pub(in crate::run) fn allowance(
     options: &mut Options<'_>,
     by_default: Limits,
     outer: Option<&CallContext>,

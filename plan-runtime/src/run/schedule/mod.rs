@@ -30,7 +30,12 @@ mod tasks;
 mod waiting;
 mod watch;
 
+pub(super) use amounts::{part, take};
+pub(super) use block::inputs_of;
+pub(super) use jobs::items;
+pub(super) use limits::allowance;
 pub(super) use outcome::unstarted;
+pub(super) use waiting::may_start;
 
 use super::catch::catch;
 use super::context::{Allowance, AnyGate, Blocked, CallContext, Held, Inside};

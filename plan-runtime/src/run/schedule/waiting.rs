@@ -27,7 +27,7 @@ pub(super) fn waits_for_value(plan: &Plan, step: usize) -> bool {
 }
 
 /// Whether values can be sent to the steps of a plan that wait for some. The limits hold for those values.
-pub(super) fn may_start(
+pub(in crate::run) fn may_start(
     plan: &Plan,
     graph: &Graph,
     run: &SharedRun,

@@ -4,7 +4,7 @@ use super::tree::{BACKOFF, MORE, Node};
 use crate::run::support::Driven;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::journal::Memory;
-use plan_runtime::plan::{Executable, Role};
+use plan_runtime::plan::{Executable, Number, Role, Template};
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{
     CallContext, Failure, ManualTimer, OnFailure, RunError, Signals, Status, StepReport,
@@ -235,6 +235,28 @@ impl<'p> Hand<'p> {
         self.begun(self.run(on_failure, grace))
     }
 
+    /// Begins a run that the machine decides. The run has no report.
+    pub(crate) fn begin_driven(&self, on_failure: OnFailure, grace: Duration) -> Begun<'_> {
+        let run = self.run(on_failure, grace);
+        let signals = Some(run.signals());
+        let run = run.driven_with(Box::new(|action| match &action.args {
+            Template::Object(members) if action.tool.as_ref()?.name == "called" => {
+                let Template::Number(Number::Unsigned(place)) = members[0].value else {
+                    return None;
+                };
+                Some(&self.plans[usize::try_from(place).ok()?])
+            }
+            _ => None,
+        }));
+        let future: Ended = Box::pin(async move { (run.await, None) });
+        Begun {
+            hand: self,
+            signals,
+            driven: Driven::new(future),
+            ended: None,
+        }
+    }
+
     /// Begins a run with a journal, or goes on with it.
     pub(crate) fn begin_in(
         &self,
@@ -267,7 +289,11 @@ impl<'p> Hand<'p> {
 
     fn begun<'h>(&'h self, run: Run<'h, Self, Value>) -> Begun<'h> {
         let signals = Some(run.signals());
-        let future: Ended = Box::pin(run.with_report());
+        let run = run.with_report();
+        let future: Ended = Box::pin(async move {
+            let (result, report) = run.await;
+            (result, Some(report))
+        });
         Begun {
             hand: self,
             signals,
@@ -277,15 +303,17 @@ impl<'p> Hand<'p> {
     }
 }
 
-type Ended<'h> =
-    std::pin::Pin<Box<dyn Future<Output = (std::result::Result<Value, RunError>, Report)> + 'h>>;
+/// The result of a run, and its report if the run has one.
+type Outgoing = (std::result::Result<Value, RunError>, Option<Report>);
+
+type Ended<'h> = std::pin::Pin<Box<dyn Future<Output = Outgoing> + 'h>>;
 
 /// A run on its way.
 pub(crate) struct Begun<'h> {
     hand: &'h Hand<'h>,
     signals: Option<Signals>,
     driven: Driven<Ended<'h>>,
-    ended: Option<(std::result::Result<Value, RunError>, Report)>,
+    ended: Option<Outgoing>,
 }
 
 impl Begun<'_> {
@@ -363,7 +391,7 @@ impl Begun<'_> {
         };
         let failures = error.map_or(&[][..], RunError::failures);
         Outcome {
-            steps: statuses(report.steps(), steps),
+            steps: report.map_or_else(String::new, |it| statuses(it.steps(), steps)),
             failures: in_order(failures.iter().map(failure).collect()),
             undone: sorted(error.map_or_else(Vec::new, |it| it.undone().collect())),
             not_undone: sorted(error.map_or_else(Vec::new, |it| it.not_undone().collect())),

@@ -57,6 +57,7 @@ fn block(random: &mut Rng, depth: u32) -> NodeBlock {
     }
     NodeBlock {
         steps,
+        has_inputs: random.u8(..4) == 0,
         has_output: random.u8(..4) == 0,
         read: random.bool().then(|| some(random, work)),
     }
@@ -79,6 +80,7 @@ fn attributes(random: &mut Rng, mut node: Node) -> Node {
         deadline: random.bool(),
         every: random.bool(),
         amounts: random.bool(),
+        instead: random.bool(),
     };
     node
 }
@@ -104,6 +106,7 @@ fn body(random: &mut Rng, depth: u32) -> NodeBody {
         1 | 2 => NodeBody::For(Box::new(element(random, inner))),
         3 => NodeBody::Loop(block(random, inner)),
         4 | 5 => NodeBody::Block(block(random, inner)),
+        6 if random.bool() => NodeBody::Open(random.usize(..2)),
         6 => NodeBody::Plan(random.usize(..2)),
         _ => NodeBody::Call,
     }
@@ -124,7 +127,7 @@ struct Driver<'p> {
     values: Values<'p>,
     calls: BTreeSet<CallId>,
     timers: BTreeSet<CallId>,
-    /// The calls and timers of the events since the last command. The machine may drop one of these.
+    /// The calls and timers of the events since the last command. The machine may drop any such call.
     ended: BTreeSet<CallId>,
     /// Questions, with the scopes whose outputs these read.
     asks: Vec<(Ask, Inquiry, Option<ScopeId>)>,
@@ -164,6 +167,7 @@ impl Driver<'_> {
                     assert!(had || self.ended.contains(&call));
                 }
                 Command::Free(freed) => self.values.free(self.machine.view(), freed),
+                Command::Settled(..) => {}
                 Command::Done => self.is_done = true,
             }
         }
@@ -204,6 +208,9 @@ impl Driver<'_> {
         if let Some(call) = of(&self.calls, number) {
             self.calls.remove(&call);
             self.ended.insert(call);
+            if self.machine.view().may_open(call).is_some() && random.bool() {
+                return Event::Opened(call);
+            }
             let ending = match random.u16(..600) {
                 0 => CallEnd::Exceeds(ErrorId(1)),
                 1..100 => CallEnd::Failed(error),
@@ -250,14 +257,16 @@ fn play(random: &mut Rng, sources: &Sources, reaction: Reaction) -> [usize; 2] {
         _ => {}
     }
     let bound = random.u32(1..=4);
-    let keeps_all = random.bool();
+    let (tells, keeps_all) = (random.bool(), random.bool());
     let new = || {
-        let machine = Machine::with_capacity(tables, reaction, bound, capacity);
-        if keeps_all {
-            machine.keeping_all()
-        } else {
-            machine
+        let mut machine = Machine::with_capacity(tables, reaction, bound, capacity);
+        if tells {
+            machine = machine.telling();
         }
+        if keeps_all {
+            machine = machine.keeping_all();
+        }
+        machine
     };
     let mut driver = Driver {
         machine: new(),

@@ -53,7 +53,9 @@ impl Described {
             // There are two rounds, or the loop is endless.
             Inquiry::Again(_, 0) => 1,
             Inquiry::Again(place, _) => answers(place.step).last().copied().unwrap_or(0),
-            Inquiry::Amounts(_) | Inquiry::Output(_) => 0,
+            Inquiry::Amounts(_) | Inquiry::Inputs(_) | Inquiry::Output(_) | Inquiry::Instead(_) => {
+                0
+            }
         }
     }
 
@@ -73,6 +75,8 @@ impl Described {
 impl Describing {
     fn block(&mut self, steps: &[tree::Node], depth: usize) -> NodeBlock {
         let mut nodes = Vec::new();
+        // Half of the scopes ask for their inputs.
+        let has_inputs = self.ids.len().is_multiple_of(2);
         for (place, step) in steps.iter().enumerate() {
             let label = self.ids.len();
             self.ids.push(step.id(depth, place));
@@ -91,13 +95,17 @@ impl Describing {
                 Recovers::OptionalEach => Recovery::ReplaceEach,
                 Recovers::CatchEach => Recovery::CatchEach,
             };
+            node.timing.instead = label.is_multiple_of(2);
             node.amounts.attempts = step.attempts;
             if let tree::Work::Loop(..) = step.work {
                 node.amounts.at_most = 2;
             }
             nodes.push(node);
         }
-        NodeBlock::new(nodes)
+        NodeBlock {
+            has_inputs,
+            ..NodeBlock::new(nodes)
+        }
     }
 
     fn body(&mut self, work: &tree::Work, label: usize, depth: usize) -> NodeBody {
@@ -117,7 +125,13 @@ impl Describing {
             Work::Plan(steps) => {
                 let plan = self.block(steps, depth + 1);
                 self.plans.push(plan);
-                NodeBody::Plan(self.plans.len() - 1)
+                let place = self.plans.len() - 1;
+                // Half of the plans are calls that turn out to be plans.
+                if label.is_multiple_of(2) {
+                    NodeBody::Open(place)
+                } else {
+                    NodeBody::Plan(place)
+                }
             }
         }
     }
@@ -145,7 +159,7 @@ impl<'p> Hand<'p> {
         };
         Self {
             plan,
-            machine: Machine::new(&plan.tables, reaction, bound),
+            machine: Machine::new(&plan.tables, reaction, bound).telling(),
             running: BTreeMap::new(),
             waiting: BTreeMap::new(),
             started: Vec::new(),
@@ -165,6 +179,9 @@ impl<'p> Hand<'p> {
     pub(super) fn settle(&mut self) {
         while let Some(command) = self.machine.next(true) {
             match command {
+                Command::Start(call, _) if self.machine.view().may_open(call).is_some() => {
+                    self.machine.handle(Event::Opened(call));
+                }
                 Command::Start(call, _) => {
                     let path = self.path(call);
                     self.started.push(path.clone());
@@ -187,6 +204,10 @@ impl<'p> Hand<'p> {
                     assert!(had.iter().any(Option::is_some), "{call:?} is dropped twice");
                 }
                 Command::Free(_) => {}
+                Command::Settled(scope, slot, status) => {
+                    assert_eq!(self.machine.view().scope_of(slot), scope);
+                    assert_eq!(self.machine.view().status(slot), status);
+                }
                 Command::Done => assert!(!std::mem::replace(&mut self.is_done, true)),
             }
         }

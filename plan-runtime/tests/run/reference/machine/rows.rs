@@ -237,7 +237,7 @@ fn run(machine: &mut Machine<'_>, number: u32) {
             Command::Sleep(timer, Pause::Backoff | Pause::Every, _) => {
                 machine.handle(Event::Fired(timer));
             }
-            Command::Sleep(..) | Command::Drop(_) | Command::Free(_) => {}
+            Command::Sleep(..) | Command::Drop(_) | Command::Free(_) | Command::Settled(..) => {}
             Command::Done => open = false,
         }
     }

@@ -77,7 +77,11 @@ impl Sources {
             NodeBody::For(body) => self.body(body),
             NodeBody::Loop(block) => self.add(block, true),
             NodeBody::Block(block) => self.add(block, false),
-            NodeBody::Call | NodeBody::Value | NodeBody::Await | NodeBody::Plan(_) => {}
+            NodeBody::Call
+            | NodeBody::Value
+            | NodeBody::Open(_)
+            | NodeBody::Await
+            | NodeBody::Plan(_) => {}
         }
     }
 }
@@ -153,8 +157,9 @@ impl<'d> Values<'d> {
             Inquiry::Branch(place, _)
             | Inquiry::List(place, _)
             | Inquiry::Again(place, _)
-            | Inquiry::Amounts(place) => self.see(view, place.slot),
-            Inquiry::Output(_) => {}
+            | Inquiry::Amounts(place)
+            | Inquiry::Instead(place) => self.see(view, place.slot),
+            Inquiry::Inputs(_) | Inquiry::Output(_) => {}
         }
         let scope = Self::asked(view, inquiry)?;
         self.scopes.insert(scope);

@@ -1,0 +1,103 @@
+//! Values that a driver makes: the inputs and the outputs of scopes, and the values that replace failures.
+
+use super::core::Core;
+use super::event::{CallError, Command, Inquiry};
+use super::ids::{RunId, ScopeId};
+use super::lookup::Lookup;
+use super::loss::{Fault, Loss, Reason};
+use super::rows::OpenAsk;
+use super::state::{Owner, Phase, WHOLE};
+use super::word::StepStatus;
+
+impl Core<'_> {
+    /// Asks the driver for a value of a scope.
+    pub(super) fn ask_of(&mut self, scope: ScopeId, asked: OpenAsk, question: Inquiry) {
+        let list = &mut self.scopes[scope].asks;
+        let ask = self.desk.asks.open(list, asked);
+        self.desk.out.push_back(Command::Evaluate(ask, question));
+    }
+
+    /// The driver has made the inputs of a scope, or has failed to.
+    pub(super) fn inputs_made(&mut self, scope: ScopeId, result: Result<u32, CallError>) {
+        let it = &mut self.scopes[scope];
+        let (Err(error), Some(Owner { run, attempt })) = (result, it.owner) else {
+            return self.begin_work(scope);
+        };
+        it.phase = Phase::Over;
+        let tried = &self.desk.runs.rows[run].tries[attempt as usize];
+        let (element, number) = (tried.element, tried.number);
+        let mut fault = Lookup(self).fault(run, element, number, Reason::Error(error.error));
+        fault.transient = error.transient;
+        self.attempt_ended(run, attempt, Err(Loss::of(fault)));
+    }
+
+    /// The driver has made the value of a scope, or has failed to.
+    pub(super) fn output_made(&mut self, scope: ScopeId, error: Option<CallError>) {
+        let Some(CallError { error, transient }) = error else {
+            return self.begin_always(scope);
+        };
+        let fault = Fault {
+            transient,
+            ..Fault::new(Lookup(self).trail_of(scope), Reason::Error(error))
+        };
+        self.close_output(scope);
+        let it = &mut self.scopes[scope];
+        it.has_failed = true;
+        it.left.add(Loss::of(fault));
+        self.begin_undo(scope);
+    }
+
+    /// Nothing reads outputs for the value of a scope or for the condition of its loop any more.
+    pub(super) fn close_output(&mut self, scope: ScopeId) {
+        let tables = self.tables;
+        let it = &mut self.scopes[scope];
+        if !std::mem::replace(&mut it.is_read, true) {
+            let steps = tables.output(it.row);
+            self.freed.slots.give_up(&mut self.hot, it, steps);
+        }
+    }
+
+    /// The work of a scope and its value are over. The condition of a loop is still to come after its round.
+    pub(super) fn output_over(&mut self, scope: ScopeId) {
+        let owner = self.scopes[scope].owner;
+        let is_round = owner.is_some_and(|Owner { run, attempt }| {
+            let tried = &self.desk.runs.rows[run].tries[attempt as usize];
+            self.tables.is_loop(tried.body)
+        });
+        if !is_round {
+            self.close_output(scope);
+        }
+    }
+
+    /// The driver has made the value that replaces a failure, or has failed to.
+    pub(super) fn instead_made(
+        &mut self,
+        run: RunId,
+        element: u32,
+        result: Result<u32, CallError>,
+    ) {
+        let it = &mut self.desk.runs.rows[run];
+        if element != WHOLE {
+            it.absorbed.retain(|it| it.0 != element);
+            it.outstanding -= 1;
+            return;
+        }
+        let Some(failed) = it.failed.take() else {
+            return;
+        };
+        it.is.ended = true;
+        let (scope, slot, left) = (it.scope, it.slot, std::mem::take(&mut it.left));
+        let (element, mut old) = *failed;
+        old.add(left);
+        let Err(error) = result else {
+            self.scopes[scope].left.add_absorbed(old);
+            return self.finish_step(scope, slot, StepStatus::Recovered, None);
+        };
+        let attempts = old.faults.first().map_or(1, |it| it.attempts);
+        let mut fault = Lookup(self).fault(run, element, attempts, Reason::Error(error.error));
+        fault.transient = error.transient;
+        let mut loss = Loss::of(fault);
+        loss.add(old.of_undo_steps());
+        self.finish_step(scope, slot, StepStatus::Failed, Some(loss));
+    }
+}

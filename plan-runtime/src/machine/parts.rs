@@ -1,0 +1,189 @@
+//! The parts of steps that calls, questions and scopes are about: a driver finds the values of a part by these.
+
+use super::event::Ask;
+use super::ids::{BodyId, CallId, RunId, ScopeId, StepId, StepSlot};
+use super::loss::Loss;
+use super::rows::{COLD_CALLS, NO_ATTEMPT, OpenAsk};
+use super::state::{Doing, Owner, WHOLE};
+use super::view::MachineView;
+use super::word::StepStatus;
+
+/// A part of a step that is not plain: a body, in an element of the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The step.
+    pub step: StepId,
+    /// The place of the step in the arena.
+    pub slot: StepSlot,
+    /// The number of the body among the bodies of the step, in the order of the source.
+    pub body: u32,
+    /// The number of the element, from 1 on, or 0 for the step itself. The elements of a list have consecutive numbers.
+    pub element: u32,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// The scope that the attempt has opened.
+    pub inside: Option<ScopeId>,
+}
+
+impl CallId {
+    /// The id of no call.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// Returns `true` for the call of a plain step. The id is the number of the step's slot.
+    #[inline]
+    pub const fn is_plain(self) -> bool {
+        self.0 < COLD_CALLS
+    }
+}
+
+impl MachineView<'_, '_> {
+    /// Returns the scope of a slot.
+    #[inline]
+    pub fn scope_of(self, slot: StepSlot) -> ScopeId {
+        self.lookup.0.hot[slot.index()].scope()
+    }
+
+    /// Returns the first slot of a scope, and the number of its slots.
+    pub fn slots(self, scope: ScopeId) -> (StepSlot, usize) {
+        let core = self.lookup.0;
+        let it = &core.scopes[scope];
+        let row = &core.tables.rows[it.row];
+        (it.slot(StepId(row.first)), row.len as usize)
+    }
+
+    /// Returns the status of the step in a slot.
+    pub fn status(self, slot: StepSlot) -> StepStatus {
+        self.lookup.0.hot[slot.index()].status()
+    }
+
+    /// Returns the part that a call, a wait or a timer belongs to, unless the step is plain.
+    pub fn part(self, call: CallId) -> Option<Part> {
+        let row = self.lookup.0.desk.calls.get(call)?;
+        match row.attempt {
+            NO_ATTEMPT => Some(self.whole(row.run)),
+            attempt => Some(self.part_of(row.run, attempt)),
+        }
+    }
+
+    /// Returns the place of the plan that a call may turn out to be, in the list of plans.
+    pub fn may_open(self, call: CallId) -> Option<usize> {
+        let (_, row) = self.lookup.0.may_open(call)?;
+        Some(row.index())
+    }
+
+    /// Returns the part that a question is about.
+    pub fn asked(self, ask: Ask) -> Option<Part> {
+        Some(match self.lookup.0.desk.asks.get(ask)? {
+            OpenAsk::Body { run, body, element } => Part {
+                body: self.number(run, body),
+                element,
+                ..self.whole(run)
+            },
+            OpenAsk::Again { run, attempt } => self.part_of(run, attempt),
+            OpenAsk::Amounts(run) => self.whole(run),
+            OpenAsk::Instead { run, element } => Part {
+                element,
+                ..self.whole(run)
+            },
+            OpenAsk::Inputs(scope) | OpenAsk::Output(scope) => self.owner(scope)?,
+        })
+    }
+
+    /// Returns the part that has opened a scope. The scope of the whole plan has none.
+    pub fn owner(self, scope: ScopeId) -> Option<Part> {
+        let Owner { run, attempt } = self.lookup.0.scopes[scope].owner?;
+        Some(self.part_of(run, attempt))
+    }
+
+    /// Returns the number of elements that a step has so far.
+    pub fn elements(self, slot: StepSlot) -> u32 {
+        let run = self.run(slot);
+        run.map_or(0, |run| {
+            self.lookup.0.desk.runs.rows[run].elements.len() as u32
+        })
+    }
+
+    /// Returns the places of an element in the lists around the element, or the number of a round.
+    pub fn places(self, slot: StepSlot, element: u32) -> Vec<u32> {
+        match self.run(slot) {
+            Some(run) if element != WHOLE => self.lookup.0.desk.runs.rows[run].places(element),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the statuses of the steps of a scope.
+    pub fn statuses(self, scope: ScopeId) -> Vec<StepStatus> {
+        let (first, count) = self.slots(scope);
+        let hot = &self.lookup.0.hot[first.index()..first.index() + count];
+        hot.iter().map(|hot| hot.status()).collect()
+    }
+
+    /// Returns the failure of a step that has failed, by the place of the step in the scope.
+    pub fn failed(self, scope: ScopeId, place: usize) -> Option<Loss> {
+        let it = &self.lookup.0.scopes[scope];
+        let first = self.lookup.0.tables.rows[it.row].first;
+        it.losses.get(&StepId(first + place as u32)).cloned()
+    }
+
+    /// Returns the failure of a step, or of the first failed step that the step needs.
+    pub fn failure(self, scope: ScopeId, place: usize) -> Option<Loss> {
+        let it = &self.lookup.0.scopes[scope];
+        let step = StepId(self.lookup.0.tables.rows[it.row].first + place as u32);
+        let by = it.blocked.get(&step).unwrap_or(&step);
+        it.losses.get(by).cloned()
+    }
+
+    /// Returns the failure that a question asks to replace.
+    pub fn absorbed(self, ask: Ask) -> Option<Loss> {
+        let OpenAsk::Instead { run, element } = self.lookup.0.desk.asks.get(ask)? else {
+            return None;
+        };
+        let it = &self.lookup.0.desk.runs.rows[run];
+        if element == WHOLE {
+            let mut loss = it.failed.as_ref()?.1.clone();
+            loss.add(it.left.clone());
+            return Some(loss);
+        }
+        let absorbed = it.absorbed.iter().find(|it| it.0 == element);
+        absorbed.map(|it| it.1.clone())
+    }
+
+    fn run(self, slot: StepSlot) -> Option<RunId> {
+        let scope = self.scope_of(slot);
+        let step = self.lookup.0.scopes[scope].step(slot);
+        self.lookup.run_of(scope, step)
+    }
+
+    /// The number of a body among the bodies of the step.
+    fn number(self, run: RunId, body: BodyId) -> u32 {
+        let core = self.lookup.0;
+        let cold = core.desk.runs.rows[run].cold;
+        body.0 - core.tables.colds[cold].body.0
+    }
+
+    fn whole(self, run: RunId) -> Part {
+        let it = &self.lookup.0.desk.runs.rows[run];
+        Part {
+            step: it.step,
+            slot: it.slot,
+            body: 0,
+            element: WHOLE,
+            attempt: 1,
+            inside: None,
+        }
+    }
+
+    fn part_of(self, run: RunId, attempt: u32) -> Part {
+        let tried = &self.lookup.0.desk.runs.rows[run].tries[attempt as usize];
+        Part {
+            body: self.number(run, tried.body),
+            element: tried.element,
+            attempt: tried.number,
+            inside: match tried.doing {
+                Doing::Scope(scope) => Some(scope),
+                _ => None,
+            },
+            ..self.whole(run)
+        }
+    }
+}

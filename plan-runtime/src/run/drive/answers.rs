@@ -1,0 +1,271 @@
+//! The answers to the questions of the machine: conditions, lists, inputs and outputs of scopes, amounts, and values that replace failures.
+
+use super::super::StepError;
+use super::super::catch::catch;
+use super::super::schedule;
+use super::cold::{WHOLE, outcome};
+use super::convert;
+use super::driver::{Driver, Host};
+use super::tasks::Of;
+use crate::machine::{Ask, AskReply, CallId, Inquiry, Part, ScopeId};
+use crate::plan::{
+    Body, Branch, Catch, Condition, ERR, Role, Template, bound_by_let, number, outcome_of,
+};
+use crate::resolve::{
+    Meter, ResolveError, Scope, StoredValue, describe, look, look_if_there, resolve,
+};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+impl<'x> Driver<'x, '_> {
+    pub(super) fn answer(
+        &mut self,
+        ask: Ask,
+        question: Inquiry,
+        host: &mut dyn Host<'x>,
+    ) -> AskReply {
+        let part = self.machine.view().asked(ask);
+        let answered = match (question, part) {
+            (Inquiry::Output(ScopeId::ROOT), _) => self.make_output(host).map(|()| 1),
+            // A call may be the plan of the run itself, so that the machine asks for its inputs.
+            (Inquiry::Inputs(ScopeId::ROOT), _) => Ok(1),
+            (Inquiry::Amounts(_), Some(part)) => return self.amounts(&part),
+            (Inquiry::Branch(_, body), Some(part)) => self.branch(&part, body),
+            (Inquiry::List(_, body), Some(part)) => self.list(&part, body),
+            (Inquiry::Inputs(scope), Some(part)) => self.inputs(scope, part).map(|()| 1),
+            (Inquiry::Output(scope), Some(part)) => self.value(scope, part).map(|()| 1),
+            (Inquiry::Again(..), Some(part)) => self.again(&part).map(u32::from),
+            (Inquiry::Instead(_), Some(part)) => self.instead(ask, part).map(|()| 1),
+            (_, None) => Err(StepError::Unknown),
+        };
+        match answered {
+            Ok(number) => AskReply::Number(number),
+            Err(error) => {
+                if let (Some(limit), Some(part)) = (error.exceeded(), part) {
+                    let (call, scope) = (CallId::NONE, self.scope_of(&part));
+                    let part = Some(part);
+                    self.exceed(limit, &Of { call, scope, part }, &error);
+                }
+                AskReply::Failed(self.error(error))
+            }
+        }
+    }
+
+    pub(super) fn scope_of(&self, part: &Part) -> ScopeId {
+        self.machine.view().scope_of(part.slot)
+    }
+
+    /// Makes a value from what an element of a step can refer to. Returns the value and the bytes that it counts.
+    pub(super) fn evaluate<T>(
+        &mut self,
+        part: &Part,
+        read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
+    ) -> Result<(T, usize), StepError> {
+        let (scope, slot) = (self.scope_of(part), part.slot.index());
+        let step = self.place_of(scope, slot);
+        let is_always = self.values.scope(scope).plan.steps[step].role == Role::Always;
+        if is_always {
+            self.show_results(scope);
+        }
+        let seen = self.uncatch(scope, step);
+        let (made, bytes) = {
+            let it = self.values.scope(scope);
+            let meter = Meter::new(self.values.room(), None);
+            let inside = self.values.step(slot);
+            let locals = inside.map_or_else(Vec::new, |inside| inside.locals(part.element));
+            let resolving = self
+                .values
+                .resolving(it, is_always, &locals)
+                .metered(&meter);
+            (catch(|| read(&resolving)), meter.spent())
+        };
+        self.catch_again(seen);
+        let made = made?.map_err(StepError::arguments)?;
+        Ok((made, bytes))
+    }
+
+    /// Chooses the first branch whose conditions hold.
+    fn branch(&mut self, part: &Part, body: u32) -> Result<u32, StepError> {
+        let (scope, slot) = (self.scope_of(part), part.slot.index());
+        let (Body::If(branches), _) = self.inside(scope, slot).bodies[body as usize] else {
+            return Err(StepError::Unknown);
+        };
+        let branches: &'x [Branch] = branches;
+        for (place, branch) in branches.iter().enumerate() {
+            let bound = self.inside(scope, slot).bound();
+            if self.all_hold(part, &branch.conditions)? {
+                return Ok(number(place) + 1);
+            }
+            self.inside(scope, slot).unbind(bound);
+        }
+        self.deliver(scope, *part, StoredValue::json(Value::Null), false)?;
+        Ok(0)
+    }
+
+    /// Tests conditions up to the first that does not hold.
+    fn all_hold(&mut self, part: &Part, conditions: &'x [Condition]) -> Result<bool, StepError> {
+        for condition in conditions {
+            let holds = match condition {
+                Condition::Holds(test) => self.evaluate(part, |scope| resolve(test, scope))?.0,
+                Condition::Let { pattern, value } => {
+                    let (bound, bytes) =
+                        self.evaluate(part, |scope| bind(pattern, value, scope))?;
+                    if let Some(value) = bound {
+                        let scope = self.scope_of(part);
+                        let inside = self.inside(scope, part.slot.index());
+                        inside.bind(part.element, StoredValue::weighed(value, bytes));
+                        true
+                    } else {
+                        false
+                    }
+                }
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes a list. Returns its length.
+    fn list(&mut self, part: &Part, body: u32) -> Result<u32, StepError> {
+        let (scope, slot) = (self.scope_of(part), part.slot.index());
+        let (Body::For(each), _) = self.inside(scope, slot).bodies[body as usize] else {
+            return Err(StepError::Unknown);
+        };
+        let (items, _) = self.evaluate(part, |scope| {
+            schedule::items(resolve(&each.list, scope)?, &each.list)
+        })?;
+        let counted = self.allowance.list(items.len());
+        counted.map_err(StepError::arguments)?;
+        let length = number(items.len());
+        if items.is_empty() {
+            let empty = StoredValue::json(Value::Array(items));
+            self.deliver(scope, *part, empty, false)?;
+            return Ok(0);
+        }
+        let first = self.machine.view().elements(part.slot) + 1;
+        let is_innermost = !matches!(each.body, Body::For(_));
+        let inside = self.inside(scope, slot);
+        inside.open_list((part.element, first), items, is_innermost);
+        Ok(length)
+    }
+
+    /// Returns `true` if another round follows.
+    fn again(&mut self, part: &Part) -> Result<bool, StepError> {
+        let (scope, slot) = (self.scope_of(part), part.slot.index());
+        let (body, _) = self.inside(scope, slot).bodies[part.body as usize];
+        let (Body::Loop(repeat), Some(round)) = (body, part.inside) else {
+            return Err(StepError::Unknown);
+        };
+        let again = {
+            let it = self.values.scope(round);
+            let meter = Meter::new(self.values.room(), None);
+            let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+            catch(|| resolve::<bool>(&repeat.again, &resolving))
+        };
+        let again = again?
+            .map_err(|error| StepError::arguments(error.of_part("its condition (`while`)")))?;
+        let collects = self.policy(scope, slot).collect;
+        let inside = self.inside(scope, slot);
+        if collects {
+            inside.rounds.push(inside.last.clone());
+        }
+        if !again {
+            let output = if collects {
+                Value::Array(std::mem::take(&mut inside.rounds))
+            } else {
+                std::mem::take(&mut inside.last)
+            };
+            inside.output = Some(StoredValue::json(output));
+        }
+        Ok(again)
+    }
+
+    /// Resolves the amounts of a step.
+    fn amounts(&mut self, part: &Part) -> AskReply {
+        let (scope, slot) = (self.scope_of(part), part.slot.index());
+        let policy = self.policy(scope, slot);
+        let mut resolved = (*policy).clone();
+        for (amount, template) in &policy.given {
+            let name = schedule::part(*amount);
+            let taken = self.evaluate(part, |scope| {
+                schedule::take(&mut resolved, *amount, template, scope)
+                    .map_err(|error| error.of_part(name))
+            });
+            if let Err(error) = taken {
+                return AskReply::Failed(self.error(error));
+            }
+        }
+        let is_asked = |asked| {
+            let mut named = policy.named.iter();
+            policy.gives(asked).is_some() || named.any(|(amount, _)| *amount == asked)
+        };
+        if let Some((amount, why)) = resolved.contradiction(is_asked) {
+            let error = ResolveError::new(format!("it is {why}"));
+            let error = error.of_part(schedule::part(amount));
+            return AskReply::Failed(self.error(StepError::arguments(error)));
+        }
+        let amounts = convert::amounts(&resolved);
+        let resolved = Arc::new(resolved);
+        self.errors.note_policy(part.step, &resolved);
+        self.inside(scope, slot).policy = Some(resolved);
+        AskReply::Amounts(amounts)
+    }
+
+    /// Makes the value that replaces a failure.
+    fn instead(&mut self, ask: Ask, part: Part) -> Result<(), StepError> {
+        let (scope, slot) = (self.scope_of(&part), part.slot.index());
+        let policy = self.policy(scope, slot);
+        let value = match (policy.catch, &policy.fallback) {
+            (Catch::Whole | Catch::Each, _) => {
+                let view = self.machine.view();
+                let around = self.values.scope(scope).depth;
+                let loss = view.absorbed(ask);
+                let failure = loss.map(|loss| self.errors.caught(view, around, &loss));
+                outcome(ERR, serde_json::to_value(failure).unwrap_or_default())
+            }
+            (Catch::No, Some(fallback)) if part.element == WHOLE => {
+                let made = self.evaluate(&part, |scope| resolve(fallback, scope));
+                made.map_err(of_fallback)?.0
+            }
+            (Catch::No, _) => Value::Null,
+        };
+        if part.element != WHOLE {
+            return self.deliver(scope, part, StoredValue::json(value), true);
+        }
+        let inside = self.inside(scope, slot);
+        inside.output = Some(StoredValue::json(value));
+        inside.is_replaced = true;
+        Ok(())
+    }
+}
+
+/// Returns the error of a fallback.
+fn of_fallback(error: StepError) -> StepError {
+    match error {
+        StepError::Arguments(error) => StepError::Fallback(error),
+        error => error,
+    }
+}
+
+/// Returns the value that a `let` binds, if the pattern matches.
+fn bind(pattern: &str, value: &Template, scope: &Scope<'_>) -> Result<Option<Value>, ResolveError> {
+    let found = match outcome_of(pattern, value) {
+        None => look_if_there(value, scope)?,
+        Some(_) => look(value, scope)?,
+    };
+    let bound = bound_by_let(pattern, value, found).map_err(|found| {
+        ResolveError::new(format!(
+            "the pattern `{}` needs a `Result`, but found {}",
+            describe::short(pattern),
+            describe::value(&found)
+        ))
+    })?;
+    // All that was made is counted already.
+    if let Some(Cow::Borrowed(bound)) = &bound {
+        scope.charge(bound)?;
+    }
+    Ok(bound.map(Cow::into_owned))
+}

@@ -1,0 +1,281 @@
+//! Turns the failures of the machine into the errors of the run.
+
+use crate::error::{BlockPlace, Cause, Failure, Interrupt, RunError, StepError, StepPath, Undoing};
+use crate::machine::{
+    CallError, Cutoff, ErrorId, Fault, FaultDuty, Loss, MachineView, Reason, StepId, Trail,
+    TrailPart,
+};
+use crate::plan::{Plan, Policy, Role, Step};
+use crate::resolve::ResolveError;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The errors of a run, and the names of its steps.
+pub(super) struct Errors<'x> {
+    kept: Vec<StepError>,
+    /// The plan, and the plans that calls may turn out to be.
+    plans: Vec<Names<'x>>,
+    /// The paths of undone steps, in the order of time.
+    undone: Vec<String>,
+    /// Policies with the amounts that were given when the step last started.
+    policies: HashMap<StepId, Arc<Policy>>,
+}
+
+/// The names of the steps of a plan and of its blocks.
+struct Names<'x> {
+    /// The address of the plan, which is known before a call is the plan.
+    address: usize,
+    plan: Option<&'x Plan>,
+    /// The label of the first step.
+    first: u32,
+    steps: OnceCell<Vec<&'x Step>>,
+}
+
+impl<'x> Errors<'x> {
+    pub(super) fn new(plan: &'x Plan, plans: &[(usize, u32)]) -> Self {
+        let plans = plans
+            .iter()
+            .enumerate()
+            .map(|(place, (address, first))| Names {
+                address: *address,
+                plan: (place == 0).then_some(plan),
+                first: *first,
+                steps: OnceCell::new(),
+            });
+        Self {
+            kept: Vec::new(),
+            plans: plans.collect(),
+            undone: Vec::new(),
+            policies: HashMap::new(),
+        }
+    }
+
+    /// Returns the plan of the run.
+    pub(super) fn plan(&self) -> &'x Plan {
+        let plan = self.plans.first().and_then(|names| names.plan);
+        plan.expect("the first plan is that of the run")
+    }
+
+    /// Notes the plan that a call is. Returns `false` if the machine has the steps of another plan in its place.
+    pub(super) fn knows(&mut self, place: usize, plan: &'x Plan) -> bool {
+        let names = &mut self.plans[place];
+        let is_same = names.address == std::ptr::from_ref(plan).addr();
+        if is_same {
+            names.plan = Some(plan);
+        }
+        is_same
+    }
+
+    /// Keeps an error for the machine.
+    #[cold]
+    pub(super) fn keep(&mut self, error: StepError) -> CallError {
+        let transient = error.is_transient();
+        let id = ErrorId(crate::plan::number(self.kept.len()));
+        self.kept.push(error);
+        CallError {
+            error: id,
+            transient,
+        }
+    }
+
+    pub(super) fn note_undone(&mut self, path: String) {
+        self.undone.push(path);
+    }
+
+    pub(super) fn note_policy(&mut self, step: StepId, policy: &Arc<Policy>) {
+        self.policies.insert(step, Arc::clone(policy));
+    }
+
+    fn step(&self, view: MachineView<'_, '_>, step: StepId) -> &'x Step {
+        let label = view.tables().label(step);
+        let after = self.plans.partition_point(|names| names.first <= label);
+        // Plans without steps have the label of the plan after them.
+        let names = &self.plans[after - 1];
+        let steps = names.steps.get_or_init(|| {
+            let plan = names.plan.expect("a step of a plan that was called");
+            super::convert::steps(plan)
+        });
+        steps[(label - names.first) as usize]
+    }
+
+    /// Returns the place of a part of a trail in the plan around it.
+    fn place(&self, view: MachineView<'_, '_>, part: &TrailPart) -> BlockPlace {
+        BlockPlace {
+            step: self.step(view, part.step).id.clone(),
+            element: part.element.iter().map(|at| *at as usize).collect(),
+            attempt: part.attempt,
+        }
+    }
+
+    /// Returns the path of a step.
+    fn path(&self, view: MachineView<'_, '_>, trail: &[TrailPart]) -> StepPath {
+        let Some((last, around)) = trail.split_last() else {
+            return StepPath::name("");
+        };
+        let mut undoing = Undoing::default();
+        let id = &self.step(view, last.step).id;
+        undoing.undone.push(StepPath::name(id));
+        for part in around.iter().rev() {
+            undoing = self.place(view, part).undoing(&undoing);
+        }
+        undoing.undone.remove(0)
+    }
+
+    /// Returns the reason of a failure as an error.
+    fn reason(&self, view: MachineView<'_, '_>, fault: &Fault) -> StepError {
+        let policy = fault.trail.0.last().map(|part| {
+            let given = self.policies.get(&part.step);
+            given.unwrap_or_else(|| &self.step(view, part.step).policy)
+        });
+        let limit = |of: fn(&Policy) -> Option<std::time::Duration>| {
+            policy.and_then(|policy| of(policy)).unwrap_or_default()
+        };
+        match fault.reason {
+            Reason::Error(error) => self.kept[error.0 as usize].clone(),
+            Reason::Timeout => StepError::Timeout(limit(|it| it.timeout)),
+            Reason::Deadline => StepError::Deadline(limit(|it| it.deadline)),
+            Reason::TooManyRounds(most) => StepError::TooManyRounds(most),
+            Reason::Full(full) => StepError::arguments(ResolveError::new(full.to_string())),
+        }
+    }
+
+    /// Returns undone steps with those of a scope in the order of time, and then those of each scope inside. The machine has the order of the plan.
+    fn in_order<'t>(
+        &self,
+        view: MachineView<'_, '_>,
+        undone: Vec<&'t Trail>,
+        around: usize,
+    ) -> Vec<&'t Trail> {
+        let is_own = |trail: &&Trail| trail.0.len() <= around + 1;
+        let (mut all, inner): (Vec<_>, Vec<_>) = undone.into_iter().partition(is_own);
+        all.sort_by_cached_key(|trail| {
+            let path = self.path(view, &trail.0).path;
+            self.undone.iter().rposition(|undone| *undone == path)
+        });
+        for scope in inner.chunk_by(|one, next| one.0[around] == next.0[around]) {
+            all.extend(self.in_order(view, scope.to_vec(), around + 1));
+        }
+        all
+    }
+
+    /// Returns the failures and the undone steps of a scope with a trail of this length.
+    fn failures(
+        &self,
+        view: MachineView<'_, '_>,
+        loss: &Loss,
+        around: usize,
+    ) -> (Vec<Failure>, Undoing) {
+        let path = |trail: &Trail| self.path(view, &trail.0[around..]);
+        let paths = |trails: &[Trail]| trails.iter().map(path).collect::<Vec<_>>();
+        let undone = self.in_order(view, loss.undone.iter().collect(), around);
+        let mut undoing = Undoing {
+            undone: undone.into_iter().map(path).collect(),
+            not_undone: paths(&loss.not_undone),
+        };
+        let mut all = Vec::new();
+        for fault in &loss.faults {
+            let trail = &fault.trail.0[around..];
+            let Some((last, outer)) = trail.split_last() else {
+                continue;
+            };
+            let step = self.step(view, last.step);
+            let error = self.reason(view, fault);
+            let mut failures = if let StepError::Block(run) = &error {
+                let mut left = run.undoing_of().clone();
+                let mut inside = run.failures().to_vec();
+                for part in outer.iter().rev() {
+                    let place = self.place(view, part);
+                    inside = place.failures(&inside).collect();
+                    left = place.undoing(&left);
+                }
+                undoing.add(left);
+                inside
+            } else {
+                vec![Failure {
+                    step: self.path(view, trail),
+                    element: last.element.iter().map(|at| *at as usize).collect(),
+                    // A block may fail without a call.
+                    tool: step
+                        .shared_tool()
+                        .filter(|_| !step.body.has_blocks())
+                        .cloned(),
+                    error,
+                    attempts: fault.attempts,
+                    blocked: Vec::new(),
+                    role: Role::Work,
+                }]
+            };
+            if let Some(first) = failures.first_mut() {
+                first.blocked.extend(paths(&fault.blocked));
+            }
+            let role = match fault.duty {
+                FaultDuty::Work => None,
+                FaultDuty::Undo => Some(Role::Undo(0)),
+                FaultDuty::Always => Some(Role::Always),
+            };
+            if let Some(role) = role {
+                failures.iter_mut().for_each(|failure| failure.role = role);
+            }
+            all.extend(failures);
+        }
+        (all, undoing)
+    }
+
+    /// Returns the failure of a step as the value that `#[catch]` gives. So many scopes are around the step.
+    pub(super) fn caught(
+        &self,
+        view: MachineView<'_, '_>,
+        around: usize,
+        loss: &Loss,
+    ) -> crate::Failure {
+        let Some(first) = loss.faults.first() else {
+            return crate::Failure::unclear();
+        };
+        let trail = &first.trail.0[around..];
+        let is_own = trail.len() == 1
+            && loss.faults.len() == 1
+            && loss.undone.is_empty()
+            && loss.not_undone.is_empty();
+        let error = if is_own {
+            self.reason(view, first)
+        } else {
+            let (failures, undoing) = self.failures(view, loss, around);
+            let run = RunError::new(self.plan(), Cause::Steps, failures);
+            StepError::Block(Arc::new(run.undoing(undoing)))
+        };
+        let Some(part) = trail.first() else {
+            return crate::Failure::unclear();
+        };
+        let place = self.place(view, part);
+        let path = format!("{}{}", place.step, crate::error::Elements(&place.element));
+        crate::Failure::of_step(path, &error, first.attempts)
+    }
+
+    /// Returns the error of a run that has failed.
+    pub(super) fn run_error(
+        &self,
+        view: MachineView<'_, '_>,
+        loss: &Loss,
+        stopped: Option<Interrupt>,
+        has_begun: bool,
+    ) -> RunError {
+        let (failures, undoing) = self.failures(view, loss, 0);
+        let of_output = loss.faults.iter().find(|fault| fault.trail.0.is_empty());
+        let cause = match (loss.cutoff, stopped, of_output) {
+            (_, Some(limit @ Interrupt::Limit(_)), _) => Cause::Interrupted(limit),
+            (Some(Cutoff::Cancelled | Cutoff::Late), Some(interrupt), _) => {
+                Cause::Interrupted(interrupt)
+            }
+            (_, _, Some(fault)) => Cause::Output(self.reason(view, fault)),
+            _ => Cause::Steps,
+        };
+        let has_started = has_begun || !matches!(cause, Cause::Interrupted(_));
+        let error = RunError::new(self.plan(), cause, failures).undoing(undoing);
+        if has_started {
+            error
+        } else {
+            error.before_the_start()
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The inputs and the values of scopes: the plan, called plans, blocks and rounds.
+
+use super::super::StepError;
+use super::super::catch::catch;
+use super::super::schedule;
+use super::super::start::{CalledPlan, MadeOutput};
+use super::driver::{Driver, Host};
+use super::values::{Owner, ScopeValues};
+use crate::error::{Cause, Error, RunError};
+use crate::machine::{Part, ScopeId};
+use crate::plan::{Body, Source, Template, number};
+use crate::resolve::{Handed, Meter, StoredValue};
+use serde_json::Value;
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+impl<'x> Driver<'x, '_> {
+    /// Begins a called plan, whose inputs are there already.
+    pub(super) fn begin_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
+        let (around, slot) = (self.scope_of(&part), part.slot.index());
+        let opening = self.opening.remove(&(slot, part.element));
+        let Some((plan, context)) = opening else {
+            return Err(StepError::Unknown);
+        };
+        let CalledPlan {
+            executable,
+            inputs,
+            hands_over,
+            own,
+            ..
+        } = *plan;
+        let plan = executable.plan;
+        let begun = executable.graph.map_err(Cause::Plan).and_then(|graph| {
+            let inputs = inputs?;
+            let limits = self.allowance.limits();
+            schedule::may_start(plan, &graph, &self.run, Some(&context), limits)?;
+            Ok((graph, inputs))
+        });
+        let (graph, inputs) = begun.map_err(|cause| {
+            let error = RunError::new(plan, cause, Vec::new()).before_the_start();
+            StepError::tool(Error::new(error))
+        })?;
+        let it = self.values.scope(around);
+        let step = slot - it.first;
+        let opened = ScopeValues {
+            plan,
+            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
+            hands_over,
+            first: self.machine.view().slots(scope).0.index(),
+            actions: 0,
+            inputs,
+            seen: Vec::new(),
+            owner: Some(Owner {
+                scope: around,
+                part,
+                step,
+                action: 0,
+                element: Vec::new(),
+                times: 0,
+                context: OnceCell::from(context),
+            }),
+            depth: it.depth + 1,
+            called: Some(scope),
+            own: Some(Box::new(own)),
+            graph,
+        };
+        self.values.open(scope, opened);
+        Ok(())
+    }
+
+    /// Makes the inputs of a block or a round.
+    pub(super) fn inputs(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
+        let (around, slot) = (self.scope_of(&part), part.slot.index());
+        let inside = self.inside(around, slot);
+        let (body, action) = inside.bodies[part.body as usize];
+        let last = inside.last.clone();
+        let (block, again) = match body {
+            Body::Block(block) => (&**block, None),
+            Body::Loop(repeat) => (&repeat.round, Some(&repeat.again)),
+            Body::Action(_) => return self.begin_plan(scope, part),
+            _ => return Err(StepError::Unknown),
+        };
+        let (mut inputs, _) = self.evaluate(&part, |scope| {
+            let inputs = schedule::inputs_of(block, scope)?;
+            scope.check_arguments()?;
+            Ok(inputs)
+        })?;
+        if let (Body::Loop(repeat), Some(input)) = (body, inputs.first_mut())
+            && repeat.last
+        {
+            *input = StoredValue::json(last);
+        }
+        let element = self.element(&part);
+        let it = self.values.scope(around);
+        let step = slot - it.first;
+        let blocks = it.graph.blocks.as_ref();
+        let graph = blocks.and_then(|blocks| blocks.get(&number(action - it.actions)));
+        let graph = Arc::clone(graph.ok_or(StepError::Unknown)?);
+        let handing = it
+            .hands_over
+            .then(|| graph.handing(&block.plan, Some(again)));
+        let opened = ScopeValues {
+            plan: &block.plan,
+            handing: handing.flatten(),
+            hands_over: it.hands_over,
+            first: self.machine.view().slots(scope).0.index(),
+            actions: action + 1,
+            inputs,
+            seen: Vec::new(),
+            owner: Some(Owner {
+                scope: around,
+                part,
+                step,
+                action: action - it.actions - it.graph.actions[step] as usize,
+                element,
+                times: self.times(around, step),
+                context: OnceCell::new(),
+            }),
+            depth: it.depth + 1,
+            called: it.called,
+            own: None,
+            graph,
+        };
+        self.values.open(scope, opened);
+        Ok(())
+    }
+
+    /// Makes the value of a block or a round.
+    pub(super) fn value(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
+        if self.values.scope(scope).called == Some(scope) {
+            return self.value_of_plan(scope, part);
+        }
+        let value: Value = {
+            let it = self.values.scope(scope);
+            let meter = Meter::new(self.values.room(), None);
+            let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+            let output = &it.plan.output.value;
+            let given = Handed::default();
+            let made = catch(|| MadeOutput::At(output, &resolving, &given).read());
+            made?.map_err(StepError::arguments)?
+        };
+        let (around, slot) = (self.scope_of(&part), part.slot.index());
+        let inside = self.inside(around, slot);
+        if matches!(inside.bodies[part.body as usize].0, Body::Loop(_)) {
+            inside.last = value;
+            return Ok(());
+        }
+        let room = self.values.room().of_one();
+        let value = StoredValue::made(value, room).map_err(StepError::output)?;
+        self.deliver(around, part, value, false)
+    }
+
+    /// Makes the value of a called plan.
+    fn value_of_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
+        let Some((called, own)) = self.values.take_own(scope) else {
+            return Err(StepError::Unknown);
+        };
+        let given = self.give_output(scope);
+        let stored = {
+            let it = self.values.scope(scope);
+            let meter = Meter::new(self.values.room(), None);
+            let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+            let output = &it.plan.output.value;
+            let room = self.values.room().of_one();
+            catch(|| own.store(MadeOutput::At(output, &resolving, &given), room))
+        };
+        self.values.take_back(scope, Some(given));
+        self.values.put_own(Some((called, own)));
+        let plan = self.values.scope(scope).plan;
+        let stored = stored.and_then(|stored| stored.map_err(StepError::arguments));
+        let stored = stored.map_err(|error| {
+            let error = RunError::new(plan, Cause::Output(error), Vec::new());
+            StepError::tool(Error::new(error))
+        })?;
+        self.deliver(self.scope_of(&part), part, stored?, false)
+    }
+
+    /// Takes the value that is the output of a scope, if the value is a Rust value that nothing else is to read.
+    fn give_output(&mut self, scope: ScopeId) -> Handed {
+        let it = self.values.scope(scope);
+        let source = match &it.plan.output.value {
+            // Undo steps may read the inputs later.
+            Template::Reference(reference)
+                if it.handing.is_some() && reference.is_whole() && !it.graph.has_last() =>
+            {
+                Some(reference.source)
+            }
+            _ => None,
+        };
+        Handed::one(source.and_then(|source: Source| self.values.give_one(scope, source)))
+    }
+
+    /// Makes the output of the plan.
+    pub(super) fn make_output(&mut self, host: &mut dyn Host<'x>) -> Result<(), StepError> {
+        let given = self.give_output(ScopeId::ROOT);
+        let made = {
+            let it = self.values.scope(ScopeId::ROOT);
+            let meter = Meter::new(self.values.room(), None);
+            let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+            let output = &it.plan.output.value;
+            catch(|| host.output(MadeOutput::At(output, &resolving, &given)))
+        };
+        self.values.take_back(ScopeId::ROOT, Some(given));
+        made?.map_err(StepError::arguments)
+    }
+}

@@ -1,0 +1,142 @@
+//! The ends of steps, and what always steps see of the other steps.
+
+use super::cold::outcome;
+use super::driver::Driver;
+use crate::error::{Interrupt, StepError};
+use crate::failure::Failure;
+use crate::machine::{ScopeId, StepStatus};
+use crate::plan::{Catch, ERR, OK, Role};
+use crate::resolve::StoredValue;
+use humantime::format_duration;
+use serde_json::Value;
+
+impl Driver<'_, '_> {
+    /// A step has ended.
+    pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
+        let step = self.place_of(scope, slot);
+        let inside = self.values.take_step(slot);
+        let of = &self.values.scope(scope).plan.steps[step];
+        let has_output = matches!(
+            status,
+            StepStatus::Completed | StepStatus::Skipped | StepStatus::Recovered
+        );
+        if let (Some(inside), true) = (inside, has_output) {
+            let output = inside.output.unwrap_or_else(null);
+            let is_wrapped = of.policy.catch == Catch::Whole && !inside.is_replaced;
+            let output = match is_wrapped.then(|| output.as_json().cloned()) {
+                None => output,
+                Some(Ok(output)) => StoredValue::json(outcome(OK, output)),
+                Some(Err(error)) => {
+                    let failure = Failure::of_step(of.id.clone(), &StepError::output(error), 1);
+                    let failure = serde_json::to_value(failure).unwrap_or_default();
+                    StoredValue::json(outcome(ERR, failure))
+                }
+            };
+            self.values.put(slot, output);
+        }
+        match of.role {
+            Role::Undo(undone) if status == StepStatus::Completed => {
+                let prefix = self.lasting_prefix(scope);
+                let id = &self.values.scope(scope).plan.steps[undone].id;
+                self.run.undo(&prefix, id);
+                let outer = self.outer(scope).map(|outer| outer.path() + ".");
+                let path = outer.unwrap_or_default() + id;
+                self.errors.note_undone(path);
+            }
+            Role::Always => {
+                self.show_results(scope);
+                let seen = self.result_of(scope, step);
+                self.values.scope_mut(scope).seen[step] = Some(seen);
+            }
+            Role::Undo(_) | Role::Work => {}
+        }
+        self.values.release(scope, step);
+    }
+
+    /// Makes the `Result`s that always steps see of the work.
+    pub(super) fn show_results(&mut self, scope: ScopeId) {
+        let it = self.values.scope(scope);
+        if !it.seen.is_empty() {
+            return;
+        }
+        let mut seen: Vec<Option<StoredValue>> = Vec::new();
+        seen.resize_with(it.plan.steps.len(), || None);
+        for &step in it.graph.last.iter().flat_map(|last| &last.seen) {
+            let step = step as usize;
+            if it.plan.steps[step].role == Role::Work {
+                seen[step] = Some(self.result_of(scope, step));
+            }
+        }
+        self.values.scope_mut(scope).seen = seen;
+    }
+
+    /// Returns the `Result` of a step.
+    fn result_of(&self, scope: ScopeId, step: usize) -> StoredValue {
+        let it = self.values.scope(scope);
+        let (of, view) = (&it.plan.steps[step], self.machine.view());
+        let (slots, _) = view.slots(scope);
+        let status = view.statuses(scope)[step];
+        debug_assert_eq!(slots.index(), it.first);
+        let output = self.values.output(it.first + step);
+        let seen = match (status, output) {
+            (StepStatus::Completed | StepStatus::Skipped | StepStatus::Recovered, output) => {
+                match output.map(StoredValue::as_json) {
+                    None => outcome(OK, Value::Null),
+                    Some(Ok(json)) if of.policy.catch == Catch::Whole => json.clone(),
+                    Some(Ok(json)) => outcome(OK, json.clone()),
+                    Some(Err(error)) => {
+                        let error = StepError::output(error);
+                        err(&Failure::of_step(of.id.clone(), &error, 1))
+                    }
+                }
+            }
+            _ => err(&self.failure_of(scope, step)),
+        };
+        StoredValue::json(seen)
+    }
+
+    /// Returns the failure of a step that has no output.
+    fn failure_of(&self, scope: ScopeId, step: usize) -> Failure {
+        let (it, view) = (self.values.scope(scope), self.machine.view());
+        let places = 0..it.plan.steps.len();
+        let is_work = |place: &usize| it.plan.steps[*place].role == Role::Work;
+        let loss = match view.statuses(scope)[step] {
+            StepStatus::Failed | StepStatus::Blocked => view.failure(scope, step),
+            StepStatus::Waiting => {
+                let mut work = places.filter(is_work);
+                work.find_map(|place| view.failed(scope, place))
+            }
+            _ => None,
+        };
+        if let Some(loss) = loss {
+            return self.errors.caught(view, it.depth, &loss);
+        }
+        let (code, message) = match &self.stops.stopped {
+            Some(Interrupt::Deadline(limit)) => (
+                "DEADLINE",
+                format!("the run took longer than {}", format_duration(*limit)),
+            ),
+            Some(_) => ("CANCELLED", "the run was cancelled".to_owned()),
+            None => (
+                "CANCELLED",
+                "the step was cancelled, since the run had failed".to_owned(),
+            ),
+        };
+        Failure {
+            step: it.plan.steps[step].id.clone(),
+            code: code.to_owned(),
+            message,
+            transient: false,
+            attempts: 0,
+            expression: None,
+        }
+    }
+}
+
+fn null() -> StoredValue {
+    StoredValue::json(Value::Null)
+}
+
+fn err(failure: &Failure) -> Value {
+    outcome(ERR, serde_json::to_value(failure).unwrap_or_default())
+}

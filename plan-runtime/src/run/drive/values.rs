@@ -1,0 +1,339 @@
+//! The values of a run: the inputs of scopes, and the outputs of steps by their slots.
+
+use super::super::context::{Allowance, CallContext, Held};
+use super::super::start::OwnStart;
+use super::cold::StepValues;
+use crate::error::StepError;
+use crate::machine::{Part, ScopeId};
+use crate::plan::{Action, Graph, Handing, Keep, Plan, Source};
+use crate::resolve::{Handed, MemoryBudget, Scope, StoredValue};
+use serde_json::Value;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The plan, the block or the round that a scope runs, with the inputs.
+pub(super) struct ScopeValues<'x> {
+    pub(super) plan: &'x Plan,
+    pub(super) graph: Arc<Graph>,
+    pub(super) handing: Option<Arc<Handing>>,
+    /// `true` if the code that starts the actions hands over Rust values.
+    pub(super) hands_over: bool,
+    /// The slot of the first step.
+    pub(super) first: usize,
+    /// The number of the first action.
+    pub(super) actions: usize,
+    pub(super) inputs: Vec<StoredValue>,
+    /// The `Result`s that always steps see in the place of outputs. The list is empty before the first always step.
+    pub(super) seen: Vec<Option<StoredValue>>,
+    pub(super) owner: Option<Owner>,
+    /// The number of scopes around the scope.
+    pub(super) depth: usize,
+    /// The scope of the called plan that the steps are part of.
+    pub(super) called: Option<ScopeId>,
+    /// In the scope of a called plan, what starts its actions.
+    pub(super) own: Option<Box<OwnStart<'x>>>,
+}
+
+/// The attempt that has opened a scope.
+pub(super) struct Owner {
+    pub(super) scope: ScopeId,
+    pub(super) part: Part,
+    /// The place of the step in its plan.
+    pub(super) step: usize,
+    /// The number of the action among the actions of the step.
+    pub(super) action: usize,
+    pub(super) element: Vec<usize>,
+    pub(super) times: u32,
+    pub(super) context: OnceCell<CallContext>,
+}
+
+/// The values of a run.
+pub(super) struct Values<'x> {
+    scopes: Vec<Option<ScopeValues<'x>>>,
+    outputs: Vec<Option<StoredValue>>,
+    /// The number of steps that are still to read each output.
+    readers: Vec<u32>,
+    /// The values inside steps that are not plain, by slots.
+    steps: HashMap<usize, Box<StepValues<'x>>>,
+    held: Held,
+    allowance: Arc<Allowance>,
+}
+
+impl<'x> Values<'x> {
+    pub(super) fn new(allowance: Arc<Allowance>) -> Self {
+        Self {
+            scopes: Vec::new(),
+            outputs: Vec::new(),
+            readers: Vec::new(),
+            steps: HashMap::new(),
+            held: Held::new(Arc::clone(&allowance), false),
+            allowance,
+        }
+    }
+
+    /// Puts the values of a scope in the place of those of an ended scope.
+    pub(super) fn open(&mut self, scope: ScopeId, it: ScopeValues<'x>) {
+        let (first, count) = (it.first, it.plan.steps.len());
+        let end = first + count;
+        if self.outputs.len() < end {
+            self.outputs.resize_with(end, || None);
+            self.readers.resize(end, 0);
+        }
+        for slot in first..end {
+            if let Some(output) = self.outputs[slot].take() {
+                self.held.remove(output.bytes());
+            }
+            if !self.steps.is_empty() {
+                self.steps.remove(&slot);
+            }
+        }
+        self.readers[first..end].copy_from_slice(&it.graph.readers);
+        if self.scopes.len() <= scope.index() {
+            self.scopes.resize_with(scope.index() + 1, || None);
+        }
+        self.scopes[scope.index()] = Some(it);
+    }
+
+    #[inline]
+    pub(super) fn scope(&self, scope: ScopeId) -> &ScopeValues<'x> {
+        let it = self.scopes[scope.index()].as_ref();
+        it.expect("a scope has values before its steps start")
+    }
+
+    pub(super) fn scope_mut(&mut self, scope: ScopeId) -> &mut ScopeValues<'x> {
+        let it = self.scopes[scope.index()].as_mut();
+        it.expect("a scope has values before its steps start")
+    }
+
+    /// The plan whose code starts the steps of a scope.
+    pub(super) fn plan_of(&self, scope: ScopeId) -> Option<&'x Plan> {
+        let called = self.scope(scope).called?;
+        Some(self.scope(called).plan)
+    }
+
+    /// Takes what starts the steps of a scope, if the scope is part of a called plan.
+    #[inline]
+    pub(super) fn take_own(&mut self, scope: ScopeId) -> Option<(ScopeId, Box<OwnStart<'x>>)> {
+        let called = self.scope(scope).called?;
+        Some((called, self.scope_mut(called).own.take()?))
+    }
+
+    #[inline]
+    pub(super) fn put_own(&mut self, own: Option<(ScopeId, Box<OwnStart<'x>>)>) {
+        if let Some((called, own)) = own {
+            self.scope_mut(called).own = Some(own);
+        }
+    }
+
+    /// Returns what a step of the scope can refer to. An always step sees `Result`s.
+    #[inline]
+    pub(super) fn resolving<'s>(
+        &'s self,
+        it: &'s ScopeValues<'x>,
+        is_always: bool,
+        locals: &'s [&'s StoredValue],
+    ) -> Scope<'s> {
+        let outputs = if is_always {
+            &it.seen
+        } else {
+            &self.outputs[it.first..it.first + it.plan.steps.len()]
+        };
+        Scope::new(it.plan, &it.inputs, outputs).with_locals(locals)
+    }
+
+    /// Counts an attempt to call a tool, and the call if the call `is_new`.
+    #[inline(always)]
+    pub(super) fn charge(&self, action: &Action, is_new: bool) -> Result<(), StepError> {
+        if !self.allowance.counts() || action.tool.is_none() || self.held.count_here(is_new) {
+            return Ok(());
+        }
+        self.charge_all(is_new)
+    }
+
+    #[cold]
+    fn charge_all(&self, is_new: bool) -> Result<(), StepError> {
+        let call = if is_new { self.held.call() } else { Ok(()) };
+        let counted = call.and_then(|()| self.held.attempt());
+        counted.map_err(StepError::arguments)
+    }
+
+    /// Returns `true` if the run may hold `bytes` more.
+    #[inline(always)]
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        bytes <= self.room().left
+    }
+
+    /// The error of an output that the run may not hold.
+    #[cold]
+    pub(super) fn no_room(&self) -> StepError {
+        let full = MemoryBudget {
+            left: 0,
+            ..self.room()
+        };
+        StepError::output(full.exceeded())
+    }
+
+    #[inline(always)]
+    pub(super) fn room(&self) -> MemoryBudget {
+        self.allowance.room(&self.held)
+    }
+
+    pub(super) fn output(&self, slot: usize) -> Option<&StoredValue> {
+        self.outputs[slot].as_ref()
+    }
+
+    /// Replaces an output. Returns the output that was there.
+    pub(super) fn swap(&mut self, slot: usize, value: Option<StoredValue>) -> Option<StoredValue> {
+        std::mem::replace(&mut self.outputs[slot], value)
+    }
+
+    /// Keeps the output of a step, if another step is still to read the output.
+    #[inline]
+    pub(super) fn put(&mut self, slot: usize, output: StoredValue) {
+        if self.readers[slot] > 0 {
+            self.held.add(output.bytes());
+            self.outputs[slot] = Some(output);
+        }
+    }
+
+    /// Keeps the output of a plain step, if another step is still to read the output. Drops the outputs that nothing is to read after this step.
+    #[inline(always)]
+    pub(super) fn complete(&mut self, scope: ScopeId, slot: usize, output: StoredValue) {
+        let Some(it) = &self.scopes[scope.index()] else {
+            return;
+        };
+        if self.readers[slot] > 0 {
+            self.held.add(output.bytes());
+            // The slot is empty, so nothing has to be dropped.
+            std::mem::forget(self.outputs[slot].replace(output));
+        }
+        for &read in it.graph.reads().of(slot - it.first) {
+            let slot = it.first + read as usize;
+            let readers = &mut self.readers[slot];
+            *readers -= 1;
+            if *readers == 0
+                && let Some(output) = self.outputs[slot].take()
+            {
+                self.held.remove(output.bytes());
+            }
+        }
+    }
+
+    /// Drops the outputs that nothing is to read after this step.
+    pub(super) fn release(&mut self, scope: ScopeId, step: usize) {
+        let Some(it) = &self.scopes[scope.index()] else {
+            return;
+        };
+        for &read in it.graph.reads().of(step) {
+            let slot = it.first + read as usize;
+            self.readers[slot] -= 1;
+            if self.readers[slot] == 0
+                && let Some(output) = self.outputs[slot].take()
+            {
+                self.held.remove(output.bytes());
+            }
+        }
+    }
+
+    /// Returns what is kept of the output of a step.
+    #[inline]
+    pub(super) fn keep(it: &ScopeValues<'_>, step: usize) -> Keep {
+        let handing = it.handing.as_ref();
+        handing.map_or(Keep::Json, |handing| handing.keep(step))
+    }
+
+    /// Returns what is handed over to a step. On the last attempt, values that nothing else is to read are taken from their places.
+    #[inline]
+    pub(super) fn give(&mut self, scope: ScopeId, step: usize, is_last: bool) -> Option<Handed> {
+        let it = self.scopes[scope.index()].as_ref()?;
+        let handing = it.handing.as_ref().filter(|handing| handing.takes(step))?;
+        match handing.alone(step) {
+            _ if !is_last => Some(Handed::default()),
+            [] => Some(Handed::default()),
+            [source] => {
+                let source = *source;
+                Some(Handed::one(self.give_one(scope, source)))
+            }
+            _ => {
+                let handing = Arc::clone(handing);
+                let alone = handing.alone(step).iter();
+                let given = alone.filter_map(|source| self.give_one(scope, *source));
+                Some(Handed::more(given.collect()))
+            }
+        }
+    }
+
+    pub(super) fn give_one(
+        &mut self,
+        scope: ScopeId,
+        source: Source,
+    ) -> Option<(Source, StoredValue)> {
+        let it = self.scopes[scope.index()].as_mut()?;
+        match source {
+            Source::Step(step) if self.readers[it.first + step] == 1 => {
+                let given = self.outputs[it.first + step].take_if(|it| it.is_whole())?;
+                self.held.remove(given.bytes());
+                Some((source, given))
+            }
+            Source::Input(input) => {
+                let input = it.inputs.get_mut(input).filter(|it| it.is_whole())?;
+                let empty = StoredValue::json(Value::Null);
+                Some((source, std::mem::replace(input, empty)))
+            }
+            Source::Step(_) | Source::Local(_) => None,
+        }
+    }
+
+    /// Puts back what was not taken.
+    #[inline]
+    pub(super) fn take_back(&mut self, scope: ScopeId, given: Option<Handed>) {
+        if let Some(given) = given {
+            given.each(|source, value| {
+                let Some(it) = &mut self.scopes[scope.index()] else {
+                    return;
+                };
+                match source {
+                    Source::Step(step) => {
+                        self.held.add(value.bytes());
+                        self.outputs[it.first + step] = Some(value);
+                    }
+                    Source::Input(input) => it.inputs[input] = value,
+                    Source::Local(_) => {}
+                }
+            });
+        }
+    }
+
+    /// Counts the JSON that was made of the outputs that a step reads.
+    #[inline]
+    pub(super) fn count_json(&mut self, scope: ScopeId, step: usize) {
+        let Some(it) = &self.scopes[scope.index()] else {
+            return;
+        };
+        if it.handing.is_none() {
+            return;
+        }
+        let reads = it.graph.reads().of(step).iter();
+        let outputs = reads.filter_map(|read| self.outputs[it.first + *read as usize].as_ref());
+        let bytes = outputs.map(StoredValue::count_json).sum();
+        self.held.add(bytes);
+    }
+
+    /// Returns the values inside a step.
+    pub(super) fn step(&self, slot: usize) -> Option<&StepValues<'x>> {
+        self.steps.get(&slot).map(|it| &**it)
+    }
+
+    pub(super) fn step_mut(
+        &mut self,
+        slot: usize,
+        make: impl FnOnce() -> StepValues<'x>,
+    ) -> &mut StepValues<'x> {
+        self.steps.entry(slot).or_insert_with(|| Box::new(make()))
+    }
+
+    pub(super) fn take_step(&mut self, slot: usize) -> Option<Box<StepValues<'x>>> {
+        self.steps.remove(&slot)
+    }
+}
