@@ -42,7 +42,7 @@ fn recorded(folder: &Folder) -> HashSet<String> {
         for record in db.records(&id).unwrap() {
             let (key, record) = record.unwrap();
             let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
-            // What has failed may be made again, and what was waited for may have made no call.
+            // A failed call may be made again. The end of a wait is no call.
             if let Some((path, attempt)) = key.split_once('@')
                 && attempt.bytes().all(|byte| byte.is_ascii_digit())
                 && !body.to_string().contains("busy")

@@ -406,10 +406,10 @@ impl<'x> Schedule<'x> {
         failed.error.left(&place)
     }
 
-    /// Returns the work that is left of failures that were caught, also in blocks that have succeeded.
+    /// Returns the work that caught failures leave, also in blocks that have succeeded.
     pub(super) fn absorbed(&self) -> Left {
         let mut absorbed = self.left.clone();
-        // Of a block that has succeeded, only always steps have failed.
+        // Only always steps fail in a block that succeeds.
         for (_, failed) in &self.failed {
             absorbed.undoing.add(failed.left().undoing);
         }

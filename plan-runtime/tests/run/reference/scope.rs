@@ -428,7 +428,7 @@ impl<'t> Scope<'t> {
     pub(crate) fn absorbed(&self) -> Failed {
         let mut absorbed = self.left.clone();
         for state in &self.states {
-            // Of a scope that has succeeded, only always steps have failed.
+            // Only always steps fail in a scope that succeeds.
             if let State::Failed(failed) = state {
                 absorbed.undone.extend(failed.undone.clone());
                 absorbed.not_undone.extend(failed.not_undone.clone());
