@@ -105,11 +105,13 @@ impl<'x, 'p> Driver<'x, 'p> {
             let Poll::Ready(slot) = self.tasks.poll_next(cx, &mut result) else {
                 return Poll::Pending;
             };
-            match result {
-                Some(Ok(output)) if let Some(of) = self.tasks.take_plain(slot) => {
-                    self.plain_called(of, output);
-                }
-                result => self.ended(slot, result),
+            let plain = match result {
+                Some(Ok(_)) => self.tasks.take_plain(slot),
+                _ => None,
+            };
+            match (result, plain) {
+                (Some(Ok(output)), Some(of)) => self.plain_called(of, output),
+                (result, _) => self.ended(slot, result),
             }
             if self.starts == 0 && self.gives_way(cx) {
                 return Poll::Pending;
