@@ -176,6 +176,21 @@ struct Watcher {
 }
 
 impl Watcher {
+    /// Returns a watcher whose first events are the state of the run.
+    fn new(state: Arc<State>, id: String, subscriber: Subscriber) -> Self {
+        Self {
+            state,
+            id,
+            watched: Arc::clone(&subscriber.watched),
+            subscriber,
+            missed: 0,
+            waits: Value::Null,
+            is_due: true,
+            has_ended: false,
+            last: Instant::now(),
+        }
+    }
+
     /// Returns the next events, or `None` after the end of the run.
     async fn next(&mut self) -> Option<Vec<Bytes>> {
         if self.has_ended {
@@ -250,17 +265,7 @@ pub(crate) async fn events(
     state.blocking(move |state| state.summary(&run)).await?;
     let subscriber = state.live.subscribe(&state.metrics, &id);
     let subscriber = subscriber.ok_or_else(|| Problem::busy("too many who watch runs"))?;
-    let watcher = Watcher {
-        state,
-        id,
-        watched: Arc::clone(&subscriber.watched),
-        subscriber,
-        missed: 0,
-        waits: Value::Null,
-        is_due: true,
-        has_ended: false,
-        last: Instant::now(),
-    };
+    let watcher = Watcher::new(state, id, subscriber);
     let batches = stream::unfold(watcher, async |mut watcher| {
         let events = watcher.next().await?;
         watcher.last = Instant::now();
@@ -280,7 +285,6 @@ mod tests {
     use crate::limits;
     use crate::state::tests::Fixture;
     use futures_util::FutureExt;
-    use serde_json::Value;
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
     use std::time::Instant;
@@ -288,17 +292,7 @@ mod tests {
     fn watcher(fixture: &Fixture, id: &str) -> Watcher {
         let state = Arc::clone(&fixture.state);
         let subscriber = state.live.subscribe(&state.metrics, id).unwrap();
-        Watcher {
-            state,
-            id: id.to_owned(),
-            watched: Arc::clone(&subscriber.watched),
-            subscriber,
-            missed: 0,
-            waits: Value::Null,
-            is_due: true,
-            has_ended: false,
-            last: Instant::now(),
-        }
+        Watcher::new(state, id.to_owned(), subscriber)
     }
 
     #[tokio::test]

@@ -49,6 +49,7 @@ mod report;
 mod schedule;
 mod shared;
 pub(crate) mod signals;
+mod slots;
 pub(crate) mod start;
 mod storing;
 mod submission;

@@ -3,13 +3,13 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::signals::{Sent, Waiting};
+use super::super::slots::{SlotQueue, SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
 use super::super::timer::Sleep;
 use crate::machine::{CallId, Part, ScopeId};
-use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 /// The owner of a task.
 #[derive(Clone, Copy)]
@@ -47,13 +47,9 @@ pub(super) enum Waited {
 pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
     free: Vec<usize>,
-    /// The next slot to poll, and the others after it.
-    next: Option<usize>,
-    queue: VecDeque<usize>,
+    queue: SlotQueue,
     /// The slots of tasks that are not plain calls.
     of_calls: HashMap<CallId, usize>,
-    woken: Arc<Woken>,
-    is_refilled: bool,
 }
 
 struct TaskSlot<'x> {
@@ -61,8 +57,7 @@ struct TaskSlot<'x> {
     scope: ScopeId,
     future: Option<StepFuture<'x>>,
     more: Option<Box<More>>,
-    alarm: Arc<Alarm>,
-    waker: Waker,
+    waker: SlotWaker,
 }
 
 /// The rest of a task, unless the task is a plain call.
@@ -71,16 +66,6 @@ struct More {
     wait: Option<Wait>,
     waited: Option<Waited>,
 }
-
-struct Alarm {
-    slot: usize,
-    has_rung: AtomicBool,
-    woken: Arc<Woken>,
-}
-
-/// The slots that were woken, and the waker of the run.
-#[derive(Default)]
-struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
 
 impl<'x> Tasks<'x> {
     /// Adds a plain call.
@@ -122,29 +107,19 @@ impl<'x> Tasks<'x> {
         let it = &mut self.slots[slot];
         it.call = call;
         it.scope = scope;
-        if self.next.is_none() && self.queue.is_empty() {
-            self.next = Some(slot);
-        } else {
-            self.queue.push_back(slot);
-        }
+        self.queue.push(slot);
         slot
     }
 
     #[cold]
     fn grow(&mut self) -> usize {
         let slot = self.slots.len();
-        let alarm = Arc::new(Alarm {
-            slot,
-            has_rung: AtomicBool::new(false),
-            woken: Arc::clone(&self.woken),
-        });
         self.slots.push(TaskSlot {
             call: CallId::NONE,
             scope: ScopeId::ROOT,
             future: None,
             more: None,
-            waker: Waker::from(Arc::clone(&alarm)),
-            alarm,
+            waker: self.queue.waker(slot),
         });
         slot
     }
@@ -157,12 +132,12 @@ impl<'x> Tasks<'x> {
         result: &mut Option<StepResult>,
     ) -> Poll<usize> {
         loop {
-            while let Some(slot) = self.next.take().or_else(|| self.queue.pop_front()) {
+            while let Some(slot) = self.queue.pop() {
                 if self.poll_slot(slot, result) {
                     return Poll::Ready(slot);
                 }
             }
-            if !self.refill(cx) {
+            if !self.queue.refill(cx, || true) {
                 return Poll::Pending;
             }
         }
@@ -171,9 +146,7 @@ impl<'x> Tasks<'x> {
     #[inline(always)]
     fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
         let it = &mut self.slots[slot];
-        // A wake during the poll is not lost.
-        it.alarm.has_rung.store(false, Ordering::Release);
-        let mut cx = Context::from_waker(&it.waker);
+        let mut cx = it.waker.context();
         if it.future.is_some() {
             poll_future(&mut it.future, &mut cx, result);
             return result.is_some();
@@ -208,30 +181,6 @@ impl<'x> Tasks<'x> {
         (Of { call, scope, part }, waited)
     }
 
-    /// Takes the tasks that were woken: once a turn, so that a task that wakes itself does not keep the thread.
-    fn refill(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut woken = self.woken.lock();
-        let (slots, run) = &mut *woken;
-        if slots.is_empty() {
-            let before = match run {
-                Some(run) if run.will_wake(cx.waker()) => None,
-                run => run.replace(cx.waker().clone()),
-            };
-            // The destructor of the old waker may wake a task.
-            drop(woken);
-            drop(before);
-        } else if !self.is_refilled {
-            self.queue.extend(slots.drain(..));
-            self.is_refilled = true;
-            return true;
-        } else {
-            drop(woken);
-            cx.waker().wake_by_ref();
-        }
-        self.is_refilled = false;
-        false
-    }
-
     /// Drops a task.
     pub(super) fn drop_call(&mut self, call: CallId) {
         let slot = if call.is_plain() {
@@ -248,33 +197,6 @@ impl<'x> Tasks<'x> {
             self.free.push(slot);
         }
     }
-}
-
-/// Polls a call. The future is dropped before the call counts as ended, and a panic of its destructor is lost.
-#[inline]
-fn poll_future(
-    future: &mut Option<StepFuture<'_>>,
-    cx: &mut Context<'_>,
-    result: &mut Option<StepResult>,
-) {
-    let polled = catch(|| {
-        if let Some(running) = future
-            && let Poll::Ready(ended) = running.as_mut().poll(cx)
-        {
-            *result = Some(ended);
-            *future = None;
-        }
-    });
-    if let Err(panic) = polled {
-        drop_future(future);
-        result.get_or_insert(Err(panic));
-    }
-}
-
-#[cold]
-fn drop_future(future: &mut Option<StepFuture<'_>>) {
-    let future = future.take();
-    let _ = catch(|| drop(future));
 }
 
 impl More {
@@ -294,30 +216,5 @@ impl More {
         });
         self.waited = polled.unwrap_or_else(|panic| Some(Waited::Received(Err(panic))));
         self.waited.is_some()
-    }
-}
-
-impl Wake for Alarm {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if self.has_rung.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let mut woken = self.woken.lock();
-        woken.0.push(self.slot);
-        let run = woken.1.take();
-        drop(woken);
-        if let Some(run) = run {
-            run.wake();
-        }
-    }
-}
-
-impl Woken {
-    fn lock(&self) -> MutexGuard<'_, (Vec<usize>, Option<Waker>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,6 +3,7 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
+use super::super::slots::{drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
 use super::super::timer::Sleep;
 use super::super::trace::Span;
@@ -249,35 +250,6 @@ fn poll_block<'x>(
         drop_quietly(limit.take());
         block.end();
     }
-}
-
-/// Polls a tool's future, and drops it if that is its end. The result has a place of the caller's, so that it is not moved on and on.
-#[inline(always)]
-fn poll_future(
-    future: &mut Option<StepFuture<'_>>,
-    cx: &mut Context<'_>,
-    result: &mut Option<StepResult>,
-) {
-    let polled = catch(|| {
-        if let Some(running) = future
-            && let Poll::Ready(ended) = running.as_mut().poll(cx)
-        {
-            *result = Some(ended);
-            // What its destructors panic about is lost: the step's fate is known already.
-            *future = None;
-        }
-    });
-    if let Err(panic) = polled {
-        drop_future(future);
-        result.get_or_insert(Err(panic));
-    }
-}
-
-/// Drops the tool's future. What its destructors panic about is lost, as above.
-#[cold]
-fn drop_future(future: &mut Option<StepFuture<'_>>) {
-    let future = future.take();
-    let _ = catch(|| drop(future));
 }
 
 #[cold]

@@ -5,27 +5,19 @@
 //! wakers stay until the run ends. `BENCHMARKS.md` compares whole runs, some of which are slower than futures that are polled by hand.
 
 use super::super::nesting::may_start;
+use super::super::slots::{SlotQueue, SlotWaker};
 use super::super::start::{StepFuture, StepResult};
 use super::Start;
 use super::block_run::BlockRun;
 use super::task::{CallState, Task};
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll};
 
 /// The tasks that run. Each is in a slot, whose waker serves one task after the other, so that a new task costs no allocation.
 #[derive(Default)]
 pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
     free: Vec<usize>,
-    /// The slot to poll before all others: where steps come one after the other, there is never another.
-    next: Option<usize>,
-    /// The slots to poll. One whose task is gone, or has been polled already, is polled to no harm.
-    queue: VecDeque<usize>,
-    woken: Arc<WokenTasks>,
-    /// Whether what was woken has been queued in this turn.
-    refilled: bool,
+    queue: SlotQueue,
 }
 
 /// The call or wait that has ended.
@@ -39,32 +31,31 @@ pub(super) struct Happened<'x> {
 
 struct TaskSlot<'x> {
     task: Task<'x>,
-    alarm: Arc<TaskWaker>,
-    waker: Waker,
+    waker: SlotWaker,
 }
-
-/// What wakes a slot.
-struct TaskWaker {
-    slot: usize,
-    /// Whether it is among the woken.
-    rung: AtomicBool,
-    woken: Arc<WokenTasks>,
-}
-
-/// The slots that were woken and not queued, and who wakes the run for them.
-#[derive(Default)]
-struct WokenTasks(Mutex<(Vec<usize>, Option<Waker>)>);
 
 impl<'x> Tasks<'x> {
     /// Adds a call, or a wait, which has no future.
     #[inline(always)]
     pub(super) fn push(
         &mut self,
-        (step, job): (usize, usize),
+        place: (usize, usize),
         future: Option<StepFuture<'x>>,
         more: Option<Box<CallState<'x>>>,
         bytes: usize,
     ) {
+        let slot = self.fill(place, future, more, bytes);
+        self.queue.push(slot);
+    }
+
+    #[inline(always)]
+    fn fill(
+        &mut self,
+        (step, job): (usize, usize),
+        future: Option<StepFuture<'x>>,
+        more: Option<Box<CallState<'x>>>,
+        bytes: usize,
+    ) -> usize {
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => self.grow(),
@@ -76,34 +67,15 @@ impl<'x> Tasks<'x> {
         task.future = future;
         task.more = more;
         task.bytes = bytes;
-        if self.next.is_none() && self.queue.is_empty() {
-            self.next = Some(slot);
-        } else {
-            self.queue.push_back(slot);
-        }
-    }
-
-    /// Takes out the slot to poll now.
-    #[inline(always)]
-    fn take_next(&mut self) -> Option<usize> {
-        match self.next.take() {
-            None => self.queue.pop_front(),
-            next => next,
-        }
+        slot
     }
 
     #[cold]
     fn grow(&mut self) -> usize {
         let slot = self.slots.len();
-        let alarm = Arc::new(TaskWaker {
-            slot,
-            rung: AtomicBool::new(false),
-            woken: Arc::clone(&self.woken),
-        });
         self.slots.push(TaskSlot {
             task: Task::default(),
-            waker: Waker::from(Arc::clone(&alarm)),
-            alarm,
+            waker: self.queue.waker(slot),
         });
         slot
     }
@@ -118,7 +90,7 @@ impl<'x> Tasks<'x> {
         start: Start<'_, 'x>,
     ) -> Poll<Option<Happened<'x>>> {
         loop {
-            while let Some(slot) = self.take_next() {
+            while let Some(slot) = self.queue.pop() {
                 if self.poll_slot(slot, result, start) {
                     let Task {
                         step,
@@ -138,7 +110,7 @@ impl<'x> Tasks<'x> {
             if self.free.len() == self.slots.len() {
                 return Poll::Ready(None);
             }
-            if !self.refill(cx) {
+            if !self.queue.refill(cx, may_start) {
                 return Poll::Pending;
             }
         }
@@ -151,52 +123,23 @@ impl<'x> Tasks<'x> {
         result: &mut Option<StepResult>,
         start: Start<'_, 'x>,
     ) -> bool {
-        let TaskSlot { task, alarm, waker } = &mut self.slots[slot];
-        // Before it is polled: what wakes it from then on is to have it polled again.
-        alarm.rung.store(false, Ordering::Release);
-        let happened = task.poll(&mut Context::from_waker(waker), result, start);
+        let TaskSlot { task, waker } = &mut self.slots[slot];
+        let happened = task.poll(&mut waker.context(), result, start);
         if happened {
             self.free.push(slot);
         }
         happened
     }
 
-    /// Queues what was woken. Without any, and at the end of a turn, the run is to be polled later.
-    fn refill(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut woken = self.woken.lock();
-        let (slots, run) = &mut *woken;
-        if slots.is_empty() {
-            let before = match run {
-                Some(run) if run.will_wake(cx.waker()) => None,
-                run => run.replace(cx.waker().clone()),
-            };
-            // What it drops with itself may wake what waits here.
-            drop(woken);
-            drop(before);
-        } else if !self.refilled && may_start() {
-            self.queue.extend(slots.drain(..));
-            self.refilled = true;
-            return true;
-        } else {
-            drop(woken);
-            cx.waker().wake_by_ref();
-        }
-        self.refilled = false;
-        false
-    }
-
     /// Whether something was woken that has not been polled since.
     pub(super) fn has_woken(&self) -> bool {
-        !self.queue.is_empty() || !self.woken.lock().0.is_empty()
+        self.queue.has_woken()
     }
 
     /// Adds a block, which is polled before all others: the call for which there is a permit now may be in it.
     pub(super) fn push_block(&mut self, place: (usize, usize), state: Box<CallState<'x>>) {
-        if let Some(next) = self.next.take() {
-            self.queue.push_front(next);
-        }
-        self.push(place, None, Some(state), 0);
-        self.next = self.next.or_else(|| self.queue.pop_back());
+        let slot = self.fill(place, None, Some(state), 0);
+        self.queue.push_first(slot);
     }
 
     /// Hands over the blocks that run, each with its step and its job. They are polled again.
@@ -232,30 +175,5 @@ impl<'x> Tasks<'x> {
                 self.free.push(slot);
             }
         }
-    }
-}
-
-impl Wake for TaskWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if self.rung.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let mut woken = self.woken.lock();
-        woken.0.push(self.slot);
-        let run = woken.1.take();
-        drop(woken);
-        if let Some(run) = run {
-            run.wake();
-        }
-    }
-}
-
-impl WokenTasks {
-    fn lock(&self) -> MutexGuard<'_, (Vec<usize>, Option<Waker>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

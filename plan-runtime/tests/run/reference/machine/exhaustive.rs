@@ -76,17 +76,25 @@ impl<'p> Both<'p> {
 }
 
 impl<'t> Exploring<'t> {
-    fn explore(&mut self, mut model: Model<'t>, mut both: Both<'t>) {
+    /// Compares the machines with the model, unless the language does not tell how the model continues.
+    fn is_unclear(&mut self, model: &mut Model<'t>, both: &mut Both<'t>) -> bool {
         if model.is_unclear() {
             self.counts.unclear += 1;
-            return;
+            return true;
         }
-        both.compare(&mut model, &|| {
+        both.compare(model, &|| {
             format!(
                 "{:?}\nunder {:?}, after {:?}",
                 self.steps, self.on_failure, self.events
             )
         });
+        false
+    }
+
+    fn explore(&mut self, mut model: Model<'t>, mut both: Both<'t>) {
+        if self.is_unclear(&mut model, &mut both) {
+            return;
+        }
         self.crash(&both.lean);
         if model.is_over() {
             self.counts.ended += 1;
@@ -105,16 +113,9 @@ impl<'t> Exploring<'t> {
 
     /// Has the calls end one after the other: the first of the running calls, or the last. Each call succeeds and fails.
     fn explore_ends(&mut self, mut model: Model<'t>, mut both: Both<'t>, is_first: bool) {
-        if model.is_unclear() {
-            self.counts.unclear += 1;
+        if self.is_unclear(&mut model, &mut both) {
             return;
         }
-        both.compare(&mut model, &|| {
-            format!(
-                "{:?}\nunder {:?}, after {:?}",
-                self.steps, self.on_failure, self.events
-            )
-        });
         let running = model.running();
         let call = if is_first {
             running.first()

@@ -1,0 +1,170 @@
+//! The slots of the tasks of a run. A run polls a slot when its task is new and when the task was woken.
+
+use super::catch::catch;
+use super::start::{StepFuture, StepResult};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// The slots to poll. Polling a slot without a task does no harm.
+#[derive(Default)]
+pub(super) struct SlotQueue {
+    /// The slot to poll before all others. Where steps come one after the other, the queue stays empty.
+    next: Option<usize>,
+    queue: VecDeque<usize>,
+    woken: Arc<Woken>,
+    /// `true` if the woken slots were queued in this turn.
+    is_refilled: bool,
+}
+
+/// The waker of a slot. It serves one task after the other, so that a new task costs no allocation.
+pub(super) struct SlotWaker {
+    alarm: Arc<Alarm>,
+    waker: Waker,
+}
+
+struct Alarm {
+    slot: usize,
+    /// `true` if the slot is among the woken slots.
+    has_rung: AtomicBool,
+    woken: Arc<Woken>,
+}
+
+/// The slots that were woken and not queued, and the waker of the run.
+#[derive(Default)]
+struct Woken(Mutex<(Vec<usize>, Option<Waker>)>);
+
+impl SlotQueue {
+    #[inline(always)]
+    pub(super) fn push(&mut self, slot: usize) {
+        if self.next.is_none() && self.queue.is_empty() {
+            self.next = Some(slot);
+        } else {
+            self.queue.push_back(slot);
+        }
+    }
+
+    /// Adds a slot that was polled before.
+    pub(super) fn push_back(&mut self, slot: usize) {
+        self.queue.push_back(slot);
+    }
+
+    /// Adds a slot before all others.
+    pub(super) fn push_first(&mut self, slot: usize) {
+        if let Some(next) = self.next.replace(slot) {
+            self.queue.push_front(next);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn pop(&mut self) -> Option<usize> {
+        match self.next.take() {
+            None => self.queue.pop_front(),
+            next => next,
+        }
+    }
+
+    pub(super) fn waker(&self, slot: usize) -> SlotWaker {
+        let alarm = Arc::new(Alarm {
+            slot,
+            has_rung: AtomicBool::new(false),
+            woken: Arc::clone(&self.woken),
+        });
+        SlotWaker {
+            waker: Waker::from(Arc::clone(&alarm)),
+            alarm,
+        }
+    }
+
+    /// Queues the woken slots: once a turn, so that a task that wakes itself does not keep the thread, and if `may_start` allows more. Otherwise, the run is polled again later.
+    pub(super) fn refill(&mut self, cx: &Context<'_>, may_start: impl FnOnce() -> bool) -> bool {
+        let mut woken = self.woken.lock();
+        let (slots, run) = &mut *woken;
+        if slots.is_empty() {
+            let before = match run {
+                Some(run) if run.will_wake(cx.waker()) => None,
+                run => run.replace(cx.waker().clone()),
+            };
+            // The destructor of the old waker may wake a task.
+            drop(woken);
+            drop(before);
+        } else if !self.is_refilled && may_start() {
+            self.queue.extend(slots.drain(..));
+            self.is_refilled = true;
+            return true;
+        } else {
+            drop(woken);
+            cx.waker().wake_by_ref();
+        }
+        self.is_refilled = false;
+        false
+    }
+
+    /// Returns `true` if a slot was woken that has not been polled since.
+    pub(super) fn has_woken(&self) -> bool {
+        !self.queue.is_empty() || !self.woken.lock().0.is_empty()
+    }
+}
+
+impl SlotWaker {
+    /// Returns the context in which to poll the task of the slot. A wake during the poll is not lost.
+    #[inline(always)]
+    pub(super) fn context(&self) -> Context<'_> {
+        self.alarm.has_rung.store(false, Ordering::Release);
+        Context::from_waker(&self.waker)
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.has_rung.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let mut woken = self.woken.lock();
+        woken.0.push(self.slot);
+        let run = woken.1.take();
+        drop(woken);
+        if let Some(run) = run {
+            run.wake();
+        }
+    }
+}
+
+impl Woken {
+    fn lock(&self) -> MutexGuard<'_, (Vec<usize>, Option<Waker>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Polls a call. The future is dropped before the call counts as ended, and a panic of its destructor is lost. The caller keeps the result, so that no poll moves it.
+#[inline(always)]
+pub(super) fn poll_future(
+    future: &mut Option<StepFuture<'_>>,
+    cx: &mut Context<'_>,
+    result: &mut Option<StepResult>,
+) {
+    let polled = catch(|| {
+        if let Some(running) = future
+            && let Poll::Ready(ended) = running.as_mut().poll(cx)
+        {
+            *result = Some(ended);
+            *future = None;
+        }
+    });
+    if let Err(panic) = polled {
+        drop_future(future);
+        result.get_or_insert(Err(panic));
+    }
+}
+
+/// Drops the future of a call. A panic of its destructor is lost.
+#[cold]
+pub(super) fn drop_future(future: &mut Option<StepFuture<'_>>) {
+    let future = future.take();
+    let _ = catch(|| drop(future));
+}
