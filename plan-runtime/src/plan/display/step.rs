@@ -373,3 +373,21 @@ pub(crate) fn attributes(
     }
     attributes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ToolName;
+
+    #[test]
+    fn only_names_that_can_be_no_value_are_plain() {
+        for plain in ["fetch", "_fetch", "1a", "été", "a-b.c:d/e$f@g"] {
+            assert_eq!(ToolName(plain).to_string(), plain);
+        }
+        for odd in [
+            "", "-1", "-fetch", "$a", "@a", ".a", "/a", "1", "1e5", "inf", "null", "true", "a//b",
+            "a b",
+        ] {
+            assert_ne!(ToolName(odd).to_string(), odd);
+        }
+    }
+}
