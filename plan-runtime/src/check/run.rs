@@ -1,6 +1,7 @@
 //! How generated code starts the steps of a plan.
 
 pub use crate::run::start::{Request, StartFn, Started, StepFuture, StepResult};
+pub use crate::run::storing::once;
 
 use crate::plan::LazyPlan;
 use crate::resolve::{ResolveError, StoredValue, receive};

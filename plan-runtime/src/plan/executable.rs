@@ -3,8 +3,9 @@
 use super::depth::{DEEPEST_BODY, DEEPEST_VALUE, is_deep};
 use super::json::meaningless;
 use super::{
-    Amount, Block, Body, Bound, Catch, Condition, Entry, Form, Handing, Key, LocalValue, Number,
-    Origin, Part, Plan, Role, Secrecy, Source, Step, Template, Test, pattern_mistake,
+    Amount, Block, Body, Bound, CalledTools, Catch, Condition, Entry, Form, Handing, Key,
+    LocalValue, Number, Origin, Part, Plan, Role, Secrecy, Source, Step, Template, Test,
+    pattern_mistake,
 };
 use crate::machine::{BadNodes, Tables};
 use crate::shape::Secrets;
@@ -112,6 +113,8 @@ pub(crate) struct Graph {
     shared: OnceLock<Arc<Plan>>,
     /// What is handed over in it, once a run of `plan!` has asked.
     handing: OnceLock<Option<Arc<Handing>>>,
+    /// The tools that the plan calls, once a run has asked.
+    called: OnceLock<Arc<CalledTools>>,
     /// The tables of the plan for the machine, once a run has made them.
     tables: OnceLock<Result<Arc<Converted>, BadNodes>>,
 }
@@ -156,6 +159,13 @@ impl Graph {
     ) -> Option<Arc<Handing>> {
         let of = || Handing::of(plan, block.is_some(), block.flatten());
         self.handing.get_or_init(of).clone()
+    }
+
+    /// Returns the tools that the plan of this graph calls.
+    #[inline]
+    pub(crate) fn called(&self, plan: &Plan) -> &Arc<CalledTools> {
+        let of = || Arc::new(CalledTools::of(plan));
+        self.called.get_or_init(of)
     }
 
     /// Returns the tables of the plan of which this graph was made.

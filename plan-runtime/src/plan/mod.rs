@@ -49,6 +49,7 @@
 mod awaited;
 mod block;
 mod body;
+mod called;
 mod computed;
 mod constructors;
 pub(crate) mod depth;
@@ -78,6 +79,7 @@ pub use awaited::Await;
 pub(crate) use awaited::ReceiveFn;
 pub(crate) use body::BodyPart;
 pub use body::{Action, Block, Body, Branch, Condition, For, Loop};
+pub(crate) use called::{CalledTools, ToolNumber};
 pub use computed::{Code, Computed, FormatSpec};
 pub(crate) use computed::{Compiled, CompiledNames, Form, LocalValue};
 pub use executable::Executable;

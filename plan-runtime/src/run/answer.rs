@@ -4,6 +4,7 @@ use super::catch::NO_TEXT;
 use super::mock::{Known, Mock, Recorded};
 use super::one_thread::Kept;
 use super::start::{Request, Started};
+use super::storing::once;
 use super::{CalledPlan, Run, Stage, Starter, StepError, limits_of};
 use crate::resolve::{HandOver, Meter, StoredValue, drop_quietly, encode};
 use crate::{Error, Result, Tool};
@@ -246,7 +247,7 @@ impl Mock {
                     known: Arc::clone(known),
                 }),
             };
-            return Started::Running(Box::pin(async move {
+            return Started::Running(once(async move {
                 let output = match given {
                     Ok(output) => output,
                     Err(answer) => answer.await,

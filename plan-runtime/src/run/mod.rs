@@ -51,7 +51,7 @@ mod shared;
 pub(crate) mod signals;
 mod slots;
 pub(crate) mod start;
-mod storing;
+pub(crate) mod storing;
 mod submission;
 mod throttle;
 mod timer;

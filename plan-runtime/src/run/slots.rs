@@ -2,6 +2,7 @@
 
 use super::catch::catch;
 use super::start::{StepFuture, StepResult};
+use crate::plan::ToolNumber;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -141,10 +142,57 @@ impl Woken {
     }
 }
 
-/// Polls a call. The future is dropped before the call counts as ended, and a panic of its destructor is lost. The caller keeps the result, so that no poll moves it.
+/// The slots without a task. Some have the future of a call that has ended, for another call to the same tool.
+#[derive(Default)]
+pub(super) struct FreeSlots(Vec<(usize, Option<ToolNumber>)>);
+
+/// The most free slots that one search visits.
+const LOOKS: usize = 8;
+
+impl FreeSlots {
+    /// Adds a slot, which has the future of a call to the tool.
+    #[inline(always)]
+    pub(super) fn push(&mut self, slot: usize, tool: Option<ToolNumber>) {
+        self.0.push((slot, tool));
+    }
+
+    /// Returns the slot that is to be used next, if the slot has the future of a call to the tool.
+    #[inline(always)]
+    pub(super) fn with_future(&mut self, tool: ToolNumber) -> Option<usize> {
+        let (slot, of) = self.0.last_mut()?;
+        if *of == Some(tool) {
+            *of = None;
+            return Some(*slot);
+        }
+        self.search(tool)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, tool: ToolNumber) -> Option<usize> {
+        let last = self.0.len() - 1;
+        let slots = &mut self.0;
+        let mut looked = slots.iter().rev().take(LOOKS);
+        let found = looked.position(|(_, of)| *of == Some(tool))?;
+        slots.swap(last - found, last);
+        slots[last].1 = None;
+        Some(slots[last].0)
+    }
+
+    #[inline(always)]
+    pub(super) fn pop(&mut self) -> Option<usize> {
+        Some(self.0.pop()?.0)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Polls a call. The future is dropped before the call counts as ended, unless it `stays` for another call, and a panic of its destructor is lost. The caller keeps the result, so that no poll moves it.
 #[inline(always)]
 pub(super) fn poll_future(
     future: &mut Option<StepFuture<'_>>,
+    stays: bool,
     cx: &mut Context<'_>,
     result: &mut Option<StepResult>,
 ) {
@@ -153,7 +201,9 @@ pub(super) fn poll_future(
             && let Poll::Ready(ended) = running.as_mut().poll(cx)
         {
             *result = Some(ended);
-            *future = None;
+            if !stays {
+                *future = None;
+            }
         }
     });
     if let Err(panic) = polled {
@@ -167,4 +217,28 @@ pub(super) fn poll_future(
 pub(super) fn drop_future(future: &mut Option<StepFuture<'_>>) {
     let future = future.take();
     let _ = catch(|| drop(future));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FreeSlots, LOOKS, ToolNumber};
+
+    /// A future is found while its slot is one of the last, and is found once. The next call uses the slot.
+    #[test]
+    fn a_future_serves_one_call_of_its_tool() {
+        let tool = |number| ToolNumber::new(number).unwrap();
+        let mut free = FreeSlots::default();
+        assert_eq!(free.with_future(tool(1)), None);
+        for slot in 0..=LOOKS {
+            free.push(slot, Some(tool(if slot < 2 { 1 } else { 2 })));
+        }
+        assert_eq!(free.with_future(tool(3)), None);
+        assert_eq!(free.with_future(tool(1)), Some(1));
+        assert_eq!(free.with_future(tool(1)), None);
+        assert_eq!(free.pop(), Some(1));
+        // One slot less, so that the first slot is near enough.
+        assert_eq!(free.with_future(tool(1)), Some(0));
+        assert_eq!(free.pop(), Some(0));
+        assert_eq!(free.with_future(tool(2)), Some(6));
+    }
 }

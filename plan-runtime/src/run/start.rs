@@ -7,7 +7,7 @@ use super::context::{CallContext, Polled, RunningCall};
 use super::engine::Engine;
 use super::limits::Limits;
 use super::mock::Known;
-use super::storing::Storing;
+use super::storing::{Calling, Storing, once};
 use crate::error::Cause;
 use crate::plan::{Action, Executable, Keep, Template};
 use crate::resolve::{
@@ -24,7 +24,26 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// A step's output, on its way.
-pub type StepFuture<'x> = Pin<Box<dyn Future<Output = StepResult> + Send + 'x>>;
+pub type StepFuture<'x> = Pin<Box<dyn StepTask + 'x>>;
+
+/// The future of a call. After the call, its memory may serve another call to the same tool.
+pub trait StepTask: Future<Output = StepResult> + Send {
+    /// Begins another call after the call has ended.
+    fn call_again(self: Pin<&mut Self>, request: Request<'_>) -> CalledAgain {
+        let _ = request;
+        CalledAgain::No
+    }
+}
+
+/// The result of an attempt to use the future of a call again.
+pub enum CalledAgain {
+    /// The future is the future of the new call.
+    Yes,
+    /// The arguments cannot be made.
+    Failed(StepError),
+    /// The future serves one call, or the request is more than a call.
+    No,
+}
 
 /// How a step ends.
 pub type StepResult = Result<StoredValue, StepError>;
@@ -231,12 +250,25 @@ impl<'s> Request<'s> {
         secret.cloned().unwrap_or_default()
     }
 
-    /// The arguments of a call to a tool.
-    fn arguments<T: Tool>(&self) -> Result<T, StepError> {
+    /// Returns `true` if the request is to call, and nothing else.
+    #[inline]
+    pub(super) fn is_only_a_call(&self) -> bool {
+        let is_more = self.captured.is_some() | self.shown.is_some() | self.recorded.is_some();
+        !(is_more | self.asks | self.engine.is_some())
+    }
+
+    /// Returns how the output is kept, and the room for the output.
+    #[inline]
+    pub(super) fn kept(&self) -> (Keep, MemoryBudget) {
+        (self.keep, self.scope.room())
+    }
+
+    /// Resolves the arguments of a call to a tool.
+    pub(super) fn arguments<T: Tool>(&self) -> Result<T, StepError> {
         self.arguments_with(|| T::take(&Arguments::new(&self.action.args, self.scope, self.given)))
     }
 
-    /// The arguments of a call as JSON.
+    /// Resolves the arguments of a call as JSON.
     fn arguments_as_json(&self) -> Result<Value, StepError> {
         self.arguments_with(|| Arguments::new(&self.action.args, self.scope, self.given).read())
     }
@@ -331,7 +363,7 @@ impl<'s> Request<'s> {
     pub fn call<'x, T, A>(self, app: &'x A) -> Started<'x>
     where
         T: Call<A> + 'x,
-        A: ?Sized,
+        A: ?Sized + Sync,
     {
         if let Some(fits) = self.fits::<T::Output>() {
             return fits;
@@ -359,8 +391,7 @@ impl<'s> Request<'s> {
             Err(tool) => tool,
         };
         if !T::USES_CONTEXT {
-            let (keep, room) = (self.keep, self.scope.room());
-            let call = Storing::<T, _>::new(tool.call(app), keep, room);
+            let call = Calling::new(tool, app, T::call, self.kept());
             return Started::Running(Box::pin(call));
         }
         self.call_in_context(tool, app)
@@ -371,7 +402,7 @@ impl<'s> Request<'s> {
         T: Call<A> + 'x,
         A: ?Sized,
     {
-        let (keep, room) = (self.keep, self.scope.room());
+        let (keep, room) = self.kept();
         let context = self.context(T::PLAN.is_some());
         let running = RunningCall::of(&context);
         let output = Polled::new(&context, tool.call_in(app, context.clone()));
@@ -381,7 +412,7 @@ impl<'s> Request<'s> {
             output
         };
         let call = Storing::<T, _>::new(call, keep, room);
-        Started::InContext(Box::pin(call), context)
+        Started::InContext(once(call), context)
     }
 
     /// Has an engine call a tool. A plan runs here, and so does what only waits.
@@ -431,7 +462,7 @@ impl<'s> Request<'s> {
         fits: fn(&Value) -> std::result::Result<(), serde_json::Error>,
     ) -> Started<'x> {
         match call_on(&**engine, call, context, fits, self.scope.room()) {
-            Ok(future) => Started::Running(future),
+            Ok(future) => Started::Running(once(future)),
             Err(error) => Started::Ended(Err(error)),
         }
     }
@@ -480,7 +511,7 @@ impl<'s> Request<'s> {
         }
         let room = self.scope.room();
         let output = call(arguments);
-        Started::Running(Box::pin(async move {
+        Started::Running(once(async move {
             let output = output.await.map_err(StepError::tool)?;
             StoredValue::made(output, room).map_err(StepError::output)
         }))

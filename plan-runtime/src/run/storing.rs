@@ -1,6 +1,7 @@
 //! The future of a call, whose output is stored when it ends.
 
 use super::StepError;
+use super::start::{CalledAgain, Request, Started, StepFuture, StepResult, StepTask};
 use crate::plan::Keep;
 use crate::resolve::{MemoryBudget, Meter, StoredValue};
 use crate::{Result, Tool};
@@ -54,3 +55,101 @@ impl<T: Tool, F: Future<Output = Result<T::Output>>> Future for Storing<T, F> {
         })
     }
 }
+
+pin_project! {
+    /// A call that the application makes. Another call to the same tool uses the memory again.
+    pub(super) struct Calling<'x, T, A: ?Sized, F> {
+        #[pin]
+        storing: Storing<T, F>,
+        app: &'x A,
+        call: fn(T, &'x A) -> F,
+    }
+}
+
+impl<'x, T, A: ?Sized, F> Calling<'x, T, A, F> {
+    pub(super) fn new(
+        tool: T,
+        app: &'x A,
+        call: fn(T, &'x A) -> F,
+        (keep, room): (Keep, MemoryBudget),
+    ) -> Self {
+        let storing = Storing::new(call(tool, app), keep, room);
+        Self { storing, app, call }
+    }
+}
+
+impl<T, A, F> Future for Calling<'_, T, A, F>
+where
+    T: Tool,
+    A: ?Sized,
+    F: Future<Output = Result<T::Output>>,
+{
+    type Output = StepResult;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.project().storing.poll(cx)
+    }
+}
+
+impl<T, A, F> StepTask for Calling<'_, T, A, F>
+where
+    T: Tool,
+    A: ?Sized + Sync,
+    F: Future<Output = Result<T::Output>> + Send,
+{
+    fn call_again(self: Pin<&mut Self>, request: Request<'_>) -> CalledAgain {
+        if !request.is_only_a_call() {
+            return CalledAgain::No;
+        }
+        let tool = match request.arguments() {
+            Ok(tool) => tool,
+            Err(error) => return CalledAgain::Failed(error),
+        };
+        let mut this = self.project();
+        let call = (this.call)(tool, this.app);
+        let (keep, room) = request.kept();
+        this.storing.set(Storing::new(call, keep, room));
+        CalledAgain::Yes
+    }
+}
+
+pin_project! {
+    /// A future that serves one call.
+    pub(super) struct Once<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+/// Boxes a future that serves one call.
+pub fn once<'x>(future: impl Future<Output = StepResult> + Send + 'x) -> StepFuture<'x> {
+    Box::pin(Once { future })
+}
+
+/// Starts an action with the future of a call that has ended, if there is one and it serves.
+#[inline(always)]
+pub(super) fn start_again<'x>(
+    future: Option<StepFuture<'x>>,
+    request: Request<'_>,
+    start: impl FnOnce(Request<'_>) -> Started<'x>,
+) -> Started<'x> {
+    let Some(mut future) = future else {
+        return start(request);
+    };
+    match future.as_mut().call_again(request) {
+        CalledAgain::Yes => Started::Running(future),
+        CalledAgain::Failed(error) => Started::Ended(Err(error)),
+        CalledAgain::No => start(request),
+    }
+}
+
+impl<F: Future<Output = StepResult>> Future for Once<F> {
+    type Output = StepResult;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.project().future.poll(cx)
+    }
+}
+
+impl<F: Future<Output = StepResult> + Send> StepTask for Once<F> {}

@@ -1,5 +1,5 @@
 use super::support::{Driven, plan};
-use plan_runtime::check::Started;
+use plan_runtime::check::{Started, once};
 use plan_runtime::run::StepError;
 use plan_runtime::{Error, Report, Result, ResultExt, Run, RunError};
 use std::error::Error as StdError;
@@ -86,7 +86,7 @@ fn failing(text: &str, fail: Fail) -> RunError {
     let plan = plan(text);
     let run = Run::<Fail, u64>::new(&plan, Ok(vec![]), &fail, |step, _, fail| {
         let error = StepError::Tool(fail(step).into());
-        Started::Running(Box::pin(async { Err(error) }))
+        Started::Running(once(async { Err(error) }))
     });
     Driven::new(run).ended().unwrap_err()
 }
@@ -136,11 +136,11 @@ fn panics_keep_their_message() {
         let plan = plan("a");
         let at_start = Run::<usize, u64>::new(&plan, Ok(vec![]), &kind, |_, _, kind| burst(*kind));
         let in_future = Run::<usize, u64>::new(&plan, Ok(vec![]), &kind, |_, _, kind| {
-            Started::Running(Box::pin(async { burst(*kind) }))
+            Started::Running(once(async { burst(*kind) }))
         });
         let in_drop = Run::<usize, u64>::new(&plan, Ok(vec![]), &kind, |_, _, kind| {
             let bomb = Bomb;
-            Started::Running(Box::pin(std::future::poll_fn(move |_| {
+            Started::Running(once(std::future::poll_fn(move |_| {
                 let _ = &bomb;
                 burst(*kind)
             })))

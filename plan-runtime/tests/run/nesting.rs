@@ -183,23 +183,3 @@ fn the_application_may_be_a_trait_object() {
     });
     assert_eq!(Driven::new(run).ended().unwrap(), 3);
 }
-
-#[test]
-fn the_application_need_not_be_sync_where_no_future_keeps_it() {
-    struct Next(std::cell::Cell<u64>);
-    impl Call<Next> for Fetch {
-        fn call(self, next: &Next) -> impl Future<Output = Result<u64>> + Send {
-            std::future::ready(Ok(next.0.replace(next.0.get() + 1)))
-        }
-    }
-    let mut plan = plan("a, b");
-    for step in &mut plan.steps {
-        action(step).args = plan_runtime::plan::Template::Object(Vec::new());
-    }
-    let next = Next(7.into());
-    let run = Run::<Next, u64>::new(&plan, Ok(vec![]), &next, |_, request, next| {
-        request.call::<Fetch, Next>(next)
-    });
-    assert_eq!(format!("{run:?}"), "Run(`test`, not started)");
-    assert_eq!(Driven::new(run).ended().unwrap(), 8);
-}

@@ -145,7 +145,10 @@ impl<App: ?Sized> Toolbox<App> {
     /// Where there is a tool of this name already, here and in all other methods that add one. [`contains`](Self::contains) tells.
     #[must_use]
     #[track_caller]
-    pub fn with<T: Call<App> + 'static>(self) -> Self {
+    pub fn with<T: Call<App> + 'static>(self) -> Self
+    where
+        App: Sync,
+    {
         added(self.try_with::<T>())
     }
 
@@ -173,6 +176,7 @@ impl<App: ?Sized> Toolbox<App> {
     #[track_caller]
     pub fn with_schema<T>(self) -> Self
     where
+        App: Sync,
         T: Call<App> + schemars::JsonSchema + 'static,
         T::Output: schemars::JsonSchema,
     {
@@ -256,7 +260,10 @@ impl<App: ?Sized> Toolbox<App> {
     /// # Errors
     ///
     /// Where there is a tool of this name already. [`contains`](Self::contains) tells before that, and keeps the toolbox.
-    pub fn try_with<T: Call<App> + 'static>(self) -> Result<Self> {
+    pub fn try_with<T: Call<App> + 'static>(self) -> Result<Self>
+    where
+        App: Sync,
+    {
         self.add_typed::<T>(Contract::of::<T>())
     }
 
@@ -268,6 +275,7 @@ impl<App: ?Sized> Toolbox<App> {
     #[cfg(feature = "schema")]
     pub fn try_with_schema<T>(self) -> Result<Self>
     where
+        App: Sync,
         T: Call<App> + schemars::JsonSchema + 'static,
         T::Output: schemars::JsonSchema,
     {
@@ -302,7 +310,10 @@ impl<App: ?Sized> Toolbox<App> {
         self.add(contract, Implementation::Json(Box::new(call)))
     }
 
-    fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Result<Self> {
+    fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Result<Self>
+    where
+        App: Sync,
+    {
         self.add(
             contract,
             Implementation::Typed(|request, app| request.call::<T, App>(app), called::<T, App>),

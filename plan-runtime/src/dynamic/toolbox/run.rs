@@ -3,8 +3,7 @@
 use super::super::before_run::{self, NotReady};
 use super::{Implementation, Toolbox};
 use crate::plan::{
-    Action, BodyPart, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
-    ToolInfo,
+    Action, CalledTools, Executable, Input, KnownTool, Output, Reference, Secrecy, Source, Step,
 };
 use crate::run::start::{Request, Started, Starter, Starts};
 use crate::run::{Cause, RunError};
@@ -133,43 +132,34 @@ impl<App: ?Sized> Toolbox<App> {
 /// The tools of a plan's actions, looked up once for a run.
 struct FoundTools<'a, App: ?Sized> {
     toolbox: &'a Toolbox<App>,
-    /// By the number of the action. `None` where a value is computed, and where the toolbox lacks the tool.
-    tools: Vec<Option<&'a Implementation<App>>>,
+    called: Arc<CalledTools>,
+    /// In the order of the called tools. `None` if the toolbox lacks the tool.
+    found: Vec<Option<&'a Implementation<App>>>,
 }
 
 impl<'a, App: ?Sized> FoundTools<'a, App> {
     /// The tools, and what there is not.
     fn new(toolbox: &'a Toolbox<App>, executable: &Executable<'a>) -> (Self, NotReady) {
         let plan = executable.plan;
-        let mut tools = Vec::with_capacity(plan.steps.len());
-        let mut not_ready = NotReady {
-            tools: false,
+        let called = match &executable.graph {
+            Ok(graph) => Arc::clone(graph.called(plan)),
+            Err(_) => Arc::new(CalledTools::of(plan)),
+        };
+        let found = called.tools.iter().map(|tool| toolbox.get(&tool.name));
+        let found: Vec<_> = found.collect();
+        let not_ready = NotReady {
+            tools: found.iter().any(Option::is_none),
             code: executable
                 .graph
                 .as_ref()
                 .is_ok_and(|graph| graph.lacks_code),
         };
-        // Steps that follow each other often call the same tool.
-        let mut last: Option<(&ToolInfo, Option<&'a Implementation<App>>)> = None;
-        let mut find = |tool: &'a ToolInfo| match last {
-            Some((same, found)) if std::ptr::eq(same, tool) || same.name == tool.name => found,
-            _ => {
-                let found = toolbox.get(&tool.name);
-                not_ready.tools |= found.is_none();
-                last = Some((tool, found));
-                found
-            }
+        let found = Self {
+            toolbox,
+            called,
+            found,
         };
-        for step in &plan.steps {
-            step.body.visit_all(&mut |part| match part {
-                BodyPart::Action(action) => {
-                    tools.push(action.tool.as_deref().and_then(&mut find));
-                }
-                BodyPart::Block(_) => tools.push(None),
-                BodyPart::Condition(_) | BodyPart::List(_) => {}
-            });
-        }
-        (Self { toolbox, tools }, not_ready)
+        (found, not_ready)
     }
 }
 
@@ -178,7 +168,8 @@ impl<App: ?Sized> Starts<App> for FoundTools<'_, App> {
         if request.action().tool.is_none() {
             return request.compute::<Value>(None);
         }
-        match self.tools[number] {
+        let number = self.called.number(number);
+        match number.and_then(|number| self.found[number.get() as usize - 1]) {
             Some(tool) => tool.start(request, app, &self.toolbox.contracts),
             None => request.unknown(),
         }

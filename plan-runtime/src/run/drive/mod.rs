@@ -30,6 +30,7 @@ use super::options::Options;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
 };
+use super::storing::once;
 use super::{CallContext, Cause, Run, RunError, Stage, StepError, limits_of, schedule};
 use crate::error::Error;
 use crate::machine::{Machine, Reaction};
@@ -133,7 +134,7 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Host<'a> for Starting<'a, A
     }
 
     fn run_plan(&self, plan: CalledPlan<'a>, context: CallContext) -> StepFuture<'a> {
-        Box::pin(run_plan(plan, context))
+        once(run_plan(plan, context))
     }
 }
 
@@ -154,7 +155,7 @@ impl<'a> Host<'a> for Called<'a> {
     }
 
     fn run_plan(&self, plan: CalledPlan<'a>, context: CallContext) -> StepFuture<'a> {
-        Box::pin(run_plan(plan, context))
+        once(run_plan(plan, context))
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::start::{CalledPlan, Request, Started, StepResult};
+use super::super::storing::start_again;
 use super::super::throttle::LONGEST_CLOSED;
 use super::cold::WHOLE;
 use super::driver::{At, Driver, Host};
@@ -10,7 +11,7 @@ use super::tasks::Of;
 use super::values::Values;
 use crate::error::{BlockPlace, Elements};
 use crate::machine::{CallEnd, CallId, Event, Part, ScopeId, StepPlace};
-use crate::plan::{Action, Body, Catch, OK, Role};
+use crate::plan::{Action, Body, Catch, OK, Role, ToolNumber};
 use crate::print::MessageName;
 use crate::resolve::{Limit, Meter, StoredValue};
 
@@ -47,6 +48,8 @@ impl<'x> Driver<'x, '_> {
             let part = None;
             return self.called(Of { call, scope, part }, Err(error));
         }
+        let tool = self.tool(number);
+        let again = self.tasks.ended_call(tool);
         let started = {
             let at = self.values.scope(scope);
             let meter = Meter::new(self.values.room(), None);
@@ -54,15 +57,23 @@ impl<'x> Driver<'x, '_> {
             let context =
                 |is_plan| self.context(self.at_plain((call, scope), step, number, is_plan));
             let request = Request::new(&resolving, action).within(&context);
-            catch(|| host.start(number, request))
+            catch(|| start_again(again, request, |request| host.start(number, request)))
         };
         match started {
-            Ok(Started::Running(future)) => self.tasks.push(call, scope, future),
+            Ok(Started::Running(future)) => self.tasks.push((call, scope), future, tool),
             started => {
                 let part = None;
                 self.started(Of { call, scope, part }, started, host);
             }
         }
+    }
+
+    /// The number of the tool that an action of the plan itself calls.
+    #[inline(always)]
+    fn tool(&self, action: usize) -> Option<ToolNumber> {
+        let it = self.values.scope(ScopeId::ROOT);
+        let called = it.graph.called(it.plan);
+        called.implementation(action, it.hands_over)
     }
 
     #[inline(never)]
@@ -180,7 +191,7 @@ impl<'x> Driver<'x, '_> {
         self.values.count_json(scope, step);
         match started {
             Ok(Started::Running(future)) if it.of.part.is_none() => {
-                self.tasks.push(it.of.call, scope, future);
+                self.tasks.push((it.of.call, scope), future, None);
             }
             started => self.started(it.of, started, host),
         }

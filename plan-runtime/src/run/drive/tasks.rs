@@ -3,10 +3,11 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::signals::{Sent, Waiting};
-use super::super::slots::{SlotQueue, SlotWaker, drop_future, poll_future};
+use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
 use super::super::timer::Sleep;
 use crate::machine::{CallId, Part, ScopeId};
+use crate::plan::ToolNumber;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -46,7 +47,7 @@ pub(super) enum Waited {
 #[derive(Default)]
 pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
-    free: Vec<usize>,
+    free: FreeSlots,
     queue: SlotQueue,
     /// The slots of tasks that are not plain calls.
     of_calls: HashMap<CallId, usize>,
@@ -58,6 +59,10 @@ struct TaskSlot<'x> {
     future: Option<StepFuture<'x>>,
     more: Option<Box<More>>,
     waker: SlotWaker,
+    /// The tool of the call, if another call may use the future again.
+    tool: Option<ToolNumber>,
+    /// The future of the call that has ended.
+    ended: Option<StepFuture<'x>>,
 }
 
 /// The rest of a task, unless the task is a plain call.
@@ -70,9 +75,22 @@ struct More {
 impl<'x> Tasks<'x> {
     /// Adds a plain call.
     #[inline(always)]
-    pub(super) fn push(&mut self, call: CallId, scope: ScopeId, future: StepFuture<'x>) {
+    pub(super) fn push(
+        &mut self,
+        (call, scope): (CallId, ScopeId),
+        future: StepFuture<'x>,
+        tool: Option<ToolNumber>,
+    ) {
         let slot = self.add(call, scope);
         self.slots[slot].future = Some(future);
+        self.slots[slot].tool = tool;
+    }
+
+    /// Returns the future of a call of the tool that has ended.
+    #[inline(always)]
+    pub(super) fn ended_call(&mut self, tool: Option<ToolNumber>) -> Option<StepFuture<'x>> {
+        let slot = self.free.with_future(tool?)?;
+        self.slots[slot].ended.take()
     }
 
     /// Adds a call.
@@ -120,6 +138,8 @@ impl<'x> Tasks<'x> {
             future: None,
             more: None,
             waker: self.queue.waker(slot),
+            tool: None,
+            ended: None,
         });
         slot
     }
@@ -148,7 +168,10 @@ impl<'x> Tasks<'x> {
         let it = &mut self.slots[slot];
         let mut cx = it.waker.context();
         if it.future.is_some() {
-            poll_future(&mut it.future, &mut cx, result);
+            poll_future(&mut it.future, it.tool.is_some(), &mut cx, result);
+            if result.is_some() && it.tool.is_some() {
+                it.ended = it.future.take();
+            }
             return result.is_some();
         }
         it.more.as_mut().is_some_and(|more| more.poll(&mut cx))
@@ -157,12 +180,12 @@ impl<'x> Tasks<'x> {
     /// The call and the scope of a task that has ended, if it was a plain call. The slot is free then.
     #[inline(always)]
     pub(super) fn take_plain(&mut self, slot: usize) -> Option<(CallId, ScopeId)> {
-        let it = &self.slots[slot];
+        let it = &mut self.slots[slot];
         if it.more.is_some() {
             return None;
         }
         let (call, scope) = (it.call, it.scope);
-        self.free.push(slot);
+        self.free.push(slot, it.tool.take());
         Some((call, scope))
     }
 
@@ -172,7 +195,7 @@ impl<'x> Tasks<'x> {
         let it = &mut self.slots[slot];
         let (call, scope) = (it.call, it.scope);
         let more = it.more.take();
-        self.free.push(slot);
+        self.free.push(slot, it.tool.take());
         if more.is_some() {
             self.of_calls.remove(&call);
         }
@@ -194,7 +217,8 @@ impl<'x> Tasks<'x> {
             drop_future(&mut it.future);
             let more = it.more.take();
             let _ = catch(|| drop(more));
-            self.free.push(slot);
+            it.tool = None;
+            self.free.push(slot, None);
         }
     }
 }

@@ -8,6 +8,7 @@ use super::super::lasting::Undone;
 use super::super::report::Attempt;
 use super::super::signals::Sent;
 use super::super::start::{Request, Started, StepFuture, StepResult};
+use super::super::storing::once;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use super::body_state::{AttemptRecord, WaitOutcome, Work};
@@ -162,7 +163,7 @@ impl<'x> Schedule<'x> {
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
         let replay = durable.replay(found.number, ended);
-        let future: StepFuture<'x> = Box::pin(async move {
+        let future: StepFuture<'x> = once(async move {
             replay.await;
             result
         });
@@ -179,7 +180,7 @@ impl<'x> Schedule<'x> {
     pub(super) fn recorded(&self, future: StepFuture<'x>) -> StepFuture<'x> {
         match &self.run.durable {
             None => future,
-            Some(durable) => Box::pin(held_back(Arc::clone(durable), future)),
+            Some(durable) => once(held_back(Arc::clone(durable), future)),
         }
     }
 
@@ -418,13 +419,13 @@ impl<'x> Schedule<'x> {
         let future: StepFuture<'x> = match self.record(step, job, &result, &undone) {
             Some(write) => {
                 let writing = InWriting::new(&self.in_writing);
-                Box::pin(async move {
+                once(async move {
                     write.await;
                     drop(writing);
                     result
                 })
             }
-            None => Box::pin(std::future::ready(result)),
+            None => once(std::future::ready(result)),
         };
         let more = more.map(CallState::writing);
         self.running.push((step, job), Some(future), more, 0);

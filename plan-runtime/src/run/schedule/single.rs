@@ -2,6 +2,7 @@
 
 use super::super::catch::panicked;
 use super::super::start::{Request, Started, StepResult};
+use super::super::storing::start_again;
 use super::super::trace::Span;
 use super::body_state::{BodyState, Failed, Job, OutputSlot, Work};
 use super::step_state::StepState;
@@ -80,11 +81,15 @@ impl<'x> Schedule<'x> {
         if let Some(error) = self.charge(action, true) {
             return self.ended_at_once(step, Err(error), span.as_ref());
         }
+        let number = self.graph.actions[step] as usize;
+        let called = self.graph.called(self.plan);
+        let tool = called.implementation(number, self.hands_over);
+        let tool = tool.filter(|_| span.is_none());
+        let again = self.running.ended_call(tool);
         let given = self.give(step, true);
         let stop = || self.interrupts.look(&self.clock);
         let meter = Meter::new(self.room(), Some(&stop));
         let scope = self.scope().metered(&meter);
-        let number = self.graph.actions[step] as usize;
         let context =
             |is_plan: bool| self.context((step, 0), Vec::new(), 1, None, is_plan.then_some(number));
         let secrecy = self.secrecy.as_deref();
@@ -95,7 +100,7 @@ impl<'x> Schedule<'x> {
         // It stays where it was returned until it is known what it is.
         let started = catch_unwind(AssertUnwindSafe(|| match &span {
             Some(span) => span.in_scope(|| start(number, request)),
-            None => start(number, request),
+            None => start_again(again, request, |request| start(number, request)),
         }));
         let bytes = meter.spent();
         self.take_back(given);
@@ -105,8 +110,10 @@ impl<'x> Schedule<'x> {
                 self.calls += 1;
                 self.has_permit = false;
                 self.held.add(bytes);
-                let more = span.and_then(|span| CallState::of(span, None, None));
-                self.running.push((step, 0), Some(future), more, bytes);
+                match span.and_then(|span| CallState::of(span, None, None)) {
+                    None => self.running.push_call(step, future, tool, bytes),
+                    more => self.running.push((step, 0), Some(future), more, bytes),
+                }
             }
             Ok(Started::InContext(future, context)) => {
                 self.held.add(bytes);

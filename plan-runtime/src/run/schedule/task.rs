@@ -179,13 +179,14 @@ impl<'x> Task<'x> {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
+        stays: bool,
         result: &mut Option<StepResult>,
         start: Start<'_, 'x>,
     ) -> bool {
         if self.more.is_some() {
             return self.poll_more(cx, result, start);
         }
-        poll_future(&mut self.future, cx, result);
+        poll_future(&mut self.future, stays, cx, result);
         result.is_some()
     }
 
@@ -207,7 +208,7 @@ impl<'x> Task<'x> {
             return result.is_some();
         }
         if future.is_some() {
-            let polled = catch(|| span.in_scope(|| poll_future(future, cx, result)));
+            let polled = catch(|| span.in_scope(|| poll_future(future, false, cx, result)));
             if let Err(panic) = polled {
                 drop_in_span(future, span);
                 result.get_or_insert(Err(panic));

@@ -5,18 +5,19 @@
 //! wakers stay until the run ends. `BENCHMARKS.md` compares whole runs, some of which are slower than futures that are polled by hand.
 
 use super::super::nesting::may_start;
-use super::super::slots::{SlotQueue, SlotWaker};
+use super::super::slots::{FreeSlots, SlotQueue, SlotWaker};
 use super::super::start::{StepFuture, StepResult};
 use super::Start;
 use super::block_run::BlockRun;
 use super::task::{CallState, Task};
+use crate::plan::ToolNumber;
 use std::task::{Context, Poll};
 
 /// The tasks that run. Each is in a slot, whose waker serves one task after the other, so that a new task costs no allocation.
 #[derive(Default)]
 pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
-    free: Vec<usize>,
+    free: FreeSlots,
     queue: SlotQueue,
 }
 
@@ -32,6 +33,10 @@ pub(super) struct Happened<'x> {
 struct TaskSlot<'x> {
     task: Task<'x>,
     waker: SlotWaker,
+    /// The tool that the task calls, if another call may use the future again.
+    tool: Option<ToolNumber>,
+    /// The future of the call that has ended.
+    ended: Option<StepFuture<'x>>,
 }
 
 impl<'x> Tasks<'x> {
@@ -46,6 +51,27 @@ impl<'x> Tasks<'x> {
     ) {
         let slot = self.fill(place, future, more, bytes);
         self.queue.push(slot);
+    }
+
+    /// Adds a call of a tool. Another call of the tool may use the future again.
+    #[inline(always)]
+    pub(super) fn push_call(
+        &mut self,
+        step: usize,
+        future: StepFuture<'x>,
+        tool: Option<ToolNumber>,
+        bytes: usize,
+    ) {
+        let slot = self.fill((step, 0), Some(future), None, bytes);
+        self.slots[slot].tool = tool;
+        self.queue.push(slot);
+    }
+
+    /// Returns the future of a call of the tool that has ended.
+    #[inline(always)]
+    pub(super) fn ended_call(&mut self, tool: Option<ToolNumber>) -> Option<StepFuture<'x>> {
+        let slot = self.free.with_future(tool?)?;
+        self.slots[slot].ended.take()
     }
 
     #[inline(always)]
@@ -76,6 +102,8 @@ impl<'x> Tasks<'x> {
         self.slots.push(TaskSlot {
             task: Task::default(),
             waker: self.queue.waker(slot),
+            tool: None,
+            ended: None,
         });
         slot
     }
@@ -123,10 +151,19 @@ impl<'x> Tasks<'x> {
         result: &mut Option<StepResult>,
         start: Start<'_, 'x>,
     ) -> bool {
-        let TaskSlot { task, waker } = &mut self.slots[slot];
-        let happened = task.poll(&mut waker.context(), result, start);
+        let TaskSlot {
+            task,
+            waker,
+            tool,
+            ended,
+        } = &mut self.slots[slot];
+        let happened = task.poll(&mut waker.context(), tool.is_some(), result, start);
         if happened {
-            self.free.push(slot);
+            let tool = tool.take();
+            if tool.is_some() {
+                *ended = task.future.take();
+            }
+            self.free.push(slot, tool);
         }
         happened
     }
@@ -169,10 +206,11 @@ impl<'x> Tasks<'x> {
 
     /// Drops the tasks that fit.
     pub(super) fn abandon(&mut self, mut which: impl FnMut(&Task<'x>) -> bool) {
-        for (slot, TaskSlot { task, .. }) in self.slots.iter_mut().enumerate() {
+        for (slot, TaskSlot { task, tool, .. }) in self.slots.iter_mut().enumerate() {
             if !task.is_idle() && which(task) {
                 task.abandon();
-                self.free.push(slot);
+                *tool = None;
+                self.free.push(slot, None);
             }
         }
     }
