@@ -46,6 +46,7 @@ mod permits;
 #[cfg(feature = "progress")]
 mod progress;
 mod report;
+mod request;
 mod schedule;
 mod shared;
 pub(crate) mod signals;

@@ -6,47 +6,19 @@ use super::context::GatedCall;
 use super::context::{CallContext, Polled, RunningCall};
 use super::engine::Engine;
 use super::limits::Limits;
-use super::mock::Known;
-use super::storing::{Calling, Storing, once};
+pub use super::request::Request;
+use super::storing::{CalledAgain, Calling, Storing, once};
+pub use super::storing::{StepFuture, StepResult};
 use crate::error::Cause;
-use crate::plan::{Action, Executable, Keep, Template};
+use crate::plan::{Executable, Keep, Template};
 use crate::resolve::{
-    Arguments, ErrorKind, HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue,
-    drop_quietly, encode_within, resolve, settle, take,
+    HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly,
+    encode_within, resolve, settle, take,
 };
-use crate::shape::Secrets;
 use crate::{Call, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::cell::Cell;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-
-/// A step's output, on its way.
-pub type StepFuture<'x> = Pin<Box<dyn StepTask + 'x>>;
-
-/// The future of a call. After the call, its memory may serve another call to the same tool.
-pub trait StepTask: Future<Output = StepResult> + Send {
-    /// Begins another call after the call has ended.
-    fn call_again(self: Pin<&mut Self>, request: Request<'_>) -> CalledAgain {
-        let _ = request;
-        CalledAgain::No
-    }
-}
-
-/// The result of an attempt to use the future of a call again.
-pub enum CalledAgain {
-    /// The future is the future of the new call.
-    Yes,
-    /// The arguments cannot be made.
-    Failed(StepError),
-    /// The future serves one call, or the request is more than a call.
-    No,
-}
-
-/// How a step ends.
-pub type StepResult = Result<StoredValue, StepError>;
 
 /// How generated code starts an action, by its number in the plan.
 pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
@@ -109,109 +81,7 @@ pub enum Started<'x> {
     Asks(Option<Box<GatedCall>>),
 }
 
-/// What there is to start an action with: the action, and what it can refer to.
-#[derive(Clone, Copy)]
-pub struct Request<'s> {
-    scope: &'s Scope<'s>,
-    action: &'s Action,
-    captured: Option<&'s Cell<Option<Value>>>,
-    context: Option<&'s dyn Fn(bool) -> CallContext>,
-    /// Whether there are gates to be asked before the call.
-    asks: bool,
-    /// What they were shown as the arguments.
-    shown: Option<&'s Value>,
-    /// What is handed over to it, if it takes all of a value.
-    given: Option<&'s Handed>,
-    /// What becomes of its output.
-    keep: Keep,
-    /// What is secret of the arguments, if anything is secret in the plan.
-    secret: Option<&'s Secrets>,
-    /// What the mock around a plan inside a run knows.
-    known: Option<&'s Arc<Known>>,
-    /// What a call gave before: nothing is called, but asked whether this is an output.
-    recorded: Option<&'s Value>,
-    /// What makes the call, in the place of the process.
-    engine: Option<&'s Arc<dyn Engine>>,
-}
-
 impl<'s> Request<'s> {
-    /// A request to start an action of `scope`'s plan, whoever decides that it is time.
-    pub fn new(scope: &'s Scope<'s>, action: &'s Action) -> Self {
-        Self {
-            scope,
-            action,
-            captured: None,
-            context: None,
-            asks: false,
-            shown: None,
-            given: None,
-            keep: Keep::Json,
-            secret: None,
-            known: None,
-            recorded: None,
-            engine: None,
-        }
-    }
-
-    /// The same, whose call an engine makes, if there is one.
-    #[must_use]
-    pub(super) fn on(self, engine: Option<&'s Arc<dyn Engine>>) -> Self {
-        Self { engine, ..self }
-    }
-
-    /// The same, which leaves the resolved arguments as JSON here.
-    #[must_use]
-    pub fn capturing(self, captured: Option<&'s Cell<Option<Value>>>) -> Self {
-        Self { captured, ..self }
-    }
-
-    /// The same, for a call whose context this makes. It is given whether the tool is a plan.
-    #[must_use]
-    pub(super) fn within(self, context: &'s dyn Fn(bool) -> CallContext) -> Self {
-        Self {
-            context: Some(context),
-            ..self
-        }
-    }
-
-    /// The same, which is not to call, but to say what gates are asked about.
-    #[must_use]
-    pub(super) fn asking(self) -> Self {
-        Self { asks: true, ..self }
-    }
-
-    /// The same, whose arguments were resolved already, if they were.
-    #[must_use]
-    pub(super) fn shown(self, shown: Option<&'s Value>) -> Self {
-        Self { shown, ..self }
-    }
-
-    /// The same, to which these are handed over, and whose output is kept like this.
-    #[must_use]
-    #[inline]
-    pub(super) fn handing(self, given: Option<&'s Handed>, keep: Keep) -> Self {
-        Self {
-            given,
-            keep,
-            ..self
-        }
-    }
-
-    /// The same, of whose arguments this is secret.
-    #[must_use]
-    pub(super) fn hiding(self, secret: Option<&'s Secrets>) -> Self {
-        Self { secret, ..self }
-    }
-
-    /// The same, which is not to call, but to say whether this is an output of the call.
-    #[must_use]
-    pub(super) fn recorded(self, value: &'s Value) -> Self {
-        Self {
-            recorded: Some(value),
-            ..self
-        }
-    }
-
     /// Whether what is recorded is of this type.
     pub(super) fn fits<'x, T: DeserializeOwned>(&self) -> Option<Started<'x>> {
         let fits = match T::deserialize(self.recorded?) {
@@ -224,112 +94,12 @@ impl<'s> Request<'s> {
         Some(Started::Ended(fits))
     }
 
-    /// The same, in a plan inside a run on a mock.
-    #[must_use]
-    pub(super) fn known_by(self, known: &'s Arc<Known>) -> Self {
-        Self {
-            known: Some(known),
-            ..self
-        }
-    }
-
-    /// What becomes of the output.
-    pub(super) fn keep(&self) -> Keep {
-        self.keep
-    }
-
-    /// What the mock around the plan knows.
-    pub(super) fn known(&self) -> Option<&'s Arc<Known>> {
-        self.known
-    }
-
-    /// What is secret of the arguments.
-    pub(super) fn secrets(&self) -> Secrets {
-        let tool = self.action.tool.as_ref();
-        let secret = self.secret.or(tool.map(|tool| &tool.secret_arguments));
-        secret.cloned().unwrap_or_default()
-    }
-
-    /// Returns `true` if the request is to call, and nothing else.
-    #[inline]
-    pub(super) fn is_only_a_call(&self) -> bool {
-        let is_more = self.captured.is_some() | self.shown.is_some() | self.recorded.is_some();
-        !(is_more | self.asks | self.engine.is_some())
-    }
-
-    /// Returns how the output is kept, and the room for the output.
-    #[inline]
-    pub(super) fn kept(&self) -> (Keep, MemoryBudget) {
-        (self.keep, self.scope.room())
-    }
-
-    /// Resolves the arguments of a call to a tool.
-    pub(super) fn arguments<T: Tool>(&self) -> Result<T, StepError> {
-        self.arguments_with(|| T::take(&Arguments::new(&self.action.args, self.scope, self.given)))
-    }
-
-    /// Resolves the arguments of a call as JSON.
-    fn arguments_as_json(&self) -> Result<Value, StepError> {
-        self.arguments_with(|| Arguments::new(&self.action.args, self.scope, self.given).read())
-    }
-
-    /// The arguments of a call, which `make` resolves if nobody was shown them.
-    fn arguments_with<T: DeserializeOwned>(
-        &self,
-        make: impl FnOnce() -> Result<T, ResolveError>,
-    ) -> Result<T, StepError> {
-        let arguments = match self.shown {
-            None => make(),
-            Some(shown) => T::deserialize(shown).map_err(serde::de::Error::custom),
-        };
-        match (arguments, self.scope.check_arguments()) {
-            (Ok(arguments), Ok(())) => Ok(arguments),
-            (Err(error), _) | (Ok(_), Err(error)) => Err(StepError::arguments(error)),
-        }
-    }
-
-    /// The tool that is called, and its arguments. `None` if gates are to be asked about it first.
-    pub(super) fn read<T: Tool>(&self) -> Result<Option<(T, Value)>, StepError> {
-        if self.asks && T::PLAN.is_some() {
-            return Ok(None);
-        }
-        let arguments: Value = self.arguments_as_json()?;
-        let tool = match T::deserialize(&arguments) {
-            Ok(tool) => tool,
-            // Only what is read from the plan says which argument is wrong.
-            Err(_) => self.arguments()?,
-        };
-        if self.asks {
-            return Ok(None);
-        }
-        self.capture(&tool)?;
-        Ok(Some((tool, arguments)))
-    }
-
     /// What gates are asked about this call to a tool.
     pub(super) fn question_of<'x, T: Tool>(self) -> Started<'x> {
         if T::PLAN.is_some() {
             return Started::Asks(None);
         }
         self.question(T::NAME, T::DESCRIPTION, T::READ_ONLY)
-    }
-
-    /// Leaves the arguments where the report takes them from, if it does.
-    fn capture<T: Tool>(&self, tool: &T) -> Result<(), StepError> {
-        if let Some(captured) = self.captured {
-            let meter = self.scope.meter().map(Meter::again);
-            match encode_within(tool, meter.as_ref()) {
-                Err(error) if stops(&error) => return Err(StepError::arguments(error)),
-                arguments => captured.set(arguments.ok()),
-            }
-        }
-        Ok(())
-    }
-
-    /// The context of the call.
-    pub(super) fn context(&self, is_plan: bool) -> CallContext {
-        self.context
-            .map_or_else(CallContext::default, |make| make(is_plan))
     }
 
     /// What gates are asked about this call to a tool.
@@ -347,16 +117,6 @@ impl<'s> Request<'s> {
             Ok(call) => Started::Asks(Some(Box::new(call))),
             Err(error) => Started::Ended(Err(error)),
         }
-    }
-
-    /// The action.
-    pub fn action(&self) -> &'s Action {
-        self.action
-    }
-
-    /// What the action can refer to.
-    pub fn scope(&self) -> &'s Scope<'s> {
-        self.scope
     }
 
     /// Calls a tool. Its arguments are resolved immediately, and its output is stored when the call ends.
@@ -574,9 +334,21 @@ impl<'s> Request<'s> {
     }
 }
 
-/// Whether an error means that nothing more is to be made.
-fn stops(error: &ResolveError) -> bool {
-    matches!(error.kind(), ErrorKind::Limit | ErrorKind::Interrupted)
+/// Starts an action with the future of a call that has ended, if there is one and it serves.
+#[inline(always)]
+pub(super) fn start_again<'x>(
+    future: Option<StepFuture<'x>>,
+    request: Request<'_>,
+    start: impl FnOnce(Request<'_>) -> Started<'x>,
+) -> Started<'x> {
+    let Some(mut future) = future else {
+        return start(request);
+    };
+    match future.as_mut().call_again(request) {
+        CalledAgain::Yes => Started::Running(future),
+        CalledAgain::Failed(error) => Started::Ended(Err(error)),
+        CalledAgain::No => start(request),
+    }
 }
 
 /// A plan that a step calls, before it starts. It runs as a block does: what is around it may end it, and undo it after it has succeeded.

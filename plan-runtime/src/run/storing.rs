@@ -1,7 +1,7 @@
 //! The future of a call, whose output is stored when it ends.
 
 use super::StepError;
-use super::start::{CalledAgain, Request, Started, StepFuture, StepResult, StepTask};
+use super::request::Request;
 use crate::plan::Keep;
 use crate::resolve::{MemoryBudget, Meter, StoredValue};
 use crate::{Result, Tool};
@@ -10,6 +10,31 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+
+/// The output of a step on its way.
+pub type StepFuture<'x> = Pin<Box<dyn StepTask + 'x>>;
+
+/// The future of a call. After the call, its memory may serve another call to the same tool.
+pub trait StepTask: Future<Output = StepResult> + Send {
+    /// Begins another call after the call has ended.
+    fn call_again(self: Pin<&mut Self>, request: Request<'_>) -> CalledAgain {
+        let _ = request;
+        CalledAgain::No
+    }
+}
+
+/// The result of an attempt to use the future of a call again.
+pub enum CalledAgain {
+    /// The future is the future of the new call.
+    Yes,
+    /// The arguments cannot be made.
+    Failed(StepError),
+    /// The future serves one call, or the request is more than a call.
+    No,
+}
+
+/// The end of a step.
+pub type StepResult = Result<StoredValue, StepError>;
 
 pin_project! {
     /// A call to `T`. As an `async` block, it would have room for the future twice, and move it when it is polled first.
@@ -125,23 +150,6 @@ pin_project! {
 /// Boxes a future that serves one call.
 pub fn once<'x>(future: impl Future<Output = StepResult> + Send + 'x) -> StepFuture<'x> {
     Box::pin(Once { future })
-}
-
-/// Starts an action with the future of a call that has ended, if there is one and it serves.
-#[inline(always)]
-pub(super) fn start_again<'x>(
-    future: Option<StepFuture<'x>>,
-    request: Request<'_>,
-    start: impl FnOnce(Request<'_>) -> Started<'x>,
-) -> Started<'x> {
-    let Some(mut future) = future else {
-        return start(request);
-    };
-    match future.as_mut().call_again(request) {
-        CalledAgain::Yes => Started::Running(future),
-        CalledAgain::Failed(error) => Started::Ended(Err(error)),
-        CalledAgain::No => start(request),
-    }
 }
 
 impl<F: Future<Output = StepResult>> Future for Once<F> {

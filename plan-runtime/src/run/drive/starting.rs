@@ -2,8 +2,8 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::start::{CalledPlan, Request, Started, StepResult};
-use super::super::storing::start_again;
+use super::super::start::{CalledPlan, Request, Started, StepResult, start_again};
+
 use super::super::throttle::LONGEST_CLOSED;
 use super::cold::WHOLE;
 use super::driver::{At, Driver, Host};

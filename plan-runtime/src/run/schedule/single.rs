@@ -1,8 +1,8 @@
 //! Steps that are a single call: by far the most.
 
 use super::super::catch::panicked;
-use super::super::start::{Request, Started, StepResult};
-use super::super::storing::start_again;
+use super::super::start::{Request, Started, StepResult, start_again};
+
 use super::super::trace::Span;
 use super::body_state::{BodyState, Failed, Job, OutputSlot, Work};
 use super::step_state::StepState;

@@ -1,0 +1,235 @@
+//! Requests to start an action.
+
+use super::StepError;
+use super::context::CallContext;
+use super::engine::Engine;
+use super::mock::Known;
+use crate::Tool;
+use crate::plan::{Action, Keep};
+use crate::resolve::{
+    Arguments, ErrorKind, Handed, MemoryBudget, Meter, ResolveError, Scope, encode_within,
+};
+use crate::shape::Secrets;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::cell::Cell;
+use std::sync::Arc;
+
+/// A request to start an action, with the scope of the action.
+#[derive(Clone, Copy)]
+pub struct Request<'s> {
+    pub(super) scope: &'s Scope<'s>,
+    pub(super) action: &'s Action,
+    pub(super) captured: Option<&'s Cell<Option<Value>>>,
+    pub(super) context: Option<&'s dyn Fn(bool) -> CallContext>,
+    /// `true` if the request is for the question to gates, and not for the call.
+    pub(super) asks: bool,
+    /// The arguments that gates were shown.
+    pub(super) shown: Option<&'s Value>,
+    /// The values that are handed over to the action.
+    pub(super) given: Option<&'s Handed>,
+    /// The form in which the output is kept.
+    pub(super) keep: Keep,
+    /// The secrets among the arguments, if the plan has secrets.
+    pub(super) secret: Option<&'s Secrets>,
+    /// The answers of the mock around the plan.
+    pub(super) known: Option<&'s Arc<Known>>,
+    /// A recorded output. The request is to check the output's type, and not to call.
+    pub(super) recorded: Option<&'s Value>,
+    /// The engine that makes the call.
+    pub(super) engine: Option<&'s Arc<dyn Engine>>,
+}
+
+impl<'s> Request<'s> {
+    /// Creates a request to start an action of the plan in `scope`.
+    pub fn new(scope: &'s Scope<'s>, action: &'s Action) -> Self {
+        Self {
+            scope,
+            action,
+            captured: None,
+            context: None,
+            asks: false,
+            shown: None,
+            given: None,
+            keep: Keep::Json,
+            secret: None,
+            known: None,
+            recorded: None,
+            engine: None,
+        }
+    }
+
+    /// Sets the engine that makes the call.
+    #[must_use]
+    pub(super) fn on(self, engine: Option<&'s Arc<dyn Engine>>) -> Self {
+        Self { engine, ..self }
+    }
+
+    /// Sets a cell for the resolved arguments as JSON.
+    #[must_use]
+    pub fn capturing(self, captured: Option<&'s Cell<Option<Value>>>) -> Self {
+        Self { captured, ..self }
+    }
+
+    /// Sets the function that makes the context of the call. Its argument is `true` if the tool is a plan.
+    #[must_use]
+    pub(super) fn within(self, context: &'s dyn Fn(bool) -> CallContext) -> Self {
+        Self {
+            context: Some(context),
+            ..self
+        }
+    }
+
+    /// Makes the request one for the question to gates.
+    #[must_use]
+    pub(super) fn asking(self) -> Self {
+        Self { asks: true, ..self }
+    }
+
+    /// Sets arguments that were resolved before.
+    #[must_use]
+    pub(super) fn shown(self, shown: Option<&'s Value>) -> Self {
+        Self { shown, ..self }
+    }
+
+    /// Sets the values that are handed over, and the form in which the output is kept.
+    #[must_use]
+    #[inline]
+    pub(super) fn handing(self, given: Option<&'s Handed>, keep: Keep) -> Self {
+        Self {
+            given,
+            keep,
+            ..self
+        }
+    }
+
+    /// Sets the secrets among the arguments.
+    #[must_use]
+    pub(super) fn hiding(self, secret: Option<&'s Secrets>) -> Self {
+        Self { secret, ..self }
+    }
+
+    /// Makes the request one to check the type of a recorded output.
+    #[must_use]
+    pub(super) fn recorded(self, value: &'s Value) -> Self {
+        Self {
+            recorded: Some(value),
+            ..self
+        }
+    }
+
+    /// Sets the answers of the mock around the plan.
+    #[must_use]
+    pub(super) fn known_by(self, known: &'s Arc<Known>) -> Self {
+        Self {
+            known: Some(known),
+            ..self
+        }
+    }
+
+    /// Returns the form in which the output is kept.
+    pub(super) fn keep(&self) -> Keep {
+        self.keep
+    }
+
+    /// Returns the answers of the mock around the plan.
+    pub(super) fn known(&self) -> Option<&'s Arc<Known>> {
+        self.known
+    }
+
+    /// Returns the secrets among the arguments.
+    pub(super) fn secrets(&self) -> Secrets {
+        let tool = self.action.tool.as_ref();
+        let secret = self.secret.or(tool.map(|tool| &tool.secret_arguments));
+        secret.cloned().unwrap_or_default()
+    }
+
+    /// Returns `true` if the request is to call, and nothing else.
+    #[inline]
+    pub(super) fn is_only_a_call(&self) -> bool {
+        let is_more = self.captured.is_some() | self.shown.is_some() | self.recorded.is_some();
+        !(is_more | self.asks | self.engine.is_some())
+    }
+
+    /// Returns how the output is kept, and the room for the output.
+    #[inline]
+    pub(super) fn kept(&self) -> (Keep, MemoryBudget) {
+        (self.keep, self.scope.room())
+    }
+
+    /// Resolves the arguments of a call to a tool.
+    pub(super) fn arguments<T: Tool>(&self) -> Result<T, StepError> {
+        self.arguments_with(|| T::take(&Arguments::new(&self.action.args, self.scope, self.given)))
+    }
+
+    /// Resolves the arguments of a call as JSON.
+    pub(super) fn arguments_as_json(&self) -> Result<Value, StepError> {
+        self.arguments_with(|| Arguments::new(&self.action.args, self.scope, self.given).read())
+    }
+
+    /// Returns the arguments of a call. `make` resolves the arguments unless gates were shown them.
+    pub(super) fn arguments_with<T: DeserializeOwned>(
+        &self,
+        make: impl FnOnce() -> Result<T, ResolveError>,
+    ) -> Result<T, StepError> {
+        let arguments = match self.shown {
+            None => make(),
+            Some(shown) => T::deserialize(shown).map_err(serde::de::Error::custom),
+        };
+        match (arguments, self.scope.check_arguments()) {
+            (Ok(arguments), Ok(())) => Ok(arguments),
+            (Err(error), _) | (Ok(_), Err(error)) => Err(StepError::arguments(error)),
+        }
+    }
+
+    /// Reads the tool and its arguments. Returns `None` if the request is for the question to gates.
+    pub(super) fn read<T: Tool>(&self) -> Result<Option<(T, Value)>, StepError> {
+        if self.asks && T::PLAN.is_some() {
+            return Ok(None);
+        }
+        let arguments: Value = self.arguments_as_json()?;
+        let tool = match T::deserialize(&arguments) {
+            Ok(tool) => tool,
+            // Only what is read from the plan says which argument is wrong.
+            Err(_) => self.arguments()?,
+        };
+        if self.asks {
+            return Ok(None);
+        }
+        self.capture(&tool)?;
+        Ok(Some((tool, arguments)))
+    }
+
+    /// Keeps the arguments for the report, if the report shows them.
+    pub(super) fn capture<T: Tool>(&self, tool: &T) -> Result<(), StepError> {
+        if let Some(captured) = self.captured {
+            let meter = self.scope.meter().map(Meter::again);
+            match encode_within(tool, meter.as_ref()) {
+                Err(error) if stops(&error) => return Err(StepError::arguments(error)),
+                arguments => captured.set(arguments.ok()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the context of the call.
+    pub(super) fn context(&self, is_plan: bool) -> CallContext {
+        self.context
+            .map_or_else(CallContext::default, |make| make(is_plan))
+    }
+
+    /// Returns the action.
+    pub fn action(&self) -> &'s Action {
+        self.action
+    }
+
+    /// Returns the scope of the action.
+    pub fn scope(&self) -> &'s Scope<'s> {
+        self.scope
+    }
+}
+
+/// Returns `true` if an error ends all work.
+fn stops(error: &ResolveError) -> bool {
+    matches!(error.kind(), ErrorKind::Limit | ErrorKind::Interrupted)
+}
