@@ -598,6 +598,70 @@ mod secret {
     const _: Option<Shop> = None;
 }
 
+/// A run with the id of a deleted run begins while a signal is on its way. The signal is stored in the form of the new run.
+#[test]
+fn a_signal_has_the_form_of_the_run_that_gets_it() {
+    let describe = |db: &Sqlite| {
+        let claim = db.claim("r").unwrap().claim;
+        let (plan, document, inputs) = ("p".to_owned(), "{}".to_owned(), "{}".to_owned());
+        let info = RunInfo {
+            plan,
+            document,
+            inputs,
+        };
+        db.describe(&claim, &info).unwrap();
+        db.release(&claim);
+    };
+    let signal = || Message::Signal {
+        path: "answer".to_owned(),
+        body: "17".to_owned(),
+    };
+    for was_encrypted in [false, true] {
+        let open = |folder: &Folder, encrypted: bool| {
+            if encrypted {
+                keyed(folder)
+            } else {
+                folder.open()
+            }
+        };
+        // The description of the new run, which has this id in its sealed form as well.
+        let other = Folder::new();
+        describe(&open(&other, !was_encrypted));
+        let read = |column: &str| -> String {
+            let database = Connection::open(other.path()).unwrap();
+            let sql = format!("SELECT {column} FROM descriptions");
+            database.query_row(&sql, [], |row| row.get(0)).unwrap()
+        };
+        let (document, inputs) = (read("document"), read("inputs"));
+        let folder = Folder::new();
+        describe(&open(&folder, was_encrypted));
+        let sender = keyed(&folder);
+        let database = Connection::open(folder.path()).unwrap();
+        database.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let sent = thread::spawn(move || sender.send("r", &signal()));
+        // The sender has time to look at the old run, and cannot write yet.
+        thread::sleep(Duration::from_millis(200));
+        database
+            .execute_batch("DELETE FROM runs; DELETE FROM descriptions; INSERT INTO runs(id, epoch, began, plan) VALUES('r', 9, 0, 'p')")
+            .unwrap();
+        let run = database.last_insert_rowid();
+        let sql = "INSERT INTO descriptions(run, document, inputs) VALUES(?1, ?2, ?3)";
+        database
+            .execute(sql, params![run, document, inputs])
+            .unwrap();
+        database.execute_batch("COMMIT").unwrap();
+        sent.join().unwrap().unwrap();
+        let db = keyed(&folder);
+        let claim = db.claim("r").unwrap().claim;
+        let messages = db.messages(&claim, 0).unwrap();
+        let messages: Vec<Message> = messages.into_iter().map(|(_, it)| it).collect();
+        assert_eq!(messages, [signal()]);
+        let sql = "SELECT body FROM messages";
+        let stored: String = database.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(stored == "17", was_encrypted, "{stored}");
+    }
+}
+
 #[test]
 fn what_cannot_keep_a_secret_names_the_key() {
     let folder = Folder::new();

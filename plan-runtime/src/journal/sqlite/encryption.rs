@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use chacha20poly1305::aead::{Aead, Generate, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use std::borrow::Cow;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -186,6 +187,24 @@ pub(super) fn check(cipher: Option<&Cipher>, id: &str, head: &str) -> Result<(),
         )),
         Some(_) => Ok(()),
     }
+}
+
+/// Returns the stored form of a string of a run: sealed if the string of the run with this head is sealed.
+pub(super) fn seal_like<'t>(
+    cipher: Option<&Cipher>,
+    id: &str,
+    head: &str,
+    place: Place<'_>,
+    text: &'t str,
+) -> Result<Cow<'t, str>, JournalError> {
+    if !is_sealed(head) {
+        return Ok(Cow::Borrowed(text));
+    }
+    check(cipher, id, head)?;
+    let sealed = cipher.map(|cipher| cipher.seal(id, place, text));
+    sealed
+        .unwrap_or_else(|| Err(without_key(id)))
+        .map(Cow::Owned)
 }
 
 /// Returns the error for an encrypted run whose database has no key.

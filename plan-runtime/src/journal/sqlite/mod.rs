@@ -286,17 +286,8 @@ impl Journal for Sqlite {
     }
 
     fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
-        let mut message = message.clone();
-        if let Message::Signal { path, body } = &mut message {
-            // Without its description, nothing tells whether a run is encrypted, and the writer may store the description before the message.
-            let Some(is_sealed) = self.is_sealed(id)? else {
-                return Err(JournalError::Unknown { id: id.to_owned() });
-            };
-            if is_sealed && let Some(cipher) = &self.1 {
-                *body = cipher.seal(id, Place::Signal(path), body)?;
-            }
-        }
-        self.act(Job::Send(id.to_owned(), message))?;
+        let job = Job::Send(id.to_owned(), message.clone(), self.1.clone());
+        self.act(job)?;
         self.0.arrivals.come();
         Ok(())
     }

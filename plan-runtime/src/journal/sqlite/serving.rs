@@ -83,15 +83,8 @@ impl Sqlite {
         let until = SystemTime::now()
             .checked_add(rest)
             .map_or(i64::MAX, time::number);
-        // Without the key, the reason is that there is none.
-        let reason = match &self.1 {
-            Some(cipher) if self.is_sealed(id).is_ok_and(|it| it == Some(true)) => {
-                cipher.seal(id, Place::Reason, &reason)?
-            }
-            _ => reason,
-        };
-        self.act(Job::Refuse(id.to_owned(), until, reason))
-            .map(drop)
+        let job = Job::Refuse(id.to_owned(), until, reason, self.1.clone());
+        self.act(job).map(drop)
     }
 
     /// Runs that could not be begun may be tried again.

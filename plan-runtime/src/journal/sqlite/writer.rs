@@ -1,6 +1,7 @@
 //! The thread that writes: it takes jobs in their order, and commits together what has come together.
 
 use super::super::{Claim, Claimed, End, JournalError, Message, RunInfo};
+use super::encryption::{self, Cipher, Place};
 use super::failure::{Cause, Failure};
 use super::owners::{Alive, Owners, process};
 use super::reply::Answer;
@@ -11,6 +12,7 @@ use rusqlite::{
     CachedStatement, Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior,
     params,
 };
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -45,14 +47,15 @@ pub(super) enum Job {
     Rest(Held, i64, i64),
     /// Nobody is to begin a run before this time, since it cannot be begun for this reason.
     #[cfg(feature = "dynamic")]
-    Refuse(String, i64, String),
+    Refuse(String, i64, String, Option<Cipher>),
     /// Runs that could not be begun may be tried again.
     #[cfg(feature = "dynamic")]
     Forgive,
     /// A run that has failed goes on without these records, and with this one.
     #[cfg(feature = "dynamic")]
     Retry(Held, Vec<String>, Option<(String, String)>),
-    Send(String, Message),
+    /// A message for a run, with the cipher of the sender.
+    Send(String, Message, Option<Cipher>),
     /// Deletes these runs, if they ended before that time.
     Delete(Vec<i64>, i64),
     /// Removes some records of deleted runs.
@@ -86,7 +89,7 @@ impl Job {
             Self::Describe(_, run) => run.document.len() + run.inputs.len(),
             Self::Record(_, key, body) => key.len() + body.len(),
             Self::End(_, end) => end.body.len(),
-            Self::Send(_, Message::Signal { path, body }) => path.len() + body.len(),
+            Self::Send(_, Message::Signal { path, body }, _) => path.len() + body.len(),
             #[cfg(feature = "dynamic")]
             Self::Rest(..) | Self::Refuse(..) | Self::Forgive | Self::Retry(..) => 0,
             Self::Claim(_)
@@ -333,12 +336,14 @@ impl Write<'_> {
             #[cfg(feature = "dynamic")]
             Job::Rest(held, until, seen) => self.rest(held, *until, *seen),
             #[cfg(feature = "dynamic")]
-            Job::Refuse(id, until, reason) => self.refuse(id, *until, reason),
+            Job::Refuse(id, until, reason, cipher) => {
+                self.refuse(id, *until, reason, cipher.as_ref())
+            }
             #[cfg(feature = "dynamic")]
             Job::Forgive => self.forgive(),
             #[cfg(feature = "dynamic")]
             Job::Retry(held, keys, record) => self.retry(held, keys, record.as_ref()),
-            Job::Send(id, message) => self.send(id, message),
+            Job::Send(id, message, cipher) => self.send(id, message, cipher.as_ref()),
             Job::Delete(runs, before) => self.delete(runs, *before),
             Job::Purge => self.purge(),
             Job::Close => Ok(Done::Written),
@@ -522,7 +527,19 @@ impl Write<'_> {
     }
 
     #[cfg(feature = "dynamic")]
-    fn refuse(&self, id: &str, until: i64, reason: &str) -> Result<Done, Refused> {
+    fn refuse(
+        &self,
+        id: &str,
+        until: i64,
+        reason: &str,
+        cipher: Option<&Cipher>,
+    ) -> Result<Done, Refused> {
+        let head = self.head(id)?.map(|(_, head)| head).unwrap_or_default();
+        // Without the key, the reason is that there is none.
+        let reason = match cipher.filter(|cipher| cipher.has_sealed(&head)) {
+            Some(cipher) => Cow::Owned(cipher.seal(id, Place::Reason, reason)?),
+            None => Cow::Borrowed(reason),
+        };
         self.sql(
             "UPDATE runs SET rests = ?2, reason = ?3 WHERE id = ?1 AND ended IS NULL AND owner IS NULL",
         )?
@@ -569,16 +586,26 @@ impl Write<'_> {
         }
     }
 
-    fn send(&self, id: &str, message: &Message) -> Result<Done, Refused> {
-        let run: Option<i64> = self
-            .sql("SELECT number FROM runs WHERE id = ?1 AND plan IS NOT NULL")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-        let Some(run) = run else {
+    /// Returns the number of a run, and the head of its inputs, which tells whether the run is encrypted. Another run may have begun with
+    /// this id since a caller looked, so only this transaction knows.
+    fn head(&self, id: &str) -> rusqlite::Result<Option<(i64, String)>> {
+        let sql = "SELECT number, substr(inputs, 1, ?2) FROM runs JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
+        let mut statement = self.sql(sql)?;
+        let head = statement.query_row(params![id, encryption::HEAD], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        });
+        head.optional()
+    }
+
+    fn send(&self, id: &str, message: &Message, cipher: Option<&Cipher>) -> Result<Done, Refused> {
+        let Some((run, head)) = self.head(id)? else {
             return Err(JournalError::Unknown { id: id.to_owned() }.into());
         };
         let (path, body) = match message {
-            Message::Signal { path, body } => (Some(path), Some(body)),
+            Message::Signal { path, body } => {
+                let body = encryption::seal_like(cipher, id, &head, Place::Signal(path), body)?;
+                (Some(path), Some(body))
+            }
             Message::Cancel => (None, None),
         };
         let sent = self
