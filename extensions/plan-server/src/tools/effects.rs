@@ -117,7 +117,14 @@ impl Effects {
     ) -> io::Result<Value> {
         let before = self.new.find(&key).or_else(|| self.old.find(&key)).cloned();
         let again = before.is_some();
-        let count = self.count + u64::from(!again);
+        let count = self.count.checked_add(u64::from(!again));
+        let count = count.ok_or_else(|| {
+            let path = self.path.display();
+            io::Error::other(format!(
+                "a line of {path} has the largest count, {}, so no effect can follow; stop the server and remove the line",
+                u64::MAX
+            ))
+        })?;
         let output = before.map_or_else(|| make(count), Ok)?;
         let effect = Effect {
             key,
@@ -296,6 +303,34 @@ mod tests {
             again += model.again;
         }
         assert!(rotations > 500 && again > 1_000, "{rotations}, {again}");
+    }
+
+    /// A line with a forged count.
+    #[test]
+    fn no_effect_follows_the_largest_count() {
+        let folder = Folder::new("forged");
+        let path = folder.path();
+        let make = |number| Ok(json!({"made": number, "text": ""}));
+        for (name, output) in [
+            ("count", json!({"made": 7, "text": ""})),
+            ("id", json!({"made": 7, "text": "", "id": u64::MAX})),
+        ] {
+            let mut line = json!({"key": "a", "call": "r s", "tool": "slow", "output": output});
+            if name == "count" {
+                line["count"] = u64::MAX.into();
+            }
+            fs::write(&path, format!("{line}\n")).unwrap();
+            let mut effects = Effects::open(&path, 10_000).unwrap();
+            let had = effects.have("b".to_owned(), "r s".into(), "slow", make);
+            let error = had.unwrap_err().to_string();
+            assert!(
+                error.contains("has the largest count, 18446744073709551615"),
+                "{error}"
+            );
+            // The earlier effect is not lost, and nothing was written.
+            assert_eq!(have(&mut effects, "a", ""), 7);
+            assert_eq!((effects.made().count(), lines(&path)), (1, 2));
+        }
     }
 
     #[test]
