@@ -1,4 +1,4 @@
-//! A run that waits for days, and for which no process has to live: `cargo run --features durable --example approve_later`.
+//! A run that waits for days, and for which no process has to live: `cargo run --features sqlite --example approve_later`.
 //!
 //! With `-- serve` it runs orders until it is killed, and `runs` shows them, and sends the approvals.
 
@@ -28,7 +28,7 @@ async fn main() -> Result<()> {
 
     if std::env::args().nth(1).as_deref() == Some("serve") {
         println!(
-            "serving {}; try `cargo run --features durable --example runs`",
+            "serving {}; try `cargo run --features sqlite --example runs`",
             database().display()
         );
         db.serve(&toolbox, &Shop).await?;

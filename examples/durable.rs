@@ -1,4 +1,4 @@
-//! A run that survives that its process is killed: `cargo run --features durable --example durable`.
+//! A run that survives that its process is killed: `cargo run --features sqlite --example durable`.
 //!
 //! The run takes 12 seconds. Kill its process during this time (Ctrl+C, `kill -9`, the task manager), and start the example again: the run resumes. The calls that
 //! the kill cut off are made again, with the same keys. No other call is made again.

@@ -1,15 +1,15 @@
 //! A command-line tool for the runs of a database. It works beside the process that runs them.
 //!
 //! ```text
-//! cargo run --features durable --example runs -- list
-//! cargo run --features durable --example runs -- show order-17
-//! cargo run --features durable --example runs -- signal order-17 approval '{"granted": true, "by": "Grace"}'
-//! cargo run --features durable --example runs -- cancel order-17
-//! cargo run --features durable --example runs -- retry order-17
-//! cargo run --features durable --example runs -- delete 30
+//! cargo run --features sqlite --example runs -- list
+//! cargo run --features sqlite --example runs -- show order-17
+//! cargo run --features sqlite --example runs -- signal order-17 approval '{"granted": true, "by": "Grace"}'
+//! cargo run --features sqlite --example runs -- cancel order-17
+//! cargo run --features sqlite --example runs -- retry order-17
+//! cargo run --features sqlite --example runs -- delete 30
 //! ```
 //!
-//! `cargo run --features durable --example approve_later -- serve` runs them, in another terminal.
+//! `cargo run --features sqlite --example approve_later -- serve` runs them, in another terminal.
 
 mod shop;
 

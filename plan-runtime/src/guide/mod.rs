@@ -56,7 +56,7 @@
 //! | `retries` | an unreliable service: attempts, waits, time limits, and a report of each attempt |
 //! | `fan_out` | 200 calls, 16 at a time; `--features progress` draws progress bars |
 //! | `approval` | a plan that is shown to a person and runs only after a yes |
-//! | `durable` | a run that goes on after its process was killed; `--features durable` |
+//! | `durable` | a run that goes on after its process was killed; `--features sqlite` |
 //! | `approve_later` | a run that waits for a yes, and for which no process has to live |
 //! | `runs` | a command-line tool for the runs of a database, beside the process that runs them |
 //! | `llm_plan` | a plan that a language model wrote: checked, printed, run; add `-- examples/plans/faulty.json` for one with mistakes |
