@@ -9,6 +9,9 @@ const MOST: usize = 1000;
 /// How alike two names must be, where 1 is the same: about a third of the letters may differ.
 const ALIKE: f64 = 0.65;
 
+/// The likeness of a plural such as `retries` and its singular, which differ in three letters.
+const PLURAL: f64 = 0.9;
+
 /// The one of `known` that was probably meant by `name`: the most similar one, and the first of those that are equally so.
 ///
 /// Upper case, `_`, `-` and spaces make no difference. A comparison costs the product of the lengths, so names of more than 60 bytes have nothing
@@ -31,15 +34,34 @@ pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let mut most = ALIKE;
     let known = known.into_iter().filter(|known| known.len() <= LONGEST);
     for known in known.take(MOST) {
-        if letters.most_alike(&Letters::of(known)) < most {
+        let is_plural = is_plural(&name, known, plain);
+        if !is_plural && letters.most_alike(&Letters::of(known)) < most {
             continue;
         }
-        let alike = strsim::normalized_damerau_levenshtein(&name, &plain(known));
+        let alike = if is_plural {
+            PLURAL
+        } else {
+            strsim::normalized_damerau_levenshtein(&name, &plain(known))
+        };
         if alike > most || (best.is_none() && alike == most) {
             (best, most) = (Some(known), alike);
         }
     }
     best
+}
+
+/// Returns `true` for `retries` and `retry`.
+fn is_plural(name: &str, known: &str, plain: impl Fn(&str) -> String) -> bool {
+    let ends = |name: &str| name.ends_with("ies") || name.ends_with("IES");
+    if !ends(name) && !ends(known) {
+        return false;
+    }
+    let known = plain(known);
+    let is_of = |plural: &str, name: &str| {
+        let stem = plural.strip_suffix("ies");
+        stem.is_some_and(|stem| !stem.is_empty() && name.strip_suffix('y') == Some(stem))
+    };
+    is_of(name, &known) || is_of(&known, name)
 }
 
 /// How many letters of each kind a name has, where several letters are of one kind.
@@ -89,6 +111,25 @@ mod tests {
         ] {
             assert_eq!(similar(name, known), meant, "{name}");
         }
+    }
+
+    #[test]
+    fn a_plural_is_meant() {
+        let known = ["timeout", "retry", "query", "by", "y"];
+        for (name, meant) in [
+            ("retries", Some("retry")),
+            ("Queries", Some("query")),
+            ("que_ries", Some("query")),
+            ("timeouts", Some("timeout")),
+            ("bies", Some("by")),
+            ("ies", None),
+            ("series", None),
+        ] {
+            assert_eq!(similar(name, known), meant, "{name}");
+        }
+        assert_eq!(similar("reply", ["replies"]), Some("replies"));
+        assert_eq!(similar("retries", ["retry", "retires"]), Some("retry"));
+        assert_eq!(similar("retries", ["retry", "Retries"]), Some("Retries"));
     }
 
     #[test]

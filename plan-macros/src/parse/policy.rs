@@ -206,11 +206,9 @@ fn one(
             }
             let help = match similar(name, KNOWN) {
                 _ if meant.is_some() => meant.map_or_else(String::new, |(_, help)| format!("help: {help}")),
-                Some(known @ ("optional" | "collect" | "always" | "catch")) => {
-                    format!("help: an attribute with a similar name exists: `#[{known}]`")
-                }
                 Some(known) => {
-                    format!("help: an attribute with a similar name exists: `#[{known}(…)]`")
+                    let written = with_arguments(known, attr);
+                    format!("help: an attribute with a similar name exists: `#[{written}]`")
                 }
                 None if name == "cfg" => {
                     "help: a plan has the same steps in every build: write `#[cfg(…)]` above one of two `plan!`, or call the tool in an `if`".to_owned()
@@ -230,6 +228,17 @@ fn one(
         }
     }
     Ok(())
+}
+
+/// Returns the known attribute with the arguments of an unknown attribute.
+fn with_arguments(known: &str, attr: &Attribute) -> String {
+    match &attr.meta {
+        Meta::List(list) if !list.tokens.is_empty() => {
+            format!("{known}({})", super::tidy(&list.tokens))
+        }
+        _ if ["optional", "collect", "always", "catch"].contains(&known) => known.to_owned(),
+        _ => format!("{known}(…)"),
+    }
 }
 
 /// Attributes that say nothing of a step that does this.
