@@ -1,12 +1,98 @@
 //! Text with a name of the plan in braces, which is probably meant to be `format!`.
 
-use super::{Frames, Names};
-use syn::{Ident, LitStr};
+use super::Source;
+use crate::ast::{Body, Optional, Plan, Step};
+use std::collections::HashMap;
+use syn::{Ident, LitStr, Type};
 
-/// What `format!` would be called with, if the text names a step, an input or a bound name in braces.
-pub(super) fn meant(text: &LitStr, names: &Names, frames: &Frames) -> Option<String> {
+/// A description of a value for `{}`.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Shown {
+    /// The number of lists around a `Result`, if the value is one.
+    pub(super) lists: Option<usize>,
+    /// The form of the value in the `Result`, or of the value itself.
+    pub(super) form: Form,
+}
+
+/// A form of values that `{}` cannot show.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub(super) enum Form {
+    /// Nothing is known of the type.
+    #[default]
+    Unknown,
+    /// An `Option`.
+    Absent,
+    /// A list, a map or a tuple.
+    Many,
+}
+
+/// The inputs and steps whose form the plan tells.
+pub(super) struct Forms(HashMap<Source, Form>);
+
+impl Forms {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let inputs = plan
+            .head
+            .iter()
+            .flat_map(|head| head.inputs.iter().enumerate());
+        let inputs = inputs.map(|(index, input)| (Source::Input(index), of_type(&input.ty)));
+        let steps = plan.all_steps().into_iter();
+        let steps = steps.map(|step| (Source::Step(step.number), of_step(step)));
+        Self(inputs.chain(steps).collect())
+    }
+
+    pub(super) fn get(&self, source: Source) -> Form {
+        self.0.get(&source).copied().unwrap_or_default()
+    }
+}
+
+fn of_step(step: &Step) -> Form {
+    let is_absent =
+        matches!(step.policy.optional, Optional::Whole) && step.policy.fallback.is_none();
+    match &step.ty {
+        _ if is_absent => Form::Absent,
+        Some(ty) => of_type(ty),
+        None => of_body(&step.body),
+    }
+}
+
+fn of_body(body: &Body) -> Form {
+    match body {
+        Body::For(_) => Form::Many,
+        Body::If(branches) => match (branches.first(), branches.last()) {
+            (Some(first), Some(last)) if last.conditions.is_empty() => of_body(&first.body),
+            _ => Form::Absent,
+        },
+        _ => Form::Unknown,
+    }
+}
+
+fn of_type(ty: &Type) -> Form {
+    const MANY: &[&str] = &[
+        "Vec",
+        "VecDeque",
+        "LinkedList",
+        "BTreeSet",
+        "HashSet",
+        "BinaryHeap",
+        "BTreeMap",
+        "HashMap",
+    ];
+    match ty {
+        Type::Path(path) => match path.path.segments.last() {
+            Some(last) if last.ident == "Option" => Form::Absent,
+            Some(last) if MANY.iter().any(|many| last.ident == many) => Form::Many,
+            _ => Form::Unknown,
+        },
+        Type::Array(_) | Type::Slice(_) | Type::Tuple(_) => Form::Many,
+        _ => Form::Unknown,
+    }
+}
+
+/// Returns a call of `format!` in place of a text with a step, an input or a bound name in braces. `known` returns the description of a name of the plan.
+pub(super) fn meant(text: &LitStr, known: &dyn Fn(&Ident) -> Option<Shown>) -> Option<String> {
     let value = text.value();
-    let mut arguments = Vec::new();
+    let mut arguments = String::new();
     let mut template = String::new();
     let mut rest = value.as_str();
     while let Some((before, inside, after)) = braced(rest) {
@@ -15,15 +101,9 @@ pub(super) fn meant(text: &LitStr, names: &Names, frames: &Frames) -> Option<Str
         let end = path.find(['.', '[', ':', '?']).unwrap_or(path.len());
         let (root, fields) = path.split_at(end);
         let name = syn::parse_str::<Ident>(root).ok()?;
-        if frames.get(&name).is_none() && names.get_in(frames.scope, &name).is_none() {
-            return None;
-        }
-        if fields.is_empty() || fields.starts_with(':') {
-            template.push_str(&format!("{{{path}}}"));
-        } else {
-            template.push_str("{}");
-            arguments.push(path.to_owned());
-        }
+        let (placeholder, argument) = placeholder(root, fields, known(&name)?);
+        template.push_str(&placeholder);
+        arguments.extend(argument.map(|argument| format!(", {argument}")));
         rest = after;
     }
     if template.is_empty() {
@@ -31,10 +111,50 @@ pub(super) fn meant(text: &LitStr, names: &Names, frames: &Frames) -> Option<Str
     }
     template.push_str(rest);
     let template = format!("{template:?}");
-    let arguments: String = arguments.iter().map(|path| format!(", {path}")).collect();
     let call = format!("format!({template}{arguments})");
     // Advice that is not Rust helps nobody.
     syn::parse_str::<syn::Expr>(&call).ok().map(|_| call)
+}
+
+/// Returns the placeholder of a value, and its argument if the placeholder does not name the value.
+fn placeholder(root: &str, fields: &str, shown: Shown) -> (String, Option<String>) {
+    let (place, spec) = match fields.strip_prefix(':') {
+        Some(spec) => ("", spec),
+        None => (fields, ""),
+    };
+    let is_debug = spec.ends_with('?');
+    // In a call, the author has taken the value apart.
+    let is_called = place.contains('(');
+    let asked = match shown.lists {
+        _ if is_called => None,
+        Some(0) => Some(0).filter(|_| !is_debug),
+        Some(1) if place.starts_with('[') => place.find(']').map(|end| end + 1),
+        None if shown.form == Form::Absent && !place.is_empty() => Some(0),
+        _ => None,
+    };
+    let mut place = place.to_owned();
+    if let Some(at) = asked.filter(|at| !place[*at..].starts_with('?')) {
+        place.insert(at, '?');
+    }
+    let is_whole = place.is_empty() || place == "?";
+    let needs_debug = match (shown.lists, shown.form) {
+        (Some(0), _) if place.is_empty() => true,
+        (Some(1..), _) => place.is_empty(),
+        (_, Form::Absent) => !is_called,
+        (_, Form::Many) => is_whole,
+        (_, Form::Unknown) => false,
+    };
+    let spec = if needs_debug && !is_debug { "?" } else { spec };
+    let spec = if spec.is_empty() {
+        String::new()
+    } else {
+        format!(":{spec}")
+    };
+    if place.is_empty() {
+        (format!("{{{root}{spec}}}"), None)
+    } else {
+        (format!("{{{spec}}}"), Some(format!("{root}{place}")))
+    }
 }
 
 /// The text before the first braces, that inside the innermost of them, and that after the last of them.

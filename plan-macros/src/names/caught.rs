@@ -56,7 +56,7 @@ impl CaughtSteps {
     }
 
     /// How many lists are around the `Result` that a step is, for a step with this role, if it is one.
-    fn lists(&self, name: &Ident, source: Source, role: &Role) -> Option<usize> {
+    pub(super) fn lists(&self, name: &Ident, source: Source, role: &Role) -> Option<usize> {
         let caught = self.caught.get(&source).copied();
         match role {
             Role::Always if self.work.contains(&source) => Some(0),

@@ -23,6 +23,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
     let mut resolver = Resolver {
         names,
         caught: CaughtSteps::of(plan, names),
+        forms: braces::Forms::of(plan),
         late: LateSteps::of(plan),
         role: Role::Work,
         blocks: Vec::new(),
@@ -47,6 +48,7 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
 struct Resolver<'a> {
     names: &'a Names,
     caught: CaughtSteps,
+    forms: braces::Forms,
     late: LateSteps,
     /// What the plan's own step is for.
     role: Role,
@@ -467,7 +469,7 @@ impl Resolver<'_> {
                 lit: Lit::Str(text),
                 ..
             }) => {
-                let meant = braces::meant(text, self.names, &self.frames);
+                let meant = braces::meant(text, &|name| self.shown(name));
                 self.braces.extend(meant.map(|call| (text.span(), call)));
             }
             Value::Scalar(_) | Value::None(_) | Value::Broken => {}
@@ -537,6 +539,19 @@ impl Resolver<'_> {
             Json::List(elements) => elements.iter_mut().for_each(|element| self.json(element)),
             Json::Object(members) => members.iter_mut().for_each(|(_, member)| self.json(member)),
         }
+    }
+
+    /// Returns the form in which `format!` can show what a name of the plan leads to.
+    fn shown(&self, name: &Ident) -> Option<braces::Shown> {
+        if self.frames.get(name).is_some() {
+            return Some(braces::Shown::default());
+        }
+        let source = self.names.get_in(self.frames.scope, name)?;
+        let role = self.role_in(self.names.scope_of(source));
+        Some(braces::Shown {
+            lists: self.caught.lists(name, source, role),
+            form: self.forms.get(source),
+        })
     }
 
     /// `false` if the reference's root is unknown, and reported.
