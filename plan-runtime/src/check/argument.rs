@@ -300,7 +300,9 @@ outcomes! {
 #[diagnostic::on_unimplemented(
     message = "expected `{Self}`, found `{T}`: each element may have failed",
     label = "this is a list of `Result`s",
-    note = "where a list is expected, write `[..]?` after this: `[..]?` takes the value of each element and fails if an element failed; `[..].ok()?` and `[..].err()?` give a list of `Option`s"
+    note = "`[..]?` after this takes the value of each element, and fails if an element failed",
+    note = "`[0]?` after this takes the value of the first element, and fails if that element failed",
+    note = "`[..].ok()?` and `[..].err()?` after this take an `Option` of each element"
 )]
 pub trait TakesOutcomes<K, T, How>: Sized {
     /// The value in its place.
