@@ -289,13 +289,13 @@ pub trait Reachable<K>: Sized {
 
     /// The value, when one of its fields is wanted.
     #[must_use]
-    fn field<'a>(_: Unwrapping<K, Self>) -> &'a Self {
+    fn field<'a>(_: Unwrapping<K, Self>) -> &'a Self::Itself {
         unreachable()
     }
 
     /// The same, and what its type says of its fields.
     #[must_use]
-    fn see<'a>(_: Unwrapping<K, Self>, _: KnownShape<Self>) -> &'a Self {
+    fn see<'a>(_: Unwrapping<K, Self>, _: KnownShape<Self>) -> &'a Self::Itself {
         unreachable()
     }
 }
