@@ -128,7 +128,7 @@ enum Look<'a> {
     See(&'a Ident),
     /// For an element of a list whose length this takes.
     Element(&'a Ident),
-    /// For anything else. Where the value may be absent, its type is then unknown: what cannot be done with it is not said as well.
+    /// For anything else.
     Other,
 }
 
@@ -153,7 +153,8 @@ fn look(way: Ident, start: Span, end: Span, how: Look<'_>) -> Tokens {
             let value = value.operator(".", end).name("plan_length", end);
             value.parens(length, end)
         }
-        Look::Field | Look::See(_) | Look::Other => value,
+        Look::Field | Look::See(_) => path(&["HasFields", "of"], start, end).parens(value, end),
+        Look::Other => value,
     }
 }
 

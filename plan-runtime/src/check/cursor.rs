@@ -178,6 +178,33 @@ impl<T> AtOption<T> for &Option<T> {
     }
 }
 
+/// Says that a value is a list that is always there.
+pub struct AList;
+
+/// The kind of a place that holds a list. The trait takes the place by value, so the compiler looks for it before [`AtValue`].
+pub trait AtList<L>: Sized {
+    /// A list can be looked into, and has no fields.
+    fn plan_kind(self) -> Unwrapping<AList, L> {
+        unreachable()
+    }
+}
+
+macro_rules! indexed {
+    ($([$($generics:tt)*] $list:ty;)*) => {$(
+        impl<T, P, W, $($generics)*> AtList<$list> for PathCursor<$list, P, W> {}
+        impl<T, $($generics)*> AtList<$list> for &$list {}
+    )*};
+}
+
+indexed! {
+    [] Vec<T>;
+    [] VecDeque<T>;
+    [const N: usize] [T; N];
+    [] Box<[T]>;
+    [] Rc<[T]>;
+    [] Arc<[T]>;
+}
+
 /// What a place that holds JSON of any kind gives. It takes the place by value, so the compiler looks for it before [`AtValue`].
 pub trait AtJson {
     /// What the reference gives.
@@ -288,14 +315,12 @@ pub trait Reachable<K>: Sized {
     }
 
     /// The value, when one of its fields is wanted.
-    #[must_use]
-    fn field<'a>(_: Unwrapping<K, Self>) -> &'a Self::Itself {
+    fn field(_: Unwrapping<K, Self>) -> Unwrapping<K, Self::Itself> {
         unreachable()
     }
 
     /// The same, and what its type says of its fields.
-    #[must_use]
-    fn see<'a>(_: Unwrapping<K, Self>, _: KnownShape<Self>) -> &'a Self::Itself {
+    fn see(_: Unwrapping<K, Self>, _: KnownShape<Self>) -> Unwrapping<K, Self::Itself> {
         unreachable()
     }
 }
@@ -303,6 +328,39 @@ pub trait Reachable<K>: Sized {
 #[diagnostic::do_not_recommend]
 impl<T> Reachable<AlwaysPresent> for T {
     type Itself = T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> Reachable<AList> for T {
+    type Itself = T;
+}
+
+/// A value that may have fields.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is a list, which has no fields",
+    label = "write `[0]` or `[..]` before this",
+    note = "`[0]` takes the first element, and fails if the list is empty; `[..]` takes each element, and the whole reference is a list"
+)]
+pub trait HasFields<K>: Sized {
+    /// The type itself.
+    type Fields;
+
+    /// The value.
+    #[must_use]
+    fn of<'a>(_: Unwrapping<K, Self>) -> &'a Self::Fields {
+        unreachable()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> HasFields<AlwaysPresent> for T {
+    type Fields = T;
+}
+
+// Nothing is of this kind: with one kind alone, the compiler would take it for the kind of a value that it does not know.
+#[diagnostic::do_not_recommend]
+impl<T> HasFields<MaybeAbsent> for T {
+    type Fields = T;
 }
 
 /// The output of a step of which not even the tool is known.

@@ -31,8 +31,8 @@ pub use closed::{
     of_outcome, of_presence, of_truth,
 };
 pub use cursor::{
-    AtArray, AtJson, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasOutcomes, HasShape,
-    IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
+    AList, AtArray, AtJson, AtList, AtOption, AtValue, CanBeAbsent, Caught, HasElements, HasFields,
+    HasOutcomes, HasShape, IsTool, PathCursor, Reachable, Unknown, declared, here, root, whole,
 };
 pub use decode::{Constant, StaticTool, decode, with_secrets};
 pub use elsewhere::{
