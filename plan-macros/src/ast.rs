@@ -333,7 +333,7 @@ pub(crate) enum Catch {
     #[default]
     No,
     /// `#[catch]`
-    Whole,
+    Whole(Span),
     /// `#[catch(each)]`
     Each(Span),
 }

@@ -171,7 +171,7 @@ impl Context<'_> {
                     View::Output
                 }
             }
-            Reader::Always if !matches!(step.policy.catch, Catch::Whole) => View::Result,
+            Reader::Always if !matches!(step.policy.catch, Catch::Whole(_)) => View::Result,
             _ => View::Output,
         }
     }

@@ -37,7 +37,7 @@ impl Builder<'_> {
         };
         match policy.catch {
             Catch::No => &mut *self.data,
-            Catch::Whole => self.data.tag('C'),
+            Catch::Whole(_) => self.data.tag('C'),
             Catch::Each(_) => self.data.tag('E'),
         };
         let mut amounts: Vec<_> = policy.amounts.iter().collect();
@@ -113,7 +113,7 @@ pub(super) fn wraps(step: &Step) -> bool {
 }
 
 fn is_caught(step: &Step) -> bool {
-    matches!(step.policy.catch, Catch::Whole)
+    matches!(step.policy.catch, Catch::Whole(_))
 }
 
 fn is_optional(step: &Step) -> bool {

@@ -56,6 +56,11 @@ fn of_step(step: &Step) -> Form {
     }
 }
 
+/// Returns `true` for an `if` without `else`.
+pub(super) fn may_be_absent(body: &Body) -> bool {
+    of_body(body) == Form::Absent
+}
+
 fn of_body(body: &Body) -> Form {
     match body {
         Body::For(_) => Form::Many,

@@ -1,6 +1,6 @@
 //! Steps whose failures are values: a reference says which of the two it means.
 
-use super::{Names, Source};
+use super::{Names, Source, braces, each};
 use crate::ast::{
     Body, Catch, Computed, Hop, Optional, Outcome, Plan, Reference, Role, Step, Test,
 };
@@ -10,7 +10,7 @@ use quote::ToTokens;
 use std::collections::{HashMap, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Ident, Member};
+use syn::{Expr, Ident, Member};
 
 /// The steps whose output is a `Result`, each with the number of lists around it.
 pub(super) struct CaughtSteps {
@@ -19,6 +19,8 @@ pub(super) struct CaughtSteps {
     work: HashSet<Source>,
     /// The steps whose output is a list of `Result`s.
     each: HashSet<Source>,
+    /// The steps whose output is one `Result` of a list: the place of the attribute, and the number of lists in each other.
+    lists: HashMap<Source, (Span, usize)>,
 }
 
 impl CaughtSteps {
@@ -48,11 +50,63 @@ impl CaughtSteps {
             lists(step) == Some(1) && (!is_absent || step.policy.fallback.is_some())
         };
         let each = all.iter().filter(is_each).map(|step| source(step));
+        let list = |step: &&Step| match (step.policy.catch, depth(&step.body)) {
+            // A `?` after an element may take a value out of an `Option`.
+            (Catch::Whole(at), 1..) if !braces::may_be_absent(element(&step.body)) => {
+                Some((source(step), (at, depth(&step.body))))
+            }
+            _ => None,
+        };
+        let lists = all.iter().filter_map(list);
         Self {
             caught,
             work,
             each: each.collect(),
+            lists: lists.collect(),
         }
+    }
+
+    /// Returns the place of the `#[catch]` of a step that is one `Result` of a list, if a reference asks for the `Result` of each element.
+    pub(super) fn each_meant(
+        &self,
+        reference: &Reference,
+        source: Source,
+        role: &Role,
+    ) -> Option<Span> {
+        let (at, depth) = *self.lists.get(&source)?;
+        if !self.is_caught(&reference.root, source, role) {
+            return None;
+        }
+        let is_list = |hop: &Hop| matches!(hop, Hop::Index(..) | Hop::Each(_));
+        let asks = matches!(
+            reference.hops.get(depth)?,
+            Hop::Optional(_) | Hop::Outcome(..)
+        );
+        (asks && reference.hops[..depth].iter().all(is_list)).then_some(at)
+    }
+
+    /// Returns the step and its `#[catch]` if Rust code needs the `Result` of each element, with the code.
+    pub(super) fn each_meant_in(
+        &self,
+        expr: &Expr,
+        source: impl Fn(&Ident) -> Option<Source>,
+    ) -> Option<(Source, Span, String)> {
+        if self.lists.is_empty() {
+            return None;
+        }
+        let list = |name: &Ident| {
+            let source = source(name)?;
+            Some((source, self.list(source)?))
+        };
+        let (name, written) = each::asked(expr, &|name| list(name).is_some())?;
+        let (source, at) = list(&name)?;
+        Some((source, at, written))
+    }
+
+    /// Returns the place of the `#[catch]` of a step that is one `Result` of a list without lists in it.
+    pub(super) fn list(&self, source: Source) -> Option<Span> {
+        let (at, depth) = *self.lists.get(&source)?;
+        (depth == 1).then_some(at)
     }
 
     /// How many lists are around the `Result` that a step is, for a step with this role, if it is one.
@@ -95,9 +149,19 @@ impl CaughtSteps {
         };
         let (before, whole) = (reference.written_to(lists), reference.written());
         let rest = &whole[before.len()..];
+        let each = match (hop, self.lists.get(&source)) {
+            (Hop::Index(..) | Hop::Each(_), Some((_, 1))) => {
+                let element = reference.written_to(lists + 1);
+                let rest = &whole[element.len()..];
+                format!(
+                    "\nhelp: for a `Result` of each element, write `#[catch(each)]` on `{before}`, and `{element}?{rest}` here"
+                )
+            }
+            _ => String::new(),
+        };
         let message = format!(
             "`{before}` may have failed: it is a `Result`\n\
-             help: write `{before}?{rest}`, which fails if `{before}` did, or `{before}.ok()?{rest}`, which is optional"
+             help: write `{before}?{rest}`, which fails if `{before}` did, or `{before}.ok()?{rest}`, which is optional{each}"
         );
         Some((at, message))
     }
@@ -146,6 +210,14 @@ impl CaughtSteps {
     }
 }
 
+/// The message about a `#[catch]` where code asks for the `Result` of each element.
+pub(super) fn means_each(written: &str) -> String {
+    format!(
+        "`#[catch]` gives one `Result` for the whole `for`, but `{written}` needs a `Result` for each element\n\
+         help: write `#[catch(each)]`"
+    )
+}
+
 /// Returns the references of a test whose values must be `true` or `false`.
 pub(super) fn truths(test: &Test) -> Vec<&Reference> {
     match test {
@@ -174,7 +246,7 @@ pub(super) fn no_condition(reference: &Reference) -> String {
 fn lists(step: &Step) -> Option<usize> {
     match step.policy.catch {
         Catch::No => None,
-        Catch::Whole => Some(0),
+        Catch::Whole(_) => Some(0),
         Catch::Each(_) => Some(depth(&step.body)).filter(|depth| *depth > 0),
     }
 }
@@ -183,5 +255,13 @@ fn depth(body: &Body) -> usize {
     match body {
         Body::For(repeat) => 1 + depth(&repeat.body),
         _ => 0,
+    }
+}
+
+/// Returns what the innermost `for` does for an element.
+fn element(body: &Body) -> &Body {
+    match body {
+        Body::For(repeat) => element(&repeat.body),
+        other => other,
     }
 }

@@ -4,6 +4,7 @@
 mod braces;
 mod caught;
 mod computed;
+mod each;
 mod frames;
 mod resolve;
 mod roles;

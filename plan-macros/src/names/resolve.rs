@@ -4,17 +4,18 @@ use super::caught::CaughtSteps;
 use super::frames::Frame;
 use super::roles::LateSteps;
 use super::{Frames, Meaning, Names, Source};
-use super::{braces, caught, computed};
+use super::{braces, caught, computed, each};
 use crate::ast::{
     Block, BlockTail, Body, Branch, Capture, Captured, Computed, Condition, Field, Fields,
-    FormatPart, Json, List, Local, Loop, Mention, Outcome, Plan, Reference, Rest, Role, Scalar,
-    Step, Test, Value,
+    FormatPart, Hop, Json, List, Local, Loop, Mention, Outcome, Plan, Reference, Rest, Role,
+    Scalar, Step, Test, Value,
 };
 use crate::docs::text_of;
 use crate::parse;
 use crate::report::Report;
 use proc_macro2::Span;
 use quote::ToTokens;
+use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::{Expr, Ident, Lit, Pat, PatIdent};
 
@@ -24,6 +25,8 @@ pub(crate) fn resolve(plan: &mut Plan, names: &Names, report: &mut Report) {
         names,
         caught: CaughtSteps::of(plan, names),
         forms: braces::Forms::of(plan),
+        each_meant: HashSet::new(),
+        elements: Vec::new(),
         late: LateSteps::of(plan),
         role: Role::Work,
         blocks: Vec::new(),
@@ -49,6 +52,10 @@ struct Resolver<'a> {
     names: &'a Names,
     caught: CaughtSteps,
     forms: braces::Forms,
+    /// The steps whose `#[catch]` was reported to mean `#[catch(each)]`.
+    each_meant: HashSet<Source>,
+    /// The elements of such steps in the `for` around, and whether something asks for the `Result` of each.
+    elements: Vec<(Ident, bool)>,
     late: LateSteps,
     /// What the plan's own step is for.
     role: Role,
@@ -322,17 +329,15 @@ impl Resolver<'_> {
                 }
             }
             Body::For(repeat) => {
+                let mut failed = None;
                 let names = match &mut repeat.list {
                     List::Reference(reference, name) => {
                         let bound = vec![(text_of(name), None)];
                         if !self.reference(reference) {
                             repeat.list = List::Broken;
                         } else if reference.outcome == Outcome::One {
-                            let written = reference.written();
-                            self.report.error(
-                                &reference.root,
-                                format!("`{written}` may have failed: it is a `Result`, not a list\nhelp: write `{written}?`, which fails if `{written}` did"),
-                            );
+                            failed = Some(reference.clone());
+                            self.elements.push((name.clone(), false));
                             repeat.list = List::Broken;
                         }
                         bound
@@ -350,8 +355,44 @@ impl Resolver<'_> {
                 self.frames.enter(Frame::new(names, broken));
                 self.body(&mut repeat.body);
                 self.leave(&repeat.pat);
+                if let Some(reference) = failed {
+                    self.no_list(&reference);
+                }
             }
             Body::Await(_) | Body::Broken(_) => {}
+        }
+    }
+
+    /// Says that a `for` goes through a `Result`.
+    fn no_list(&mut self, reference: &Reference) {
+        let element = self.elements.pop();
+        let written = reference.written();
+        let source = self.names.get_in(self.frames.scope, &reference.root);
+        let list = source.filter(|_| reference.hops.is_empty());
+        let each = list.and_then(|source| Some((source, self.caught.list(source)?)));
+        match (each, element) {
+            (Some((source, at)), Some((element, true))) => {
+                let list = format!("for {element} in {written}");
+                self.means_each(source, at, &list);
+            }
+            (each, _) => {
+                let help = each.map_or_else(String::new, |_| {
+                    format!(
+                        "\nhelp: for a `Result` of each element, write `#[catch(each)]` on `{written}`"
+                    )
+                });
+                self.report.error(
+                    &reference.root,
+                    format!("`{written}` may have failed: it is a `Result`, not a list\nhelp: write `{written}?`, which fails if `{written}` did{help}"),
+                );
+            }
+        }
+    }
+
+    /// Says once of a step that its `#[catch]` means `#[catch(each)]`.
+    fn means_each(&mut self, source: Source, at: Span, written: &str) {
+        if self.each_meant.insert(source) {
+            self.report.error_at(at, caught::means_each(written));
         }
     }
 
@@ -577,13 +618,27 @@ impl Resolver<'_> {
                 if self.late.refuse(source, role) {
                     return false;
                 }
+                if let Some(at) = self.caught.each_meant(reference, source, role) {
+                    self.means_each(source, at, &reference.written());
+                    return false;
+                }
                 if let Some((at, message)) = self.caught.mistake(reference, source, role) {
                     self.report.error_at(at, message);
                     return false;
                 }
                 reference.outcome = self.caught.outcome(reference, source, role);
             }
-            Meaning::Broken => return false,
+            Meaning::Broken => {
+                let asks = matches!(
+                    reference.hops.first(),
+                    Some(Hop::Optional(_) | Hop::Outcome(..))
+                );
+                let mut elements = self.elements.iter_mut().rev();
+                if let Some((_, asked)) = elements.find(|(element, _)| element == name) {
+                    *asked |= asks;
+                }
+                return false;
+            }
             Meaning::Unknown => {
                 let (message, _) = self.names.unknown(name, &self.frames);
                 self.report.error(name, message);
@@ -604,6 +659,13 @@ impl Resolver<'_> {
                 caught.is_caught(name, source, role)
             })
         };
+        let each = caught.each_meant_in(&computed.expr, |name| {
+            let source = names.get_in(frames.scope, name);
+            source.filter(|_| frames.get(name).is_none() && is_caught(name))
+        });
+        for (element, asked) in &mut self.elements {
+            *asked |= each::asks(&computed.expr, element);
+        }
         let ok = computed::analyze(computed, names, frames, &is_caught, self.report);
         for (name, local) in &computed.locals {
             self.frames.mention(name);
@@ -619,6 +681,10 @@ impl Resolver<'_> {
         let role = |source| self.role_in(self.names.scope_of(source));
         let is_late = |(_, source): &(_, Source)| self.late.refuse(*source, role(*source));
         let is_late = sources.iter().any(is_late);
+        if let Some((source, at, written)) = each.filter(|_| !is_late) {
+            self.means_each(source, at, &written);
+            return false;
+        }
         let mistake = self.caught.mistake_in(computed, &sources, role);
         if let Some((at, message)) = mistake.filter(|_| !is_late) {
             self.report.error_at(at, message);

@@ -92,7 +92,7 @@ pub(super) fn parse(stream: TokenStream, step: Option<&Ident>, report: &mut Repo
     }
     check_role(&mut read, report);
     check(&read, report);
-    if let Catch::Whole = read.policy.catch {
+    if let Catch::Whole(_) = read.policy.catch {
         // It would be of another type than the output.
         read.policy.fallback = None;
     }
@@ -409,7 +409,7 @@ fn check(read: &Attributes, report: &mut Report) {
         syn::Error::new(at, message)
     };
     match (policy.catch, &policy.optional, read.optional) {
-        (Catch::Whole, Optional::Whole, Some(at)) => {
+        (Catch::Whole(_), Optional::Whole, Some(at)) => {
             report.push(leaves_none("optional", at, ""));
         }
         (Catch::Each(_), Optional::Each(at), _) => {
@@ -417,7 +417,7 @@ fn check(read: &Attributes, report: &mut Report) {
         }
         _ => {}
     }
-    if let (Catch::Whole, Some((at, _))) = (policy.catch, &policy.fallback) {
+    if let (Catch::Whole(_), Some((at, _))) = (policy.catch, &policy.fallback) {
         report.push(leaves_none("fallback", *at, ""));
     }
     if let (Some((span, _)), Optional::Whole) = (&policy.fallback, &policy.optional) {
@@ -650,7 +650,7 @@ fn optional(attr: &Attribute) -> syn::Result<Optional> {
 
 fn catch(attr: &Attribute) -> syn::Result<Catch> {
     match &attr.meta {
-        Meta::Path(_) => Ok(Catch::Whole),
+        Meta::Path(path) => Ok(Catch::Whole(path.span())),
         Meta::List(list)
             if list
                 .parse_args::<Ident>()

@@ -205,7 +205,7 @@ pub(super) fn policies(step: &Step) -> Vec<String> {
     }
     match policy.catch {
         Catch::No => {}
-        Catch::Whole => policies.push("catch".to_owned()),
+        Catch::Whole(_) => policies.push("catch".to_owned()),
         Catch::Each(_) => policies.push("catch(each)".to_owned()),
     }
     let fallback = policy.fallback.as_ref();
