@@ -4,37 +4,95 @@ use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::{Action, Input, Output, Plan, Reference, Source, Step, Template};
 use plan_runtime::run::CallContext;
 use plan_runtime::{Error, Result, Shape, Sleep, plan, tool};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::Write;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What the tools share: a file in which they note their calls.
+/// The service that the tools call: a folder with a file for each effect, which all workers share.
 pub(crate) struct App {
-    log: Option<File>,
+    folder: Option<PathBuf>,
 }
 
+/// An effect: the tool, and the key of the call that had the effect, without the id of the run.
+pub(crate) type Effect = (String, String);
+
 impl App {
-    pub(crate) fn new(log: Option<File>) -> Self {
-        Self { log }
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        let effects = folder.iter().map(|folder| folder.join("effects"));
+        effects.for_each(|effects| fs::create_dir_all(effects).unwrap());
+        Self { folder }
     }
 
-    /// An application that notes nothing.
+    /// An application that keeps nothing.
     pub(crate) fn silent() -> Self {
-        Self { log: None }
+        Self::new(None)
     }
 
-    fn note(&self, what: &str, context: &CallContext) {
-        if let Some(mut log) = self.log.as_ref() {
-            let line = format!(
-                "{what} {} {}\n",
-                context.idempotency_key(),
-                context.attempt()
-            );
-            log.write_all(line.as_bytes()).unwrap();
+    /// Has the effect of a call, unless a call with this key has had the effect. Returns the output of the call that had it.
+    fn effect<T>(&self, tool: &str, context: &CallContext, argument: impl Serialize, output: T) -> T
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let Some(folder) = &self.folder else {
+            return output;
+        };
+        let key = context.idempotency_key();
+        let asked = json!({"tool": tool, "key": key, "argument": argument});
+        let path = folder.join("calls");
+        let calls = fs::File::options().create(true).append(true).open(path);
+        let mut calls = calls.unwrap();
+        calls.write_all(format!("{key}\n").as_bytes()).unwrap();
+        // The file of an effect is complete when it gets its name, and only one call gets the name.
+        let new = folder.join(format!("new-{}-{}", std::process::id(), count()));
+        let line = json!({"asked": asked, "output": output}).to_string();
+        fs::write(&new, line).unwrap();
+        let name = key.replace('%', "%25").replace('/', "%2F");
+        let file = folder.join("effects").join(name);
+        let had = fs::hard_link(&new, &file);
+        fs::remove_file(new).unwrap();
+        match had {
+            Ok(()) => output,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                let mut effect = read(&file);
+                assert_eq!(effect["asked"], asked, "a key is that of one call");
+                serde_json::from_value(effect["output"].take()).unwrap()
+            }
+            Err(error) => panic!("{}: {error}", file.display()),
         }
     }
+
+    /// Returns the keys of all calls, in order.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        let folder = self.folder.iter();
+        let calls = folder.map(|folder| fs::read_to_string(folder.join("calls")).unwrap());
+        let calls: String = calls.collect();
+        calls.lines().map(str::to_owned).collect()
+    }
+
+    /// Returns the effects of a run, in the order of their tools and keys.
+    pub(crate) fn effects(&self, run: &str) -> Vec<Effect> {
+        let folder = self.folder.iter();
+        let files = folder.flat_map(|folder| fs::read_dir(folder.join("effects")).unwrap());
+        let effects = files.filter_map(|file| {
+            let effect = read(&file.unwrap().path());
+            let text = |name: &str| effect["asked"][name].as_str().unwrap().to_owned();
+            let key = text("key");
+            let (of, place) = key.split_once('/').unwrap();
+            (of == run).then(|| (text("tool"), place.to_owned()))
+        });
+        let mut effects: Vec<Effect> = effects.collect();
+        effects.sort_unstable();
+        effects
+    }
+}
+
+fn read(file: &std::path::Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Shape)]
@@ -46,16 +104,12 @@ pub(crate) struct Out {
 /// Adds one, and takes some time for it.
 #[tool]
 pub(crate) async fn work(app: &App, #[context] context: CallContext, n: u64) -> Result<Out> {
-    app.note("start", &context);
     tokio::time::sleep(Duration::from_millis(2 + n % 17)).await;
-    app.note("done", &context);
     let key = context.idempotency_key();
     // What the run is called differs.
     let (_, key) = key.split_once('/').unwrap_or_default();
-    Ok(Out {
-        n: n + 1,
-        key: key.to_owned(),
-    })
+    let key = key.to_owned();
+    Ok(app.effect("work", &context, n, Out { n: n + 1, key }))
 }
 
 /// Adds numbers.
@@ -65,16 +119,15 @@ pub(crate) async fn sum(
     #[context] context: CallContext,
     numbers: Vec<u64>,
 ) -> Result<u64> {
-    app.note("start", &context);
-    app.note("done", &context);
-    Ok(numbers.iter().sum::<u64>() % 1009)
+    let sum = numbers.iter().sum::<u64>() % 1009;
+    Ok(app.effect("sum", &context, numbers, sum))
 }
 
 /// Undoes work.
 #[tool]
 pub(crate) async fn back(app: &App, #[context] context: CallContext, n: u64) -> Result<()> {
-    app.note("back", &context);
     assert!(n > 0);
+    app.effect("back", &context, n, ());
     Ok(())
 }
 

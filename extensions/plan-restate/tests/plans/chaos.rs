@@ -2,32 +2,34 @@
 //!
 //! `RESTATE_KILLS` says how many there are at least; without it, three.
 
-use super::LOG;
+use super::SERVICE;
 use super::app::{self, App, Big, Saga, dag};
 use super::runs::{Field, big_here, block_on, why};
 use fastrand::Rng;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How many runs of each kind are under way together.
+/// The number of concurrent runs of each kind.
 const RUNS: usize = 2;
 
 #[test]
 fn runs_survive_their_workers_and_the_server() {
     let least: usize = std::env::var("RESTATE_KILLS").map_or(3, |it| it.parse().unwrap());
-    let log = std::env::temp_dir().join(format!("plan-restate-log-{}", std::process::id()));
-    let log = log.to_str().unwrap();
-    let Some(mut field) = Field::new("chaos", 2, &[(LOG, log)]) else {
+    let service = std::env::temp_dir().join(format!("plan-restate-service-{}", std::process::id()));
+    let Some(mut field) = Field::new("chaos", 2, &[(SERVICE, service.to_str().unwrap())]) else {
         return;
     };
-    let (app, toolbox) = (App::silent(), app::toolbox());
+    let (app, toolbox) = (App::new(Some(service.clone())), app::toolbox());
     let plan = dag(50, 8);
-    let saga_here = block_on(Saga { from: 5 }.run(&app).id("here"))
+    let saga_here = block_on(Saga { from: 5 }.run(&app).id("saga"))
         .unwrap_err()
         .to_string();
-    let dag_here = block_on(toolbox.run(&plan, json!({"from": 2}), &app)).unwrap();
+    let run = toolbox.run(&plan, json!({"from": 2}), &app).id("dag");
+    let dag_here = block_on(run).unwrap();
+    let effects_here = ["saga", "dag"].map(|id| (id, app.effects(id)));
+    let calls_here = app.calls().len();
     let big_here = block_on(big_here(1));
     let mut random = Rng::with_seed(7);
     let (mut worker_kills, mut server_kills, mut rounds) = (0, 0, 0);
@@ -82,18 +84,22 @@ fn runs_survive_their_workers_and_the_server() {
         });
         rounds += 1;
     }
-    let log = std::fs::read_to_string(log).unwrap();
-    let mut done: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in log.lines().filter(|line| line.starts_with("done ")) {
-        *done.entry(line).or_default() += 1;
-    }
-    let again = done.values().filter(|times| **times > 1).count();
+    let calls = app.calls().split_off(calls_here);
+    let keys: BTreeSet<&String> = calls.iter().collect();
     println!(
-        "{worker_kills} workers and {server_kills} servers killed, {} runs, {} calls, {again} of them made again",
+        "{worker_kills} workers and {server_kills} servers killed, {} runs, {} calls, {} of them made again",
         rounds * RUNS * 3,
-        done.len(),
+        keys.len(),
+        calls.len() - keys.len(),
     );
     assert_eq!(field.unfinished(), Vec::<Value>::new());
+    // Each effect is there once, and no effect is missing.
+    for (kind, here) in &effects_here {
+        assert!(here.len() > 10, "{here:?}");
+        for (round, run) in (0..rounds).flat_map(|round| (0..RUNS).map(move |run| (round, run))) {
+            assert_eq!(app.effects(&format!("{kind}-{round}-{run}")), *here);
+        }
+    }
     // Each call is asked for once, and its outcome is kept once.
     let asked = "SELECT i.target_service_key AS run, count(*) AS calls FROM sys_journal j JOIN sys_invocation i ON i.id = j.id
         WHERE j.entry_type = 'Command: Call' GROUP BY i.target_service_key";
@@ -116,7 +122,5 @@ fn runs_survive_their_workers_and_the_server() {
         "{}",
         field.server.log()
     );
-    let _ = std::fs::remove_file(
-        std::env::temp_dir().join(format!("plan-restate-log-{}", std::process::id())),
-    );
+    let _ = std::fs::remove_dir_all(service);
 }

@@ -13,8 +13,8 @@ mod support;
 use plan_restate::Worker;
 use support::WorkerProcess;
 
-/// The variable with the file in which workers note their calls.
-const LOG: &str = "PLAN_RESTATE_LOG";
+/// The variable with the folder of the service that all workers call.
+const SERVICE: &str = "PLAN_RESTATE_SERVICE";
 
 #[test]
 #[ignore = "a worker of the other tests"]
@@ -22,14 +22,7 @@ fn worker() {
     let Some(address) = WorkerProcess::address_in_worker() else {
         return;
     };
-    let log = std::env::var_os(LOG).map(|path| {
-        let log = std::fs::File::options()
-            .create(true)
-            .append(true)
-            .open(path);
-        log.unwrap()
-    });
-    let app = app::App::new(log);
+    let app = app::App::new(std::env::var_os(SERVICE).map(Into::into));
     let is_other = std::env::var_os("PLAN_RESTATE_OTHER").is_some();
     let toolbox = if is_other {
         app::other_toolbox()
