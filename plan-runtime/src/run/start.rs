@@ -81,7 +81,7 @@ pub enum Started<'x> {
     Asks(Option<Box<GatedCall>>),
 }
 
-impl<'s> Request<'s> {
+impl Request<'_> {
     /// Whether what is recorded is of this type.
     pub(super) fn fits<'x, T: DeserializeOwned>(&self) -> Option<Started<'x>> {
         let fits = match T::deserialize(self.recorded?) {
