@@ -666,6 +666,9 @@ impl fmt::Display for ErrorText<'_> {
                     JournalError::Misfit { .. } => {
                         "go on with a plan that has the types of then, or give a new run another id"
                     }
+                    JournalError::Ended { .. } => {
+                        "begin it with the plan and the options that it ended with, or give a new run another id"
+                    }
                     _ => "begun again, it goes on from what is recorded",
                 };
                 write!(f, "stopped: {error}; {advice}")?;

@@ -42,6 +42,13 @@ pub enum JournalError {
         /// Why.
         why: String,
     },
+    /// The run has ended, and its records do not lead to its end: another version of the plan, or other options. No call was made.
+    Ended {
+        /// The id of the run.
+        id: String,
+        /// The recorded error of the run, if the run failed.
+        failure: Option<String>,
+    },
     /// The run is encrypted, and cannot be decrypted. Nothing of it was changed.
     Encrypted {
         /// The id of the run.
@@ -88,6 +95,17 @@ impl fmt::Display for JournalError {
                 Line(what),
                 Cut(Line(why), MOST)
             ),
+            Self::Ended { id, failure } => {
+                let id = MessageName(id);
+                write!(
+                    f,
+                    "run `{id}` has ended, and its records do not lead to its end"
+                )?;
+                match failure {
+                    Some(failure) => write!(f, ": {}", Cut(Line(failure), MOST)),
+                    None => Ok(()),
+                }
+            }
             Self::Encrypted { id, why } => write!(
                 f,
                 "run `{}` cannot be decrypted: {}",
@@ -111,6 +129,7 @@ impl StdError for JournalError {
             | Self::Second { .. }
             | Self::Changed { .. }
             | Self::Misfit { .. }
+            | Self::Ended { .. }
             | Self::Encrypted { .. } => None,
         }
     }

@@ -115,7 +115,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 #[cfg(feature = "sqlite")]
-pub(crate) use view::{Following, Together, View};
+pub(crate) use view::{Following, Together};
 
 /// A run of a plan on an application: a future of the plan's output.
 ///

@@ -3,10 +3,11 @@
 use super::context::{Allowance, AnyGate, CallContext};
 use super::durable::{Durable, Target};
 use super::engine::Engine;
+use super::lasting::Undone;
 use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
-use super::shared::{SharedOptions, SharedRun, UndoneCounts};
+use super::shared::{SharedOptions, SharedRun};
 use super::signals::Receiver;
 use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
@@ -59,8 +60,8 @@ pub(super) struct Options<'a> {
     pub(super) durable: Option<Arc<Durable>>,
     /// The engine that makes the calls, unless the process makes the calls.
     pub(super) engine: Option<Arc<dyn Engine>>,
-    /// The counts of rolled-back steps, if a caller reads the counts.
-    pub(super) undone: Option<UndoneCounts>,
+    /// The counts of undone steps at the start of a call for a run on another machine.
+    pub(super) undone: Undone,
 }
 
 impl Default for Options<'_> {
@@ -90,7 +91,7 @@ impl Default for Options<'_> {
             target: None,
             durable: None,
             engine: None,
-            undone: None,
+            undone: Undone::new(),
         }
     }
 }
@@ -108,7 +109,7 @@ impl Options<'_> {
             inbox: self.signals.get().map(Receiver::inbox),
             durable: self.durable.take(),
             engine: self.engine.take(),
-            undone: self.undone.take().unwrap_or_default(),
+            undone: std::mem::take(&mut self.undone),
         })
     }
 }

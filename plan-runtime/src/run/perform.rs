@@ -39,7 +39,7 @@ impl CallContext {
     fn of_engine(call: EnginePlace) -> Self {
         let run = Options {
             id: Some(call.run),
-            undone: Some(Arc::new(Mutex::new(call.undone))),
+            undone: call.undone,
             ..Options::default()
         };
         let run = { run }.share();

@@ -27,11 +27,9 @@ pub(super) struct SharedOptions {
     pub(super) inbox: Option<Arc<Inbox>>,
     pub(super) durable: Option<Arc<Durable>>,
     pub(super) engine: Option<Arc<dyn Engine>>,
-    pub(super) undone: UndoneCounts,
+    /// The counts of undone steps at the start.
+    pub(super) undone: Undone,
 }
-
-/// The counts of a run, which its plans share.
-pub(super) type UndoneCounts = Arc<Mutex<Undone>>;
 
 /// What a run has in common with the plans inside it, however deep.
 pub(super) struct SharedRun {
@@ -44,16 +42,16 @@ pub(super) struct SharedRun {
     pub(super) engine: Option<Arc<dyn Engine>>,
     /// Which observers have panicked: they are not notified again.
     panicked: Vec<AtomicBool>,
-    undone: UndoneCounts,
+    /// The counts before the run was retried, and the count of the run. The records of these undo steps are gone.
+    before: Undone,
+    undone: Mutex<Undone>,
 }
 
 impl SharedRun {
     pub(super) fn new(mut options: SharedOptions) -> Self {
-        // What was undone before the run was retried is not recorded otherwise.
-        if let Some(before) = options.durable.as_ref().and_then(|it| it.undone_before()) {
-            *locked(&options.undone) = before;
-        }
+        let before = options.durable.as_ref().and_then(|it| it.undone_before());
         Self {
+            before: before.unwrap_or_default(),
             id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
             permits: Permits::new(options.concurrency),
             durable: options.durable.take(),
@@ -63,7 +61,7 @@ impl SharedRun {
                 .iter()
                 .map(|_| AtomicBool::new(false))
                 .collect(),
-            undone: Arc::clone(&options.undone),
+            undone: Mutex::new(std::mem::take(&mut options.undone)),
             options,
         }
     }
@@ -97,31 +95,32 @@ impl SharedRun {
 
     /// Returns the count of a step whose lasting path begins with this prefix.
     pub(super) fn times_undone(&self, prefix: impl FnOnce() -> String, step: &str) -> u32 {
-        let undone = locked(&self.undone);
-        if undone.is_empty() {
+        let undone = self.undone();
+        if undone.is_empty() && self.before.is_empty() {
             return 0;
         }
-        let times = undone.get(&of_element(&prefix(), step, &[]));
-        times.copied().unwrap_or_default()
+        let path = of_element(&prefix(), step, &[]);
+        let times = |counts: &Undone| counts.get(&path).copied().unwrap_or_default();
+        times(&undone).saturating_add(times(&self.before))
     }
 
     /// Returns how often the run was retried after a failure.
     pub(super) fn times_retried(&self) -> u32 {
-        let undone = locked(&self.undone);
-        undone.get(RUN).copied().unwrap_or_default()
+        self.before.get(RUN).copied().unwrap_or_default()
     }
 
-    /// Counts that a step was undone. The lasting path of the step begins with this prefix.
-    pub(super) fn undo(&self, prefix: &str, step: &str) {
+    /// Counts that a step was undone. Returns the lasting path of the step, which begins with this prefix.
+    pub(super) fn undo(&self, prefix: &str, step: &str) -> String {
         let path = of_element(prefix, step, &[]);
-        let mut undone = locked(&self.undone);
-        let times: &mut u32 = undone.entry(path).or_default();
+        let mut undone = self.undone();
+        let times: &mut u32 = undone.entry(path.clone()).or_default();
         *times = times.saturating_add(1);
+        path
     }
 
     /// Returns the counts of undone steps in the plans that a tool has run inside its call.
     pub(super) fn undone_inside(&self, call: impl FnOnce() -> String) -> Undone {
-        let undone = locked(&self.undone);
+        let undone = self.undone();
         if undone.is_empty() {
             return Undone::new();
         }
@@ -134,8 +133,12 @@ impl SharedRun {
     /// Adds the counts of a call that another machine makes, or that has a record.
     pub(super) fn take_undone(&self, undone: Undone) {
         if !undone.is_empty() {
-            locked(&self.undone).extend(undone);
+            self.undone().extend(undone);
         }
+    }
+
+    fn undone(&self) -> MutexGuard<'_, Undone> {
+        self.undone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether anyone is to be told.
@@ -154,10 +157,6 @@ impl SharedRun {
             }
         }
     }
-}
-
-fn locked(undone: &UndoneCounts) -> MutexGuard<'_, Undone> {
-    undone.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for SharedRun {

@@ -2,14 +2,12 @@
 
 use super::context::Allowance;
 use super::durable::{Durable, Target};
-use super::lasting::Undone;
-use super::shared::UndoneCounts;
 use super::{Cause, Report, Run, RunError, Stage, failed_end};
 use crate::error::Interrupt;
 use crate::journal::{Claim, End, Journal};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -69,12 +67,6 @@ impl Wake for Woken {
     }
 }
 
-/// The state of a run in its journal.
-pub(crate) struct View {
-    pub(crate) report: Report,
-    pub(crate) undone: Undone,
-}
-
 impl<App: ?Sized> Run<'_, App, Value> {
     /// Makes the run durable, like [`Run::durable`], with a follower outside the run.
     pub(crate) fn followed(self, journal: Arc<dyn Journal>, id: &str, by: &Following) -> Self {
@@ -87,21 +79,19 @@ impl<App: ?Sized> Run<'_, App, Value> {
         })
     }
 
-    /// Replays what is recorded, and makes no call. An error if that exceeds a limit which has not ended the run.
+    /// Replays what is recorded, makes no call, and returns the report. An error if that exceeds a limit which has not ended the run.
     pub(crate) fn view(
         self,
         journal: Arc<dyn Journal>,
         id: &str,
         end: Option<&End>,
-    ) -> Result<View, RunError> {
-        let undone = UndoneCounts::default();
+    ) -> Result<Report, RunError> {
         let mut run = self.configure(|options| {
             options.id = Some(id.to_owned());
             options.record = true;
             let mut target = Target::new(journal, id.to_owned());
             target.is_viewed = true;
             options.target = Some(target);
-            options.undone = Some(Arc::clone(&undone));
         });
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(Arc::clone(&woken));
@@ -122,16 +112,10 @@ impl<App: ?Sized> Run<'_, App, Value> {
             }
             report = Some(schedule.report());
         }
-        let Some(report) = report else {
+        report.ok_or_else(|| {
             let why = vec!["its records cannot be looked at".to_owned()];
-            let cause = Cause::Unfit(why);
-            return Err(RunError::new(&crate::Plan::new(id), cause, Vec::new()));
-        };
-        let undone = undone
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        Ok(View { report, undone })
+            RunError::new(&crate::Plan::new(id), Cause::Unfit(why), Vec::new())
+        })
     }
 }
 

@@ -4,10 +4,9 @@ use crate::Plan;
 use crate::dynamic::{Toolbox, check_signal};
 use crate::journal::{Journal, JournalError, Message, RunFilter, RunState, Sqlite};
 use crate::run::durable::compare_names;
-use crate::run::{Cause, Report, Run, RunError, SignalError, View};
+use crate::run::{Cause, Report, Run, RunError, SignalError};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Sqlite {
@@ -54,8 +53,16 @@ impl Sqlite {
         id: &str,
         configure: impl for<'r> FnOnce(Run<'r, App, Value>) -> Run<'r, App, Value>,
     ) -> Result<Report, RunError> {
-        let view = self.view((toolbox, app), id, HashSet::new(), configure)?;
-        Ok(view.report)
+        let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
+        let journaled = |error| failed(id, Cause::Journal(Arc::new(error)));
+        let viewer = self.viewer(id).map_err(journaled)?;
+        let viewer =
+            viewer.ok_or_else(|| journaled(JournalError::Unknown { id: id.to_owned() }))?;
+        let submitted = toolbox.submitted(&viewer.info);
+        let submitted = submitted
+            .map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why.to_string()])))?;
+        let end = viewer.end.clone();
+        configure(submitted.run(app)).view(Arc::new(viewer), id, end.as_ref())
     }
 
     /// The output of a run that has succeeded, as JSON. `None` if it has not ended or has failed: [`runs`](Self::runs) tells which, and
@@ -65,7 +72,7 @@ impl Sqlite {
     ///
     /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the file cannot be read.
     pub fn output(&self, id: &str) -> Result<Option<Value>, JournalError> {
-        let viewer = self.viewer(id, HashSet::new())?;
+        let viewer = self.viewer(id)?;
         let viewer = viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
         let Some(end) = viewer.end.filter(|end| !end.failed) else {
             return Ok(None);
@@ -79,32 +86,12 @@ impl Sqlite {
     ///
     /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the file cannot be read.
     pub fn error(&self, id: &str) -> Result<Option<String>, JournalError> {
-        let viewer = self.viewer(id, HashSet::new())?;
+        let viewer = self.viewer(id)?;
         let viewer = viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
         let Some(end) = viewer.end.filter(|end| end.failed) else {
             return Ok(None);
         };
         serde_json::from_str(&end.body).map_err(JournalError::storage)
-    }
-
-    /// What is seen of a run without these records.
-    pub(super) fn view<App: ?Sized + Sync>(
-        &self,
-        (toolbox, app): (&Toolbox<App>, &App),
-        id: &str,
-        hidden: HashSet<String>,
-        configure: impl for<'r> FnOnce(Run<'r, App, Value>) -> Run<'r, App, Value>,
-    ) -> Result<View, RunError> {
-        let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
-        let journaled = |error| failed(id, Cause::Journal(Arc::new(error)));
-        let viewer = self.viewer(id, hidden).map_err(journaled)?;
-        let viewer =
-            viewer.ok_or_else(|| journaled(JournalError::Unknown { id: id.to_owned() }))?;
-        let submitted = toolbox.submitted(&viewer.info);
-        let submitted = submitted
-            .map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why.to_string()])))?;
-        let end = viewer.end.clone();
-        configure(submitted.run(app)).view(Arc::new(viewer), id, end.as_ref())
     }
 
     /// Lists the runs that have not ended and could not continue with these tools, with the reasons: for a test before you deploy a new version, on a copy of
@@ -137,7 +124,7 @@ impl Sqlite {
         (toolbox, app): (&Toolbox<App>, &App),
         id: &str,
     ) -> Result<(), RunError> {
-        let viewer = self.viewer(id, HashSet::new());
+        let viewer = self.viewer(id);
         let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
         let viewer = viewer.map_err(|error| failed(id, Cause::Journal(Arc::new(error))))?;
         // The run may have been deleted meanwhile.
@@ -169,9 +156,7 @@ impl Sqlite {
         path: &str,
         value: impl Serialize,
     ) -> Result<(), SignalError> {
-        let viewer = self
-            .viewer(id, HashSet::new())
-            .map_err(SignalError::Journal)?;
+        let viewer = self.viewer(id).map_err(SignalError::Journal)?;
         let Some(viewer) = viewer else {
             let id = id.to_owned();
             return Err(SignalError::Journal(JournalError::Unknown { id }));

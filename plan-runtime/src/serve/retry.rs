@@ -2,23 +2,28 @@
 
 use crate::Plan;
 use crate::dynamic::Toolbox;
+use crate::error::{Elements, elements};
 use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
-use crate::plan::{Body, BodyPart, Catch, Optional, Role, Step};
+use crate::plan::{Body, BodyPart, Role, Step};
 use crate::print::MessageName;
-use crate::run::durable::{BEGUN, ENTERED, LATE, PLANS, Segment, UNDONE};
+use crate::run::durable::{
+    BEGUN, CUT, ENTERED, FAILED, GRACE, INTERRUPT, LATE, MADE_UP, PLANS, Segment, UNDONE,
+};
 use crate::run::lasting::{RUN, Undone};
 use crate::run::{Cause, RunError};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ops::Deref;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Sqlite {
     /// Has a run that has failed go on: the calls that failed are made again. Whoever [serves](Self::serve) the database runs it, or the next one that begins it.
     ///
-    /// What has succeeded is not done again, unless it was undone, or needs something that was: those calls are made again, and what was undone has
-    /// another [idempotency key](crate::run::CallContext::idempotency_key). Undo steps and always steps have not run any more, and each always step has another key. Failures that something made up for, such as a fallback, do not
-    /// change. A plan or a block that was tried several times goes on in its last attempt. A cancellation is forgotten; a deadline of the run is not.
+    /// A completed step is not repeated, unless the step was undone or needs a repeated step. A repeated step that was undone has another
+    /// [idempotency key](crate::run::CallContext::idempotency_key). In a loop, the rounds after a repeated round are repeated.
+    /// A failure that something made up for, such as a fallback, does not change. A plan or a block that was tried several times continues in its last attempt.
+    ///
+    /// Undo steps and always steps run again, except in a block or a called plan that completed and repeats no step. Each always step that runs again has another key.
+    /// A cancellation is forgotten; a deadline of the run is not.
     ///
     /// # Errors
     ///
@@ -29,7 +34,7 @@ impl Sqlite {
         app: &App,
         id: &str,
     ) -> Result<(), RunError> {
-        let viewer = self.viewer(id, HashSet::new());
+        let viewer = self.viewer(id);
         let viewer = viewer
             .and_then(|viewer| viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() }));
         let unknown =
@@ -58,51 +63,21 @@ impl Sqlite {
         let Some(info) = &claimed.run else {
             return Err(unfit("has not ended"));
         };
-        let before = self
-            .view((toolbox, app), id, HashSet::new(), |run| run)?
-            .undone;
+        self.report(toolbox, app, id)?;
         let submitted = toolbox
             .submitted(info)
             .map_err(|why| failed(Cause::Unfit(vec![why.to_string()])))?;
-        let plan = submitted.plan();
         let mut records = Records::default();
         for record in self.records(id).map_err(journaled)? {
             let (key, found) = record.map_err(journaled)?;
-            records.add(key, &found.body);
+            records.add(key, found.body);
         }
         records.read_plans().map_err(journaled)?;
-        records.plan("", plan);
-        let gone = records.gone;
-        let after = self.view((toolbox, app), id, gone.iter().cloned().collect(), |run| {
-            run
-        })?;
-        let undone = self
-            .undone(&claimed.claim, before, &after.undone)
-            .map_err(journaled)?;
-        let undone = Some((UNDONE.to_owned(), undone));
-        self.retry(&claimed.claim, gone.into_iter().collect(), undone)
+        records.plan("", submitted.plan());
+        let undone = records.undone().map_err(journaled)?;
+        let gone = records.gone.into_iter().collect();
+        self.retry(&claimed.claim, gone, Some((UNDONE.to_owned(), undone)))
             .map_err(journaled)
-    }
-
-    /// Returns the counts to record. They contain the count of the run, and the counts of the undo steps whose records go.
-    fn undone(
-        &self,
-        claim: &Claim,
-        before: Undone,
-        after: &Undone,
-    ) -> Result<String, JournalError> {
-        let mut undone = match self.find(claim, UNDONE)? {
-            None => Undone::new(),
-            Some(found) => serde_json::from_str(&found.body).map_err(JournalError::storage)?,
-        };
-        for (path, times) in before {
-            let again = after.get(&path).copied().unwrap_or_default();
-            if times > again {
-                *undone.entry(path).or_default() += times - again;
-            }
-        }
-        *undone.entry(RUN.to_owned()).or_default() += 1;
-        serde_json::to_string(&undone).map_err(JournalError::storage)
     }
 }
 
@@ -126,32 +101,57 @@ struct Records {
     plans: BTreeMap<String, Arc<Plan>>,
     /// Whether the attempt has failed.
     all: BTreeMap<String, bool>,
+    /// The lasting paths of the steps that were undone, by the keys of their records.
+    undone: BTreeMap<String, String>,
+    /// The counts of undone steps before the run was retried.
+    before: Option<String>,
     gone: BTreeSet<String>,
 }
 
+/// The records of the attempts of an element, by the number of the attempt. Each has the rest of its key, and whether it is a failure.
+type Attempts = BTreeMap<u32, Vec<(String, String, bool)>>;
+
+/// A record of a step: its key, the element, the rest of the key, and whether it is a failure.
+type Record = (String, Vec<usize>, String, bool);
+
+/// The number of the attempt in the rest of a key, and what comes after the number.
+fn attempt_of(rest: &str) -> Option<(u32, &str)> {
+    let rest = rest.strip_prefix('@')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = rest.split_at(digits);
+    Some((number.parse().ok()?, rest))
+}
+
 impl Records {
-    fn add(&mut self, key: String, body: &str) {
+    fn add(&mut self, key: String, body: String) {
         // What has ended the run before its time goes.
         let is_end = |end: &str| {
             key.strip_suffix(end)
                 .is_some_and(|before| before.is_empty() || before.ends_with('.'))
         };
-        if is_end("!interrupt") || is_end("!grace") {
+        if [INTERRUPT, CUT, GRACE].into_iter().any(is_end) {
             self.gone.insert(key);
             return;
         }
+        if key == UNDONE {
+            self.before = Some(body);
+            return;
+        }
         if let Some(number) = key.strip_prefix(PLANS) {
-            self.documents.insert(number.to_owned(), body.to_owned());
+            self.documents.insert(number.to_owned(), body);
             return;
         }
         // Those of one plan come in the order in which they were written: the last one counts.
         if let Some((prefix, version)) = key.rsplit_once(ENTERED)
             && version.bytes().all(|byte| byte.is_ascii_digit())
         {
-            self.entered.insert(prefix.to_owned(), body.to_owned());
+            self.entered.insert(prefix.to_owned(), body);
             return;
         }
-        let body = serde_json::from_str::<Value>(body).unwrap_or_default();
+        let body = serde_json::from_str::<Value>(&body).unwrap_or_default();
+        if let (true, Some(path)) = (key.ends_with(UNDONE), body.as_str()) {
+            self.undone.insert(key.clone(), path.to_owned());
+        }
         let has_failed = body.get("at").is_some() && body.get("error").is_some();
         // No step has succeeded because of a time.
         let has_failed = has_failed || key.ends_with(BEGUN) || key.ends_with(LATE);
@@ -169,6 +169,19 @@ impl Records {
             self.plans.insert(prefix.clone(), Arc::new(plan));
         }
         Ok(())
+    }
+
+    /// Returns the counts to record: those of the undo steps whose records go, and the count of the run.
+    fn undone(&self) -> Result<String, JournalError> {
+        let mut undone = match &self.before {
+            None => Undone::new(),
+            Some(before) => serde_json::from_str(before).map_err(JournalError::storage)?,
+        };
+        let gone = self.gone.iter().filter_map(|key| self.undone.get(key));
+        for path in gone.map(String::as_str).chain([RUN]) {
+            *undone.entry(path.to_owned()).or_default() += 1;
+        }
+        serde_json::to_string(&undone).map_err(JournalError::storage)
     }
 
     /// The plans that a tool has run inside this attempt of its call, and the prefixes of their keys, without those inside them.
@@ -192,7 +205,7 @@ impl Records {
         let all = all.take_while(|(key, _)| key.starts_with(&start));
         let of_step = all.filter_map(|(key, failed)| {
             let rest = &key[start.len()..];
-            let is_its = rest.starts_with(['@', '[', '?']);
+            let is_its = rest.starts_with(['@', '[', '?', '!']);
             is_its.then(|| (key.clone(), rest.to_owned(), *failed))
         });
         of_step.collect()
@@ -203,25 +216,21 @@ impl Records {
         self.gone.extend(gone.into_iter().map(|(key, ..)| key));
     }
 
-    /// Decides about the records of a plan, or a block, with this prefix.
-    fn plan(&mut self, prefix: &str, plan: &Plan) {
+    /// Decides about the records of a plan, or a block, with this prefix. Returns `true` if a step that had completed is done again.
+    fn plan(&mut self, prefix: &str, plan: &Plan) -> bool {
         let mut redone = vec![false; plan.steps.len()];
         for step in &plan.steps {
-            let has_run = || {
-                self.of_step(prefix, step)
-                    .iter()
-                    .any(|(.., failed)| !failed)
-            };
+            let record = || format!("{prefix}{}{UNDONE}", Segment(&step.id));
             if let Role::Undo(undone) = step.role
-                && has_run()
+                && self.all.contains_key(&record())
             {
                 redone[undone] = true;
             }
         }
-        // What a block or a plan gives is another one, if something in it was undone.
+        // What a block or a plan gives is another one, if something in it is done again.
         let mut changes = redone.clone();
         for (place, step) in plan.steps.iter().enumerate() {
-            changes[place] |= step.role == Role::Work && self.has_undone_inside(prefix, step);
+            changes[place] |= step.role == Role::Work && self.step(prefix, step);
         }
         // Whatever needs something that is done again is done again, too.
         let mut goes_on = true;
@@ -234,144 +243,146 @@ impl Records {
                 }
             }
         }
-        for (place, step) in plan.steps.iter().enumerate() {
-            if redone[place] || step.role != Role::Work {
+        let works = plan.steps.iter().zip(&changes);
+        let mut works = works.filter(|(step, _)| step.role == Role::Work);
+        let changes = works.any(|(_, changes)| *changes);
+        let failed = format!("{prefix}{FAILED}");
+        let mut undo = plan
+            .steps
+            .iter()
+            .filter(|step| matches!(step.role, Role::Undo(_)));
+        // One that has succeeded, and that nothing began to undo, has ended.
+        let is_open = changes
+            || prefix.is_empty()
+            || self.all.contains_key(&failed)
+            || undo.any(|step| !self.of_step(prefix, step).is_empty());
+        for (step, redone) in plan.steps.iter().zip(redone) {
+            if redone || is_open && step.role != Role::Work {
                 self.drop_step(prefix, step);
-            } else {
-                self.step(prefix, step);
             }
         }
         // What was decided at the end.
         let end = format!("{prefix}?");
         let ends = self.all.range(end.clone()..);
         let ends = ends.take_while(|(key, _)| key.starts_with(&end));
+        let ends = ends.filter(|(_, failed)| is_open || **failed);
         let ends: Vec<String> = ends.map(|(key, _)| key.clone()).collect();
         self.gone.extend(ends);
+        if is_open {
+            self.gone.insert(failed);
+        }
+        changes
     }
 
     /// The same of a step of the work.
-    fn step(&mut self, prefix: &str, step: &Step) {
-        let policy = &step.policy;
-        let makes_up = policy.optional != Optional::No
-            || policy.catch != Catch::No
-            || policy.fallback.is_some()
-            || policy.collect;
-        if makes_up {
-            return;
-        }
-        // The attempts of each element.
-        let mut attempts: HashMap<String, Vec<(String, bool)>> = HashMap::new();
-        for (key, rest, failed) in self.of_step(prefix, step) {
-            let Some((element, rest)) = rest.split_once('@') else {
+    fn step(&mut self, prefix: &str, step: &Step) -> bool {
+        let records = self.of_step(prefix, step);
+        let records = records.into_iter().filter_map(|(key, rest, failed)| {
+            let (element, rest) = elements(&rest)?;
+            Some((key, element, rest.to_owned(), failed))
+        });
+        let records: Vec<Record> = records.collect();
+        let made_up = records.iter().filter_map(|(_, place, rest, _)| {
+            let (element, attempt) = elements(rest.strip_prefix(MADE_UP)?)?;
+            let attempt: u32 = attempt.strip_prefix('@')?.parse().ok()?;
+            // Unless there was another attempt after that.
+            let later = |(_, other, rest, _): &Record| {
+                *other == element && attempt_of(rest).is_some_and(|(other, _)| other > attempt)
+            };
+            (!records.iter().any(later)).then(|| place.clone())
+        });
+        let made_up: Vec<Vec<usize>> = made_up.collect();
+        let mut all: BTreeMap<Vec<usize>, Attempts> = BTreeMap::new();
+        for (key, element, rest, failed) in records {
+            // Such a failure is a result.
+            if made_up.iter().any(|it| element.starts_with(it)) {
+                continue;
+            }
+            match attempt_of(&rest) {
+                Some((number, rest)) => {
+                    let attempts = all.entry(element).or_default();
+                    let attempt = attempts.entry(number).or_default();
+                    attempt.push((key, rest.to_owned(), failed));
+                }
                 // A list, a condition, or a gate.
-                if failed {
+                None if failed => {
                     self.gone.insert(key);
                 }
+                None => {}
+            }
+        }
+        let (inner, is_loop) = inner_plans(&step.body);
+        let mut changes = false;
+        for (element, attempts) in all {
+            if is_loop && changes {
+                // A round depends on the rounds before it.
+                let gone = attempts.into_values().flatten();
+                self.gone.extend(gone.map(|(key, ..)| key));
                 continue;
-            };
-            let number = rest.strip_suffix(BEGUN).unwrap_or(rest);
-            if number.bytes().all(|byte| byte.is_ascii_digit()) {
-                let attempts = attempts.entry(element.to_owned()).or_default();
-                attempts.push((key, failed));
             }
+            let key = format!("{prefix}{}{}", Segment(&step.id), Elements(&element));
+            changes |= self.element(&key, attempts, &inner);
         }
-        for (_, attempts) in attempts {
-            if attempts.iter().all(|(_, failed)| *failed) {
-                self.gone.extend(attempts.into_iter().map(|(key, _)| key));
-            }
-        }
-        for attempt in self.last_attempts(prefix, step) {
-            let late = format!("{attempt}{LATE}");
-            if self.all.contains_key(&late) {
-                self.gone.insert(late);
-            }
-        }
-        for (prefix, plan) in self.inside(prefix, step) {
-            self.plan(&prefix, &plan);
-        }
+        changes
     }
 
-    /// The key of the last attempt of each element of a step in which something has run.
-    fn last_attempts(&self, prefix: &str, step: &Step) -> Vec<String> {
-        let mut last: BTreeMap<String, u32> = BTreeMap::new();
-        for (_, rest, _) in self.of_step(prefix, step) {
-            let Some((element, rest)) = rest.split_once('@') else {
-                continue;
-            };
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let (number, rest) = rest.split_at(digits);
-            if let Ok(number) = number.parse::<u32>()
-                && !rest.is_empty()
-            {
-                let last = last.entry(element.to_owned()).or_default();
-                *last = number.max(*last);
+    /// The same of an element with this key, whose failure nothing made up for.
+    fn element(&mut self, key: &str, attempts: Attempts, inner: &[&Plan]) -> bool {
+        let is_inside = |rest: &str| rest.starts_with(['.', '#']);
+        let mut all = attempts.values().flatten();
+        if !all.any(|(_, rest, _)| is_inside(rest)) {
+            if attempts.values().flatten().all(|(.., failed)| *failed) {
+                let gone = attempts.into_values().flatten();
+                self.gone.extend(gone.map(|(key, ..)| key));
+            }
+            return false;
+        }
+        // It goes on in its last attempt, unless that has succeeded.
+        let Some((number, last)) = attempts.into_iter().next_back() else {
+            return false;
+        };
+        if last
+            .iter()
+            .any(|(_, rest, failed)| rest.is_empty() && !failed)
+        {
+            return false;
+        }
+        let gone = last.into_iter();
+        let gone = gone.filter(|(_, rest, _)| rest.is_empty() || rest == LATE);
+        self.gone.extend(gone.map(|(key, ..)| key));
+        let attempt = format!("{key}@{number}");
+        let called = format!("{attempt}.");
+        let mut changes = false;
+        // What a plan calls that is read from a record has no plan in it.
+        match self.plans.get(&called).cloned() {
+            Some(plan) => changes |= self.plan(&called, &plan),
+            None => {
+                for plan in inner {
+                    changes |= self.plan(&called, plan);
+                }
             }
         }
-        let key = |(element, number)| format!("{prefix}{}{element}@{number}", Segment(&step.id));
-        last.into_iter().map(key).collect()
-    }
-
-    /// The plans that have run in the last attempts of a step, with the prefixes of their keys.
-    fn inside<'p>(&self, prefix: &str, step: &'p Step) -> Vec<(String, InnerPlan<'p>)> {
-        let inner = inner_plans(&step.body);
-        let mut found = Vec::new();
-        for attempt in self.last_attempts(prefix, step) {
-            let called = format!("{attempt}.");
-            for plan in &inner {
-                found.push((called.clone(), InnerPlan::Known(plan)));
-            }
-            // What a plan calls that is read from a record has no plan in it.
-            if let Some(plan) = self.plans.get(&called).filter(|_| inner.is_empty()) {
-                found.push((called, InnerPlan::Recorded(Arc::clone(plan))));
-            }
-            let beside = self.beside(&attempt).into_iter();
-            found.extend(beside.map(|(prefix, plan)| (prefix, InnerPlan::Recorded(plan))));
+        for (prefix, plan) in self.beside(&attempt) {
+            changes |= self.plan(&prefix, &plan);
         }
-        found
-    }
-
-    /// Whether something was undone in a block or a plan that has run in a step.
-    fn has_undone_inside(&self, prefix: &str, step: &Step) -> bool {
-        let mut inside = self.inside(prefix, step).into_iter();
-        inside.any(|(prefix, plan)| {
-            plan.steps.iter().any(|step| match step.role {
-                Role::Undo(_) => self
-                    .of_step(&prefix, step)
-                    .iter()
-                    .any(|(.., failed)| !failed),
-                Role::Work => self.has_undone_inside(&prefix, step),
-                Role::Always => false,
-            })
-        })
+        changes
     }
 }
 
-/// A plan that has run inside a call or a block.
-enum InnerPlan<'p> {
-    Known(&'p Plan),
-    Recorded(Arc<Plan>),
-}
-
-impl Deref for InnerPlan<'_> {
-    type Target = Plan;
-
-    fn deref(&self) -> &Plan {
-        match self {
-            Self::Known(plan) => plan,
-            Self::Recorded(plan) => plan,
+/// The blocks that run in a step, and whether they are rounds of a loop.
+fn inner_plans(body: &Body) -> (Vec<&Plan>, bool) {
+    let (mut found, mut is_loop) = (Vec::new(), false);
+    body.visit(&mut |part| {
+        if let BodyPart::Block(block) = part {
+            found.push(&block.plan);
         }
-    }
-}
-
-/// The plans that run in a step.
-fn inner_plans(body: &Body) -> Vec<&Plan> {
-    let mut found = Vec::new();
-    body.visit_all(&mut |part| match part {
-        BodyPart::Block(block) => found.push(&block.plan),
-        BodyPart::Action(action) => {
-            found.extend(action.tool.as_ref().and_then(|tool| tool.plan.plan()));
-        }
-        BodyPart::Condition(_) | BodyPart::List(_) => {}
     });
-    found
+    let mut bodies = vec![body];
+    while let Some(body) = bodies.pop() {
+        match body {
+            Body::If(branches) => bodies.extend(branches.iter().map(|branch| &branch.body)),
+            body => is_loop |= matches!(body, Body::Loop(_)),
+        }
+    }
+    (found, is_loop)
 }

@@ -10,7 +10,7 @@ mod keys;
 #[cfg(feature = "sqlite")]
 mod kill;
 mod outlived;
-mod random;
+pub(crate) mod random;
 mod rough;
-mod support;
+pub(crate) mod support;
 mod times;

@@ -6,5 +6,7 @@ mod encrypted;
 mod many;
 mod questions;
 mod recorded;
+mod retried;
+mod retried_random;
 mod serve;
 mod support;

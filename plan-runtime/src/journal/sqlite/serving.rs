@@ -5,7 +5,7 @@ use super::encryption::Place;
 use super::writer::Job;
 use super::{Sqlite, lock, time};
 use rusqlite::{OptionalExtension, params};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::future::{Future, pending, ready};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -108,12 +108,8 @@ impl Sqlite {
         self.act(Job::Retry(held, keys, record)).map(drop)
     }
 
-    /// What shows the records of a run, whoever owns it, but for these.
-    pub(crate) fn viewer(
-        &self,
-        id: &str,
-        hidden: HashSet<String>,
-    ) -> Result<Option<Viewer>, JournalError> {
+    /// Returns a viewer of the records of a run. The run may have another owner.
+    pub(crate) fn viewer(&self, id: &str) -> Result<Option<Viewer>, JournalError> {
         let sql = "SELECT number, began, failed, plan, document, inputs, body FROM runs
             JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
         let viewer = self.read(|database| {
@@ -134,7 +130,6 @@ impl Sqlite {
                         inputs: row.get(5)?,
                     },
                     end: end.map(|(failed, body)| End { failed, body }),
-                    hidden: Arc::new(hidden),
                 })
             });
             viewer.optional()
@@ -158,8 +153,6 @@ pub(crate) struct Viewer {
     began: SystemTime,
     pub(crate) info: RunInfo,
     pub(crate) end: Option<End>,
-    /// Keys of records that are not shown; where there are some, neither is the end.
-    hidden: Arc<HashSet<String>>,
 }
 
 impl Journal for Viewer {
@@ -168,7 +161,7 @@ impl Journal for Viewer {
             id: id.into(),
             epoch: 0,
         };
-        let end = self.end.clone().filter(|_| self.hidden.is_empty());
+        let end = self.end.clone();
         Ok(Claimed::new(claim).existing(self.info.clone(), self.began, end))
     }
 
@@ -181,9 +174,6 @@ impl Journal for Viewer {
     }
 
     fn find(&self, _: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
-        if self.hidden.contains(key) {
-            return Ok(None);
-        }
         self.db.found((&self.id, self.is_sealed), self.run, key)
     }
 

@@ -106,7 +106,7 @@ pub(in crate::run) fn begin(
             (claimed.began, before),
             is_live,
         );
-        let durable = Arc::new(durable.viewed(is_viewed, claimed.end.is_some()));
+        let durable = Arc::new(durable.viewed(is_viewed, claimed.end.clone()));
         if let Some(begun) = &begun {
             let _ = begun.set(Arc::downgrade(&durable));
         }
@@ -133,7 +133,7 @@ pub(in crate::run) fn begin(
     if let Some(end) = end.as_ref().filter(|end| !end.failed) {
         return Ok(Begun::Ended(end.body.clone(), durable));
     }
-    if !is_same {
+    if !is_same && end.is_none() {
         journal.describe(&durable.claim, &info).map_err(journaled)?;
     }
     Ok(Begun::Runs(durable))

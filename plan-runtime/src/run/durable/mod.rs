@@ -36,7 +36,7 @@ use super::timer::{Sleep, Timer};
 use crate::journal::{Claim, End, Found, Journal, JournalError, Message, Written};
 use plans::Plans;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, pending, poll_fn, ready};
 use std::hash::Hasher;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,24 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The key of the record with the counts of undone steps before the run was retried, and with the count of the run.
+///
+/// After the key of an undo step, the record contains the lasting path of the step that was undone.
 pub(crate) const UNDONE: &str = "!undone";
+
+/// The part of a key that is before the element and the attempt whose failure something made up for. Before it is the step, or the element, that has another value.
+pub(crate) const MADE_UP: &str = "!made_up";
+
+/// The end of the key of the record that a plan or a block inside the run has failed. A plan or block without undo steps and always steps has no such record.
+pub(crate) const FAILED: &str = "!failed";
+
+/// The key of the record of an interrupt, which ends a run before its time.
+pub(crate) const INTERRUPT: &str = "!interrupt";
+
+/// The key of the record that an interrupt came before the work had ended: a replay has all results of the work, and must not end the work with them.
+pub(crate) const CUT: &str = "!cut";
+
+/// The key of the record of the end of the time for undo steps and always steps after an interrupt.
+pub(crate) const GRACE: &str = "!grace";
 
 /// The end of the key of the record that the wait before an attempt is over.
 pub(crate) const BEGUN: &str = "!begun";
@@ -66,8 +83,8 @@ pub(super) struct Durable {
     before: Duration,
     /// Whether only its records are looked at.
     is_viewed: bool,
-    /// `true` if the run had ended before this process took it.
-    has_ended: bool,
+    /// The end of the run, if the run had ended before this process took it. Such a run is only replayed.
+    ended: Option<End>,
     /// `true` if a record contains the answer of a gate.
     is_gated: AtomicBool,
     /// `true` after the first search for an answer of a gate.
@@ -135,7 +152,7 @@ impl Durable {
             began,
             before,
             is_viewed: false,
-            has_ended: false,
+            ended: None,
             is_gated: AtomicBool::new(false),
             looked_for_gates: AtomicBool::new(false),
             is_released: AtomicBool::new(false),
@@ -166,10 +183,10 @@ impl Durable {
         }
     }
 
-    /// The same, of which only the records are looked at, if this is so.
-    fn viewed(mut self, is_viewed: bool, has_ended: bool) -> Self {
+    /// The same, of which only the records are looked at, if this is so, or which has ended.
+    fn viewed(mut self, is_viewed: bool, ended: Option<End>) -> Self {
         self.is_viewed = is_viewed;
-        self.has_ended = has_ended;
+        self.ended = ended;
         self
     }
 
@@ -197,7 +214,12 @@ impl Durable {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.has_ended
+        self.ended.is_some()
+    }
+
+    /// Returns `true` if nothing may be written: the run is viewed, or had ended before.
+    fn is_closed(&self) -> bool {
+        self.is_viewed || self.has_ended()
     }
 
     /// Notes that the run has gates: a record contains the answer of a gate.
@@ -369,7 +391,7 @@ impl Durable {
     /// Writes how an attempt ended. If that fails, it is never ready, and the run is over.
     pub(super) fn write(self: &Arc<Self>, key: String, body: String) -> Sleep {
         // What follows from a failure of the journal has not happened.
-        if self.failure().is_some() {
+        if self.is_closed() || self.failure().is_some() {
             return Box::pin(pending());
         }
         self.state().recorded += key.len() + body.len();
@@ -383,7 +405,7 @@ impl Durable {
 
     /// Writes what was decided. It is durable before any call is made because of it.
     pub(super) fn note(&self, key: String, body: String) {
-        if self.failure().is_some() {
+        if self.is_closed() || self.failure().is_some() {
             return;
         }
         let bytes = key.len() + body.len();
@@ -396,6 +418,18 @@ impl Durable {
         drop(state);
         if let Some(root) = root {
             root.wake();
+        }
+    }
+
+    /// Writes down how something ended, unless that was written before a crash. No call waits until the record is durable, which it is before the end of the run.
+    pub(super) fn note_end(&self, key: String, body: String) {
+        if self.is_closed() || self.failure().is_some() {
+            return;
+        }
+        match self.journal.find(&self.claim, &key) {
+            Ok(None) => drop(self.journal.record(&self.claim, key, body)),
+            Ok(Some(_)) => {}
+            Err(error) => self.fail(error),
         }
     }
 
@@ -473,6 +507,11 @@ impl Durable {
         }
         if self.is_viewed {
             return false;
+        }
+        if let Some(end) = &self.ended {
+            drop(state);
+            self.fail(self.lost_end(end));
+            return true;
         }
         state.is_live = true;
         let held = std::mem::take(&mut state.held);
@@ -559,9 +598,28 @@ impl Durable {
             .map_err(|error| self.fail(error))
     }
 
-    /// The run has ended.
+    /// The run has ended. If it had ended before, nothing is written.
     pub(super) fn end(&self, end: End) -> Written {
-        self.journal.end(&self.claim, end)
+        // The failure of a journal is not the end of a run.
+        if let Some(failure) = self.failure() {
+            return Box::pin(ready(Err(JournalError::storage(failure.to_string()))));
+        }
+        match &self.ended {
+            Some(before) if before.failed != end.failed && !self.is_viewed => {
+                Box::pin(ready(Err(self.lost_end(before))))
+            }
+            Some(_) => Box::pin(ready(Ok(()))),
+            None => self.journal.end(&self.claim, end),
+        }
+    }
+
+    /// The error of a run that had ended, and whose records do not lead to that end.
+    fn lost_end(&self, end: &End) -> JournalError {
+        let failure = serde_json::from_str(&end.body).ok();
+        JournalError::Ended {
+            id: self.claim.id.to_string(),
+            failure: failure.filter(|_| end.failed),
+        }
     }
 }
 

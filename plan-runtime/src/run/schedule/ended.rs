@@ -133,6 +133,7 @@ impl<'x> Schedule<'x> {
             },
             None => StoredValue::json(Value::Null),
         };
+        self.note_made_up((step, &[]), &failed.element, failed.attempts);
         self.steps.more(step).recovered = Some(failed);
         Ok(output)
     }

@@ -127,6 +127,7 @@ impl Schedule<'_> {
             self.begin_grace();
         }
         if failed {
+            self.note_failed();
             self.begin_unwind();
         }
     }
@@ -301,7 +302,8 @@ impl Schedule<'_> {
             ending.undone.push(undone);
             // Another attempt does it again.
             let prefix = self.lasting_prefix();
-            self.run.undo(&prefix, &self.plan.steps[undone].id);
+            let path = self.run.undo(&prefix, &self.plan.steps[undone].id);
+            self.note_undone(step, path);
         }
     }
 

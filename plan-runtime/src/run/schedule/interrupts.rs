@@ -22,6 +22,8 @@ pub(super) struct Interrupts<'x> {
     is_inner: bool,
     /// What had ended the run before a crash.
     replay: Option<(Replay, Interrupt)>,
+    /// Whether that was before the work of the run had ended.
+    is_cut: bool,
     is_replayed: bool,
     /// What has happened.
     happened: OnceCell<Interrupt>,
@@ -51,6 +53,7 @@ impl<'x> Interrupts<'x> {
             cancel: RefCell::new(cancel),
             is_inner: false,
             replay: None,
+            is_cut: false,
             is_replayed: false,
             happened: OnceCell::new(),
         }
@@ -64,6 +67,17 @@ impl<'x> Interrupts<'x> {
     /// The same, where this had ended the run before a crash.
     pub(super) fn replaying(self, replay: Option<(Replay, Interrupt)>) -> Self {
         Self { replay, ..self }
+    }
+
+    /// The same, where this says whether that was before the work of the run had ended.
+    pub(super) fn cut(self, is_cut: bool) -> Self {
+        Self { is_cut, ..self }
+    }
+
+    /// Whether the work must not end yet, since something had ended the run before that.
+    #[inline]
+    pub(super) fn is_to_cut(&self) -> bool {
+        self.is_cut && self.replay.is_some()
     }
 
     /// What has ended the run.

@@ -602,6 +602,7 @@ impl<'x> Schedule<'x> {
                 } else {
                     Value::Null
                 };
+                self.note_made_up((step, &element), &element, attempts);
                 let failed = Failed {
                     element,
                     error,

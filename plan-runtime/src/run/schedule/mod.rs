@@ -371,7 +371,8 @@ impl<'x> Schedule<'x> {
                 options.cancel.take(),
             )
             .of_inner(is_inner)
-            .replaying(recording::interrupt(&run, own_prefix)),
+            .replaying(recording::interrupt(&run, own_prefix))
+            .cut(recording::is_cut(&run, own_prefix)),
             winding: None,
             ending: None,
             given: None,

@@ -7,6 +7,7 @@ use super::super::report::{Report, Status, StepReport};
 use super::super::start::MadeOutput;
 use super::{Schedule, StepState};
 use crate::error::{Cause, Failure, Interrupt, RunError, StepError, StepPath};
+use crate::journal::JournalError;
 use crate::plan::{Plan, Role, Template, number};
 use crate::resolve::{Handed, ResolveError, StoredValue, resolve};
 use serde::de::DeserializeOwned;
@@ -46,6 +47,12 @@ impl<'x> Schedule<'x> {
         let result = match (self.take_result(), self.interrupts.happened()) {
             // What was to run after the work may not have.
             (Some(Ok(_)), Some(stop @ Interrupt::Journal(_))) => {
+                Err(Cause::Interrupted(stop.clone()))
+            }
+            // Nor is the rest of the failures known.
+            (Some(Err(_)), Some(stop @ Interrupt::Journal(error)))
+                if matches!(**error, JournalError::Ended { .. }) =>
+            {
                 Err(Cause::Interrupted(stop.clone()))
             }
             (Some(Ok(output)), _) => make(MadeOutput::Json(output))

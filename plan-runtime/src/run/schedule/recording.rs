@@ -2,13 +2,15 @@
 //! `attempts.rs`, decisions in `decisions.rs`, and what is sent to the run in `messages.rs`.
 
 use super::super::context::CallContext;
-use super::super::durable::{self, Durable, Replay};
+use super::super::durable::{
+    self, CUT, Durable, FAILED, GRACE, INTERRUPT, MADE_UP, Replay, UNDONE,
+};
 use super::super::hash::StableHasher;
 use super::super::shared::SharedRun;
 use super::Schedule;
-use crate::error::Interrupt;
 #[cfg(feature = "sqlite")]
 use crate::error::{Cause, RunError};
+use crate::error::{Elements, Interrupt};
 use crate::journal::JournalError;
 use crate::plan::Plan;
 use crate::resolve::{Limit, StoredValue};
@@ -22,15 +24,17 @@ use std::task::Context;
 /// What the key of the inputs of a plan that is called ends with, if code has made them.
 const INPUTS: &str = "!inputs";
 
-/// The key of the record of an interrupt, which ends a run before its time.
-const INTERRUPT: &str = "!interrupt";
-
-/// The key of the end of the time for what comes then.
-const GRACE: &str = "!grace";
-
 /// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
 pub(super) fn interrupt(run: &SharedRun, prefix: Option<&str>) -> Option<(Replay, Interrupt)> {
     interrupt_of(run, prefix, INTERRUPT)
+}
+
+/// Whether that was before its work had ended.
+pub(super) fn is_cut(run: &SharedRun, prefix: Option<&str>) -> bool {
+    let durable = run.durable.as_ref().zip(prefix);
+    durable.is_some_and(|(durable, prefix)| {
+        matches!(durable.find(&format!("{prefix}{CUT}")), Ok(Some(_)))
+    })
 }
 
 fn interrupt_of(run: &SharedRun, prefix: Option<&str>, key: &str) -> Option<(Replay, Interrupt)> {
@@ -108,6 +112,38 @@ impl Schedule<'_> {
     pub(super) fn record_plan(&self) {
         if let (Some(durable), Some(_)) = (&self.run.durable, &self.outer) {
             durable.enter(&self.prefix, self.plan, self.secrecy.is_some());
+        }
+    }
+
+    /// Notes that this undo step has undone a step with this lasting path.
+    pub(super) fn note_undone(&self, undo: usize, path: String) {
+        let key = || self.key(undo, &[]) + UNDONE;
+        self.note_end(key, Value::from(path));
+    }
+
+    /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Sqlite::retry_failed`,
+    /// another attempt may follow.
+    pub(super) fn note_made_up(
+        &self,
+        (step, place): (usize, &[usize]),
+        element: &[usize],
+        attempt: u32,
+    ) {
+        let failed = || format!("{MADE_UP}{}@{attempt}", Elements(element));
+        self.note_end(|| self.key(step, place) + &failed(), Value::Null);
+    }
+
+    /// Notes that the plan or block has failed, unless it is the run.
+    pub(super) fn note_failed(&self) {
+        if self.outer.is_some() {
+            self.note_end(|| format!("{}{FAILED}", self.prefix), Value::Null);
+        }
+    }
+
+    /// Notes how something ended, for `Sqlite::retry_failed`.
+    fn note_end(&self, key: impl FnOnce() -> String, body: Value) {
+        if let Some(durable) = &self.run.durable {
+            durable.note_end(key(), body.to_string());
         }
     }
 
@@ -207,6 +243,9 @@ impl Schedule<'_> {
         };
         let now = durable.now();
         if !self.interrupts.is_replayed() {
+            if key == INTERRUPT && self.ending.is_none() {
+                durable.note_end(format!("{}{CUT}", self.prefix), Value::Null.to_string());
+            }
             match limit.and_then(|limit| durable::encode((now, now), Ok(&limit))) {
                 Ok(body) => durable.note(format!("{}{key}", self.prefix), body),
                 Err(error) => durable.fail(JournalError::storage(error)),

@@ -1,0 +1,415 @@
+//! Runs that ended: they are begun again, which calls nothing, or retried.
+
+use crate::durable::support::{Act, Driven, Goes, Undo, World};
+use crate::serving::support::Folder;
+use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::{Memory, Sqlite};
+use plan_runtime::run::{CallContext, OnFailure};
+use plan_runtime::{Call, Error, Result, Run, Shape, Tool, plan};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+fn gone() -> Error {
+    Error::permanent("gone")
+}
+
+/// A world with a database, in which plans are run and retried.
+struct Case {
+    world: World,
+    toolbox: Toolbox<World>,
+    db: Sqlite,
+    _folder: Folder,
+}
+
+type Outcome<O> = std::result::Result<O, String>;
+
+impl Case {
+    fn of<T: Call<World> + 'static>() -> Self {
+        let folder = Folder::new();
+        Self {
+            world: World::new(),
+            toolbox: Toolbox::new().with::<T>(),
+            db: folder.open(),
+            _folder: folder,
+        }
+    }
+
+    /// Runs a plan to its end, and begins it once more, which calls nothing. Returns what was called, sorted.
+    fn run<'w, O>(&'w self, run: impl Fn(&'w World) -> Run<'w, World, O>) -> (Outcome<O>, String) {
+        let run = || {
+            let result = smol::block_on(run(&self.world).durable(&self.db, "r"));
+            result.map_err(|error| error.to_string())
+        };
+        let result = run();
+        let called = self.world.called();
+        let again = run();
+        assert_eq!(self.world.called(), "", "{:?}", again.err());
+        assert_eq!(again.err(), result.as_ref().err().cloned());
+        let mut called: Vec<&str> = called.split(' ').collect();
+        called.sort_unstable();
+        (result, called.join(" "))
+    }
+
+    fn retry(&self) {
+        let retried = self.db.retry_failed(&self.toolbox, &self.world, "r");
+        retried.unwrap();
+    }
+
+    /// The key of a call that was undone is used by no other call.
+    fn check_keys(&self, undoable: &[&str]) {
+        let keys = self.world.keys().into_iter();
+        let keys = keys.filter(|(path, _)| undoable.contains(&&**path));
+        let keys: Vec<String> = keys.map(|(_, key)| key).collect();
+        let all: BTreeSet<&String> = keys.iter().collect();
+        assert_eq!(all.len(), keys.len(), "{keys:#?}");
+    }
+}
+
+plan! {
+    Absorbed() -> serde_json::Value {
+        #[catch]
+        step caught = {
+            step h = Act { n: 1 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            h
+        };
+        #[optional]
+        step optional = {
+            step h = Act { n: 2 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            h
+        };
+        #[fallback(0u64)]
+        step fallback = {
+            step h = Act { n: 3 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            h
+        };
+        #[catch(each)]
+        step each = for n in [4u64, 5] {
+            step h = Act { n };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            #[after(h)]
+            step q = Act { n };
+            q
+        };
+        #[at_most(2)]
+        #[collect]
+        step rounds = loop |last| {
+            step h = Act { n: 6 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            step more: bool = last.is_none();
+            h
+        } while more;
+        #[catch]
+        step failed = {
+            step h = Act { n: 7 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            #[after(h)]
+            step q = Act { n: 8 };
+            q
+        };
+        #[after(failed)]
+        step beside = Act { n: 10 };
+        #[after(caught, optional, fallback, each, rounds, beside)]
+        step p = Act { n: 9 };
+        serde_json::json!([caught, optional, fallback, each, rounds, failed, p])
+    }
+}
+
+/// A block that succeeded, and was undone later, is done again, even if its step would have made up for a failure. A failure that something made up for stays.
+#[test]
+fn only_failures_that_were_made_up_for_stay() {
+    let case = Case::of::<Absorbed>();
+    for path in ["p", "each[1].q", "failed.q"] {
+        case.world.on(path, &[Goes::Fails(gone)]);
+    }
+    let (result, _) = case.run(|world| Absorbed {}.run(world));
+    result.unwrap_err();
+    case.world.all_well();
+    case.retry();
+    let (result, called) = case.run(|world| Absorbed {}.run(world));
+    assert_eq!(
+        called,
+        "caught.h each[0].h each[0].q fallback.h optional.h p rounds[0].h rounds[1].h"
+    );
+    let found = result.unwrap();
+    let expected = serde_json::json!([{"Ok": 1}, 2, 3, 4, [6, 6], 7, 9]);
+    for place in [0, 1, 2, 4, 6] {
+        assert_eq!(found[place], expected[place]);
+    }
+    assert_eq!(found[3][0]["Ok"], 4);
+    for (failure, step) in [(&found[3][1], "each[1].q"), (&found[5], "failed.q")] {
+        assert_eq!(failure["Err"]["step"], step);
+    }
+    case.check_keys(&[
+        "caught.h",
+        "optional.h",
+        "fallback.h",
+        "rounds[0].h",
+        "rounds[1].h",
+        "each[0].h",
+    ]);
+}
+
+plan! {
+    Cut() -> u64 {
+        #[catch]
+        step z = {
+            step h = Act { n: 1 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            #[after(h)]
+            step q = Act { n: 2 };
+            q
+        };
+        step p = Act { n: 3 };
+        p + z.unwrap_or(0)
+    }
+}
+
+/// Nothing made up for a failure that came from outside the step.
+#[test]
+fn a_block_that_was_dropped_goes_on() {
+    let case = Case::of::<Cut>();
+    case.world.on("z.q", &[Goes::Hangs]);
+    let plan = || Cut {};
+    let mut run = Driven::new(plan().run(&case.world).durable(&case.db, "r"));
+    while !case.world.keys().iter().any(|(path, _)| path == "z.q") {
+        let _ = run.poll();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    drop(run);
+    case.db.cancel("r").unwrap();
+    let (result, _) = case.run(|world| plan().run(world));
+    assert_eq!(
+        result.unwrap_err(),
+        "plan `cut` was cancelled; undone: `z.h`"
+    );
+    case.world.all_well();
+    case.retry();
+    let (result, called) = case.run(|world| plan().run(world));
+    assert_eq!((result, &*called), (Ok(5), "z.h z.q"));
+    case.check_keys(&["z.h"]);
+}
+
+plan! {
+    Rounds() -> u64 {
+        #[at_most(3)]
+        step rounds = loop |last| {
+            step first: bool = last.is_none();
+            step n: u64 = last.unwrap_or(0) + 1;
+            step h = if first { Act { n } } else { Act { n: n + 10 } };
+            #[undo(h)]
+            step hb = if first { Undo { n: h } };
+            step more: bool = n < 3 && h < 13;
+            h
+        } while more;
+        #[after(rounds)]
+        step p = Act { n: 9 };
+        p + rounds
+    }
+}
+
+/// A round depends on the rounds before it.
+#[test]
+fn the_rounds_after_a_redone_round_are_redone() {
+    let case = Case::of::<Rounds>();
+    case.world.on("p", &[Goes::Fails(gone)]);
+    let (result, called) = case.run(|world| Rounds {}.run(world));
+    assert!(result.is_err());
+    assert_eq!(called, "p rounds[0].h rounds[0].hb rounds[1].h rounds[2].h");
+    case.world.all_well();
+    case.retry();
+    let (result, called) = case.run(|world| Rounds {}.run(world));
+    assert_eq!(
+        (result, &*called),
+        (Ok(32), "p rounds[0].h rounds[1].h rounds[2].h")
+    );
+    case.check_keys(&["rounds[0].h"]);
+}
+
+plan! {
+    Both() -> u64 {
+        step z = {
+            step h = Act { n: 1 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            #[after(h)]
+            step q = Act { n: 2 };
+            q
+        };
+        #[retry(2, backoff = "0s")]
+        step y = {
+            step h = Act { n: 1 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            #[after(h)]
+            step q = Act { n: 2 };
+            q
+        };
+        step x = Act { n: 4 };
+        z + y + x
+    }
+}
+
+fn busy() -> Error {
+    Error::msg("busy")
+}
+
+/// What a run was configured with has no effect on keys.
+#[test]
+fn keys_are_new_whatever_the_run_was_configured_with() {
+    for on_failure in [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel] {
+        for concurrency in [1, 2, 64] {
+            let case = Case::of::<Both>();
+            let run = |world| {
+                let run = Both {}.run(world);
+                run.on_failure(on_failure).concurrency(concurrency)
+            };
+            for path in ["z.q", "y.q", "x"] {
+                case.world.on(path, &[Goes::Fails(busy)]);
+            }
+            for _ in 0..3 {
+                assert!(case.run(run).0.is_err());
+                case.retry();
+            }
+            case.world.all_well();
+            assert_eq!(case.run(run).0, Ok(8));
+            case.check_keys(&["z.h", "y.h"]);
+        }
+    }
+}
+
+plan! {
+    Saga() -> u64 {
+        step h = Act { n: 1 };
+        #[undo(h)]
+        step hb = Undo { n: h };
+        #[after(h)]
+        step q = Act { n: 2 };
+        q
+    }
+}
+
+/// Runs a plan inside its call, and waits after the plan failed.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct Patient {}
+
+impl Call<World> for Patient {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        let result = Saga {}.run(world).inside(&context).await;
+        world.call(&context).await?;
+        Ok(result?)
+    }
+}
+
+plan! {
+    Dropped() -> u64 {
+        step c = Patient {};
+        step p = Act { n: 5 };
+        c + p
+    }
+}
+
+/// A dropped call has no record, but steps inside the call were undone.
+#[test]
+fn a_dropped_call_keeps_what_was_undone_in_it() {
+    let case = Case::of::<Dropped>();
+    let run = |world| Dropped {}.run(world).on_failure(OnFailure::Cancel);
+    for _ in 0..3 {
+        let path = case.world.keys();
+        let path = path
+            .iter()
+            .map(|(path, _)| path)
+            .find(|path| path.ends_with("h"));
+        assert!(path.is_none_or(|path| path == "c.h"), "{path:?}");
+        case.world.on("c.q", &[Goes::Fails(gone)]);
+        for path in ["c", "p"] {
+            case.world.on(path, &[Goes::Hangs]);
+        }
+        let first = case.world.keys().len();
+        let mut driven = Driven::new(run(&case.world).durable(&case.db, "r"));
+        while !case.world.keys()[first..]
+            .iter()
+            .any(|(path, _)| path == "c")
+        {
+            let _ = driven.poll();
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        drop(driven);
+        case.world.on("p", &[Goes::Fails(gone)]);
+        let (result, _) = case.run(run);
+        assert!(result.is_err());
+        case.world.all_well();
+        case.retry();
+    }
+    let (result, called) = case.run(run);
+    assert_eq!((result, &*called), (Ok(7), "c c.h c.q p"));
+    case.check_keys(&["c.h", "c.hb"]);
+}
+
+plan! {
+    AtOnce() -> u64 {
+        step a = { step h = Act { n: 1 }; h };
+        step b = Act { n: 2 };
+        #[undo(b)]
+        step bb = Undo { n: b };
+        a + b
+    }
+}
+
+/// The failure came before the other step began. A replay cannot tell, and calls nothing in any case.
+#[test]
+fn a_failed_run_calls_nothing_when_it_is_begun_again() {
+    let (world, journal) = (World::new(), Memory::new());
+    world.on("a.h", &[Goes::Fails(gone)]);
+    let run = || smol::block_on(AtOnce {}.run(&world).durable(&journal, "r")).unwrap_err();
+    let first = run().to_string();
+    assert_eq!(world.called(), "a.h");
+    for _ in 0..2 {
+        world.all_well();
+        let again = run();
+        assert_eq!(world.called(), "");
+        assert!(again.to_string().contains(&first), "{again}");
+    }
+}
+
+plan! {
+    Locked() -> u64 {
+        step a = {
+            step h = Act { n: 1 };
+            #[always]
+            step told = Act { n: 2 };
+            h
+        };
+        #[after(a)]
+        step p = Act { n: 3 };
+        #[always]
+        step closed = Act { n: 4 };
+        a + p
+    }
+}
+
+/// The always steps of a block run again if something in the block does.
+#[test]
+fn a_block_that_stays_as_it_is_has_ended() {
+    let case = Case::of::<Locked>();
+    case.world.on("p", &[Goes::Fails(gone)]);
+    assert!(case.run(|world| Locked {}.run(world)).0.is_err());
+    case.world.all_well();
+    case.retry();
+    let (result, called) = case.run(|world| Locked {}.run(world));
+    assert_eq!((result, &*called), (Ok(4), "closed p"));
+}
