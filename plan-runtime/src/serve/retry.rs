@@ -74,6 +74,11 @@ impl Sqlite {
         }
         records.read_plans().map_err(journaled)?;
         records.plan("", submitted.plan());
+        if records.is_older {
+            return Err(unfit(
+                "was undone by an older version, whose records do not tell enough for a retry: begin a new run",
+            ));
+        }
         let undone = records.undone().map_err(journaled)?;
         let gone = records.gone.into_iter().collect();
         self.retry(&claimed.claim, gone, Some((UNDONE.to_owned(), undone)))
@@ -106,6 +111,8 @@ struct Records {
     /// The counts of undone steps before the run was retried.
     before: Option<String>,
     gone: BTreeSet<String>,
+    /// `true` if an older version has undone a step without a record of the step's path.
+    is_older: bool,
 }
 
 /// The records of the attempts of an element, by the number of the attempt. Each has the rest of its key, and whether it is a failure.
@@ -211,6 +218,14 @@ impl Records {
         of_step.collect()
     }
 
+    /// Returns `true` if a step is a call that has succeeded.
+    fn has_succeeded(&self, prefix: &str, step: &Step) -> bool {
+        let mut records = self.of_step(prefix, step).into_iter();
+        let is_output = |rest: &str| attempt_of(rest).is_some_and(|(_, rest)| rest.is_empty());
+        matches!(step.body, Body::Action(_))
+            && records.any(|(_, rest, failed)| is_output(&rest) && !failed)
+    }
+
     fn drop_step(&mut self, prefix: &str, step: &Step) {
         let gone = self.of_step(prefix, step);
         self.gone.extend(gone.into_iter().map(|(key, ..)| key));
@@ -220,12 +235,13 @@ impl Records {
     fn plan(&mut self, prefix: &str, plan: &Plan) -> bool {
         let mut redone = vec![false; plan.steps.len()];
         for step in &plan.steps {
-            let record = || format!("{prefix}{}{UNDONE}", Segment(&step.id));
-            if let Role::Undo(undone) = step.role
-                && self.all.contains_key(&record())
-            {
-                redone[undone] = true;
-            }
+            let Role::Undo(undone) = step.role else {
+                continue;
+            };
+            redone[undone] = self
+                .all
+                .contains_key(&format!("{prefix}{}{UNDONE}", Segment(&step.id)));
+            self.is_older |= !redone[undone] && self.has_succeeded(prefix, step);
         }
         // What a block or a plan gives is another one, if something in it is done again.
         let mut changes = redone.clone();

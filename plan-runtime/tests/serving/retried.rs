@@ -18,7 +18,7 @@ struct Case {
     world: World,
     toolbox: Toolbox<World>,
     db: Sqlite,
-    _folder: Folder,
+    folder: Folder,
 }
 
 type Outcome<O> = std::result::Result<O, String>;
@@ -30,7 +30,7 @@ impl Case {
             world: World::new(),
             toolbox: Toolbox::new().with::<T>(),
             db: folder.open(),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -412,4 +412,22 @@ fn a_block_that_stays_as_it_is_has_ended() {
     case.retry();
     let (result, called) = case.run(|world| Locked {}.run(world));
     assert_eq!((result, &*called), (Ok(4), "closed p"));
+}
+
+/// A version without records of undone steps may have undone a step, which must not count as done.
+#[test]
+fn a_run_that_an_older_version_has_undone_is_refused() {
+    let case = Case::of::<Absorbed>();
+    case.world.on("p", &[Goes::Fails(gone)]);
+    case.run(|world| Absorbed {}.run(world)).0.unwrap_err();
+    let database = rusqlite::Connection::open(case.folder.path()).unwrap();
+    let notes = "DELETE FROM records WHERE key LIKE '%_!undone'";
+    assert!(database.execute(notes, []).unwrap() > 0);
+    drop(database);
+    let refused = case.db.retry_failed(&case.toolbox, &case.world, "r");
+    let refused = refused.unwrap_err().to_string();
+    assert!(
+        refused.ends_with("whose records do not tell enough for a retry: begin a new run"),
+        "{refused}"
+    );
 }

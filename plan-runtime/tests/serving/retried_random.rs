@@ -352,6 +352,12 @@ async fn live<'x, 'p>(
     }
 }
 
+/// The names in an error. After a crash, a plan inside a call has a name of its own in the text.
+fn names(error: &str) -> BTreeSet<&str> {
+    let quoted = error.split('`').skip(1).step_by(2);
+    quoted.flat_map(|path| path.split('.')).collect()
+}
+
 fn check(
     plan: &Plan,
     plans: &[Executable<'_>],
@@ -394,7 +400,8 @@ fn check(
             (Ok(output), again) => assert_eq!(again.unwrap(), *output),
             (Err(error), again) => {
                 let again = again.unwrap_err();
-                assert_eq!(db.error(&id).unwrap().as_ref(), Some(error), "{}", text());
+                let recorded = db.error(&id).unwrap().unwrap_or_default();
+                assert_eq!(names(&recorded), names(error), "{}", text());
                 lost += u32::from(again.journal().is_some());
             }
         }
