@@ -109,7 +109,8 @@ impl Core<'_> {
         let hot = &mut self.hot[slot.index()];
         hot.set(status);
         let (is_work, is_always) = (hot.is_work(), hot.is_always());
-        if self.settings.tells {
+        // The driver already knows of a plain call that has succeeded.
+        if self.settings.tells && !(hot.is_plain() && status == StepStatus::Completed) {
             let settled = Command::Settled(scope, slot, status);
             self.desk.out.push_back(settled);
         }

@@ -85,12 +85,15 @@ struct Slot {
 
 /// A tool whose call knows where it is.
 #[derive(Serialize, Deserialize)]
-struct Knowing {}
+struct Knowing {
+    read: Vec<Value>,
+}
 
 /// A tool whose call does not.
 #[derive(Serialize, Deserialize)]
 struct Plain {
     key: String,
+    read: Vec<Value>,
 }
 
 /// A plan.

@@ -112,6 +112,13 @@ impl Node {
 
     fn step(&self, place: usize, shift: usize, calls: &mut Calls) -> Step {
         let id = self.id(calls.depth, place);
+        // A call reads all that its step waits for. An undo step reads the undone step, and an always step the first step.
+        let reads: Vec<usize> = match self.role {
+            Role::Undo(undone) => vec![undone],
+            Role::Always => vec![0],
+            _ => self.after.clone(),
+        };
+        calls.reads = reads.into_iter().map(|it| it + shift).collect();
         let body = calls.body(&self.work, &id);
         let after: Vec<usize> = self.after.iter().map(|it| it + shift).collect();
         let mut policy = Policy::DEFAULT
@@ -146,6 +153,7 @@ pub(crate) fn plans(steps: &[Node]) -> Vec<Plan> {
         plans: Vec::new(),
         depth: 0,
         path: (!knows).then(String::new),
+        reads: Vec::new(),
     };
     let plan = calls.plan(steps, 0);
     calls.plans.push(plan);
@@ -159,6 +167,8 @@ struct Calls {
     depth: usize,
     /// The path of the scope. `None` if the scope has several runs at a time, or if its calls have a context.
     path: Option<String>,
+    /// The steps whose values the calls of a step read.
+    reads: Vec<usize>,
 }
 
 impl Calls {
@@ -188,13 +198,18 @@ impl Calls {
         let part = format!("{id}.");
         match work {
             // Where its path is known beforehand, it is a call without a context.
-            Work::Call => match &self.path {
-                Some(path) => {
-                    let key = Template::object([("key", string(&format!("{path}{id}")))]);
-                    Action::call("plain", key).into()
+            Work::Call => {
+                let reads = self.reads.iter();
+                let reads = reads.map(|step| of(Source::Step(*step), vec![], "step"));
+                let read = ("read", list(reads.collect()));
+                match &self.path {
+                    Some(path) => {
+                        let key = ("key", string(&format!("{path}{id}")));
+                        Action::call("plain", Template::object([key, read])).into()
+                    }
+                    None => Action::call("knowing", Template::object([read])).into(),
                 }
-                None => Action::call("knowing", Template::object::<&str>([])).into(),
-            },
+            }
             Work::Await => Await::new("Value").into(),
             Work::If(holds, work) => {
                 let holds = Condition::Holds(Template::Bool(*holds));
