@@ -6,6 +6,7 @@ mod blocks_bounded;
 mod blocks_undone;
 mod branches;
 mod cancelling;
+mod driven;
 mod endings;
 mod errors;
 mod failing;

@@ -73,7 +73,7 @@ where
     ///
     /// # Panics
     ///
-    /// If the run has started.
+    /// If the run has started, or has an option that the machine does not know.
     #[doc(hidden)]
     pub fn driven(self) -> Drive<'a, O> {
         self.driven_by(None)
@@ -83,7 +83,7 @@ where
     ///
     /// # Panics
     ///
-    /// If the run has started.
+    /// If the run has started, or has an option that the machine does not know.
     #[doc(hidden)]
     pub fn driven_with(self, find: FindPlan<'a>) -> Drive<'a, O> {
         self.driven_by(Some(find))
@@ -99,6 +99,9 @@ where
         let Stage::New(executable, inputs, mut options) = stage else {
             panic!("a run that has started cannot be driven")
         };
+        if let Some(option) = unknown_option(&options) {
+            panic!("a driven run has no `{option}`: remove the call of `Run::{option}`");
+        }
         options.hands_over = starter.hands_over();
         let mut host = Starting {
             app,
@@ -111,6 +114,23 @@ where
             Ok(output.expect("a run that succeeds has made its output"))
         }))
     }
+}
+
+/// Returns the name of an option that the machine does not know.
+fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
+    let unknown = [
+        ("gate", options.gate.is_some()),
+        ("only", options.only.is_some()),
+        ("throttle", !options.throttles.is_empty()),
+        (
+            "durable",
+            options.target.is_some() || options.durable.is_some(),
+        ),
+        ("observe", !options.observers.is_empty()),
+        ("on_engine", options.engine.is_some()),
+    ];
+    let found = unknown.into_iter().find(|(_, is_set)| *is_set);
+    found.map(|(name, _)| name)
 }
 
 /// Finds the plan that a call is.
