@@ -13,8 +13,6 @@ pub enum BadNodes {
     Circle(u32),
     /// The step of this label names a step that it cannot wait for: undo steps follow the order of the steps that they undo, and only always steps wait for always steps.
     BadOrder(u32),
-    /// The value of a scope reads the step at this place of the scope, which is no step of its work.
-    NoOutput(usize),
     /// The undo step of this label undoes a step that another undo step undoes.
     TwoUndos(u32),
     /// The step of this label has a loop for each element of a list. A block around the loop makes the loop a step of its own.
@@ -39,10 +37,6 @@ impl fmt::Display for BadNodes {
             Self::BadOrder(label) => write!(
                 f,
                 "step {label} cannot wait for a step that it names: remove the name"
-            ),
-            Self::NoOutput(place) => write!(
-                f,
-                "the value of a scope reads step {place} of the scope, which is no step of its work"
             ),
             Self::TwoUndos(label) => write!(
                 f,

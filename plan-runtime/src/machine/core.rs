@@ -7,7 +7,6 @@ use super::loss::Cutoff;
 use super::ready::ReadySet;
 use super::state::ScopeRun;
 use super::tables::Tables;
-use super::values::FreedList;
 use super::word::Hot;
 use std::collections::VecDeque;
 
@@ -65,7 +64,8 @@ pub(super) struct Core<'p> {
     pub(super) scopes: Table<ScopeId, ScopeRun>,
     pub(super) todo: VecDeque<Todo>,
     pub(super) desk: Desk<'p>,
-    pub(super) freed: FreedList,
+    /// Scopes that are over for good. The driver may forget these.
+    pub(super) freed: Vec<ScopeId>,
     /// `true` if the driver has nothing to do for steps that are not plain.
     pub(super) is_quiet: bool,
     // A run of plain steps does not look at the rest.

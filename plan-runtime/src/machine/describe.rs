@@ -18,11 +18,9 @@ pub struct Node {
     pub amounts: Amounts,
     /// The time limits and waits of the step.
     pub timing: Timing,
-    /// The steps of the same scope that must end before the step, as places in the scope. The step reads their outputs. Work waits for work, and an always step for always
-    /// steps. All work comes before undo steps and always steps. The outputs that undo steps read are kept as long as the undo steps may run.
+    /// The steps of the same scope that must end before the step, as places in the scope. Work waits for work, and an always step for always steps. All work comes before undo
+    /// steps and always steps.
     pub after: Vec<usize>,
-    /// The steps in `after` whose outputs the step does not read.
-    pub unread: Vec<usize>,
 }
 
 /// The work of a step.
@@ -57,8 +55,6 @@ pub struct NodeBlock {
     pub has_inputs: bool,
     /// `true` if the driver makes the value of the scope after the work. A value that cannot be made fails the scope.
     pub has_output: bool,
-    /// The steps of the work whose outputs the value of the scope reads, or the condition of the loop whose round the scope is. `None` stands for all steps of the work.
-    pub read: Option<Vec<usize>>,
 }
 
 /// The phase of a step in its scope.
@@ -147,7 +143,6 @@ impl Node {
                 instead: false,
             },
             after,
-            unread: Vec::new(),
         }
     }
 
@@ -168,7 +163,6 @@ impl NodeBlock {
             steps,
             has_inputs: false,
             has_output: false,
-            read: None,
         }
     }
 }

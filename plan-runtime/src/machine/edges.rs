@@ -1,21 +1,13 @@
 //! The edges between the steps of a scope, which a description gives.
 
 use super::bad::BadNodes;
-use super::describe::{Duty, Node, NodeBlock};
+use super::describe::{Duty, NodeBlock};
 
 /// The edges between the steps of a scope, as places in the scope.
 pub(super) struct Edges {
     /// The steps that a step waits for, and the steps that wait for it.
     pub(super) needs: Lists,
     pub(super) readers: Lists,
-    /// The steps whose outputs a step reads. Undo steps have none here.
-    pub(super) reads: Lists,
-    /// The number of readers of an output. All undo steps count as one, and so does the value of the scope.
-    pub(super) read_by: Vec<u32>,
-    /// The steps whose outputs undo steps read.
-    pub(super) kept: Vec<usize>,
-    /// The steps whose outputs are read after the work.
-    pub(super) output: Vec<usize>,
 }
 
 /// A list for each step, one after the other.
@@ -68,10 +60,9 @@ impl Lists {
 impl Edges {
     pub(super) fn of(scope: &NodeBlock) -> Result<Self, BadNodes> {
         let nodes = &scope.steps;
-        let (mut needs, mut reads) = (Lists::default(), Lists::default());
-        let mut kept = Vec::new();
+        let mut needs = Lists::default();
         for node in nodes {
-            let (mut own, mut read) = (Vec::new(), Vec::new());
+            let mut own = Vec::new();
             for &need in &node.after {
                 let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
                 match (before.duty, node.duty) {
@@ -80,39 +71,17 @@ impl Edges {
                     (Duty::Work, Duty::Undo(_) | Duty::Always) => {}
                     _ => return Err(BadNodes::BadOrder(node.label)),
                 }
-                if !node.unread.contains(&need) {
-                    read.push(need);
-                }
-            }
-            if node.unread.iter().any(|it| !node.after.contains(it)) {
-                return Err(BadNodes::NoStep(node.label));
-            }
-            if let Duty::Undo(_) = node.duty {
-                kept.append(&mut read);
             }
             needs.push(own);
-            reads.push(read);
         }
         let edges = Self {
             readers: needs.reversed(),
             needs,
-            read_by: vec![0; nodes.len()],
-            reads,
-            kept: once(kept),
-            output: output(nodes, scope.read.as_deref())?,
         };
         match edges.in_circle(nodes.len()) {
             Some(place) => Err(BadNodes::Circle(nodes[place].label)),
-            None => Ok(edges.counted()),
+            None => Ok(edges),
         }
-    }
-
-    fn counted(mut self) -> Self {
-        let lasting = self.kept.iter().chain(&self.output);
-        for read in self.reads.all.iter().chain(lasting) {
-            self.read_by[*read] += 1;
-        }
-        self
     }
 
     /// A step that waits for itself, if there is one.
@@ -135,18 +104,6 @@ impl Edges {
             place = needs.into_iter().find(|it| waits[*it] > 0).unwrap_or(place);
         }
         Some(place)
-    }
-}
-
-/// The steps whose outputs are read after the work.
-fn output(nodes: &[Node], read: Option<&[usize]>) -> Result<Vec<usize>, BadNodes> {
-    let is_work = |place: &usize| nodes.get(*place).is_some_and(|it| it.duty == Duty::Work);
-    let Some(read) = read else {
-        return Ok((0..nodes.len()).filter(is_work).collect());
-    };
-    match read.iter().find(|place| !is_work(place)) {
-        Some(place) => Err(BadNodes::NoOutput(*place)),
-        None => Ok(once(read.to_vec())),
     }
 }
 

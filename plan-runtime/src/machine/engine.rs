@@ -11,7 +11,6 @@ use super::ready::ReadySet;
 use super::rows::{COLD_CALLS, CallKind, CallRow};
 use super::state::{Doing, WHOLE};
 use super::tables::{StepBody, Tables};
-use super::values::FreedList;
 use super::view::MachineView;
 use super::word::StepStatus;
 use std::collections::VecDeque;
@@ -56,7 +55,7 @@ impl<'p> Machine<'p> {
             scopes: Table::default(),
             todo: VecDeque::new(),
             desk: Desk::new(tables, &capacity),
-            freed: FreedList::new(),
+            freed: Vec::new(),
             released: Vec::new(),
             free,
             settings: Settings {
@@ -115,10 +114,7 @@ impl<'p> Machine<'p> {
         hot.complete();
         core.desk.calling -= 1;
         scope.open -= 1;
-        let end = core.tables.end(scope.step(StepSlot(slot)));
-        core.freed.slots.end(hot, StepSlot(slot), end.read_by);
-        core.freed.slots.read(&mut core.hot, scope, end.reads);
-        for reader in end.readers {
+        for reader in core.tables.readers(scope.step(StepSlot(slot))) {
             let slot = scope.slot(*reader);
             let hot = &mut core.hot[slot.index()];
             hot.waiting -= 1;
@@ -161,9 +157,6 @@ impl<'p> Machine<'p> {
     pub fn next(&mut self, may_start: bool) -> Option<Command> {
         let core = &mut self.core;
         if core.is_quiet {
-            if let Some(freed) = core.freed.slots.pop(&mut core.hot) {
-                return Some(Command::Free(freed));
-            }
             if may_start
                 && core.desk.calling < self.bound
                 && let Some(slot) = core.ready.pop()
@@ -229,9 +222,8 @@ impl<'p> Machine<'p> {
             }
         }
         let core = &mut self.core;
-        let freed = core.freed.slots.pop(&mut core.hot);
-        if let Some(freed) = freed.or_else(|| core.freed.pop_scope()) {
-            return Some(Command::Free(freed));
+        if let Some(scope) = core.freed.pop() {
+            return Some(Command::Free(scope));
         }
         core.is_quiet = core.desk.starts.is_empty();
         if may_start && self.core.desk.calling < self.bound {
@@ -410,7 +402,7 @@ impl<'p> Machine<'p> {
             let core = &mut self.core;
             let Some(todo) = core.todo.pop_front() else {
                 let is_quiet = core.desk.out.is_empty() && core.desk.starts.is_empty();
-                core.is_quiet = is_quiet && core.freed.has_told();
+                core.is_quiet = is_quiet && core.freed.is_empty();
                 return;
             };
             match todo {

@@ -76,21 +76,12 @@ pub enum Command {
     Sleep(CallId, Pause, StepPlace),
     /// Drop a call, a wait or a timer. The driver hands over no event of the call after this command. The call may have ended in the meantime.
     Drop(CallId),
-    /// Drop values that nothing reads any more. At the end of a run, the driver drops all that is left.
-    Free(Freed),
+    /// Drop the values of a scope that is over for good. At the end of a run, the driver drops all that is left.
+    Free(ScopeId),
     /// A step has ended. Only a machine that tells the ends of steps has this command, and not for plain steps that succeed or are dropped.
     Settled(ScopeId, StepSlot, StepStatus),
     /// The run is over.
     Done,
-}
-
-/// The owner of values that nothing reads any more. Each comes once: a slot after its step has started and ended, and a scope after its slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Freed {
-    /// The output of a step, with the values that the driver keeps for the step.
-    Output(StepSlot),
-    /// The inputs of a scope.
-    Scope(ScopeId),
 }
 
 /// The place of a call in a run.

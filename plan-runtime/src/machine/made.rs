@@ -40,33 +40,10 @@ impl Core<'_> {
             transient,
             ..Fault::new(Lookup(self).trail_of(scope), Reason::Error(error))
         };
-        self.close_output(scope);
         let it = &mut self.scopes[scope];
         it.has_failed = true;
         it.left.add(Loss::of(fault));
         self.begin_undo(scope);
-    }
-
-    /// Nothing reads outputs for the value of a scope or for the condition of its loop any more.
-    pub(super) fn close_output(&mut self, scope: ScopeId) {
-        let tables = self.tables;
-        let it = &mut self.scopes[scope];
-        if !std::mem::replace(&mut it.is_read, true) {
-            let steps = tables.output(it.row);
-            self.freed.slots.give_up(&mut self.hot, it, steps);
-        }
-    }
-
-    /// The work of a scope and its value are over. The condition of a loop is still to come after its round.
-    pub(super) fn output_over(&mut self, scope: ScopeId) {
-        let owner = self.scopes[scope].owner;
-        let is_round = owner.is_some_and(|Owner { run, attempt }| {
-            let tried = &self.desk.runs.rows[run].tries[attempt as usize];
-            self.tables.is_loop(tried.body)
-        });
-        if !is_round {
-            self.close_output(scope);
-        }
     }
 
     /// The driver has made the value that replaces a failure, or has failed to.

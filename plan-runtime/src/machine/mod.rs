@@ -1,6 +1,6 @@
 //! The core of a run: which step is next. Events go in, and commands come out.
 //!
-//! A [`Machine`] knows no values, no futures and no time. A driver tells the machine what has happened, and does what the machine wants. The machine does the same
+//! A [`Machine`] knows no values, no futures and no time. A driver tells the machine what has happened, and does what the machine wants. The machine tells the driver when a scope is over for good, and the driver counts the readers of each output. The machine does the same
 //! whenever the same things happen in the same order, so a list of events is a run, and a beginning of the list is a crash.
 //!
 //! | file | contents |
@@ -13,15 +13,13 @@
 //! | `scope.rs` | scopes: work, undo steps, always steps |
 //! | `runs.rs` | steps that are not plain: branches, lists, rounds |
 //! | `tries.rs` | attempts: time limits, failures, undo |
-//! | `values.rs` | the readers of outputs |
 //! | `full.rs` | the end of a run that needs more than it may have, or whose time is over |
 //! | `made.rs` | values that a driver makes |
 //! | `desk.rs` | calls, waits, timers and questions that a driver has |
 //! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for reports |
 //! | `parts.rs` | the parts of steps that calls and questions are about, for drivers |
 //!
-//! A step is plain if it is a call with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and two commands: one starts the
-//! step, and one drops an output.
+//! A step is plain if it is a call with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
 //!
 //! ```
 //! # use plan_runtime::machine::{NodeBlock, Command, CallEnd, Event, Machine, Node, Reaction, Tables};
@@ -62,7 +60,6 @@ mod scope;
 mod state;
 mod tables;
 mod tries;
-mod values;
 mod view;
 mod word;
 
@@ -71,9 +68,7 @@ pub use self::capacity::Capacity;
 pub use self::core::Reaction;
 pub use describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
 pub use engine::Machine;
-pub use event::{
-    Ask, AskReply, CallEnd, CallError, Command, Event, Freed, Inquiry, Pause, StepPlace,
-};
+pub use event::{Ask, AskReply, CallEnd, CallError, Command, Event, Inquiry, Pause, StepPlace};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason, Trail, TrailPart};
 pub use parts::Part;

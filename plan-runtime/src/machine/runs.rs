@@ -234,12 +234,10 @@ impl Core<'_> {
     /// The condition of a loop has read the outputs of a round, or will not.
     fn round_over(&mut self, run: RunId, attempt: u32) {
         let tried = &self.desk.runs.rows[run].tries[attempt as usize];
-        if let Doing::Scope(scope) = tried.doing {
-            let is_kept = tried.fate == Fate::Kept;
-            self.close_output(scope);
-            if !is_kept {
-                self.release(scope);
-            }
+        if let Doing::Scope(scope) = tried.doing
+            && tried.fate != Fate::Kept
+        {
+            self.release(scope);
         }
     }
 

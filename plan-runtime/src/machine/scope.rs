@@ -127,14 +127,6 @@ impl Core<'_> {
             }
             it.losses.insert(step, loss);
         }
-        let end = tables.end(step);
-        let readers = if status.has_output() {
-            end.read_by - it.gone.get(&step).copied().unwrap_or(0)
-        } else {
-            0
-        };
-        self.freed.slots.end(hot, slot, readers);
-        self.freed.slots.give_up(&mut self.hot, it, end.reads);
         if !is_work && !is_always {
             let cold = tables.cold_of(row, step);
             let undone = cold.and_then(|cold| tables.colds[cold].undoes);
@@ -167,7 +159,6 @@ impl Core<'_> {
 
     fn work_failed(&mut self, scope: ScopeId, by: StepId) {
         let tables = self.tables;
-        self.close_output(scope);
         let it = &mut self.scopes[scope];
         it.has_failed = true;
         // The first failed step in the plan blocks a step that needs several failed steps.
@@ -178,10 +169,6 @@ impl Core<'_> {
                 match hot.status() {
                     StepStatus::Waiting => {
                         hot.set(StepStatus::Blocked);
-                        if !it.is_stopping {
-                            let reads = tables.end(reader).reads;
-                            self.freed.slots.give_up(&mut self.hot, it, reads);
-                        }
                         if self.settings.tells {
                             let (slot, status) = (it.slot(reader), StepStatus::Blocked);
                             let settled = Command::Settled(scope, slot, status);
@@ -215,11 +202,6 @@ impl Core<'_> {
             if self.ready.remove(slot) {
                 it.open -= 1;
             }
-            let hot = self.hot[slot.index()];
-            if hot.status() == StepStatus::Waiting && hot.is_work() {
-                let reads = tables.end(step).reads;
-                self.freed.slots.give_up(&mut self.hot, it, reads);
-            }
         }
         for number in 0..self.scopes[scope].runs.len() {
             if let Some(run) = self.scopes[scope].runs[number] {
@@ -241,10 +223,6 @@ impl Core<'_> {
             if hot.is_plain() {
                 hot.set(StepStatus::Cancelled);
                 let it = &mut self.scopes[scope];
-                self.freed.slots.end(hot, slot, 0);
-                self.freed
-                    .slots
-                    .give_up(&mut self.hot, it, tables.end(step).reads);
                 it.open -= 1;
                 self.desk.calling -= 1;
                 self.desk.out.push_back(Command::Drop(CallId(slot.0)));
@@ -272,7 +250,6 @@ impl Core<'_> {
         }
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
-            self.close_output(scope);
             self.stop_work(scope);
             self.drop_work(scope, cutoff);
         }
@@ -363,7 +340,6 @@ impl Core<'_> {
 
     pub(super) fn begin_always(&mut self, scope: ScopeId) {
         let tables = self.tables;
-        self.output_over(scope);
         let it = &mut self.scopes[scope];
         it.phase = Phase::Always;
         let row = &tables.rows[it.row];
@@ -397,18 +373,10 @@ impl Core<'_> {
 
     /// Frees the values of a scope that is over for good, and of the scopes in it. Its row is free as soon as the driver has taken all commands.
     pub(super) fn release(&mut self, scope: ScopeId) {
-        let tables = self.tables;
         let (mut open, mut next) = (Vec::new(), Some(scope));
         while let Some(scope) = next {
-            self.freed.push_scope(scope);
+            self.freed.push(scope);
             let it = &self.scopes[scope];
-            for step in tables.kept(it.row) {
-                let slot = it.slot(*step);
-                let hot = &mut self.hot[slot.index()];
-                if hot.status().has_output() {
-                    self.freed.slots.end(hot, slot, 0);
-                }
-            }
             for run in it.runs.iter().flatten() {
                 let tries = self.desk.runs.rows[*run].tries.iter();
                 open.extend(tries.filter_map(|tried| match (&tried.doing, tried.fate) {

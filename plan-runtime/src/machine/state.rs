@@ -36,8 +36,6 @@ pub(super) struct ScopeRun {
     pub(super) phase: Phase,
     /// `true` if no further step of the work starts.
     pub(super) is_stopping: bool,
-    /// `true` if nothing reads outputs for the value of the scope or for the condition of its loop any more.
-    pub(super) is_read: bool,
     pub(super) has_failed: bool,
     /// `true` if the scope has succeeded, and is undone because the scope around it fails.
     pub(super) is_undone: bool,
@@ -53,8 +51,6 @@ pub(super) struct ScopeRun {
     pub(super) losses: BTreeMap<StepId, Loss>,
     /// Steps that do not run, with the first failed step that they need.
     pub(super) blocked: BTreeMap<StepId, StepId>,
-    /// Readers that have ended before the steps whose outputs they read.
-    pub(super) gone: BTreeMap<StepId, u32>,
     /// While the scope is undone, the number of dependents of each step that are not undone.
     pub(super) not_undone: Vec<u32>,
     /// The results of undo steps in inner scopes that no failure of a step holds.
@@ -69,7 +65,6 @@ impl ScopeRun {
             row,
             phase: Phase::Work,
             is_stopping: false,
-            is_read: false,
             has_failed: false,
             is_undone: false,
             cutoff: None,
@@ -80,7 +75,6 @@ impl ScopeRun {
             runs: Vec::new(),
             losses: BTreeMap::new(),
             blocked: BTreeMap::new(),
-            gone: BTreeMap::new(),
             not_undone: Vec::new(),
             left: Loss::default(),
         }

@@ -11,20 +11,9 @@ use std::ops::Range;
 /// The edges of a step, as indices of tables of edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct StepRow {
-    /// The first of the dependents, and the first of the steps whose outputs the step reads. The edges of the next step follow.
+    /// The first of the dependents, and the first of the dependencies. The edges of the next step follow.
     readers: u32,
-    reads: u32,
     needs: u32,
-    /// The number of steps that read the output of the step. All undo steps count as one, and so does the value of the scope.
-    read_by: u32,
-}
-
-/// The edges of a step that matter at its end.
-#[derive(Default)]
-pub(super) struct StepEnd<'t> {
-    pub(super) readers: &'t [StepId],
-    pub(super) reads: &'t [StepId],
-    pub(super) read_by: u32,
 }
 
 /// The description of a step that is not plain.
@@ -63,9 +52,6 @@ pub(super) struct ScopeRow {
     pub(super) colds: Range<u32>,
     roots: Range<u32>,
     undos: Range<u32>,
-    /// The rows of `lasting`: first the steps whose outputs undo steps read, then those whose outputs are read after the work.
-    kept: Range<u32>,
-    output: Range<u32>,
     /// `true` if a step in the scope may have to be undone after the scope has succeeded.
     pub(super) can_undo: bool,
     pub(super) has_inputs: bool,
@@ -85,10 +71,8 @@ pub struct Tables {
     labels: Table<StepId, u32>,
     /// The initial state of each step.
     pub(super) hot: Vec<Hot>,
-    /// The dependents of each step, and then the steps whose outputs the step reads. Undo steps have none of the latter.
-    edges: Vec<StepId>,
+    readers: Vec<StepId>,
     needs: Vec<StepId>,
-    lasting: Vec<StepId>,
     pub(super) rows: Table<RowId, ScopeRow>,
     pub(super) colds: Table<ColdId, Cold>,
     /// The step of each row of `colds`: in order within a scope.
@@ -157,36 +141,9 @@ impl Tables {
     #[inline]
     pub fn readers(&self, step: StepId) -> &[StepId] {
         match &self.steps[step.index()..] {
-            [it, ..] => &self.edges[it.readers as usize..it.reads as usize],
-            [] => &[],
+            [it, next, ..] => &self.readers[it.readers as usize..next.readers as usize],
+            _ => &[],
         }
-    }
-
-    /// The edges of a step that matter at its end.
-    #[inline]
-    pub(super) fn end(&self, step: StepId) -> StepEnd<'_> {
-        let [it, next, ..] = &self.steps[step.index()..] else {
-            return StepEnd::default();
-        };
-        let edges = &self.edges[it.readers as usize..next.readers as usize];
-        let (readers, reads) = edges.split_at((it.reads - it.readers) as usize);
-        StepEnd {
-            readers,
-            reads,
-            read_by: it.read_by,
-        }
-    }
-
-    /// The steps of a scope whose outputs undo steps read.
-    pub(super) fn kept(&self, row: RowId) -> &[StepId] {
-        let Range { start, end } = self.rows[row].kept;
-        &self.lasting[start as usize..end as usize]
-    }
-
-    /// The steps of a scope whose outputs are read after the work.
-    pub(super) fn output(&self, row: RowId) -> &[StepId] {
-        let Range { start, end } = self.rows[row].output;
-        &self.lasting[start as usize..end as usize]
     }
 
     #[inline]
@@ -292,16 +249,12 @@ impl<'d> TablesBuilder<'d> {
         let edges = Edges::of(scope)?;
         let tables = &mut self.tables;
         for (place, node) in nodes.iter().enumerate() {
-            let [needs, readers, reads] =
-                [&edges.needs, &edges.readers, &edges.reads].map(|it| it.of(place));
+            let [needs, readers] = [&edges.needs, &edges.readers].map(|it| it.of(place));
             tables.steps.push(StepRow {
-                readers: number(tables.edges.len())?,
-                reads: number(tables.edges.len() + readers.len())?,
+                readers: number(tables.readers.len())?,
                 needs: number(tables.needs.len())?,
-                read_by: edges.read_by[place],
             });
-            let steps = readers.iter().chain(reads).map(|it| step(*it));
-            tables.edges.extend(steps);
+            tables.readers.extend(readers.iter().map(|it| step(*it)));
             tables.needs.extend(needs.iter().map(|it| step(*it)));
             tables.labels.rows.push(node.label);
             tables.hot.push(Hot::new(needs.len() as u32, node));
@@ -313,14 +266,6 @@ impl<'d> TablesBuilder<'d> {
             of.work += u32::from(node.duty == Duty::Work);
         }
         of.roots.end = number(self.tables.roots.len())?;
-        let mut lasting = |places: &[usize]| {
-            let from = number(self.tables.lasting.len())?;
-            let steps = places.iter().map(|it| step(*it));
-            self.tables.lasting.extend(steps);
-            Ok(from..number(self.tables.lasting.len())?)
-        };
-        of.kept = lasting(&edges.kept)?;
-        of.output = lasting(&edges.output)?;
         of.undos = self.undos(first, nodes)?;
         of.can_undo = !of.undos.is_empty();
         let colds = number(self.tables.colds.rows.len())?;
@@ -431,10 +376,8 @@ impl<'d> TablesBuilder<'d> {
     fn finish(mut self) -> Tables {
         let tables = &mut self.tables;
         tables.steps.push(StepRow {
-            readers: tables.edges.len() as u32,
-            reads: tables.edges.len() as u32,
+            readers: tables.readers.len() as u32,
             needs: tables.needs.len() as u32,
-            read_by: 0,
         });
         // Inner scopes come last, except for plans, which may call each other in circles.
         let mut is_new = true;

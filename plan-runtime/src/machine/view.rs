@@ -61,17 +61,6 @@ impl<'p> MachineView<'_, 'p> {
         self.lookup.0.desk.asks.get(ask).is_some()
     }
 
-    /// Returns the number of readers of a step's output that have not ended. While one reader is left and runs, that reader is the last.
-    #[inline]
-    pub fn readers_left(self, slot: StepSlot) -> u32 {
-        let hot = self.lookup.0.hot[slot.index()];
-        if hot.status().has_output() {
-            hot.waiting
-        } else {
-            0
-        }
-    }
-
     /// Returns the failed step that a blocked step needs.
     pub fn blocked_by(self, scope: ScopeId, step: StepId) -> Option<StepId> {
         self.lookup.0.scopes[scope].blocked.get(&step).copied()

@@ -49,7 +49,7 @@ pub(super) const SCOPES: u32 = 1 << 24;
 /// The hot state of a step: a cache line has eight of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hot {
-    /// The number of steps that the step waits for. If the step has an output: the number of its readers that have not ended.
+    /// The number of steps that the step waits for.
     pub(super) waiting: u32,
     /// The number of the scope in the upper three bytes. The status and the kind of the step in the lowest byte.
     word: u32,

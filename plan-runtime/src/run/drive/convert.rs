@@ -110,7 +110,6 @@ impl Converting<'_, '_> {
             steps: nodes.collect(),
             has_inputs: is_inner,
             has_output: true,
-            read: None,
         }
     }
 
@@ -135,7 +134,6 @@ impl Converting<'_, '_> {
                     needs.map(|need| *need as usize).collect()
                 }
             },
-            unread: Vec::new(),
         }
     }
 

@@ -139,8 +139,6 @@ impl<'x, 'p> Driver<'x, 'p> {
                 self.has_begun = true;
                 self.start(call, place, host);
             }
-            // The values count their readers.
-            Command::Free(_) => {}
             command => self.execute_cold(command, host),
         }
     }
@@ -150,7 +148,8 @@ impl<'x, 'p> Driver<'x, 'p> {
     fn execute_cold(&mut self, command: Command, host: &mut dyn Host<'x>) {
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
         match command {
-            Command::Start(..) | Command::Free(_) => {}
+            Command::Start(..) => {}
+            Command::Free(scope) => self.values.close(scope),
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(ask, question) => {
                 let reply = self.answer(ask, question, host);

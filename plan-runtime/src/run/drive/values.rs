@@ -72,7 +72,7 @@ impl<'x> Values<'x> {
         }
     }
 
-    /// Puts the values of a scope in the place of those of an ended scope.
+    /// Takes the values of a scope that begins.
     pub(super) fn open(&mut self, scope: ScopeId, it: ScopeValues<'x>) {
         let (first, count) = (it.first, it.plan.steps.len());
         let end = first + count;
@@ -80,19 +80,24 @@ impl<'x> Values<'x> {
             self.outputs.resize_with(end, || None);
             self.readers.resize(end, 0);
         }
-        for slot in first..end {
-            if let Some(output) = self.outputs[slot].take() {
-                self.held.remove(output.bytes());
-            }
-            if !self.steps.is_empty() {
-                self.steps.remove(&slot);
-            }
-        }
         self.readers[first..end].copy_from_slice(&it.graph.readers);
         if self.scopes.len() <= scope.index() {
             self.scopes.resize_with(scope.index() + 1, || None);
         }
         self.scopes[scope.index()] = Some(it);
+    }
+
+    /// Drops the values of a scope that is over for good.
+    pub(super) fn close(&mut self, scope: ScopeId) {
+        let Some(it) = self.scopes[scope.index()].take() else {
+            return;
+        };
+        for slot in it.first..it.first + it.plan.steps.len() {
+            if let Some(output) = self.outputs[slot].take() {
+                self.held.remove(output.bytes());
+            }
+            self.steps.remove(&slot);
+        }
     }
 
     #[inline]

@@ -8,7 +8,6 @@
 //! | `driver.rs` | a driver for the parts of the machine that the model does not have |
 //! | `chaos.rs` | random plans with every attribute, and random events |
 //! | `limits.rs` | runs that need more than they may have |
-//! | `values.rs` | the readers of values |
 //! | `times.rs` | attempts, time limits, pauses and bounds |
 //! | `rows.rs` | questions, permits and rows of tables |
 
@@ -20,4 +19,3 @@ mod limits;
 mod random;
 mod rows;
 mod times;
-mod values;
