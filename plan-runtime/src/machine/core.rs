@@ -24,7 +24,7 @@ pub enum Reaction {
 /// Work that follows from an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Todo {
-    /// Start a step that is not plain.
+    /// A step may start that is not plain, or is in an inner scope.
     Start(StepSlot),
     /// The phase of a scope may have ended.
     Scope(ScopeId),

@@ -18,8 +18,8 @@ pub(super) struct Desk<'p> {
     pub(super) runs: Runs,
     pub(super) calls: CallTable,
     pub(super) asks: Asks,
-    /// Calls of steps that are not plain, which may start.
-    pub(super) starts: VecDeque<CallId>,
+    /// `true` if there is a permit for a call or a scope that begins now.
+    pub(super) has_permit: bool,
     pub(super) out: VecDeque<Command>,
     pub(super) starts_left: StartsLeft,
     /// Elements and rounds that the run may still have.
@@ -36,7 +36,7 @@ impl<'p> Desk<'p> {
             runs: Runs::default(),
             calls: CallTable::new(capacity.calls),
             asks: Asks::default(),
-            starts: VecDeque::new(),
+            has_permit: false,
             out: VecDeque::new(),
             starts_left: StartsLeft::new(capacity),
             elements_left: capacity.elements,
@@ -207,15 +207,20 @@ impl<'p> Desk<'p> {
         let tried = &mut it.tries[attempt as usize];
         tried.fate = Fate::Over;
         let call = match tried.doing {
-            // The row of a call that has not started serves until the call is taken out of the line.
-            Doing::Call {
-                has_started: false, ..
-            } => return,
-            Doing::Call { call, .. } => {
+            Doing::Call(call) => {
                 self.calling -= 1;
+                it.active -= 1;
                 call
             }
-            Doing::Await(call) | Doing::Backoff(call, _) => call,
+            Doing::Await(call) => {
+                it.active -= 1;
+                call
+            }
+            Doing::Backoff(call, _) => call,
+            Doing::Ready(_) => {
+                it.again.remove(&(tried.job, attempt));
+                return;
+            }
             Doing::Scope(_) | Doing::Every | Doing::Nothing => return,
         };
         self.calls.close(call);

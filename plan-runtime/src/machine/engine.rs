@@ -5,12 +5,13 @@ use super::core::{Core, Over, Reaction, Settings, Todo};
 use super::desk::Desk;
 use super::event::{AskReply, CallEnd, CallError, Command, Event, StepPlace};
 use super::ids::{CallId, RowId, ScopeId, StepSlot, Table};
+use super::line::First;
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Fault, Loss, Reason};
 use super::ready::ReadySet;
 use super::rows::{COLD_CALLS, CallKind, CallRow};
 use super::state::{Doing, WHOLE};
-use super::tables::{StepBody, Tables};
+use super::tables::Tables;
 use super::view::MachineView;
 use super::word::StepStatus;
 use std::collections::VecDeque;
@@ -120,7 +121,7 @@ impl<'p> Machine<'p> {
             hot.waiting -= 1;
             if hot.waiting == 0 {
                 scope.open += 1;
-                if hot.is_plain() {
+                if hot.is_plain_in_root() {
                     core.ready.insert(slot);
                 } else {
                     core.todo.push_back(Todo::Start(slot));
@@ -206,86 +207,53 @@ impl<'p> Machine<'p> {
     #[cold]
     #[inline(never)]
     fn next_cold(&mut self, may_start: bool) -> Option<Command> {
-        while let Some(command) = self.core.desk.out.pop_front() {
+        loop {
+            if let Some(command) = self.next_out() {
+                return Some(command);
+            }
             let core = &mut self.core;
-            // A later event may have made the command pointless.
-            let matters = match command {
-                Command::Evaluate(ask, _) => core.desk.asks.get(ask).is_some(),
-                Command::Await(call, _) | Command::Sleep(call, ..) => core.desk.calls.tell(call),
-                Command::Drop(call) => core.desk.calls.is_known(call),
-                Command::Start(..) | Command::Settled(..) | Command::Free(_) | Command::Done => {
-                    true
+            if let Some(scope) = core.freed.pop() {
+                return Some(Command::Free(scope));
+            }
+            if !may_start || core.desk.calling >= self.bound {
+                return self.next_done();
+            }
+            match core.next_in_line() {
+                Some(First::Step(slot)) if core.hot[slot.index()].is_plain() => {
+                    return self.start_plain(slot);
                 }
+                Some(first) => {
+                    core.desk.has_permit = true;
+                    core.begin(first);
+                    core.desk.has_permit = false;
+                    self.work_off();
+                }
+                None => {
+                    core.is_quiet = core.scopes[ScopeId::ROOT].line.is_empty();
+                    return match core.ready.pop() {
+                        Some(slot) => self.start_plain(slot),
+                        None => self.next_done(),
+                    };
+                }
+            }
+        }
+    }
+
+    /// The next command that is not pointless because of a later event.
+    fn next_out(&mut self) -> Option<Command> {
+        let desk = &mut self.core.desk;
+        while let Some(command) = desk.out.pop_front() {
+            let matters = match command {
+                Command::Evaluate(ask, _) => desk.asks.get(ask).is_some(),
+                Command::Start(call, _) | Command::Await(call, _) | Command::Sleep(call, ..) => {
+                    desk.calls.tell(call)
+                }
+                Command::Drop(call) => desk.calls.is_known(call),
+                Command::Settled(..) | Command::Free(_) | Command::Done => true,
             };
             if matters {
                 return Some(command);
             }
-        }
-        let core = &mut self.core;
-        if let Some(scope) = core.freed.pop() {
-            return Some(Command::Free(scope));
-        }
-        core.is_quiet = core.desk.starts.is_empty();
-        if may_start && self.core.desk.calling < self.bound {
-            let call = self.next_call();
-            if call.is_some() {
-                return call;
-            }
-            // The call needs more than the run may have.
-            if self.core.desk.full.is_some() {
-                self.work_off();
-                return self.next(may_start);
-            }
-            if let Some(slot) = self.core.ready.pop() {
-                return self.start_plain(slot);
-            }
-        }
-        self.next_done()
-    }
-
-    /// The next call of a step that is not plain, unless a plain step comes before.
-    fn next_call(&mut self) -> Option<Command> {
-        while let Some(&call) = self.core.desk.starts.front() {
-            let core = &mut self.core;
-            let row = core.desk.calls.get(call);
-            let tried = row.and_then(|row| {
-                let run = &mut core.desk.runs.rows[row.run];
-                let (slot, step) = (run.slot, run.step);
-                let runs = run.runs(row.attempt);
-                let tried = run.tries.get_mut(row.attempt as usize)?;
-                let has_started = false;
-                let is_it = runs && tried.doing == Doing::Call { call, has_started };
-                is_it.then_some((row, tried, slot, step))
-            });
-            let Some((row, tried, slot, step)) = tried else {
-                core.desk.starts.pop_front();
-                core.desk.calls.close(call);
-                continue;
-            };
-            if core.ready.peek().is_some_and(|plain| plain < slot) {
-                return None;
-            }
-            let (attempt, body) = (tried.number, tried.body);
-            core.desk.limit_try(row.run, row.attempt);
-            if matches!(core.tables.bodies[body], StepBody::Call | StepBody::Open(_))
-                && let Err(full) = core.desk.starts_left.count(attempt)
-            {
-                core.desk.overflow(row.run, Some(row.attempt), full);
-            }
-            if core.desk.full.is_some() {
-                return None;
-            }
-            let tried = &mut core.desk.runs.rows[row.run].tries[row.attempt as usize];
-            let has_started = true;
-            tried.doing = Doing::Call { call, has_started };
-            core.desk.starts.pop_front();
-            core.desk.calling += 1;
-            let place = StepPlace {
-                step,
-                slot,
-                attempt,
-            };
-            return Some(Command::Start(call, place));
         }
         None
     }
@@ -355,14 +323,12 @@ impl<'p> Machine<'p> {
         let row = core.desk.calls.get(call)?;
         let it = &mut core.desk.runs.rows[row.run];
         let tried = it.tries.get_mut(row.attempt as usize)?;
-        let has_started = true;
         match tried.doing {
-            Doing::Call { .. } if tried.doing == Doing::Call { call, has_started } => {
-                core.desk.calling -= 1;
-            }
-            Doing::Await(wait) if wait == call => {}
+            Doing::Call(own) if own == call => core.desk.calling -= 1,
+            Doing::Await(own) if own == call => {}
             _ => return None,
         }
+        it.active -= 1;
         debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
         tried.doing = Doing::Nothing;
         core.desk.calls.close(call);
@@ -401,12 +367,12 @@ impl<'p> Machine<'p> {
             self.end_full();
             let core = &mut self.core;
             let Some(todo) = core.todo.pop_front() else {
-                let is_quiet = core.desk.out.is_empty() && core.desk.starts.is_empty();
-                core.is_quiet = is_quiet && core.freed.is_empty();
+                let has_line = !core.scopes[ScopeId::ROOT].line.is_empty();
+                core.is_quiet = core.desk.out.is_empty() && core.freed.is_empty() && !has_line;
                 return;
             };
             match todo {
-                Todo::Start(slot) => core.start_run(slot),
+                Todo::Start(slot) => core.make_ready(slot),
                 Todo::Scope(scope) => core.settle_scope(scope),
                 Todo::Over(scope) => core.scope_over(scope),
                 Todo::Run(run) => core.settle_run(run),

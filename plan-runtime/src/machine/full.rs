@@ -159,7 +159,9 @@ impl Machine<'_> {
         for step in tables.rows[row].steps() {
             let slot = self.core.scopes[scope].slot(step);
             let hot = &mut self.core.hot[slot.index()];
-            if !self.core.ready.remove(slot) && hot.is_running() {
+            if hot.is_plain_in_root() && hot.is_ready() {
+                self.core.ready.remove(slot);
+            } else if hot.is_running() {
                 hot.set(StepStatus::Cancelled);
                 if hot.is_plain() {
                     self.core.desk.calling -= 1;

@@ -1,7 +1,7 @@
 //! The core of a run: which step is next. Events go in, and commands come out.
 //!
-//! A [`Machine`] knows no values, no futures and no time. A driver tells the machine what has happened, and does what the machine wants. The machine tells the driver when a scope is over for good, and the driver counts the readers of each output. The machine does the same
-//! whenever the same things happen in the same order, so a list of events is a run, and a beginning of the list is a crash.
+//! A [`Machine`] knows no values, no futures and no time. A driver tells the machine what has happened, and does what the machine wants. The machine tells the driver
+//! when a scope is over for good, and the driver counts the readers of each output. The machine does the same whenever the same things happen in the same order, so a list of events is a run, and a beginning of the list is a crash.
 //!
 //! | file | contents |
 //! |---|---|
@@ -10,6 +10,7 @@
 //! | `ids.rs`, `event.rs`, `loss.rs` | ids, events and commands, failures |
 //! | `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
 //! | `engine.rs` | the short way of plain steps, and the next command |
+//! | `line.rs` | the order in which steps, attempts and elements start |
 //! | `scope.rs` | scopes: work, undo steps, always steps |
 //! | `runs.rs` | steps that are not plain: branches, lists, rounds |
 //! | `tries.rs` | attempts: time limits, failures, undo |
@@ -48,6 +49,7 @@ mod engine;
 mod event;
 mod full;
 mod ids;
+mod line;
 mod lookup;
 mod loss;
 mod made;

@@ -4,13 +4,14 @@ use super::core::{Core, Todo};
 use super::describe::{Amounts, Recovery};
 use super::event::{Ask, AskReply, CallError};
 use super::ids::{BodyId, Id, RunId, StepSlot};
+use super::line::First;
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Loss, Reason};
 use super::rows::{AskList, OpenAsk};
 use super::state::{Doing, Fate, RunFlags, StepRun, Try, WHOLE};
 use super::tables::StepBody;
 use super::word::StepStatus;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 impl Core<'_> {
     /// Starts a step that is not plain.
@@ -24,9 +25,8 @@ impl Core<'_> {
             return;
         }
         // The step was ready, and then its scope failed.
-        if hot.is_work() && it.stops_work() {
-            it.open -= 1;
-            return self.todo.push_back(Todo::Scope(scope));
+        if hot.is_work() && it.is_stopping {
+            return;
         }
         let Some(cold) = tables.cold_of(it.row, step) else {
             return;
@@ -43,15 +43,19 @@ impl Core<'_> {
             free_try: None,
             elements: Vec::new(),
             queue: VecDeque::new(),
+            jobs: 0,
+            again: BTreeSet::new(),
+            lined_up: None,
             running: 0,
             asking: 0,
+            active: 0,
             asks: AskList::default(),
             outstanding: 1,
             failed: None,
             absorbed: Vec::new(),
             left: Loss::default(),
             deadline: None,
-            undo_from: u32::MAX,
+            kept: Vec::new(),
             is: RunFlags::default(),
         };
         let run = match self.desk.runs.free.pop() {
@@ -86,6 +90,21 @@ impl Core<'_> {
         }
     }
 
+    /// Starts the first in line, for which there is a permit.
+    pub(super) fn begin(&mut self, first: First) {
+        let run = match first {
+            First::Step(slot) => return self.start_run(slot),
+            First::Run(run) => run,
+        };
+        self.todo.push_back(Todo::Run(run));
+        let it = &mut self.desk.runs.rows[run];
+        if let Some((_, attempt)) = it.again.pop_first() {
+            self.begin_ready(run, attempt);
+        } else if let Some((body, element)) = it.queue.pop_front() {
+            self.enter(run, body, element);
+        }
+    }
+
     /// Does a body, up to the next call, scope or question.
     fn enter(&mut self, run: RunId, body: BodyId, element: u32) {
         let mut element = element;
@@ -106,7 +125,7 @@ impl Core<'_> {
             | StepBody::Await
             | StepBody::Scope(_) => {}
         }
-        self.begin_try(run, Try::new(body, element, 1));
+        self.begin_job(run, Try::new(body, element, 1));
     }
 
     /// Takes an answer, unless it does not matter any more.
@@ -264,6 +283,7 @@ impl Core<'_> {
         let it = &mut self.desk.runs.rows[run];
         let tried = &mut it.tries[attempt as usize];
         let (body, mut element, every) = (tried.body, tried.element, tried.every.take());
+        let job = tried.job;
         // If no round can be undone, only the last round has rows.
         if keeps {
             let before = it.elements[element as usize - 1];
@@ -273,8 +293,9 @@ impl Core<'_> {
             it.free_try(attempt);
         }
         let mut next = Try::new(body, element, 1);
+        next.job = job;
         let Some(timer) = every else {
-            return self.begin_try(run, next);
+            return self.begin_try(run, next, None);
         };
         next.doing = Doing::Every;
         next.every = Some(timer);
@@ -293,18 +314,7 @@ impl Core<'_> {
             it.is.cut = true;
             it.queue.clear();
         }
-        loop {
-            let it = &mut self.desk.runs.rows[run];
-            // The elements of a list in a list come before the next element of the outer list.
-            let may_start = it.failed.is_none() && !it.is.cut && it.asking == 0;
-            if !may_start || it.running >= it.amounts.at_once.max(1) {
-                break;
-            }
-            let Some((body, element)) = it.queue.pop_front() else {
-                break;
-            };
-            self.enter(run, body, element);
-        }
+        self.line_up_run(run);
         let it = &mut self.desk.runs.rows[run];
         if it.running + it.asking > 0 || !it.queue.is_empty() {
             return;
@@ -337,6 +347,7 @@ impl Core<'_> {
                     kept.push(scope);
                 }
             }
+            it.kept.clear();
             kept.into_iter().for_each(|scope| self.release(scope));
         }
         self.finish_step(scope, slot, status, None);
@@ -393,11 +404,11 @@ impl Core<'_> {
                 continue;
             }
             match &mut it.tries[attempt as usize].doing {
-                Doing::Await(_) | Doing::Every => {
+                Doing::Await(_) | Doing::Every | Doing::Ready(None) => {
                     it.is.cut = true;
                     self.desk.end_try(run, attempt);
                 }
-                Doing::Backoff(_, loss) => {
+                Doing::Backoff(_, loss) | Doing::Ready(Some(loss)) => {
                     let loss = std::mem::take(&mut **loss);
                     let element = it.tries[attempt as usize].element;
                     self.desk.end_try(run, attempt);

@@ -37,6 +37,8 @@ impl Core<'_> {
             let next = Some(ScopeId(old.open)).filter(|next| *next != scope);
             let mut it = ScopeRun::new(row, of.first, old.slot(StepId(of.first)), owner);
             it.runs = std::mem::take(&mut old.runs);
+            it.line = std::mem::take(&mut old.line);
+            it.line.clear();
             self.free[row] = next;
             let base = it.slot(StepId(of.first)).index();
             let hot = &mut self.hot[base..base + start.len()];
@@ -52,7 +54,9 @@ impl Core<'_> {
                 return Err(Full::Slots);
             }
             self.hot.extend(start.iter().map(|it| it.within(scope)));
-            self.ready.grow(self.hot.len());
+            if owner.is_none() {
+                self.ready.grow(self.hot.len());
+            }
             let it = ScopeRun::new(row, of.first, StepSlot(base as u32), owner);
             (scope, it)
         };
@@ -86,14 +90,6 @@ impl Core<'_> {
         for step in roots {
             let slot = self.scopes[scope].slot(*step);
             self.make_ready(slot);
-        }
-    }
-
-    fn make_ready(&mut self, slot: StepSlot) {
-        if self.hot[slot.index()].is_plain() {
-            self.ready.insert(slot);
-        } else {
-            self.todo.push_back(Todo::Start(slot));
         }
     }
 
@@ -199,8 +195,12 @@ impl Core<'_> {
         }
         for step in tables.rows[it.row].steps() {
             let slot = it.slot(step);
-            if self.ready.remove(slot) {
+            let hot = self.hot[slot.index()];
+            if hot.is_work() && hot.is_ready() {
                 it.open -= 1;
+                if hot.is_plain_in_root() {
+                    self.ready.remove(slot);
+                }
             }
         }
         for number in 0..self.scopes[scope].runs.len() {
@@ -313,7 +313,7 @@ impl Core<'_> {
             && self.hot[it.slot(step).index()].status() == StepStatus::Completed
         {
             let slot = it.slot(undo);
-            return self.start_run(slot);
+            return self.make_ready(slot);
         }
         self.undo_inside(scope, step);
     }

@@ -2,9 +2,10 @@
 
 use super::describe::Amounts;
 use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
+use super::line::LinePlace;
 use super::loss::{Cutoff, Loss, Reason};
 use super::rows::AskList;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -48,6 +49,8 @@ pub(super) struct ScopeRun {
     pub(super) asks: AskList,
     /// The runs of the steps that are not plain, in the order of `Tables::colds`.
     pub(super) runs: Vec<Option<RunId>>,
+    /// The places of steps that may start, and of runs and inner scopes with something that may start.
+    pub(super) line: BTreeSet<LinePlace>,
     pub(super) losses: BTreeMap<StepId, Loss>,
     /// Steps that do not run, with the first failed step that they need.
     pub(super) blocked: BTreeMap<StepId, StepId>,
@@ -73,6 +76,7 @@ impl ScopeRun {
             plans: 0,
             asks: AskList::default(),
             runs: Vec::new(),
+            line: BTreeSet::new(),
             losses: BTreeMap::new(),
             blocked: BTreeMap::new(),
             not_undone: Vec::new(),
@@ -121,9 +125,17 @@ pub(super) struct StepRun {
     pub(super) elements: Vec<ElementRow>,
     /// Bodies of elements that have not started.
     pub(super) queue: VecDeque<(BodyId, u32)>,
+    /// The calls, scopes and waits so far, each with all its attempts. All rounds of a loop are one.
+    pub(super) jobs: u32,
+    /// The jobs with an attempt that may start, and the attempts.
+    pub(super) again: BTreeSet<(u32, u32)>,
+    /// The first job of the run that has a place in the line of the scope.
+    pub(super) lined_up: Option<u32>,
     /// Attempts that run or wait for their start, and questions that are open.
     pub(super) running: u32,
     pub(super) asking: u32,
+    /// Attempts that run.
+    pub(super) active: u32,
     pub(super) asks: AskList,
     /// Elements that have no value yet.
     pub(super) outstanding: u32,
@@ -133,8 +145,8 @@ pub(super) struct StepRun {
     pub(super) left: Loss,
     /// The timer of a loop with a time limit.
     pub(super) deadline: Option<CallId>,
-    /// All tries from this one on are undone, or have nothing to undo.
-    pub(super) undo_from: u32,
+    /// Tries that have succeeded and may have to be undone, in the order of time.
+    pub(super) kept: Vec<u32>,
     pub(super) is: RunFlags,
 }
 
@@ -158,6 +170,7 @@ pub(super) struct Try {
     pub(super) body: BodyId,
     pub(super) element: u32,
     pub(super) number: u32,
+    pub(super) job: u32,
     pub(super) doing: Doing,
     pub(super) fate: Fate,
     /// The time limit that the attempt has reached.
@@ -170,11 +183,9 @@ pub(super) struct Try {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// A call that a driver has, or has not.
-    Call {
-        call: CallId,
-        has_started: bool,
-    },
+    /// The wait for a permit. If the attempt is a further attempt, after this failure of the one before.
+    Ready(Option<Box<Loss>>),
+    Call(CallId),
     Await(CallId),
     Scope(ScopeId),
     /// The wait before the attempt, after this failure of the one before.

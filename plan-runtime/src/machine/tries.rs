@@ -16,6 +16,7 @@ impl Try {
             body,
             element,
             number,
+            job: 0,
             doing: Doing::Nothing,
             fate: Fate::Runs,
             late: None,
@@ -27,15 +28,60 @@ impl Try {
 }
 
 impl Core<'_> {
-    /// Begins an attempt.
-    pub(super) fn begin_try(&mut self, run: RunId, tried: Try) {
+    /// Begins the first attempt of a job.
+    pub(super) fn begin_job(&mut self, run: RunId, mut tried: Try) {
+        let it = &mut self.desk.runs.rows[run];
+        tried.job = it.jobs;
+        it.jobs += 1;
+        self.begin_try(run, tried, None);
+    }
+
+    /// Begins an attempt, as soon as there is a permit. A further attempt comes after a failure.
+    pub(super) fn begin_try(&mut self, run: RunId, tried: Try, failed: Option<Box<Loss>>) {
         let it = &mut self.desk.runs.rows[run];
         it.running += 1;
+        let is_wait = self.tables.bodies[tried.body] == StepBody::Await;
         let attempt = it.add_try(tried);
         if let Some(timer) = it.tries[attempt as usize].deadline {
             self.desk.calls.move_to(timer, attempt);
         }
-        self.run_try(run, attempt);
+        if is_wait || std::mem::take(&mut self.desk.has_permit) {
+            self.run_try(run, attempt);
+        } else {
+            self.wait_for_permit(run, attempt, failed);
+        }
+    }
+
+    fn wait_for_permit(&mut self, run: RunId, attempt: u32, failed: Option<Box<Loss>>) {
+        let it = &mut self.desk.runs.rows[run];
+        let tried = &mut it.tries[attempt as usize];
+        tried.doing = Doing::Ready(failed);
+        it.again.insert((tried.job, attempt));
+        self.line_up_run(run);
+    }
+
+    /// Begins an attempt that has waited for a permit, unless a time limit has passed.
+    pub(super) fn begin_ready(&mut self, run: RunId, attempt: u32) {
+        let it = &mut self.desk.runs.rows[run];
+        let tried = &mut it.tries[attempt as usize];
+        let Some(reason) = tried.late.take() else {
+            return self.run_try(run, attempt);
+        };
+        let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
+            Doing::Ready(failed) => failed,
+            _ => None,
+        };
+        let (element, number, body) = (tried.element, tried.number, tried.body);
+        self.desk.end_try(run, attempt);
+        let loss = match failed {
+            Some(loss) => *loss,
+            None => Loss::of(Lookup(self).fault(run, element, number, reason)),
+        };
+        if self.tables.is_loop(body) {
+            self.fail_run(run, element, loss);
+        } else {
+            self.fail(run, element, loss);
+        }
     }
 
     fn run_try(&mut self, run: RunId, attempt: u32) {
@@ -53,11 +99,14 @@ impl Core<'_> {
                 let Some(call) = self.desk.open(run, Some(attempt), CallKind::Call) else {
                     return;
                 };
-                self.desk.starts.push_back(call);
-                Doing::Call {
-                    call,
-                    has_started: false,
+                if self.tables.bodies[body] != StepBody::Value
+                    && let Err(full) = self.desk.starts_left.count(number)
+                {
+                    return self.desk.overflow(run, Some(attempt), full);
                 }
+                self.desk.calling += 1;
+                self.desk.out.push_back(Command::Start(call, place));
+                Doing::Call(call)
             }
             StepBody::Await => {
                 let Some(call) = self.desk.open(run, Some(attempt), CallKind::Await) else {
@@ -81,11 +130,10 @@ impl Core<'_> {
             }
             StepBody::If(..) | StepBody::For(_) => Doing::Nothing,
         };
-        let has_begun = !matches!(doing, Doing::Call { .. });
-        self.desk.runs.rows[run].tries[attempt as usize].doing = doing;
-        if has_begun {
-            self.desk.limit_try(run, attempt);
-        }
+        let it = &mut self.desk.runs.rows[run];
+        it.tries[attempt as usize].doing = doing;
+        it.active += 1;
+        self.desk.limit_try(run, attempt);
     }
 
     /// A call is a plan.
@@ -113,11 +161,8 @@ impl Core<'_> {
         let tried = self.desk.runs.rows[row.run]
             .tries
             .get(row.attempt as usize)?;
-        let has_started = true;
         match self.tables.bodies[tried.body] {
-            StepBody::Open(body) if tried.doing == Doing::Call { call, has_started } => {
-                Some((row, body))
-            }
+            StepBody::Open(body) if tried.doing == Doing::Call(call) => Some((row, body)),
             _ => None,
         }
     }
@@ -130,12 +175,19 @@ impl Core<'_> {
         self.todo.push_back(Todo::Run(run));
         let tried = &mut it.tries[attempt as usize];
         let (element, number, late) = (tried.element, tried.number, tried.late.take());
-        let is_scope = matches!(tried.doing, Doing::Scope(_));
-        let is_kept = result.is_ok() && is_scope && tables.can_undo(tried.body);
+        let inside = match tried.doing {
+            Doing::Scope(scope) => Some(scope),
+            _ => None,
+        };
+        let is_kept = result.is_ok() && inside.is_some() && tables.can_undo(tried.body);
         let is_loop = tables.is_loop(tried.body);
         tried.fate = if is_kept { Fate::Kept } else { Fate::Over };
+        it.active -= u32::from(inside.is_some());
+        if is_kept {
+            it.kept.push(attempt);
+        }
         // A round lasts until its loop has the value of the condition.
-        if let Doing::Scope(scope) = tried.doing
+        if let Some(scope) = inside
             && !is_kept
             && !(is_loop && result.is_ok())
         {
@@ -187,6 +239,7 @@ impl Core<'_> {
         let it = &mut self.desk.runs.rows[run];
         let tried = &mut it.tries[attempt as usize];
         let (body, element, number) = (tried.body, tried.element, tried.number);
+        let job = tried.job;
         let may_retry = loss.is_transient()
             && number < it.amounts.attempts
             && !it.is.cut
@@ -210,8 +263,9 @@ impl Core<'_> {
         }
         let mut next = Try::new(body, element, number + 1);
         next.deadline = deadline;
+        next.job = job;
         if !tables.colds[it.cold].timing.backoff {
-            return self.begin_try(run, next);
+            return self.begin_try(run, next, Some(Box::new(loss)));
         }
         it.running += 1;
         let attempt = it.add_try(next);
@@ -254,13 +308,18 @@ impl Core<'_> {
         self.drop_asks(run);
         for attempt in self.desk.runs.rows[run].in_order() {
             let it = &mut self.desk.runs.rows[run];
-            if it.runs(attempt)
-                && let Doing::Backoff(_, loss) = &mut it.tries[attempt as usize].doing
-            {
-                let loss = std::mem::take(&mut **loss);
-                let element = it.tries[attempt as usize].element;
-                it.note(element, loss);
-                self.desk.end_try(run, attempt);
+            if !it.runs(attempt) {
+                continue;
+            }
+            match &mut it.tries[attempt as usize].doing {
+                Doing::Backoff(_, loss) | Doing::Ready(Some(loss)) => {
+                    let loss = std::mem::take(&mut **loss);
+                    let element = it.tries[attempt as usize].element;
+                    it.note(element, loss);
+                    self.desk.end_try(run, attempt);
+                }
+                Doing::Ready(None) => self.desk.end_try(run, attempt),
+                _ => {}
             }
         }
         if self.settings.reaction == Reaction::Cancel {
@@ -292,28 +351,25 @@ impl Core<'_> {
         let tables = self.tables;
         loop {
             let it = &mut self.desk.runs.rows[run];
-            let from = it.undo_from.min(it.tries.len() as u32);
-            let Some(at) = from.checked_sub(1) else {
+            let Some(at) = it.kept.last() else {
                 break;
             };
-            let tried = &mut it.tries[at as usize];
-            if let (Fate::Kept, Doing::Scope(scope)) = (tried.fate, &tried.doing) {
-                let is_loop = tables.is_loop(tried.body);
-                let most = if is_loop {
-                    1
-                } else {
-                    it.amounts.at_once.max(1)
-                };
-                if it.running >= most {
-                    break;
-                }
-                let scope = *scope;
+            let tried = &mut it.tries[*at as usize];
+            let most = if tables.is_loop(tried.body) {
+                1
+            } else {
+                it.amounts.at_once.max(1)
+            };
+            if it.running >= most {
+                break;
+            }
+            it.kept.pop();
+            if let Doing::Scope(scope) = tried.doing {
                 it.running += 1;
                 tried.fate = Fate::IsUndone;
                 self.scopes[scope].is_undone = true;
                 self.begin_undo(scope);
             }
-            self.desk.runs.rows[run].undo_from = at;
         }
         self.desk.runs.rows[run].running == 0
     }
@@ -373,10 +429,16 @@ impl Core<'_> {
             CallKind::Every => {
                 tried.every = None;
                 if tried.doing == Doing::Every {
-                    self.run_try(run, attempt);
+                    self.wait_for_permit(run, attempt, None);
                 }
             }
-            CallKind::Backoff | CallKind::Call | CallKind::Await => self.run_try(run, attempt),
+            CallKind::Backoff | CallKind::Call | CallKind::Await => {
+                let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
+                    Doing::Backoff(_, loss) => Some(loss),
+                    _ => None,
+                };
+                self.wait_for_permit(run, attempt, failed);
+            }
         }
     }
 
@@ -391,6 +453,8 @@ impl Core<'_> {
                 tried.late = tried.late.or(Some(reason));
                 self.cut_scope(scope, Cutoff::Limit);
             }
+            // The attempt begins too late.
+            Doing::Ready(_) => tried.late = tried.late.or(Some(reason)),
             Doing::Backoff(_, loss) => {
                 let loss = std::mem::take(&mut **loss);
                 self.desk.end_try(run, attempt);
@@ -404,7 +468,7 @@ impl Core<'_> {
                     self.fail(run, element, loss);
                 }
             }
-            Doing::Call { .. } | Doing::Await(_) | Doing::Every | Doing::Nothing => {
+            Doing::Call(_) | Doing::Await(_) | Doing::Every | Doing::Nothing => {
                 // The time limit of the element goes on in the next attempt.
                 let deadline = tried.deadline.take();
                 self.desk.end_try(run, attempt);

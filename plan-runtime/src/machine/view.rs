@@ -85,7 +85,12 @@ impl<'p> MachineView<'_, 'p> {
         };
         let it = &core.desk.runs.rows[run];
         let tries = it.tries.iter();
-        let begun = tries.filter(|it| !matches!(it.doing, Doing::Backoff(..) | Doing::Every));
+        let begun = tries.filter(|it| {
+            !matches!(
+                it.doing,
+                Doing::Ready(_) | Doing::Backoff(..) | Doing::Every
+            )
+        });
         let shown = begun.map(|tried| Tried {
             element: it.places(tried.element),
             number: tried.number,

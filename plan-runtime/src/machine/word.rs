@@ -123,6 +123,17 @@ impl Hot {
         self.word & PLAIN != 0
     }
 
+    /// Returns `true` for a plain step of the plan itself.
+    #[inline]
+    pub(super) fn is_plain_in_root(self) -> bool {
+        self.word & (!0xFF | PLAIN) == PLAIN
+    }
+
+    /// Returns `true` if the step waits for no other step, and has not started.
+    pub(super) fn is_ready(self) -> bool {
+        self.waiting == 0 && self.word & STATUS == StepStatus::Waiting as u32
+    }
+
     /// Returns `true` if the step is a single call of a tool.
     #[inline]
     pub(super) fn counts(self) -> bool {

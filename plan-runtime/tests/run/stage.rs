@@ -56,6 +56,8 @@ pub(crate) struct Stage {
 struct State {
     tried: BTreeMap<String, usize>,
     log: Vec<String>,
+    /// The numbers of the actions that have started.
+    starts: Vec<usize>,
     running: usize,
     most: usize,
     dropped: usize,
@@ -89,11 +91,12 @@ impl Stage {
         self.state.lock().unwrap().log.join(" ")
     }
 
-    /// The same, sorted: the order of calls that start at one time means nothing.
-    pub(crate) fn calls(&self) -> Vec<String> {
-        let mut calls = self.state.lock().unwrap().log.clone();
+    /// The calls, sorted, and the numbers of the actions in the order of their starts. A call is in the log since its first poll.
+    pub(crate) fn calls(&self) -> (Vec<String>, Vec<usize>) {
+        let state = self.state.lock().unwrap();
+        let mut calls = state.log.clone();
         calls.sort();
-        calls
+        (calls, state.starts.clone())
     }
 
     pub(crate) fn most(&self) -> usize {
@@ -128,7 +131,8 @@ impl Stage {
     }
 }
 
-pub(crate) fn start<'x>(_: usize, request: Request<'_>, stage: &'x Stage) -> Started<'x> {
+pub(crate) fn start<'x>(number: usize, request: Request<'_>, stage: &'x Stage) -> Started<'x> {
+    stage.state.lock().unwrap().starts.push(number);
     match request.action().tool {
         Some(_) => request.call::<Act, Stage>(stage),
         None => request.compute::<Value>(None),

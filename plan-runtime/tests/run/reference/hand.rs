@@ -64,6 +64,8 @@ pub(crate) struct Hand<'p> {
     /// The plans that are called.
     plans: &'p [Executable<'p>],
     timer: ManualTimer,
+    /// The most calls at one time.
+    bound: usize,
     state: Mutex<State>,
 }
 
@@ -73,6 +75,8 @@ struct State {
     /// The keys of the calls that run and know where they are, by their paths.
     keys: BTreeMap<String, String>,
     started: Vec<String>,
+    /// The numbers of the actions that have started.
+    starts: Vec<usize>,
     is_cancelled: bool,
     cancel: Option<Waker>,
 }
@@ -156,7 +160,8 @@ impl Call<Hand<'_>> for Called {
     }
 }
 
-fn start<'x>(_: usize, request: Request<'_>, hand: &'x Hand<'_>) -> Started<'x> {
+fn start<'x>(number: usize, request: Request<'_>, hand: &'x Hand<'_>) -> Started<'x> {
+    hand.state().starts.push(number);
     let tool = request.action().tool.as_ref();
     match tool.map(|tool| &*tool.name) {
         Some("knowing") => request.call::<Knowing, Hand<'_>>(hand),
@@ -187,8 +192,15 @@ impl<'p> Hand<'p> {
             plan,
             plans,
             timer: ManualTimer::new(),
+            bound: 10_000,
             state: Mutex::default(),
         }
+    }
+
+    /// Has runs make no more calls at one time.
+    pub(crate) fn within(mut self, bound: usize) -> Self {
+        self.bound = bound;
+        self
     }
 
     async fn hold(&self, path: String) -> Result<Value> {
@@ -224,6 +236,11 @@ impl<'p> Hand<'p> {
     /// The calls that run.
     pub(crate) fn running(&self) -> Vec<String> {
         self.state().running.keys().cloned().collect()
+    }
+
+    /// The numbers of the actions that have started since this was asked last, in the order of their starts.
+    pub(crate) fn starts(&self) -> Vec<usize> {
+        std::mem::take(&mut self.state().starts)
     }
 
     /// The calls that have started since this was asked last, sorted.
@@ -284,7 +301,7 @@ impl<'p> Hand<'p> {
         Run::<Hand<'_>, Value>::new(self.plan, inputs, self, start)
             .timer(self.timer.clone())
             .on_failure(on_failure)
-            .concurrency(10_000)
+            .concurrency(self.bound)
             .deadline(DEADLINE)
             .grace(grace)
             .cancel_on(cancelled)

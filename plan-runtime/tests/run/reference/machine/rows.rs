@@ -43,7 +43,7 @@ fn an_answer_does_not_reach_the_next_question() {
 }
 
 #[test]
-fn without_a_permit_everything_but_calls_goes_on() {
+fn without_a_permit_only_waits_begin() {
     let waits = Node::new(1, NodeBody::Await, vec![]);
     let retried = Node {
         recovery: Recovery::Catch,
@@ -52,7 +52,7 @@ fn without_a_permit_everything_but_calls_goes_on() {
     let tables = tables(vec![call(0), waits, retried, each(NodeBody::Call)]);
     let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, 0));
     assert_eq!(hand.calls(), ["1#1"]);
-    assert_eq!(hand.asks.len(), 1);
+    assert!(hand.asks.is_empty());
     hand.machine = Machine::new(&tables, Reaction::Stop, 64);
     hand.calls.clear();
     hand.settle_with(false);
@@ -78,6 +78,35 @@ fn calls_start_in_the_order_of_the_plan() {
         hand.end(&format!("{label}#1"), CallEnd::Done);
     }
     assert!(hand.succeeds());
+    // A scope begins in the turn of its step, and the calls in the scope come before the steps after it.
+    let inner = vec![call(10), Node::call(11, vec![0])];
+    let scopes = [0, 1].map(|label| Node::new(label, block(inner.clone()), vec![]));
+    let steps = scopes.into_iter().chain([call(2), caught(3)]);
+    let tables = self::tables(steps.collect());
+    let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, 1));
+    for label in ["10", "11", "10", "11", "2", "3"] {
+        assert_eq!(hand.calls(), [format!("{label}#1")]);
+        hand.end(&format!("{label}#1"), CallEnd::Done);
+    }
+    assert!(hand.succeeds());
+}
+
+/// An attempt that waits for a permit when a step fails does not begin. The failure before the attempt counts.
+#[test]
+fn an_attempt_that_waits_for_a_permit_ends_with_its_scope() {
+    let mut retried = call(0);
+    retried.amounts.attempts = 2;
+    let tables = tables(vec![retried, call(1), call(2)]);
+    let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, 2));
+    let id = |hand: &Hand<'_>, label: &str| *hand.calls.iter().find(|it| it.1 == label).unwrap().0;
+    let [first, second] = ["0#1", "1#1"].map(|label| id(&hand, label));
+    hand.calls.clear();
+    hand.machine.handle(Event::Ended(first, LATER));
+    hand.machine.handle(Event::Ended(second, NEVER));
+    hand.settle();
+    assert!(hand.is_done && hand.calls.is_empty());
+    let loss = hand.machine.view().result().unwrap_err();
+    assert_eq!(loss.faults.len(), 2);
 }
 
 #[test]

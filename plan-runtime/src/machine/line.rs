@@ -1,0 +1,189 @@
+//! The steps, attempts and elements that may start, in the order of the plan.
+//!
+//! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
+
+use super::core::Core;
+use super::ids::{RunId, ScopeId, StepId, StepSlot};
+use super::lookup::Lookup;
+use super::rows::NO_ATTEMPT;
+use super::state::{Doing, Owner, Phase, StepRun};
+use super::tables::StepBody;
+use super::word::StepStatus;
+
+/// A place in the line of a scope: a step that may start, an attempt or an element of a step that runs, or the scope that an attempt has opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LinePlace {
+    step: StepId,
+    /// The number of the call, the scope or the wait among those of the step.
+    job: u32,
+    /// The attempt that has opened a scope, or `NO_ATTEMPT`.
+    attempt: u32,
+}
+
+/// The first in line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    /// A step that may start.
+    Step(StepSlot),
+    /// The run of a step, which has an attempt or an element that may start.
+    Run(RunId),
+}
+
+/// The thing at a place in the line.
+enum Found {
+    First(First),
+    Inside(ScopeId),
+    /// The place is of the past.
+    Nothing,
+}
+
+impl StepRun {
+    /// The number of the next job that may start, if there is one.
+    fn next_job(&self) -> Option<u32> {
+        let again = self.again.first().map(|it| it.0);
+        again.or_else(|| (!self.queue.is_empty()).then_some(self.jobs))
+    }
+
+    /// Returns `true` if an attempt or an element may start.
+    fn may_go_on(&self) -> bool {
+        let may_start = !self.is.ended && self.failed.is_none() && !self.is.cut;
+        may_start && self.asking == 0 && self.active < self.amounts.at_once.max(1)
+    }
+}
+
+impl Core<'_> {
+    /// Has a step start as soon as there is a permit. A wait for a value needs no permit.
+    pub(super) fn make_ready(&mut self, slot: StepSlot) {
+        let hot = self.hot[slot.index()];
+        if hot.is_plain_in_root() {
+            return self.ready.insert(slot);
+        }
+        let scope = hot.scope();
+        let it = &self.scopes[scope];
+        let step = it.step(slot);
+        let cold = self.tables.cold_of(it.row, step);
+        let body = cold.map(|cold| self.tables.bodies[self.tables.colds[cold].body]);
+        if body == Some(StepBody::Await) {
+            return self.start_run(slot);
+        }
+        let place = LinePlace {
+            step,
+            job: 0,
+            attempt: NO_ATTEMPT,
+        };
+        self.line_up(scope, place);
+    }
+
+    /// Has the run of a step go on as soon as there is a permit, if an attempt or an element may start.
+    pub(super) fn line_up_run(&mut self, run: RunId) {
+        let it = &mut self.desk.runs.rows[run];
+        let Some(job) = it.next_job().filter(|_| it.may_go_on()) else {
+            return;
+        };
+        if it.lined_up.is_some_and(|lined_up| lined_up <= job) {
+            return;
+        }
+        it.lined_up = Some(job);
+        let place = LinePlace {
+            step: it.step,
+            job,
+            attempt: NO_ATTEMPT,
+        };
+        let scope = it.scope;
+        self.line_up(scope, place);
+    }
+
+    fn line_up(&mut self, mut scope: ScopeId, mut place: LinePlace) {
+        loop {
+            let it = &mut self.scopes[scope];
+            let was_empty = it.line.is_empty();
+            it.line.insert(place);
+            let Some(Owner { run, attempt }) = it.owner.filter(|_| was_empty) else {
+                return;
+            };
+            let it = &self.desk.runs.rows[run];
+            let job = it.tries[attempt as usize].job;
+            let step = it.step;
+            place = LinePlace { step, job, attempt };
+            scope = it.scope;
+        }
+    }
+
+    /// Takes the first out of the line, unless a plain step of the plan itself comes before.
+    pub(super) fn next_in_line(&mut self) -> Option<First> {
+        let mut scope = ScopeId::ROOT;
+        loop {
+            let it = &mut self.scopes[scope];
+            let Some(place) = it.line.first().copied() else {
+                // The place that led to this scope is the first around it.
+                let owner = it.owner?;
+                scope = self.desk.runs.rows[owner.run].scope;
+                self.scopes[scope].line.pop_first();
+                continue;
+            };
+            let slot = it.slot(place.step);
+            let is_before = |plain: StepSlot| scope == ScopeId::ROOT && plain < slot;
+            if self.ready.peek().is_some_and(is_before) {
+                return None;
+            }
+            match self.at_place(scope, place) {
+                Found::Inside(inner) => scope = inner,
+                Found::First(first) => {
+                    self.leave_line(scope, place);
+                    return Some(first);
+                }
+                Found::Nothing => self.leave_line(scope, place),
+            }
+        }
+    }
+
+    fn leave_line(&mut self, scope: ScopeId, place: LinePlace) {
+        self.scopes[scope].line.remove(&place);
+        if let Some(run) = Lookup(self).run_of(scope, place.step)
+            && place.attempt == NO_ATTEMPT
+        {
+            let it = &mut self.desk.runs.rows[run];
+            if it.lined_up == Some(place.job) {
+                it.lined_up = None;
+            }
+            // Another job may come first now.
+            if it.next_job() != Some(place.job) {
+                self.line_up_run(run);
+            }
+        }
+    }
+
+    fn at_place(&self, scope: ScopeId, place: LinePlace) -> Found {
+        let it = &self.scopes[scope];
+        let slot = it.slot(place.step);
+        let hot = self.hot[slot.index()];
+        if place.attempt == NO_ATTEMPT && hot.status() == StepStatus::Waiting {
+            let may_start = match it.phase {
+                Phase::Work => hot.is_work() && !it.is_stopping,
+                Phase::Undo => !hot.is_work() && !hot.is_always(),
+                Phase::Always => hot.is_always(),
+                Phase::Inputs | Phase::Output | Phase::Over => false,
+            };
+            return if may_start {
+                Found::First(First::Step(slot))
+            } else {
+                Found::Nothing
+            };
+        }
+        let Some(run) = Lookup(self).run_of(scope, place.step) else {
+            return Found::Nothing;
+        };
+        let it = &self.desk.runs.rows[run];
+        if place.attempt == NO_ATTEMPT {
+            return if it.may_go_on() && it.next_job() == Some(place.job) {
+                Found::First(First::Run(run))
+            } else {
+                Found::Nothing
+            };
+        }
+        match it.tries.get(place.attempt as usize).map(|it| &it.doing) {
+            Some(Doing::Scope(inner)) => Found::Inside(*inner),
+            _ => Found::Nothing,
+        }
+    }
+}
