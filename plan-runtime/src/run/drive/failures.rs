@@ -16,8 +16,10 @@ pub(super) struct Errors<'x> {
     kept: Vec<StepError>,
     /// The plan, and the plans that calls may turn out to be.
     plans: Vec<Names<'x>>,
-    /// The paths of undone steps, in the order of time.
-    undone: Vec<String>,
+    /// The paths of undone steps, each with its number in the order of time.
+    undone: HashMap<String, usize>,
+    /// The number of undo steps that have succeeded.
+    undos: usize,
     /// Policies with the amounts that were given when the step last started.
     policies: HashMap<StepId, Arc<Policy>>,
 }
@@ -46,7 +48,8 @@ impl<'x> Errors<'x> {
         Self {
             kept: Vec::new(),
             plans: plans.collect(),
-            undone: Vec::new(),
+            undone: HashMap::new(),
+            undos: 0,
             policies: HashMap::new(),
         }
     }
@@ -80,7 +83,8 @@ impl<'x> Errors<'x> {
     }
 
     pub(super) fn note_undone(&mut self, path: String) {
-        self.undone.push(path);
+        self.undone.insert(path, self.undos);
+        self.undos += 1;
     }
 
     pub(super) fn note_policy(&mut self, step: StepId, policy: &Arc<Policy>) {
@@ -151,7 +155,7 @@ impl<'x> Errors<'x> {
         let (mut all, inner): (Vec<_>, Vec<_>) = undone.into_iter().partition(is_own);
         all.sort_by_cached_key(|trail| {
             let path = self.path(view, &trail.0).path;
-            self.undone.iter().rposition(|undone| *undone == path)
+            self.undone.get(&path).copied()
         });
         for scope in inner.chunk_by(|one, next| one.0[around] == next.0[around]) {
             all.extend(self.in_order(view, scope.to_vec(), around + 1));
