@@ -43,6 +43,17 @@ impl MachineView<'_, '_> {
         self.lookup.0.hot[slot.index()].scope()
     }
 
+    /// Returns the scope of a plain call.
+    pub fn scope_of_plain(self, call: CallId) -> ScopeId {
+        self.scope_of(StepSlot(call.0))
+    }
+
+    /// Returns `true` if steps in a scope may have to be undone after the scope has succeeded.
+    pub fn can_undo(self, scope: ScopeId) -> bool {
+        let core = self.lookup.0;
+        core.tables.rows[core.scopes[scope].row].can_undo
+    }
+
     /// Returns the first slot of a scope, and the number of its slots.
     pub fn slots(self, scope: ScopeId) -> (StepSlot, usize) {
         let core = self.lookup.0;

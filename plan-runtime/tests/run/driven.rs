@@ -1,27 +1,42 @@
 //! Runs that the machine decides, beside runs of the scheduler: the same calls at the same times, and the same endings.
 
-use super::stage::{End, Stage, act, ending, list, of, plan, step, string};
-use plan_runtime::Run;
+use super::blocks::{block, input, taking};
+use super::stage::{
+    End, Stage, act, branch, each, ending, list, local, of, plan, step, string, value, with,
+};
 use plan_runtime::journal::Memory;
-use plan_runtime::plan::{Plan, Role, Source, Template};
-use plan_runtime::run::Throttle;
+use plan_runtime::plan::{
+    Block, Body, Catch, Condition, Input, Loop, Plan, Policy, Role, Source, Step, Template,
+};
+use plan_runtime::run::{Limits, Throttle};
 use serde_json::Value;
+use std::time::Duration;
 
-/// Returns the calls and the ending of a run by the scheduler, and of a run by the machine.
-fn both(
-    stage: impl Fn() -> Stage,
-    plan: &Plan,
-    set: impl Fn(Run<'_, Stage, Value>) -> Run<'_, Stage, Value>,
-) -> [(String, String); 2] {
+/// What became of a run.
+#[derive(Debug, PartialEq)]
+struct Played {
+    calls: Vec<String>,
+    starts: Vec<usize>,
+    ending: String,
+}
+
+/// Returns what became of a run by the scheduler, and of a run by the machine.
+fn both(stage: impl Fn() -> Stage, plan: &Plan, limits: Limits) -> [Played; 2] {
     [false, true].map(|is_driven| {
         let stage = stage();
-        let run = set(stage.run::<Value>(plan));
+        let run = stage.run::<Value>(plan).limits(limits);
         let result = if is_driven {
             stage.play(run.driven())
         } else {
             stage.play(run)
         };
-        (stage.log(), ending(&result))
+        let (calls, starts) = stage.calls();
+        let ending = ending(&result);
+        Played {
+            calls,
+            starts,
+            ending,
+        }
     })
 }
 
@@ -30,7 +45,7 @@ fn output(step: usize) -> Template {
 }
 
 /// A step that undoes the first step, and reads its output.
-fn undo(key: &str) -> plan_runtime::plan::Step {
+fn undo(key: &str) -> Step {
     let mut undo = step("back", act(list(vec![string(key), output(0)])), &[]);
     undo.role = Role::Undo(0);
     undo
@@ -51,11 +66,11 @@ fn a_call_that_succeeds_after_a_failure_has_read_its_values_once() {
             .with("mail", &[(20, End::Permanent)])
             .with(r#"["parcel","payment"]"#, &[(60, End::Ok)])
     };
-    let [scheduled, driven] = both(stage, &plan, |run| run);
+    let [scheduled, driven] = both(stage, &plan, Limits::DEFAULT);
     assert_eq!(driven, scheduled);
     assert_eq!(
-        driven.0,
-        r#"payment@0 mail@0 ["parcel","payment"]@10 ["back","payment"]@70"#
+        driven.calls.join(" "),
+        r#"["back","payment"]@70 ["parcel","payment"]@10 mail@0 payment@0"#
     );
 }
 
@@ -79,4 +94,148 @@ fn a_driven_run_refuses_options_that_it_would_ignore() {
             format!("a driven run has no `{name}`: remove the call of `Run::{name}`")
         );
     }
+}
+
+/// A loop of two rounds, each of which calls the tool with the value of the round before.
+fn rounds(collect: bool) -> Step {
+    let last = of(Source::Input(0), vec![], "last");
+    let bound = Condition::Let {
+        pattern: "Some(_)".into(),
+        value: last.clone(),
+    };
+    let more = Body::If(vec![
+        branch(vec![bound], value(Template::Bool(false))),
+        branch(vec![], value(Template::Bool(true))),
+    ]);
+    let mut round = plan(vec![
+        step("more", more, &[]),
+        step("turn", act(list(vec![string("a turn"), last])), &[]),
+    ]);
+    round.inputs = vec![Input::new("last", "Option<Value>")];
+    let inputs = Template::object([("last", Template::Null)]);
+    let more = of(Source::Step(0), vec![], "more");
+    let mut repeat = Loop::new(Block::new(inputs, round), more);
+    repeat.last = true;
+    let mut policy = Policy::DEFAULT;
+    policy.at_most = Some(3);
+    policy.collect = collect;
+    with(step("turns", repeat.into(), &[]), policy)
+}
+
+/// Plans in which everything counts that a run holds.
+fn holding() -> Vec<Plan> {
+    let words = || list(["some", "words", "in", "a list"].map(string).to_vec());
+    let each_word = |body| each(words(), body);
+    let bound = |inner| {
+        let condition = Condition::Let {
+            pattern: "Some(y)".into(),
+            value: local(0),
+        };
+        Body::If(vec![branch(vec![condition], inner)])
+    };
+    let inner = |key: &str| {
+        vec![
+            step(&format!("{key}1"), act(input(0)), &[]),
+            step(
+                &format!("{key}2"),
+                act(list(vec![output(0), input(0)])),
+                &[],
+            ),
+        ]
+    };
+    let limited = |body, concurrency| {
+        let mut policy = Policy::DEFAULT.attempts(2).jitter(false);
+        policy.concurrency = Some(concurrency);
+        with(step("each", body, &[]), policy)
+    };
+    let all = |key: &str, count: usize| {
+        let read = (0..count).map(output).collect();
+        step(key, act(list(read)), &[])
+    };
+    let mut optional = Policy::DEFAULT.attempts(2).jitter(false);
+    optional.fallback = Some(list(vec![string("instead"), string("of a value")]));
+    let busy = with(step("busy", act(string("busy")), &[]), optional.clone());
+    let blocked = vec![step("b", act(string("gone")), &[])];
+    let blocked = with(step("blocked", block(blocked), &[]), optional);
+    let mut caught = Policy::DEFAULT;
+    caught.catch = Catch::Whole;
+    let caught = with(step("caught", act(string("caught")), &[]), caught);
+    vec![
+        plan(vec![
+            step("a", act(string("a")), &[]),
+            step("b", act(list(vec![output(0), string("b")])), &[]),
+            step("c", value(list(vec![output(0), output(1)])), &[]),
+            all("d", 3),
+        ]),
+        plan(vec![limited(each_word(act(local(0))), 2), all("all", 1)]),
+        plan(vec![
+            limited(each_word(each(words(), act(local(1)))), 3),
+            all("all", 1),
+        ]),
+        plan(vec![
+            limited(each_word(bound(act(list(vec![local(1), local(0)])))), 3),
+            all("all", 1),
+        ]),
+        plan(vec![rounds(false), all("all", 1)]),
+        plan(vec![rounds(true), all("all", 1)]),
+        plan(vec![
+            step("a", act(string("a")), &[]),
+            step("trip", taking(vec![("x", output(0))], inner("t")), &[]),
+            all("all", 2),
+        ]),
+        plan(vec![
+            limited(each_word(taking(vec![("x", local(0))], inner("t"))), 2),
+            all("all", 1),
+        ]),
+        plan(vec![busy, blocked, caught, all("all", 3)]),
+    ]
+}
+
+/// With each limit, the machine ends the run at the same step as the scheduler, with the same error. A call that has started may not have been polled at that time.
+#[test]
+fn the_same_bytes_count() {
+    let stage = || {
+        Stage::default()
+            .with("busy", &[(10, End::Transient)])
+            .with("gone", &[(10, End::Permanent)])
+    };
+    let stride = crate::common::amount::<usize>(17, 1);
+    for plan in holding() {
+        for total in (0..).step_by(stride) {
+            let [scheduled, driven] = both(stage, &plan, Limits::DEFAULT.total(total));
+            let [expected, got] = [scheduled, driven].map(|it| (it.starts, it.ending));
+            assert_eq!(got, expected, "{total} {plan}");
+            if total > 500 && !got.1.contains("was ended") {
+                println!("{total} bytes are enough");
+                break;
+            }
+        }
+        for most in 0..8 {
+            let limits = Limits::DEFAULT.elements(most).calls(12 - most);
+            let [scheduled, driven] = both(stage, &plan, limits);
+            let [expected, got] = [scheduled, driven].map(|it| (it.starts, it.ending));
+            assert_eq!(got, expected, "{most} {plan}");
+        }
+    }
+}
+
+/// A driver looks at each element a few times. This test lasts for minutes if a driver looks at all elements for each.
+#[test]
+fn many_elements_with_local_values_end() {
+    let many = 100_000;
+    let condition = Condition::Let {
+        pattern: "Some(y)".into(),
+        value: local(0),
+    };
+    let body = Body::If(vec![branch(vec![condition], value(local(1)))]);
+    let items = (0..many).map(|number: u64| number.into()).collect();
+    let mut policy = Policy::DEFAULT.timeout(Duration::from_secs(1));
+    policy.deadline = Some(Duration::from_secs(2));
+    let plan = plan(vec![with(
+        step("each", each(list(items), body), &[]),
+        policy,
+    )]);
+    let stage = Stage::default();
+    let run = stage.run::<Vec<Value>>(&plan).concurrency(1_000_000);
+    assert_eq!(stage.play(run.driven()).unwrap().len(), many as usize);
 }

@@ -2,12 +2,11 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::schedule;
+use super::super::schedule::{self, LIST};
 use super::cold::{WHOLE, outcome};
 use super::convert;
 use super::driver::{Driver, Host};
-use super::tasks::Of;
-use crate::machine::{Ask, AskReply, CallId, Inquiry, Part, ScopeId};
+use crate::machine::{Amounts, Ask, AskReply, Inquiry, Part, ScopeId};
 use crate::plan::{
     Body, Branch, Catch, Condition, ERR, Role, Template, bound_by_let, number, outcome_of,
 };
@@ -30,7 +29,10 @@ impl<'x> Driver<'x, '_> {
             (Inquiry::Output(ScopeId::ROOT), _) => self.make_output(host).map(|()| 1),
             // A call may be the plan of the run itself, so that the machine asks for its inputs.
             (Inquiry::Inputs(ScopeId::ROOT), _) => Ok(1),
-            (Inquiry::Amounts(_), Some(part)) => return self.amounts(&part),
+            (Inquiry::Amounts(_), Some(part)) => {
+                let amounts = self.amounts(&part).map(AskReply::Amounts);
+                return amounts.unwrap_or_else(|error| self.refuse(Some(part), error));
+            }
             (Inquiry::Branch(_, body), Some(part)) => self.branch(&part, body),
             (Inquiry::List(_, body), Some(part)) => self.list(&part, body),
             (Inquiry::Inputs(scope), Some(part)) => self.inputs(scope, part).map(|()| 1),
@@ -41,14 +43,22 @@ impl<'x> Driver<'x, '_> {
         };
         match answered {
             Ok(number) => AskReply::Number(number),
-            Err(error) => {
-                if let (Some(limit), Some(part)) = (error.exceeded(), part) {
-                    let (call, scope) = (CallId::NONE, self.scope_of(&part));
-                    let part = Some(part);
-                    self.exceed(limit, &Of { call, scope, part }, &error);
-                }
-                AskReply::Failed(self.error(error))
-            }
+            Err(error) => self.refuse(part, error),
+        }
+    }
+
+    /// There is no answer. Returns the reason.
+    fn refuse(&mut self, part: Option<Part>, error: StepError) -> AskReply {
+        if let (Some(limit), Some(part)) = (error.exceeded(), part) {
+            let element = self.element(&part);
+            let scope = self.scope_of(&part);
+            self.exceed(limit, (scope, part.slot.index()), &element, &error);
+        }
+        let error = self.errors.keep(error);
+        if self.stops.is_exceeded() {
+            AskReply::Exceeds(error.error)
+        } else {
+            AskReply::Failed(error)
         }
     }
 
@@ -93,11 +103,12 @@ impl<'x> Driver<'x, '_> {
         };
         let branches: &'x [Branch] = branches;
         for (place, branch) in branches.iter().enumerate() {
-            let bound = self.inside(scope, slot).bound();
+            let bound = self.inside(scope, slot).bound(part.element);
             if self.all_hold(part, &branch.conditions)? {
                 return Ok(number(place) + 1);
             }
-            self.inside(scope, slot).unbind(bound);
+            let left = self.inside(scope, slot).unbind(part.element, bound);
+            self.values.let_go(slot, left);
         }
         self.deliver(scope, *part, StoredValue::json(Value::Null), false)?;
         Ok(0)
@@ -112,9 +123,10 @@ impl<'x> Driver<'x, '_> {
                     let (bound, bytes) =
                         self.evaluate(part, |scope| bind(pattern, value, scope))?;
                     if let Some(value) = bound {
-                        let scope = self.scope_of(part);
-                        let inside = self.inside(scope, part.slot.index());
+                        let (scope, slot) = (self.scope_of(part), part.slot.index());
+                        let inside = self.inside(scope, slot);
                         inside.bind(part.element, StoredValue::weighed(value, bytes));
+                        self.values.hold(slot, bytes);
                         true
                     } else {
                         false
@@ -134,11 +146,17 @@ impl<'x> Driver<'x, '_> {
         let (Body::For(each), _) = self.inside(scope, slot).bodies[body as usize] else {
             return Err(StepError::Unknown);
         };
-        let (items, _) = self.evaluate(part, |scope| {
+        let (items, bytes) = self.evaluate(part, |scope| {
             schedule::items(resolve(&each.list, scope)?, &each.list)
         })?;
+        let all = LIST.1.saturating_mul(items.len()).saturating_add(LIST.0);
+        let all = all.saturating_add(bytes);
+        if !self.values.has_room(all) {
+            return Err(self.values.full());
+        }
         let counted = self.allowance.list(items.len());
         counted.map_err(StepError::arguments)?;
+        self.values.hold(slot, all);
         let length = number(items.len());
         if items.is_empty() {
             let empty = StoredValue::json(Value::Array(items));
@@ -167,13 +185,16 @@ impl<'x> Driver<'x, '_> {
         };
         let again = again?
             .map_err(|error| StepError::arguments(error.of_part("its condition (`while`)")))?;
-        let collects = self.policy(scope, slot).collect;
-        let inside = self.inside(scope, slot);
-        if collects {
-            inside.rounds.push(inside.last.clone());
+        self.round_made(scope, part, round, again)?;
+        let policy = self.policy(scope, slot);
+        let number = self.element(part).first().map_or(0, |round| round + 1);
+        let may_follow = policy.at_most.is_none_or(|most| number < most as usize);
+        if again && may_follow {
+            self.count_round(scope, slot, number)?;
         }
+        let inside = self.inside(scope, slot);
         if !again {
-            let output = if collects {
+            let output = if policy.collect {
                 Value::Array(std::mem::take(&mut inside.rounds))
             } else {
                 std::mem::take(&mut inside.last)
@@ -183,20 +204,68 @@ impl<'x> Driver<'x, '_> {
         Ok(again)
     }
 
+    /// Takes the value of a round. The value counts together with the value of the condition.
+    fn round_made(
+        &mut self,
+        scope: ScopeId,
+        part: &Part,
+        round: ScopeId,
+        again: bool,
+    ) -> Result<(), StepError> {
+        let slot = part.slot.index();
+        let value = std::mem::take(&mut self.inside(scope, slot).last);
+        let pair = Value::Array(vec![value, Value::Bool(again)]);
+        let made = StoredValue::made(pair, self.values.room().of_one());
+        let made = made.map_err(StepError::output)?;
+        self.close_work(round);
+        let bytes = made.bytes();
+        self.values.hold_made(slot, bytes)?;
+        let value = match made.into_json().map_err(StepError::output)? {
+            Value::Array(mut pair) => pair.swap_remove(0),
+            value => value,
+        };
+        let collects = self.policy(scope, slot).collect;
+        let inside = self.inside(scope, slot);
+        if collects {
+            inside.rounds.push(value.clone());
+            inside.last = value;
+            return Ok(());
+        }
+        inside.last = value;
+        let left = std::mem::replace(&mut inside.of_round, bytes);
+        inside.made -= left;
+        self.values.let_go(slot, left);
+        Ok(())
+    }
+
+    /// Counts a round that is about to begin.
+    pub(super) fn count_round(
+        &mut self,
+        scope: ScopeId,
+        slot: usize,
+        number: usize,
+    ) -> Result<(), StepError> {
+        let counted = self.allowance.list(1);
+        counted.map_err(|error| {
+            let error = StepError::arguments(error);
+            if let Some(limit) = error.exceeded() {
+                self.exceed(limit, (scope, slot), &[number], &error);
+            }
+            error
+        })
+    }
+
     /// Resolves the amounts of a step.
-    fn amounts(&mut self, part: &Part) -> AskReply {
+    fn amounts(&mut self, part: &Part) -> Result<Amounts, StepError> {
         let (scope, slot) = (self.scope_of(part), part.slot.index());
         let policy = self.policy(scope, slot);
         let mut resolved = (*policy).clone();
         for (amount, template) in &policy.given {
             let name = schedule::part(*amount);
-            let taken = self.evaluate(part, |scope| {
+            self.evaluate(part, |scope| {
                 schedule::take(&mut resolved, *amount, template, scope)
                     .map_err(|error| error.of_part(name))
-            });
-            if let Err(error) = taken {
-                return AskReply::Failed(self.error(error));
-            }
+            })?;
         }
         let is_asked = |asked| {
             let mut named = policy.named.iter();
@@ -205,38 +274,39 @@ impl<'x> Driver<'x, '_> {
         if let Some((amount, why)) = resolved.contradiction(is_asked) {
             let error = ResolveError::new(format!("it is {why}"));
             let error = error.of_part(schedule::part(amount));
-            return AskReply::Failed(self.error(StepError::arguments(error)));
+            return Err(StepError::arguments(error));
         }
         let amounts = convert::amounts(&resolved);
         let resolved = Arc::new(resolved);
         self.errors.note_policy(part.step, &resolved);
         self.inside(scope, slot).policy = Some(resolved);
-        AskReply::Amounts(amounts)
+        Ok(amounts)
     }
 
     /// Makes the value that replaces a failure.
     fn instead(&mut self, ask: Ask, part: Part) -> Result<(), StepError> {
         let (scope, slot) = (self.scope_of(&part), part.slot.index());
         let policy = self.policy(scope, slot);
-        let value = match (policy.catch, &policy.fallback) {
+        let (value, bytes) = match (policy.catch, &policy.fallback) {
             (Catch::Whole | Catch::Each, _) => {
                 let view = self.machine.view();
                 let around = self.values.scope(scope).depth;
                 let loss = view.absorbed(ask);
                 let failure = loss.map(|loss| self.errors.caught(view, around, &loss));
-                outcome(ERR, serde_json::to_value(failure).unwrap_or_default())
+                let failure = serde_json::to_value(failure).unwrap_or_default();
+                (outcome(ERR, failure), 0)
             }
             (Catch::No, Some(fallback)) if part.element == WHOLE => {
                 let made = self.evaluate(&part, |scope| resolve(fallback, scope));
-                made.map_err(of_fallback)?.0
+                made.map_err(of_fallback)?
             }
-            (Catch::No, _) => Value::Null,
+            (Catch::No, _) => (Value::Null, 0),
         };
         if part.element != WHOLE {
             return self.deliver(scope, part, StoredValue::json(value), true);
         }
         let inside = self.inside(scope, slot);
-        inside.output = Some(StoredValue::json(value));
+        inside.output = Some(StoredValue::weighed(value, bytes));
         inside.is_replaced = true;
         Ok(())
     }

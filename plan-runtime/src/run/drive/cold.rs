@@ -4,6 +4,7 @@ use crate::machine::CallId;
 use crate::plan::{Body, OK, Policy};
 use crate::resolve::{ResolveError, StoredValue};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,18 +18,24 @@ pub(super) struct StepValues<'x> {
     /// The policy with the amounts that were given when the step started.
     pub(super) policy: Option<Arc<Policy>>,
     lists: Vec<List>,
-    /// The values that conditions have bound, with their elements.
-    lets: Vec<(u32, StoredValue)>,
+    /// The values that conditions have bound, by elements.
+    lets: BTreeMap<u32, Vec<StoredValue>>,
     pub(super) output: Option<StoredValue>,
     /// `true` if another value replaces the output.
     pub(super) is_replaced: bool,
     /// The value of the last round, and those of all rounds.
     pub(super) last: Value,
     pub(super) rounds: Vec<Value>,
-    /// The waits that failed calls have asked for, with their elements.
-    pub(super) delays: Vec<(u32, Duration)>,
-    /// The time limits of elements, with their timers and ends.
-    pub(super) deadlines: Vec<(u32, CallId, Duration)>,
+    /// The waits that failed calls have asked for, by elements.
+    pub(super) delays: BTreeMap<u32, Duration>,
+    /// The timers and the ends of the time limits of elements.
+    pub(super) deadlines: BTreeMap<u32, (CallId, Duration)>,
+    /// The bytes that all values of the step count.
+    pub(super) stored: usize,
+    /// The bytes among these that are outputs of calls.
+    pub(super) made: usize,
+    /// The bytes that the value of the last round counts.
+    pub(super) of_round: usize,
 }
 
 /// A list on its way.
@@ -54,13 +61,16 @@ impl<'x> StepValues<'x> {
             bodies,
             policy: None,
             lists: Vec::new(),
-            lets: Vec::new(),
+            lets: BTreeMap::new(),
             output: None,
             is_replaced: false,
             last: Value::Null,
             rounds: Vec::new(),
-            delays: Vec::new(),
-            deadlines: Vec::new(),
+            delays: BTreeMap::new(),
+            deadlines: BTreeMap::new(),
+            stored: 0,
+            made: 0,
+            of_round: 0,
         }
     }
 
@@ -90,17 +100,18 @@ impl<'x> StepValues<'x> {
 
     /// Binds a local value in an element.
     pub(super) fn bind(&mut self, element: u32, value: StoredValue) {
-        self.lets.push((element, value));
+        self.lets.entry(element).or_default().push(value);
     }
 
-    /// Returns the number of values that conditions have bound.
-    pub(super) fn bound(&self) -> usize {
-        self.lets.len()
+    /// Returns the number of values that conditions have bound in an element.
+    pub(super) fn bound(&self, element: u32) -> usize {
+        self.lets.get(&element).map_or(0, Vec::len)
     }
 
-    /// Drops the values that conditions have bound after the first `count`.
-    pub(super) fn unbind(&mut self, count: usize) {
-        self.lets.truncate(count);
+    /// Drops the values that conditions have bound in an element after the first `count`. Returns the bytes that the values counted.
+    pub(super) fn unbind(&mut self, element: u32, count: usize) -> usize {
+        let lets = self.lets.get_mut(&element);
+        lets.map_or(0, |lets| bytes_of_all(lets.drain(count..)))
     }
 
     /// Returns the local values of an element, the outermost first.
@@ -119,25 +130,26 @@ impl<'x> StepValues<'x> {
         }
         // The elements of rounds have the values of the step.
         let element = if list.is_some() { element } else { WHOLE };
-        let lets = self.lets.iter().filter(|it| it.0 == element);
-        locals.extend(lets.map(|it| &it.1));
+        locals.extend(self.lets.get(&element).into_iter().flatten());
     }
 
-    /// Puts a value where it belongs. The last value of a list makes the list a value. If the failures of elements are caught, each other element is an `Ok`.
+    /// Puts a value where it belongs. The last value of a list makes the list a value. If the failures of elements are caught, each other element is an `Ok`. Returns the bytes that
+    /// the local values around the value counted.
     pub(super) fn deliver(
         &mut self,
         mut element: u32,
         value: StoredValue,
         mut is_failure: bool,
         catches: bool,
-    ) -> Result<(), ResolveError> {
+    ) -> Result<usize, ResolveError> {
         if self.list_of(element).is_none() {
             self.output = Some(value);
-            return Ok(());
+            return Ok(self.leave(WHOLE));
         }
         let mut value = value.into_json()?;
+        let mut left = 0;
         while let Some(at) = self.list_of(element) {
-            self.lets.retain(|it| it.0 != element);
+            left += self.leave(element);
             let list = &mut self.lists[at];
             let place = (element - list.first) as usize;
             list.items[place] = None;
@@ -148,25 +160,20 @@ impl<'x> StepValues<'x> {
             list.outputs[place] = value;
             list.missing -= 1;
             if list.missing > 0 {
-                return Ok(());
+                return Ok(left);
             }
             value = Value::Array(std::mem::take(&mut list.outputs));
             element = list.around;
         }
         self.output = Some(StoredValue::json(value));
-        Ok(())
+        Ok(left + self.leave(WHOLE))
     }
 
-    /// Returns the wait that the last failed call of an element has asked for.
-    pub(super) fn take_delay(&mut self, element: u32) -> Option<Duration> {
-        let at = self.delays.iter().position(|it| it.0 == element)?;
-        Some(self.delays.swap_remove(at).1)
+    fn leave(&mut self, element: u32) -> usize {
+        self.lets.remove(&element).map_or(0, bytes_of_all)
     }
+}
 
-    /// Returns the timer of an element's time limit, and the end of the time.
-    pub(super) fn deadline(&self, element: u32) -> Option<(CallId, Duration)> {
-        let mut deadlines = self.deadlines.iter().rev();
-        let found = deadlines.find(|it| it.0 == element)?;
-        Some((found.1, found.2))
-    }
+fn bytes_of_all(values: impl IntoIterator<Item = StoredValue>) -> usize {
+    values.into_iter().map(|value| value.bytes()).sum()
 }

@@ -10,7 +10,7 @@ use super::failures::Errors;
 use super::stops::{Clock, Stops};
 use super::tasks::{Tasks, Waited};
 use super::values::{ScopeValues, Values};
-use crate::machine::{CallEnd, CallError, CallId, Command, Event, Machine, Part, ScopeId};
+use crate::machine::{CallEnd, CallId, Command, Event, Machine, Part, ScopeId};
 use crate::plan::{Policy, Role};
 use crate::resolve::ResolveError;
 use crate::shape::Secrets;
@@ -47,8 +47,8 @@ pub(super) struct Driver<'x, 'p> {
     around: Option<CallContext>,
     pub(super) random: fastrand::Rng,
     /// Called plans that are about to begin, by slots and elements.
-    pub(super) opening: HashMap<(usize, u32), (Box<CalledPlan<'x>>, CallContext)>,
-    /// The calls that may start before the run gives up its turn. 0 after a limit was exceeded.
+    pub(super) opening: HashMap<(usize, u32), Opening<'x>>,
+    /// The calls that may start before the run gives up its turn.
     pub(super) starts: u32,
     /// `true` if a step has started.
     pub(super) has_begun: bool,
@@ -63,7 +63,8 @@ impl<'x, 'p> Driver<'x, 'p> {
         (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Option<CallContext>),
         (clock, stops): (Clock, Stops<'x>),
     ) -> Self {
-        let mut values = Values::new(Arc::clone(&allowance));
+        let is_shared = around.is_some() || allowance.is_among_many();
+        let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
         values.open(ScopeId::ROOT, root);
         let seed = run.options.seed;
@@ -92,9 +93,13 @@ impl<'x, 'p> Driver<'x, 'p> {
             self.machine.handle(event);
         }
         loop {
+            if self.values.is_shared() {
+                self.look_at_limits(cx);
+            }
             while let Some(command) = self.machine.next(true) {
                 self.execute(command, host);
-                if self.starts == 0 && self.gives_way(cx) {
+                if self.starts == 0 {
+                    cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
             }
@@ -110,25 +115,25 @@ impl<'x, 'p> Driver<'x, 'p> {
                 _ => None,
             };
             match (result, plain) {
-                (Some(Ok(output)), Some(of)) => self.plain_called(of, output),
+                (Some(Ok(output)), Some((call, scope, bytes))) => {
+                    self.values.remove(bytes);
+                    self.plain_called((call, scope), output);
+                }
                 (result, _) => self.ended(slot, result),
-            }
-            if self.starts == 0 && self.gives_way(cx) {
-                return Poll::Pending;
             }
         }
     }
 
-    /// Ends the run if a limit is exceeded. Otherwise, lets other tasks of the thread run.
+    /// Ends the run if a plan in a call has exceeded a limit of the run.
     #[cold]
-    fn gives_way(&mut self, cx: &Context<'_>) -> bool {
-        if std::mem::take(&mut self.stops.is_exceeded) {
-            self.starts = STARTS;
+    fn look_at_limits(&mut self, cx: &Context<'_>) {
+        self.allowance.wake(cx.waker());
+        if !self.stops.is_exceeded()
+            && let Some(place) = self.allowance.exceeded().cloned()
+        {
+            self.stops.exceed(place);
             self.machine.handle(Event::GraceOver);
-            return false;
         }
-        cx.waker().wake_by_ref();
-        true
     }
 
     #[inline]
@@ -156,9 +161,20 @@ impl<'x, 'p> Driver<'x, 'p> {
                 self.machine.handle(Event::Answered(ask, reply));
             }
             Command::Sleep(timer, pause, place) => self.sleep(timer, pause, place),
-            Command::Drop(call) => self.tasks.drop_call(call),
+            Command::Drop(call) => self.drop_call(call),
             Command::Settled(scope, slot, status) => self.settled(scope, slot.index(), status),
             Command::Done => self.is_done = true,
+        }
+    }
+
+    /// Drops a call, a wait or a timer.
+    pub(super) fn drop_call(&mut self, call: CallId) {
+        let bytes = self.tasks.drop_call(call);
+        self.values.remove(bytes);
+        if call.is_plain() {
+            let scope = self.machine.view().scope_of_plain(call);
+            let step = self.place_of(scope, call.index());
+            self.values.release(scope, step);
         }
     }
 
@@ -166,7 +182,8 @@ impl<'x, 'p> Driver<'x, 'p> {
     #[cold]
     #[inline(never)]
     fn ended(&mut self, slot: usize, result: Option<StepResult>) {
-        let (of, waited) = self.tasks.take(slot);
+        let (of, waited, bytes) = self.tasks.take(slot);
+        self.values.remove(bytes);
         match (result, waited) {
             (Some(result), _) => self.called(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),
@@ -179,11 +196,6 @@ impl<'x, 'p> Driver<'x, 'p> {
         let error = self.errors.keep(error);
         self.machine
             .handle(Event::Ended(call, CallEnd::Failed(error)));
-    }
-
-    /// Keeps an error for the machine.
-    pub(super) fn error(&mut self, error: StepError) -> CallError {
-        self.errors.keep(error)
     }
 
     /// The place of a step in its plan.
@@ -241,6 +253,7 @@ impl<'x, 'p> Driver<'x, 'p> {
     }
 
     fn context_of(&self, at: At, times: u32) -> CallContext {
+        self.values.share();
         let it = self.values.scope(at.scope);
         let step = &it.plan.steps[at.step];
         let outer = self.outer(at.scope).cloned();
@@ -252,7 +265,7 @@ impl<'x, 'p> Driver<'x, 'p> {
         CallContext::new(CallPlace {
             run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
-            depth: 0,
+            depth: it.plans,
             at: Vec::new(),
             beside: None,
             plan: self
@@ -300,6 +313,14 @@ impl<'x, 'p> Driver<'x, 'p> {
         let outer = self.outer(scope);
         outer.map_or_else(String::new, |outer| outer.lasting_inside(None))
     }
+}
+
+/// A called plan that is about to begin.
+pub(super) struct Opening<'x> {
+    pub(super) plan: Box<CalledPlan<'x>>,
+    pub(super) context: CallContext,
+    /// The bytes that the inputs and the plan itself count.
+    pub(super) bytes: usize,
 }
 
 /// The place of a call in a run.

@@ -259,6 +259,8 @@ async fn drive<'a, H: Host<'a>>(
         seen: Vec::new(),
         owner: None,
         depth: 0,
+        plans: around.as_ref().map_or(0, CallContext::depth_inside),
+        bytes: 0,
         called: None,
         own: None,
     };

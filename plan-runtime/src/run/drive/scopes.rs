@@ -2,14 +2,14 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::schedule;
+use super::super::schedule::{self, size};
 use super::super::start::{CalledPlan, MadeOutput};
-use super::driver::{Driver, Host};
+use super::driver::{Driver, Host, Opening};
 use super::values::{Owner, ScopeValues};
 use crate::error::{Cause, Error, RunError};
 use crate::machine::{Part, ScopeId};
 use crate::plan::{Body, Source, Template, number};
-use crate::resolve::{Handed, Meter, StoredValue};
+use crate::resolve::{Handed, Meter, ResolveError, StoredValue};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -19,7 +19,12 @@ impl<'x> Driver<'x, '_> {
     pub(super) fn begin_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
         let (around, slot) = (self.scope_of(&part), part.slot.index());
         let opening = self.opening.remove(&(slot, part.element));
-        let Some((plan, context)) = opening else {
+        let Some(Opening {
+            plan,
+            context,
+            bytes,
+        }) = opening
+        else {
             return Err(StepError::Unknown);
         };
         let CalledPlan {
@@ -40,6 +45,13 @@ impl<'x> Driver<'x, '_> {
             let error = RunError::new(plan, cause, Vec::new()).before_the_start();
             StepError::tool(Error::new(error))
         })?;
+        let plans = context.depth_inside();
+        if let Err(error) = self.allowance.enter(plans) {
+            if let Some(limit) = error.exceeded() {
+                self.exceed_at(limit, &format!("step `{context}`: {error}"));
+            }
+            return Err(StepError::arguments(error));
+        }
         let it = self.values.scope(around);
         let step = slot - it.first;
         let opened = ScopeValues {
@@ -60,6 +72,8 @@ impl<'x> Driver<'x, '_> {
                 context: OnceCell::from(context),
             }),
             depth: it.depth + 1,
+            plans,
+            bytes,
             called: Some(scope),
             own: Some(Box::new(own)),
             graph,
@@ -80,11 +94,22 @@ impl<'x> Driver<'x, '_> {
             Body::Action(_) => return self.begin_plan(scope, part),
             _ => return Err(StepError::Unknown),
         };
-        let (mut inputs, _) = self.evaluate(&part, |scope| {
+        match body {
+            Body::Loop(_) if part.attempt == 1 && self.element(&part) == [0] => {
+                self.count_round(around, slot, 0)?;
+            }
+            Body::Block(_) if part.attempt == 1 => self.values.hold_call(slot)?,
+            _ => {}
+        }
+        let (mut inputs, bytes) = self.evaluate(&part, |scope| {
             let inputs = schedule::inputs_of(block, scope)?;
             scope.check_arguments()?;
             Ok(inputs)
         })?;
+        let bytes = bytes.saturating_add(size(&block.plan));
+        if !self.values.has_room(bytes) {
+            return Err(self.values.full());
+        }
         if let (Body::Loop(repeat), Some(input)) = (body, inputs.first_mut())
             && repeat.last
         {
@@ -117,6 +142,8 @@ impl<'x> Driver<'x, '_> {
                 context: OnceCell::new(),
             }),
             depth: it.depth + 1,
+            plans: it.plans,
+            bytes,
             called: it.called,
             own: None,
             graph,
@@ -130,15 +157,15 @@ impl<'x> Driver<'x, '_> {
         if self.values.scope(scope).called == Some(scope) {
             return self.value_of_plan(scope, part);
         }
-        let value: Value = {
+        let made = {
             let it = self.values.scope(scope);
             let meter = Meter::new(self.values.room(), None);
             let resolving = self.values.resolving(it, false, &[]).metered(&meter);
             let output = &it.plan.output.value;
             let given = Handed::default();
-            let made = catch(|| MadeOutput::At(output, &resolving, &given).read());
-            made?.map_err(StepError::arguments)?
+            catch(|| MadeOutput::At(output, &resolving, &given).read())
         };
+        let value: Value = made?.map_err(|error| self.no_output(scope, error))?;
         let (around, slot) = (self.scope_of(&part), part.slot.index());
         let inside = self.inside(around, slot);
         if matches!(inside.bodies[part.body as usize].0, Body::Loop(_)) {
@@ -147,7 +174,26 @@ impl<'x> Driver<'x, '_> {
         }
         let room = self.values.room().of_one();
         let value = StoredValue::made(value, room).map_err(StepError::output)?;
-        self.deliver(around, part, value, false)
+        self.close_work(scope);
+        self.take_made(around, part, value)
+    }
+
+    /// The value of a scope is made.
+    pub(super) fn close_work(&mut self, scope: ScopeId) {
+        let is_kept = self.machine.view().can_undo(scope);
+        self.values.close_work(scope, is_kept);
+    }
+
+    /// Returns the error of the value of a scope, which may be too large.
+    fn no_output(&mut self, scope: ScopeId, error: ResolveError) -> StepError {
+        if let Some(limit) = error.exceeded() {
+            let place = match self.outer(scope) {
+                Some(outer) => format!("the output of the plan that step `{outer}` runs: {error}"),
+                None => format!("its output: {error}"),
+            };
+            self.exceed_at(limit, &place);
+        }
+        StepError::arguments(error)
     }
 
     /// Makes the value of a called plan.
@@ -167,12 +213,13 @@ impl<'x> Driver<'x, '_> {
         self.values.take_back(scope, Some(given));
         self.values.put_own(Some((called, own)));
         let plan = self.values.scope(scope).plan;
-        let stored = stored.and_then(|stored| stored.map_err(StepError::arguments));
+        let stored = stored.and_then(|stored| stored.map_err(|error| self.no_output(scope, error)));
         let stored = stored.map_err(|error| {
             let error = RunError::new(plan, Cause::Output(error), Vec::new());
             StepError::tool(Error::new(error))
         })?;
-        self.deliver(self.scope_of(&part), part, stored?, false)
+        self.close_work(scope);
+        self.take_made(self.scope_of(&part), part, stored?)
     }
 
     /// Takes the value that is the output of a scope, if the value is a Rust value that nothing else is to read.
@@ -201,6 +248,6 @@ impl<'x> Driver<'x, '_> {
             catch(|| host.output(MadeOutput::At(output, &resolving, &given)))
         };
         self.values.take_back(ScopeId::ROOT, Some(given));
-        made?.map_err(StepError::arguments)
+        made?.map_err(|error| self.no_output(ScopeId::ROOT, error))
     }
 }

@@ -15,12 +15,14 @@ impl Driver<'_, '_> {
     pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
         let step = self.place_of(scope, slot);
         let inside = self.values.take_step(slot);
-        let of = &self.values.scope(scope).plan.steps[step];
+        let it = self.values.scope(scope);
+        let (of, is_simple) = (&it.plan.steps[step], it.graph.simple[step]);
         let has_output = matches!(
             status,
             StepStatus::Completed | StepStatus::Skipped | StepStatus::Recovered
         );
         if let (Some(inside), true) = (inside, has_output) {
+            let made = inside.made;
             let output = inside.output.unwrap_or_else(null);
             let is_wrapped = of.policy.catch == Catch::Whole && !inside.is_replaced;
             let output = match is_wrapped.then(|| output.as_json().cloned()) {
@@ -31,6 +33,11 @@ impl Driver<'_, '_> {
                     let failure = serde_json::to_value(failure).unwrap_or_default();
                     StoredValue::json(outcome(ERR, failure))
                 }
+            };
+            let output = if inside.is_replaced || is_simple {
+                output
+            } else {
+                output.weighing(made)
             };
             self.values.put(slot, output);
         }
@@ -46,6 +53,7 @@ impl Driver<'_, '_> {
             Role::Always => {
                 self.show_results(scope);
                 let seen = self.result_of(scope, step);
+                self.values.add(seen.bytes());
                 self.values.scope_mut(scope).seen[step] = Some(seen);
             }
             Role::Undo(_) | Role::Work => {}
@@ -67,6 +75,8 @@ impl Driver<'_, '_> {
                 seen[step] = Some(self.result_of(scope, step));
             }
         }
+        let bytes = seen.iter().flatten().map(StoredValue::bytes).sum();
+        self.values.add(bytes);
         self.values.scope_mut(scope).seen = seen;
     }
 
@@ -92,7 +102,7 @@ impl Driver<'_, '_> {
             }
             _ => err(&self.failure_of(scope, step)),
         };
-        StoredValue::json(seen)
+        StoredValue::weighed(seen, output.map_or(0, StoredValue::bytes))
     }
 
     /// Returns the failure of a step that has no output.

@@ -2,15 +2,15 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
+use super::super::schedule::size;
 use super::super::start::{CalledPlan, Request, Started, StepResult, start_again};
-
 use super::super::throttle::LONGEST_CLOSED;
 use super::cold::WHOLE;
-use super::driver::{At, Driver, Host};
+use super::driver::{At, Driver, Host, Opening};
 use super::tasks::Of;
 use super::values::Values;
 use crate::error::{BlockPlace, Elements};
-use crate::machine::{CallEnd, CallId, Event, Part, ScopeId, StepPlace};
+use crate::machine::{CallEnd, CallError, CallId, Event, Part, ScopeId, StepPlace};
 use crate::plan::{Action, Body, Catch, OK, Role, ToolNumber};
 use crate::print::MessageName;
 use crate::resolve::{Limit, Meter, StoredValue};
@@ -50,20 +50,25 @@ impl<'x> Driver<'x, '_> {
         }
         let tool = self.tool(number);
         let again = self.tasks.ended_call(tool);
-        let started = {
+        let (started, bytes) = {
             let at = self.values.scope(scope);
             let meter = Meter::new(self.values.room(), None);
             let resolving = self.values.resolving(at, false, &[]).metered(&meter);
             let context =
                 |is_plan| self.context(self.at_plain((call, scope), step, number, is_plan));
             let request = Request::new(&resolving, action).within(&context);
-            catch(|| start_again(again, request, |request| host.start(number, request)))
+            let started =
+                catch(|| start_again(again, request, |request| host.start(number, request)));
+            (started, meter.spent())
         };
         match started {
-            Ok(Started::Running(future)) => self.tasks.push((call, scope), future, tool),
+            Ok(Started::Running(future)) => {
+                self.values.add(bytes);
+                self.tasks.push((call, scope), future, tool, bytes);
+            }
             started => {
                 let part = None;
-                self.started(Of { call, scope, part }, started, host);
+                self.started(Of { call, scope, part }, (started, bytes), host);
             }
         }
     }
@@ -142,7 +147,15 @@ impl<'x> Driver<'x, '_> {
             number,
             attempt: place.attempt,
         };
-        if self.values.scope(scope).plan.steps[step].role == Role::Always {
+        let it = self.values.scope(scope);
+        let (is_simple, role) = (it.graph.simple[step], it.plan.steps[step].role);
+        if place.attempt == 1
+            && !is_simple
+            && let Err(error) = self.values.hold_call(slot.index())
+        {
+            return self.call_failed(starting.of, error);
+        }
+        if role == Role::Always {
             self.show_results(scope);
         }
         let seen = self.uncatch(scope, step);
@@ -167,7 +180,7 @@ impl<'x> Driver<'x, '_> {
         }
         let given = self.values.give(scope, step, is_last);
         let mut own = self.values.take_own(scope);
-        let started = {
+        let (started, bytes) = {
             let at = self.values.scope(scope);
             let meter = Meter::new(self.values.room(), None);
             let inside = it.of.part.and_then(|part| {
@@ -181,19 +194,21 @@ impl<'x> Driver<'x, '_> {
             let request = Request::new(&resolving, it.action)
                 .within(&context)
                 .handing(given.as_ref(), Values::keep(at, step));
-            catch(|| match &mut own {
+            let started = catch(|| match &mut own {
                 None => host.start(it.number, request),
                 Some((_, own)) => (own.start)(it.number, request),
-            })
+            });
+            (started, meter.spent())
         };
         self.values.put_own(own);
         self.values.take_back(scope, given);
         self.values.count_json(scope, step);
         match started {
             Ok(Started::Running(future)) if it.of.part.is_none() => {
-                self.tasks.push((it.of.call, scope), future, None);
+                self.values.add(bytes);
+                self.tasks.push((it.of.call, scope), future, None, bytes);
             }
-            started => self.started(it.of, started, host),
+            started => self.started(it.of, (started, bytes), host),
         }
     }
 
@@ -202,22 +217,33 @@ impl<'x> Driver<'x, '_> {
     fn started(
         &mut self,
         of: Of,
-        started: Result<Started<'x>, StepError>,
+        (started, bytes): (Result<Started<'x>, StepError>, usize),
         host: &mut dyn Host<'x>,
     ) {
         match started {
             Ok(Started::Running(future) | Started::InContext(future, _)) => {
-                self.tasks.push_part(&of, future);
+                self.values.add(bytes);
+                self.tasks.push_part(&of, future, bytes);
             }
             Ok(Started::Ended(result)) => self.called(of, result),
             Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
+                let bytes = bytes + size(plan.executable.plan);
+                if !self.values.has_room(bytes) {
+                    return self.call_failed(of, self.values.full());
+                }
                 let key = (of.slot(), of.part.map_or(WHOLE, |part| part.element));
-                self.opening.insert(key, (plan, context));
+                let opening = Opening {
+                    plan,
+                    context,
+                    bytes,
+                };
+                self.opening.insert(key, opening);
                 self.machine.handle(Event::Opened(of.call));
             }
             Ok(Started::Plan(plan, context)) => {
                 let future = host.run_plan(*plan, context);
-                self.tasks.push_part(&of, future);
+                self.values.add(bytes);
+                self.tasks.push_part(&of, future, bytes);
             }
             Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
             Err(panic) => self.called(of, Err(panic)),
@@ -238,9 +264,9 @@ impl<'x> Driver<'x, '_> {
         let policy = self.policy(it.of.scope, it.of.slot());
         let element = it.of.part.map_or(WHOLE, |part| part.element);
         let inside = self.values.step(it.of.slot());
-        let deadline = inside.and_then(|inside| inside.deadline(element));
+        let deadline = inside.and_then(|inside| inside.deadlines.get(&element));
         let deadline = match (deadline, policy.deadline) {
-            (Some((_, until)), _) => Some(until),
+            (Some((_, until)), _) => Some(*until),
             (None, deadline) => deadline.map(|limit| self.clock.now().saturating_add(limit)),
         };
         let timeout = policy.timeout;
@@ -281,14 +307,27 @@ impl<'x> Driver<'x, '_> {
 
     #[cold]
     fn part_called(&mut self, of: Of, part: Part, output: StoredValue) {
-        if !self.values.has_room(output.bytes()) {
-            let error = self.values.no_room();
-            return self.call_failed(of, error);
-        }
-        match self.deliver(of.scope, part, output, false) {
+        match self.take_made(of.scope, part, output) {
             Ok(()) => self.machine.handle(Event::Ended(of.call, CallEnd::Done)),
-            Err(error) => self.failed(of.call, error),
+            Err(error) => self.call_failed(of, error),
         }
+    }
+
+    /// Takes the output of a call or a block, if there is room.
+    pub(super) fn take_made(
+        &mut self,
+        scope: ScopeId,
+        part: Part,
+        output: StoredValue,
+    ) -> Result<(), StepError> {
+        let slot = part.slot.index();
+        let step = self.place_of(scope, slot);
+        if !self.values.scope(scope).graph.simple[step] {
+            self.values.hold_made(slot, output.bytes())?;
+        } else if !self.values.has_room(output.bytes()) {
+            return Err(self.values.no_room());
+        }
+        self.deliver(scope, part, output, false)
     }
 
     /// Puts the value of a part where the value belongs.
@@ -303,11 +342,13 @@ impl<'x> Driver<'x, '_> {
         let catches = self.policy(scope, slot).catch == Catch::Each;
         let inside = self.inside(scope, slot);
         let delivered = inside.deliver(part.element, value, is_failure, catches);
-        delivered.map_err(StepError::output)
+        let left = delivered.map_err(StepError::output)?;
+        self.values.let_go(slot, left);
+        Ok(())
     }
 
     #[cold]
-    fn call_failed(&mut self, of: Of, error: StepError) {
+    pub(super) fn call_failed(&mut self, of: Of, error: StepError) {
         let step = self.place_of(of.scope, of.slot());
         let id = &self.values.scope(of.scope).plan.steps[step].id;
         let error = error.of_call(|| BlockPlace {
@@ -316,31 +357,45 @@ impl<'x> Driver<'x, '_> {
             attempt: of.part.map_or(1, |part| part.attempt),
         });
         if let Some(limit) = error.exceeded() {
-            self.exceed(limit, &of, &error);
+            let element = of.part.map_or_else(Vec::new, |part| self.element(&part));
+            self.exceed(limit, (of.scope, of.slot()), &element, &error);
+            let CallError { error, .. } = self.errors.keep(error);
+            let end = CallEnd::Exceeds(error);
+            return self.machine.handle(Event::Ended(of.call, end));
         }
         if let (Some(part), Some(delay)) = (of.part, error.retry_delay()) {
             let inside = self.inside(of.scope, of.slot());
-            inside
-                .delays
-                .push((part.element, delay.min(LONGEST_CLOSED)));
+            let delay = delay.min(LONGEST_CLOSED);
+            inside.delays.insert(part.element, delay);
         }
         self.failed(of.call, error);
     }
 
     /// A limit is exceeded, so the run ends at once.
-    pub(super) fn exceed(&mut self, limit: Limit, of: &Of, error: &StepError) {
-        let it = self.values.scope(of.scope);
-        let step = &it.plan.steps[of.slot() - it.first];
-        let outer = self.outer(of.scope);
+    pub(super) fn exceed(
+        &mut self,
+        limit: Limit,
+        (scope, slot): (ScopeId, usize),
+        element: &[usize],
+        error: &StepError,
+    ) {
+        let it = self.values.scope(scope);
+        let step = &it.plan.steps[slot - it.first];
+        let outer = self.outer(scope);
         let outer = outer.map_or_else(String::new, |outer| format!("{outer}."));
-        let element = of.part.map_or_else(Vec::new, |part| self.element(&part));
-        let (id, element) = (MessageName(&step.id), Elements(&element));
+        let (id, element) = (MessageName(&step.id), Elements(element));
         let tool = step.tool().map(|tool| MessageName(&tool.name));
         let tool = tool.map_or_else(String::new, |tool| format!(" ({tool})"));
-        let place = format!("step `{outer}{id}{element}`{tool}: {error}");
-        self.allowance.exceed(limit, &place);
+        self.exceed_at(
+            limit,
+            &format!("step `{outer}{id}{element}`{tool}: {error}"),
+        );
+    }
+
+    /// A limit is exceeded at a place.
+    pub(super) fn exceed_at(&mut self, limit: Limit, place: &str) {
+        self.allowance.exceed(limit, place);
         self.stops.exceed(place.into());
-        self.starts = 0;
     }
 
     /// Shows an undo step the output of a call, instead of the `Result` of a step that catches failures.
@@ -357,9 +412,12 @@ impl<'x> Driver<'x, '_> {
             return None;
         }
         let slot = it.first + undone;
-        let caught = self.values.output(slot)?.as_json().ok()?;
+        let caught = self.values.output(slot)?;
+        let bytes = caught.bytes();
+        let caught = caught.as_json().ok()?;
         let given = caught.get(OK).cloned().unwrap_or_default();
-        Some((slot, self.values.swap(slot, Some(StoredValue::json(given)))))
+        let given = StoredValue::weighed(given, bytes);
+        Some((slot, self.values.swap(slot, Some(given))))
     }
 
     pub(super) fn catch_again(&mut self, seen: Option<(usize, Option<StoredValue>)>) {

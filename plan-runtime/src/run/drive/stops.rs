@@ -47,8 +47,6 @@ pub(super) struct Stops<'x> {
     /// The end of the time for undo and always steps.
     end: Option<Sleep>,
     pub(super) stopped: Option<Interrupt>,
-    /// `true` if the machine is still to hear of an exceeded limit.
-    pub(super) is_exceeded: bool,
     /// The latest end of the run.
     pub(super) until: Option<Duration>,
 }
@@ -66,18 +64,20 @@ impl<'x> Stops<'x> {
             grace,
             end: None,
             stopped: None,
-            is_exceeded: false,
             until: deadline,
         }
     }
 
     /// A limit is exceeded. Nothing runs after that.
     pub(super) fn exceed(&mut self, place: Arc<str>) {
-        let is_limit = matches!(self.stopped, Some(Interrupt::Limit(_)));
-        if !is_limit {
+        if !self.is_exceeded() {
             self.stopped = Some(Interrupt::Limit(place));
-            self.is_exceeded = true;
         }
+    }
+
+    /// Returns `true` if a limit is exceeded.
+    pub(super) fn is_exceeded(&self) -> bool {
+        matches!(self.stopped, Some(Interrupt::Limit(_)))
     }
 
     /// Returns the next of these events.

@@ -51,11 +51,15 @@ pub(super) struct Tasks<'x> {
     queue: SlotQueue,
     /// The slots of tasks that are not plain calls.
     of_calls: HashMap<CallId, usize>,
+    /// The slots of plain calls that ran when the last was dropped.
+    plain: HashMap<CallId, usize>,
 }
 
 struct TaskSlot<'x> {
     call: CallId,
     scope: ScopeId,
+    /// The bytes that the arguments of a call count.
+    bytes: usize,
     future: Option<StepFuture<'x>>,
     more: Option<Box<More>>,
     waker: SlotWaker,
@@ -80,8 +84,9 @@ impl<'x> Tasks<'x> {
         (call, scope): (CallId, ScopeId),
         future: StepFuture<'x>,
         tool: Option<ToolNumber>,
+        bytes: usize,
     ) {
-        let slot = self.add(call, scope);
+        let slot = self.add(call, scope, bytes);
         self.slots[slot].future = Some(future);
         self.slots[slot].tool = tool;
     }
@@ -94,8 +99,8 @@ impl<'x> Tasks<'x> {
     }
 
     /// Adds a call.
-    pub(super) fn push_part(&mut self, of: &Of, future: StepFuture<'x>) {
-        let slot = self.add(of.call, of.scope);
+    pub(super) fn push_part(&mut self, of: &Of, future: StepFuture<'x>, bytes: usize) {
+        let slot = self.add(of.call, of.scope, bytes);
         self.slots[slot].future = Some(future);
         if let Some(part) = of.part {
             self.add_more(slot, part, None);
@@ -104,7 +109,7 @@ impl<'x> Tasks<'x> {
 
     /// Adds a timer or a wait.
     pub(super) fn push_wait(&mut self, (call, scope): (CallId, ScopeId), part: Part, wait: Wait) {
-        let slot = self.add(call, scope);
+        let slot = self.add(call, scope, 0);
         self.add_more(slot, part, Some(wait));
     }
 
@@ -117,7 +122,7 @@ impl<'x> Tasks<'x> {
     }
 
     #[inline(always)]
-    fn add(&mut self, call: CallId, scope: ScopeId) -> usize {
+    fn add(&mut self, call: CallId, scope: ScopeId, bytes: usize) -> usize {
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => self.grow(),
@@ -125,6 +130,7 @@ impl<'x> Tasks<'x> {
         let it = &mut self.slots[slot];
         it.call = call;
         it.scope = scope;
+        it.bytes = bytes;
         self.queue.push(slot);
         slot
     }
@@ -135,6 +141,7 @@ impl<'x> Tasks<'x> {
         self.slots.push(TaskSlot {
             call: CallId::NONE,
             scope: ScopeId::ROOT,
+            bytes: 0,
             future: None,
             more: None,
             waker: self.queue.waker(slot),
@@ -177,23 +184,23 @@ impl<'x> Tasks<'x> {
         it.more.as_mut().is_some_and(|more| more.poll(&mut cx))
     }
 
-    /// The call and the scope of a task that has ended, if it was a plain call. The slot is free then.
+    /// The call and the scope of a task that has ended, and the bytes that it counted, if it was a plain call. The slot is free then.
     #[inline(always)]
-    pub(super) fn take_plain(&mut self, slot: usize) -> Option<(CallId, ScopeId)> {
+    pub(super) fn take_plain(&mut self, slot: usize) -> Option<(CallId, ScopeId, usize)> {
         let it = &mut self.slots[slot];
         if it.more.is_some() {
             return None;
         }
-        let (call, scope) = (it.call, it.scope);
+        let (call, scope, bytes) = (it.call, it.scope, it.bytes);
         self.free.push(slot, it.tool.take());
-        Some((call, scope))
+        Some((call, scope, bytes))
     }
 
-    /// The owner of a task that has ended, and its end unless it was a call. The slot is free then.
+    /// The owner of a task that has ended, its end unless it was a call, and the bytes that it counted. The slot is free then.
     #[cold]
-    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>) {
+    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, usize) {
         let it = &mut self.slots[slot];
-        let (call, scope) = (it.call, it.scope);
+        let (call, scope, bytes) = (it.call, it.scope, it.bytes);
         let more = it.more.take();
         self.free.push(slot, it.tool.take());
         if more.is_some() {
@@ -201,25 +208,41 @@ impl<'x> Tasks<'x> {
         }
         let part = more.as_ref().map(|more| more.part);
         let waited = more.and_then(|more| more.waited);
-        (Of { call, scope, part }, waited)
+        (Of { call, scope, part }, waited, bytes)
     }
 
-    /// Drops a task.
-    pub(super) fn drop_call(&mut self, call: CallId) {
+    /// Drops a task. Returns the bytes that it counted.
+    pub(super) fn drop_call(&mut self, call: CallId) -> usize {
         let slot = if call.is_plain() {
-            let is_it = |it: &TaskSlot<'_>| it.future.is_some() && it.call == call;
-            self.slots.iter().position(is_it)
+            self.slot_of_plain(call)
         } else {
             self.of_calls.remove(&call)
         };
-        if let Some(slot) = slot {
-            let it = &mut self.slots[slot];
-            drop_future(&mut it.future);
-            let more = it.more.take();
-            let _ = catch(|| drop(more));
-            it.tool = None;
-            self.free.push(slot, None);
+        let Some(slot) = slot else {
+            return 0;
+        };
+        let it = &mut self.slots[slot];
+        drop_future(&mut it.future);
+        let more = it.more.take();
+        let bytes = it.bytes;
+        let _ = catch(|| drop(more));
+        it.tool = None;
+        self.free.push(slot, None);
+        bytes
+    }
+
+    /// The slot of a plain call that runs. Calls are dropped many at one time, and all slots are looked at once for these.
+    #[cold]
+    fn slot_of_plain(&mut self, call: CallId) -> Option<usize> {
+        let runs = |it: &TaskSlot<'_>| it.future.is_some() && it.more.is_none();
+        let is_it = |it: &TaskSlot<'_>| runs(it) && it.call == call;
+        let known = self.plain.remove(&call);
+        if let Some(slot) = known.filter(|slot| is_it(&self.slots[*slot])) {
+            return Some(slot);
         }
+        let running = self.slots.iter().enumerate().filter(|it| runs(it.1));
+        self.plain = running.map(|(slot, it)| (it.call, slot)).collect();
+        self.plain.remove(&call)
     }
 }
 

@@ -1,12 +1,13 @@
 //! The values of a run: the inputs of scopes, and the outputs of steps by their slots.
 
 use super::super::context::{Allowance, CallContext, Held};
+use super::super::schedule::CALL;
 use super::super::start::OwnStart;
 use super::cold::StepValues;
 use crate::error::StepError;
 use crate::machine::{Part, ScopeId};
 use crate::plan::{Action, Graph, Handing, Keep, Plan, Source};
-use crate::resolve::{Handed, MemoryBudget, Scope, StoredValue};
+use crate::resolve::{Handed, MemoryBudget, ResolveError, Scope, StoredValue};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -29,6 +30,10 @@ pub(super) struct ScopeValues<'x> {
     pub(super) owner: Option<Owner>,
     /// The number of scopes around the scope.
     pub(super) depth: usize,
+    /// The number of plans around the plan that the scope is part of.
+    pub(super) plans: usize,
+    /// The bytes that the inputs and the scope itself count.
+    pub(super) bytes: usize,
     /// The scope of the called plan that the steps are part of.
     pub(super) called: Option<ScopeId>,
     /// In the scope of a called plan, what starts its actions.
@@ -61,13 +66,13 @@ pub(super) struct Values<'x> {
 }
 
 impl<'x> Values<'x> {
-    pub(super) fn new(allowance: Arc<Allowance>) -> Self {
+    pub(super) fn new(allowance: Arc<Allowance>, is_shared: bool) -> Self {
         Self {
             scopes: Vec::new(),
             outputs: Vec::new(),
             readers: Vec::new(),
             steps: HashMap::new(),
-            held: Held::new(Arc::clone(&allowance), false),
+            held: Held::new(Arc::clone(&allowance), is_shared),
             allowance,
         }
     }
@@ -84,6 +89,7 @@ impl<'x> Values<'x> {
         if self.scopes.len() <= scope.index() {
             self.scopes.resize_with(scope.index() + 1, || None);
         }
+        self.held.add(it.bytes);
         self.scopes[scope.index()] = Some(it);
     }
 
@@ -96,7 +102,23 @@ impl<'x> Values<'x> {
             if let Some(output) = self.outputs[slot].take() {
                 self.held.remove(output.bytes());
             }
-            self.steps.remove(&slot);
+            drop(self.take_step(slot));
+        }
+        self.held.remove(it.bytes);
+    }
+
+    /// The value of a scope is made. If steps in the scope may have to be undone, the inputs still count.
+    pub(super) fn close_work(&mut self, scope: ScopeId, is_kept: bool) {
+        let it = self.scope(scope);
+        let shared = it.inputs.iter().filter(|input| input.is_whole());
+        let shared: usize = shared.map(StoredValue::bytes).sum();
+        let it = self.scope_mut(scope);
+        if is_kept {
+            it.bytes += shared;
+            self.held.add(shared);
+        } else {
+            let bytes = std::mem::take(&mut it.bytes);
+            self.held.remove(bytes);
         }
     }
 
@@ -172,11 +194,81 @@ impl<'x> Values<'x> {
     /// The error of an output that the run may not hold.
     #[cold]
     pub(super) fn no_room(&self) -> StepError {
+        StepError::output(self.exceeded())
+    }
+
+    /// The error of something else that the run may not hold.
+    #[cold]
+    pub(super) fn full(&self) -> StepError {
+        StepError::arguments(self.exceeded())
+    }
+
+    fn exceeded(&self) -> ResolveError {
         let full = MemoryBudget {
             left: 0,
             ..self.room()
         };
-        StepError::output(full.exceeded())
+        full.exceeded()
+    }
+
+    /// Counts bytes.
+    #[inline]
+    pub(super) fn add(&mut self, bytes: usize) {
+        self.held.add(bytes);
+    }
+
+    /// Counts bytes no more.
+    #[inline]
+    pub(super) fn remove(&mut self, bytes: usize) {
+        self.held.remove(bytes);
+    }
+
+    /// Counts for plans in calls as well from now on.
+    pub(super) fn share(&self) {
+        self.held.share();
+    }
+
+    /// Returns `true` if plans in calls count as well.
+    #[inline]
+    pub(super) fn is_shared(&self) -> bool {
+        self.held.is_shared()
+    }
+
+    /// Counts bytes of a step that is not plain, until the step ends.
+    pub(super) fn hold(&mut self, slot: usize, bytes: usize) {
+        if let Some(step) = self.steps.get_mut(&slot) {
+            step.stored += bytes;
+            self.held.add(bytes);
+        }
+    }
+
+    /// Counts a call, a block or a wait of a step that is not plain, until the step ends.
+    pub(super) fn hold_call(&mut self, slot: usize) -> Result<(), StepError> {
+        if !self.has_room(CALL) {
+            return Err(self.full());
+        }
+        self.hold(slot, CALL);
+        Ok(())
+    }
+
+    /// Counts the output of a call, until the step ends.
+    pub(super) fn hold_made(&mut self, slot: usize, bytes: usize) -> Result<(), StepError> {
+        if !self.has_room(bytes) {
+            return Err(self.no_room());
+        }
+        self.hold(slot, bytes);
+        if let Some(step) = self.steps.get_mut(&slot) {
+            step.made += bytes;
+        }
+        Ok(())
+    }
+
+    /// Counts bytes of a step no more.
+    pub(super) fn let_go(&mut self, slot: usize, bytes: usize) {
+        if let Some(step) = self.steps.get_mut(&slot) {
+            step.stored -= bytes;
+            self.held.remove(bytes);
+        }
     }
 
     #[inline(always)]
@@ -339,6 +431,8 @@ impl<'x> Values<'x> {
     }
 
     pub(super) fn take_step(&mut self, slot: usize) -> Option<Box<StepValues<'x>>> {
-        self.steps.remove(&slot)
+        let step = self.steps.remove(&slot)?;
+        self.held.remove(step.stored);
+        Some(step)
     }
 }

@@ -19,6 +19,10 @@ impl Driver<'_, '_> {
         let part = self.machine.view().part(call);
         let part = part.expect("a wait that starts has a part");
         let (body, _) = self.inside(scope, slot).bodies[part.body as usize];
+        if let Err(error) = self.values.hold_call(slot) {
+            let part = Some(part);
+            return self.call_failed(Of { call, scope, part }, error);
+        }
         let step = self.place_of(scope, slot);
         let (Body::Await(wait), Some(path)) = (body, self.path_of_wait(scope, step, &part)) else {
             return self.failed(call, StepError::NoSignals);
@@ -52,12 +56,12 @@ impl Driver<'_, '_> {
     pub(super) fn received(&mut self, of: Of, received: Result<Arc<Sent>, StepError>) {
         let Some(part) = of.part else { return };
         let received = received.and_then(|sent| {
-            let value = StoredValue::json(sent.value.clone());
-            self.deliver(of.scope, part, value, false)
+            let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
+            self.take_made(of.scope, part, value)
         });
         match received {
             Ok(()) => self.machine.handle(Event::Ended(of.call, CallEnd::Done)),
-            Err(error) => self.failed(of.call, error),
+            Err(error) => self.call_failed(of, error),
         }
     }
 
@@ -75,14 +79,14 @@ impl Driver<'_, '_> {
                     wait = wait.mul_f64(self.random.f64());
                 }
                 let inside = self.inside(scope, slot);
-                let asked = inside.take_delay(part.element).unwrap_or_default();
-                let deadline = inside.deadline(part.element);
+                let asked = inside.delays.remove(&part.element).unwrap_or_default();
+                let deadline = inside.deadlines.get(&part.element).copied();
                 let wait = wait.max(asked);
                 // An attempt that would start after the time limit is not waited for.
                 if let Some((deadline, until)) = deadline
                     && self.clock.now().saturating_add(wait) >= until
                 {
-                    self.tasks.drop_call(deadline);
+                    self.drop_call(deadline);
                     return self.machine.handle(Event::Fired(deadline));
                 }
                 Some(wait)
@@ -93,7 +97,7 @@ impl Driver<'_, '_> {
                 let limit = policy.deadline.unwrap_or(Duration::MAX);
                 let until = self.clock.now().saturating_add(limit);
                 let inside = self.inside(scope, slot);
-                inside.deadlines.push((part.element, timer, until));
+                inside.deadlines.insert(part.element, (timer, until));
                 policy.deadline
             }
         };

@@ -29,7 +29,7 @@ use std::time::Duration;
 const UNDO: usize = usize::MAX;
 
 /// What a block counts besides its values.
-fn size(plan: &Plan) -> usize {
+pub(in crate::run) fn size(plan: &Plan) -> usize {
     let steps = plan.steps.len();
     size_of::<Schedule<'_>>().saturating_add(steps.saturating_mul(128))
 }

@@ -31,7 +31,8 @@ mod waiting;
 mod watch;
 
 pub(super) use amounts::{part, take};
-pub(super) use block::inputs_of;
+pub(super) use block::{inputs_of, size};
+pub(super) use body_state::{CALL, LIST};
 pub(super) use jobs::items;
 pub(super) use limits::allowance;
 pub(super) use outcome::unstarted;
