@@ -1,10 +1,10 @@
 //! The calls, waits, timers and questions that a driver has.
 
 use super::capacity::{Capacity, Overflow, StartsLeft};
-use super::event::{Command, Inquiry, Pause, StepPlace};
+use super::event::{Command, Pause, Question, StepPlace};
 use super::ids::{CallId, RunId};
 use super::loss::Full;
-use super::rows::{Asks, CallKind, CallRow, CallTable, NO_ATTEMPT, OpenAsk};
+use super::rows::{CallKind, CallRow, CallTable, NO_ATTEMPT, OpenQuestion, Questions};
 use super::state::{Doing, Fate, Runs, WHOLE};
 use super::tables::{StepBody, Tables};
 use std::collections::VecDeque;
@@ -17,9 +17,9 @@ pub(super) struct Desk<'p> {
     pub(super) calling: u32,
     pub(super) runs: Runs,
     pub(super) calls: CallTable,
-    pub(super) asks: Asks,
+    pub(super) questions: Questions,
     /// `true` if there is a permit for a call or a scope that begins now.
-    pub(super) has_permit: bool,
+    pub(super) may_begin: bool,
     pub(super) out: VecDeque<Command>,
     pub(super) starts_left: StartsLeft,
     /// Elements and rounds that the run may still have.
@@ -35,8 +35,8 @@ impl<'p> Desk<'p> {
             calling: 0,
             runs: Runs::default(),
             calls: CallTable::new(capacity.calls),
-            asks: Asks::default(),
-            has_permit: false,
+            questions: Questions::default(),
+            may_begin: false,
             out: VecDeque::new(),
             starts_left: StartsLeft::new(capacity),
             elements_left: capacity.elements,
@@ -76,7 +76,7 @@ impl<'p> Desk<'p> {
     }
 
     /// Asks the driver something about a step.
-    pub(super) fn ask(&mut self, run: RunId, asked: OpenAsk) {
+    pub(super) fn ask(&mut self, run: RunId, asked: OpenQuestion) {
         let it = &mut self.runs.rows[run];
         it.asking += 1;
         let mut place = StepPlace {
@@ -85,35 +85,37 @@ impl<'p> Desk<'p> {
             attempt: 1,
         };
         let question = match asked {
-            OpenAsk::Body { body, .. } => {
+            OpenQuestion::Body { body, .. } => {
                 let number = body.0 - self.tables.colds[it.cold].body.0;
                 match self.tables.bodies[body] {
-                    StepBody::For(_) => Inquiry::List(place, number),
-                    _ => Inquiry::Branch(place, number),
+                    StepBody::For(_) => Question::List(place, number),
+                    _ => Question::Branch(place, number),
                 }
             }
-            OpenAsk::Again { attempt, .. } => {
+            OpenQuestion::Again { attempt, .. } => {
                 let tried = &it.tries[attempt as usize];
                 place.attempt = tried.number;
-                Inquiry::Again(place, it.place(tried.element))
+                Question::Again(place, it.place(tried.element))
             }
-            OpenAsk::Amounts(_) => Inquiry::Amounts(place),
-            OpenAsk::Inputs(scope) => Inquiry::Inputs(scope),
-            OpenAsk::Output(scope) => Inquiry::Output(scope),
-            OpenAsk::Instead { .. } => Inquiry::Instead(place),
+            OpenQuestion::Amounts(_) => Question::Amounts(place),
+            OpenQuestion::Inputs(scope) => Question::Inputs(scope),
+            OpenQuestion::Output(scope) => Question::Output(scope),
+            OpenQuestion::Instead { .. } => Question::Instead(place),
         };
-        let ask = self.asks.open(&mut self.runs.rows[run].asks, asked);
-        self.out.push_back(Command::Evaluate(ask, question));
+        let id = self
+            .questions
+            .open(&mut self.runs.rows[run].questions, asked);
+        self.out.push_back(Command::Evaluate(id, question));
     }
 
     /// Closes questions about a step. Returns their number.
-    pub(super) fn drop_asks(
+    pub(super) fn drop_questions(
         &mut self,
         run: RunId,
-        is_dropped: impl FnMut(&OpenAsk) -> bool,
+        is_dropped: impl FnMut(&OpenQuestion) -> bool,
     ) -> u32 {
         let it = &mut self.runs.rows[run];
-        let dropped = self.asks.close_where(&mut it.asks, is_dropped);
+        let dropped = self.questions.close_where(&mut it.questions, is_dropped);
         it.asking -= dropped;
         dropped
     }
@@ -218,7 +220,7 @@ impl<'p> Desk<'p> {
             }
             Doing::Backoff(call, _) => call,
             Doing::Ready(_) => {
-                it.again.remove(&(tried.job, attempt));
+                it.pending.again.remove(&(tried.job, attempt));
                 return;
             }
             Doing::Scope(_) | Doing::Every | Doing::Nothing => return,

@@ -3,7 +3,7 @@
 use super::capacity::{Capacity, Overflow};
 use super::core::{Core, Over, Reaction, Settings, Todo};
 use super::desk::Desk;
-use super::event::{AskReply, CallEnd, CallError, Command, Event, StepPlace};
+use super::event::{Answer, CallEnd, CallError, Command, Event, StepPlace};
 use super::ids::{CallId, RowId, ScopeId, StepSlot, Table};
 use super::line::First;
 use super::lookup::Lookup;
@@ -223,9 +223,9 @@ impl<'p> Machine<'p> {
                     return self.start_plain(slot);
                 }
                 Some(first) => {
-                    core.desk.has_permit = true;
+                    core.desk.may_begin = true;
                     core.begin(first);
-                    core.desk.has_permit = false;
+                    core.desk.may_begin = false;
                     self.work_off();
                 }
                 None => {
@@ -244,7 +244,7 @@ impl<'p> Machine<'p> {
         let desk = &mut self.core.desk;
         while let Some(command) = desk.out.pop_front() {
             let matters = match command {
-                Command::Evaluate(ask, _) => desk.asks.get(ask).is_some(),
+                Command::Evaluate(id, _) => desk.questions.get(id).is_some(),
                 Command::Start(call, _) | Command::Await(call, _) | Command::Sleep(call, ..) => {
                     desk.calls.tell(call)
                 }
@@ -292,8 +292,8 @@ impl<'p> Machine<'p> {
             Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
             Event::Opened(call) => core.opened(call),
             Event::Fired(timer) => core.fired(timer),
-            Event::Answered(ask, AskReply::Exceeds(error)) => self.ask_exceeds(ask, error),
-            Event::Answered(ask, reply) => core.answered(ask, reply),
+            Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
+            Event::Answered(id, answer) => core.answered(id, answer),
             Event::Cancelled => self.stop(Cutoff::Cancelled),
             Event::Late => self.stop(Cutoff::Late),
             Event::GraceOver => self.drop_scope(ScopeId::ROOT),

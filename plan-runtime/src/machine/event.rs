@@ -12,7 +12,7 @@ pub enum Event {
     /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
-    Answered(Ask, AskReply),
+    Answered(QuestionId, Answer),
     /// The time of a timer is over.
     Fired(CallId),
     /// The run was cancelled.
@@ -45,11 +45,13 @@ pub struct CallError {
 
 /// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AskReply {
+pub enum Answer {
     /// The number that the question asks for.
     Number(u32),
     /// The amounts of a step.
     Amounts(Amounts),
+    /// The value is made.
+    Made,
     /// The value cannot be made.
     Failed(CallError),
     /// The run needs more than it may have, as the driver counts. The run is over.
@@ -58,7 +60,7 @@ pub enum AskReply {
 
 /// The id of a question. The place in the table of questions serves many questions, and the generation tells these apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Ask {
+pub struct QuestionId {
     pub(super) row: u32,
     pub(super) generation: u32,
 }
@@ -71,7 +73,7 @@ pub enum Command {
     /// Wait for a value from outside.
     Await(CallId, StepPlace),
     /// Find out a number. Other events may come before the answer.
-    Evaluate(Ask, Inquiry),
+    Evaluate(QuestionId, Question),
     /// Start a timer.
     Sleep(CallId, Pause, StepPlace),
     /// Drop a call, a wait or a timer. The driver hands over no event of the call after this command. The call may have ended in the meantime.
@@ -97,7 +99,7 @@ pub struct StepPlace {
 
 /// A question about the plan's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inquiry {
+pub enum Question {
     /// The number of the branch to take, from 1 on, or 0 for none. The second field is the number of the `if` among the bodies of the step, in the order of the source.
     Branch(StepPlace, u32),
     /// The length of a list. The second field is the number of the `for` among the bodies of the step.
@@ -106,11 +108,11 @@ pub enum Inquiry {
     Again(StepPlace, u32),
     /// The amounts of a step.
     Amounts(StepPlace),
-    /// The inputs of a scope that is about to begin. The answer is any number.
+    /// The inputs of a scope that is about to begin.
     Inputs(ScopeId),
-    /// The value of a scope whose work has succeeded. The answer is any number.
+    /// The value of a scope whose work has succeeded.
     Output(ScopeId),
-    /// The value that replaces a failure of the step or of an element. The answer is any number.
+    /// The value that replaces a failure of the step or of an element.
     Instead(StepPlace),
 }
 

@@ -4,11 +4,11 @@ use super::capacity::Overflow;
 use super::core::Over;
 use super::desk::Desk;
 use super::engine::Machine;
-use super::event::{Ask, Command};
+use super::event::{Command, QuestionId};
 use super::ids::{CallId, ErrorId, RunId, ScopeId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
-use super::rows::{COLD_CALLS, OpenAsk};
+use super::rows::{COLD_CALLS, OpenQuestion};
 use super::state::{Doing, Fate, Phase, WHOLE};
 use super::word::StepStatus;
 
@@ -62,30 +62,30 @@ impl Machine<'_> {
     }
 
     /// The driver has made something for a question that is too much.
-    pub(super) fn ask_exceeds(&mut self, ask: Ask, error: ErrorId) {
+    pub(super) fn answer_exceeds(&mut self, id: QuestionId, error: ErrorId) {
         let core = &self.core;
-        let Some(asked) = core.desk.asks.get(ask) else {
+        let Some(asked) = core.desk.questions.get(id) else {
             return;
         };
         let (lookup, reason) = (Lookup(core), Reason::Error(error));
         let slot = |run: RunId| Some(core.desk.runs.rows[run].slot);
         let (fault, slot) = match asked {
-            OpenAsk::Inputs(scope) | OpenAsk::Output(scope) => {
+            OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => {
                 let owner = core.scopes[scope].owner;
                 let fault = Fault::new(lookup.trail_of(scope), reason);
                 (fault, owner.and_then(|it| slot(it.run)))
             }
-            OpenAsk::Body { run, element, .. } | OpenAsk::Instead { run, element } => {
+            OpenQuestion::Body { run, element, .. } | OpenQuestion::Instead { run, element } => {
                 (lookup.fault(run, element, 0, reason), slot(run))
             }
-            OpenAsk::Again { run, attempt } => {
+            OpenQuestion::Again { run, attempt } => {
                 let tried = &core.desk.runs.rows[run].tries[attempt as usize];
                 (
                     lookup.fault(run, tried.element, tried.number, reason),
                     slot(run),
                 )
             }
-            OpenAsk::Amounts(run) => (lookup.fault(run, WHOLE, 0, reason), slot(run)),
+            OpenQuestion::Amounts(run) => (lookup.fault(run, WHOLE, 0, reason), slot(run)),
         };
         self.exceed(fault, slot);
     }
@@ -170,7 +170,10 @@ impl Machine<'_> {
             }
         }
         let it = &mut self.core.scopes[scope];
-        self.core.desk.asks.close_where(&mut it.asks, |_| true);
+        self.core
+            .desk
+            .questions
+            .close_where(&mut it.questions, |_| true);
         it.has_failed |= matches!(it.phase, Phase::Inputs | Phase::Work | Phase::Output);
         it.phase = Phase::Over;
         if it.owner.is_none() && self.core.over == Over::No {
@@ -181,9 +184,9 @@ impl Machine<'_> {
     /// Ends a step with everything inside it, and without undo steps.
     fn drop_run(&mut self, run: RunId) {
         self.core.desk.unlimit_loop(run);
-        self.core.desk.drop_asks(run, |_| true);
+        self.core.desk.drop_questions(run, |_| true);
         let it = &mut self.core.desk.runs.rows[run];
-        it.queue.clear();
+        it.pending.queue.clear();
         it.is.ended = true;
         for attempt in it.in_order() {
             let tried = &self.core.desk.runs.rows[run].tries[attempt as usize];

@@ -2,23 +2,14 @@
 //!
 //! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
 
-use super::core::Core;
-use super::ids::{RunId, ScopeId, StepId, StepSlot};
+use super::core::{Core, Todo};
+use super::ids::{RunId, ScopeId, StepSlot};
 use super::lookup::Lookup;
+use super::loss::Loss;
 use super::rows::NO_ATTEMPT;
-use super::state::{Doing, Owner, Phase, StepRun};
+use super::state::{Doing, LinePlace, Owner, Pending, Phase, StepRun};
 use super::tables::StepBody;
 use super::word::StepStatus;
-
-/// A place in the line of a scope: a step that may start, an attempt or an element of a step that runs, or the scope that an attempt has opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct LinePlace {
-    step: StepId,
-    /// The number of the call, the scope or the wait among those of the step.
-    job: u32,
-    /// The attempt that has opened a scope, or `NO_ATTEMPT`.
-    attempt: u32,
-}
 
 /// The first in line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +28,15 @@ enum Found {
     Nothing,
 }
 
-impl StepRun {
+impl Pending {
     /// The number of the next job that may start, if there is one.
     fn next_job(&self) -> Option<u32> {
         let again = self.again.first().map(|it| it.0);
         again.or_else(|| (!self.queue.is_empty()).then_some(self.jobs))
     }
+}
 
+impl StepRun {
     /// Returns `true` if an attempt or an element may start.
     fn may_go_on(&self) -> bool {
         let may_start = !self.is.ended && self.failed.is_none() && !self.is.cut;
@@ -77,13 +70,13 @@ impl Core<'_> {
     /// Has the run of a step go on as soon as there is a permit, if an attempt or an element may start.
     pub(super) fn line_up_run(&mut self, run: RunId) {
         let it = &mut self.desk.runs.rows[run];
-        let Some(job) = it.next_job().filter(|_| it.may_go_on()) else {
+        let Some(job) = it.pending.next_job().filter(|_| it.may_go_on()) else {
             return;
         };
-        if it.lined_up.is_some_and(|lined_up| lined_up <= job) {
+        if it.pending.lined_up.is_some_and(|lined_up| lined_up <= job) {
             return;
         }
-        it.lined_up = Some(job);
+        it.pending.lined_up = Some(job);
         let place = LinePlace {
             step: it.step,
             job,
@@ -143,11 +136,11 @@ impl Core<'_> {
             && place.attempt == NO_ATTEMPT
         {
             let it = &mut self.desk.runs.rows[run];
-            if it.lined_up == Some(place.job) {
-                it.lined_up = None;
+            if it.pending.lined_up == Some(place.job) {
+                it.pending.lined_up = None;
             }
             // Another job may come first now.
-            if it.next_job() != Some(place.job) {
+            if it.pending.next_job() != Some(place.job) {
                 self.line_up_run(run);
             }
         }
@@ -175,7 +168,7 @@ impl Core<'_> {
         };
         let it = &self.desk.runs.rows[run];
         if place.attempt == NO_ATTEMPT {
-            return if it.may_go_on() && it.next_job() == Some(place.job) {
+            return if it.may_go_on() && it.pending.next_job() == Some(place.job) {
                 Found::First(First::Run(run))
             } else {
                 Found::Nothing
@@ -184,6 +177,54 @@ impl Core<'_> {
         match it.tries.get(place.attempt as usize).map(|it| &it.doing) {
             Some(Doing::Scope(inner)) => Found::Inside(*inner),
             _ => Found::Nothing,
+        }
+    }
+
+    /// Starts the first in line, for which there is a permit.
+    pub(super) fn begin(&mut self, first: First) {
+        let run = match first {
+            First::Step(slot) => return self.start_run(slot),
+            First::Run(run) => run,
+        };
+        self.todo.push_back(Todo::Run(run));
+        let it = &mut self.desk.runs.rows[run];
+        if let Some((_, attempt)) = it.pending.again.pop_first() {
+            self.begin_ready(run, attempt);
+        } else if let Some((body, element)) = it.pending.queue.pop_front() {
+            self.enter(run, body, element);
+        }
+    }
+
+    /// Has an attempt begin as soon as there is a permit. A further attempt comes after a failure.
+    pub(super) fn wait_in_line(&mut self, run: RunId, attempt: u32, failed: Option<Box<Loss>>) {
+        let it = &mut self.desk.runs.rows[run];
+        let tried = &mut it.tries[attempt as usize];
+        tried.doing = Doing::Ready(failed);
+        it.pending.again.insert((tried.job, attempt));
+        self.line_up_run(run);
+    }
+
+    /// Begins an attempt that has waited for a permit, unless a time limit has passed.
+    fn begin_ready(&mut self, run: RunId, attempt: u32) {
+        let it = &mut self.desk.runs.rows[run];
+        let tried = &mut it.tries[attempt as usize];
+        let Some(reason) = tried.late.take() else {
+            return self.run_try(run, attempt);
+        };
+        let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
+            Doing::Ready(failed) => failed,
+            _ => None,
+        };
+        let (element, number, body) = (tried.element, tried.number, tried.body);
+        self.desk.end_try(run, attempt);
+        let loss = match failed {
+            Some(loss) => *loss,
+            None => Loss::of(Lookup(self).fault(run, element, number, reason)),
+        };
+        if self.tables.is_loop(body) {
+            self.fail_run(run, element, loss);
+        } else {
+            self.fail(run, element, loss);
         }
     }
 }

@@ -1,20 +1,20 @@
 //! Values that a driver makes: the inputs and the outputs of scopes, and the values that replace failures.
 
 use super::core::Core;
-use super::event::{CallError, Command, Inquiry};
+use super::event::{CallError, Command, Question};
 use super::ids::{RunId, ScopeId};
 use super::lookup::Lookup;
 use super::loss::{Fault, Loss, Reason};
-use super::rows::OpenAsk;
+use super::rows::OpenQuestion;
 use super::state::{Owner, Phase, WHOLE};
 use super::word::StepStatus;
 
 impl Core<'_> {
     /// Asks the driver for a value of a scope.
-    pub(super) fn ask_of(&mut self, scope: ScopeId, asked: OpenAsk, question: Inquiry) {
-        let list = &mut self.scopes[scope].asks;
-        let ask = self.desk.asks.open(list, asked);
-        self.desk.out.push_back(Command::Evaluate(ask, question));
+    pub(super) fn ask_of(&mut self, scope: ScopeId, asked: OpenQuestion, question: Question) {
+        let list = &mut self.scopes[scope].questions;
+        let id = self.desk.questions.open(list, asked);
+        self.desk.out.push_back(Command::Evaluate(id, question));
     }
 
     /// The driver has made the inputs of a scope, or has failed to.

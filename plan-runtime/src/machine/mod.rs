@@ -14,7 +14,8 @@
 //! | `scope.rs` | scopes: work, undo steps, always steps |
 //! | `runs.rs` | steps that are not plain: branches, lists, rounds |
 //! | `tries.rs` | attempts: time limits, failures, undo |
-//! | `full.rs` | the end of a run that needs more than it may have, or whose time is over |
+//! | `capacity.rs`, `full.rs` | the most that a run may have; the end of a run that needs more, or whose time is over |
+//! | `recycle.rs` | rows of ended scopes and calls, which serve again |
 //! | `made.rs` | values that a driver makes |
 //! | `desk.rs` | calls, waits, timers and questions that a driver has |
 //! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for reports |
@@ -70,7 +71,9 @@ pub use self::capacity::Capacity;
 pub use self::core::Reaction;
 pub use describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Nodes, Recovery, Timing};
 pub use engine::Machine;
-pub use event::{Ask, AskReply, CallEnd, CallError, Command, Event, Inquiry, Pause, StepPlace};
+pub use event::{
+    Answer, CallEnd, CallError, Command, Event, Pause, Question, QuestionId, StepPlace,
+};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
 pub use loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason, Trail, TrailPart};
 pub use parts::Part;

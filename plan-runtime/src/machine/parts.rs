@@ -1,9 +1,9 @@
 //! The parts of steps that calls, questions and scopes are about: a driver finds the values of a part by these.
 
-use super::event::Ask;
+use super::event::QuestionId;
 use super::ids::{BodyId, CallId, RunId, ScopeId, StepId, StepSlot};
 use super::loss::Loss;
-use super::rows::{COLD_CALLS, NO_ATTEMPT, OpenAsk};
+use super::rows::{COLD_CALLS, NO_ATTEMPT, OpenQuestion};
 use super::state::{Doing, Owner, WHOLE};
 use super::view::MachineView;
 use super::word::StepStatus;
@@ -23,6 +23,11 @@ pub struct Part {
     pub attempt: u32,
     /// The scope that the attempt has opened.
     pub inside: Option<ScopeId>,
+}
+
+impl Part {
+    /// The number of the step itself among its elements.
+    pub const WHOLE: u32 = WHOLE;
 }
 
 impl CallId {
@@ -83,20 +88,20 @@ impl MachineView<'_, '_> {
     }
 
     /// Returns the part that a question is about.
-    pub fn asked(self, ask: Ask) -> Option<Part> {
-        Some(match self.lookup.0.desk.asks.get(ask)? {
-            OpenAsk::Body { run, body, element } => Part {
+    pub fn asked(self, id: QuestionId) -> Option<Part> {
+        Some(match self.lookup.0.desk.questions.get(id)? {
+            OpenQuestion::Body { run, body, element } => Part {
                 body: self.number(run, body),
                 element,
                 ..self.whole(run)
             },
-            OpenAsk::Again { run, attempt } => self.part_of(run, attempt),
-            OpenAsk::Amounts(run) => self.whole(run),
-            OpenAsk::Instead { run, element } => Part {
+            OpenQuestion::Again { run, attempt } => self.part_of(run, attempt),
+            OpenQuestion::Amounts(run) => self.whole(run),
+            OpenQuestion::Instead { run, element } => Part {
                 element,
                 ..self.whole(run)
             },
-            OpenAsk::Inputs(scope) | OpenAsk::Output(scope) => self.owner(scope)?,
+            OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => self.owner(scope)?,
         })
     }
 
@@ -145,8 +150,8 @@ impl MachineView<'_, '_> {
     }
 
     /// Returns the failure that a question asks to replace.
-    pub fn absorbed(self, ask: Ask) -> Option<Loss> {
-        let OpenAsk::Instead { run, element } = self.lookup.0.desk.asks.get(ask)? else {
+    pub fn absorbed(self, id: QuestionId) -> Option<Loss> {
+        let OpenQuestion::Instead { run, element } = self.lookup.0.desk.questions.get(id)? else {
             return None;
         };
         let it = &self.lookup.0.desk.runs.rows[run];

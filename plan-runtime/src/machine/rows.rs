@@ -1,6 +1,6 @@
 //! Tables whose rows are used again: calls and questions.
 
-use super::event::Ask;
+use super::event::QuestionId;
 use super::ids::{BodyId, CallId, RunId, ScopeId};
 
 /// Ids of plain calls are below.
@@ -137,7 +137,7 @@ impl CallTable {
 
 /// A question that has no answer yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OpenAsk {
+pub(super) enum OpenQuestion {
     Body {
         run: RunId,
         body: BodyId,
@@ -158,13 +158,13 @@ pub(super) enum OpenAsk {
 
 /// The open questions of the run of a step, or of a scope, as the row of the newest question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct AskList(Option<u32>);
+pub(super) struct QuestionList(Option<u32>);
 
 /// A row of the table of questions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct AskRow {
+struct QuestionRow {
     generation: u32,
-    open: Option<OpenAsk>,
+    open: Option<OpenQuestion>,
     /// The neighbors in the list of the question.
     newer: Option<u32>,
     older: Option<u32>,
@@ -172,15 +172,15 @@ struct AskRow {
 
 /// The questions of a run. The open questions of each step and each scope are a list, so that a cancellation does not look at the questions of others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asks {
-    rows: Vec<AskRow>,
+pub(super) struct Questions {
+    rows: Vec<QuestionRow>,
     free: Vec<u32>,
 }
 
-impl Asks {
-    pub(super) fn open(&mut self, list: &mut AskList, asked: OpenAsk) -> Ask {
+impl Questions {
+    pub(super) fn open(&mut self, list: &mut QuestionList, asked: OpenQuestion) -> QuestionId {
         let at = self.free.pop().unwrap_or_else(|| {
-            self.rows.push(AskRow::default());
+            self.rows.push(QuestionRow::default());
             (self.rows.len() - 1) as u32
         });
         let older = list.0.replace(at);
@@ -190,26 +190,26 @@ impl Asks {
         let row = &mut self.rows[at as usize];
         row.open = Some(asked);
         row.older = older;
-        Ask {
+        QuestionId {
             row: at,
             generation: row.generation,
         }
     }
 
     /// A question without an answer.
-    pub(super) fn get(&self, ask: Ask) -> Option<OpenAsk> {
-        let row = self.rows.get(ask.row as usize);
-        row.filter(|row| row.generation == ask.generation)?.open
+    pub(super) fn get(&self, id: QuestionId) -> Option<OpenQuestion> {
+        let row = self.rows.get(id.row as usize);
+        row.filter(|row| row.generation == id.generation)?.open
     }
 
     /// Takes a question out of its list.
-    pub(super) fn close(&mut self, list: &mut AskList, ask: Ask) {
-        self.close_row(list, ask.row);
+    pub(super) fn close(&mut self, list: &mut QuestionList, id: QuestionId) {
+        self.close_row(list, id.row);
     }
 
-    fn close_row(&mut self, list: &mut AskList, at: u32) {
+    fn close_row(&mut self, list: &mut QuestionList, at: u32) {
         let row = &mut self.rows[at as usize];
-        let AskRow { newer, older, .. } = *row;
+        let QuestionRow { newer, older, .. } = *row;
         // A row without a new generation is not used again.
         if let Some(next) = row.generation.checked_add(1) {
             row.generation = next;
@@ -228,8 +228,8 @@ impl Asks {
     /// Closes questions of a list. Returns their number.
     pub(super) fn close_where(
         &mut self,
-        list: &mut AskList,
-        mut is_closed: impl FnMut(&OpenAsk) -> bool,
+        list: &mut QuestionList,
+        mut is_closed: impl FnMut(&OpenQuestion) -> bool,
     ) -> u32 {
         let (mut closed, mut next) = (0, list.0);
         while let Some(at) = next {

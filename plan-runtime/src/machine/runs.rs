@@ -2,16 +2,14 @@
 
 use super::core::{Core, Todo};
 use super::describe::{Amounts, Recovery};
-use super::event::{Ask, AskReply, CallError};
+use super::event::{Answer, CallError, QuestionId};
 use super::ids::{BodyId, Id, RunId, StepSlot};
-use super::line::First;
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Loss, Reason};
-use super::rows::{AskList, OpenAsk};
-use super::state::{Doing, Fate, RunFlags, StepRun, Try, WHOLE};
+use super::rows::{OpenQuestion, QuestionList};
+use super::state::{Doing, Fate, Pending, RunFlags, StepRun, Try, WHOLE};
 use super::tables::StepBody;
 use super::word::StepStatus;
-use std::collections::{BTreeSet, VecDeque};
 
 impl Core<'_> {
     /// Starts a step that is not plain.
@@ -42,14 +40,11 @@ impl Core<'_> {
             tries: Vec::new(),
             free_try: None,
             elements: Vec::new(),
-            queue: VecDeque::new(),
-            jobs: 0,
-            again: BTreeSet::new(),
-            lined_up: None,
+            pending: Pending::default(),
             running: 0,
             asking: 0,
             active: 0,
-            asks: AskList::default(),
+            questions: QuestionList::default(),
             outstanding: 1,
             failed: None,
             absorbed: Vec::new(),
@@ -84,33 +79,20 @@ impl Core<'_> {
         it.runs[cold.place() - first] = Some(run);
         self.todo.push_back(Todo::Run(run));
         if of.timing.amounts {
-            self.desk.ask(run, OpenAsk::Amounts(run));
+            self.desk.ask(run, OpenQuestion::Amounts(run));
         } else {
             self.enter(run, of.body, WHOLE);
         }
     }
 
-    /// Starts the first in line, for which there is a permit.
-    pub(super) fn begin(&mut self, first: First) {
-        let run = match first {
-            First::Step(slot) => return self.start_run(slot),
-            First::Run(run) => run,
-        };
-        self.todo.push_back(Todo::Run(run));
-        let it = &mut self.desk.runs.rows[run];
-        if let Some((_, attempt)) = it.again.pop_first() {
-            self.begin_ready(run, attempt);
-        } else if let Some((body, element)) = it.queue.pop_front() {
-            self.enter(run, body, element);
-        }
-    }
-
     /// Does a body, up to the next call, scope or question.
-    fn enter(&mut self, run: RunId, body: BodyId, element: u32) {
+    pub(super) fn enter(&mut self, run: RunId, body: BodyId, element: u32) {
         let mut element = element;
         match self.tables.bodies[body] {
             StepBody::If(..) | StepBody::For(_) => {
-                return self.desk.ask(run, OpenAsk::Body { run, body, element });
+                return self
+                    .desk
+                    .ask(run, OpenQuestion::Body { run, body, element });
             }
             StepBody::Loop(_) => {
                 if !self.desk.count_elements(run, element, 1) {
@@ -129,38 +111,42 @@ impl Core<'_> {
     }
 
     /// Takes an answer, unless it does not matter any more.
-    pub(super) fn answered(&mut self, ask: Ask, reply: AskReply) {
-        let Some(asked) = self.desk.asks.get(ask) else {
+    pub(super) fn answered(&mut self, id: QuestionId, answer: Answer) {
+        let Some(asked) = self.desk.questions.get(id) else {
             return;
         };
         let list = match asked {
-            OpenAsk::Inputs(scope) | OpenAsk::Output(scope) => &mut self.scopes[scope].asks,
-            OpenAsk::Body { run, .. }
-            | OpenAsk::Again { run, .. }
-            | OpenAsk::Amounts(run)
-            | OpenAsk::Instead { run, .. } => {
+            OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => {
+                &mut self.scopes[scope].questions
+            }
+            OpenQuestion::Body { run, .. }
+            | OpenQuestion::Again { run, .. }
+            | OpenQuestion::Amounts(run)
+            | OpenQuestion::Instead { run, .. } => {
                 self.todo.push_back(Todo::Run(run));
                 let it = &mut self.desk.runs.rows[run];
                 it.asking -= 1;
-                &mut it.asks
+                &mut it.questions
             }
         };
-        self.desk.asks.close(list, ask);
+        self.desk.questions.close(list, id);
         // A reply of another kind is as good as 0.
-        let number = match reply {
-            AskReply::Number(number) => Ok(number),
-            AskReply::Amounts(_) | AskReply::Exceeds(_) => Ok(0),
-            AskReply::Failed(error) => Err(error),
+        let number = match answer {
+            Answer::Number(number) => Ok(number),
+            Answer::Amounts(_) | Answer::Made | Answer::Exceeds(_) => Ok(0),
+            Answer::Failed(error) => Err(error),
         };
         match asked {
-            OpenAsk::Inputs(scope) => self.inputs_made(scope, number),
-            OpenAsk::Output(scope) => self.output_made(scope, number.err()),
-            OpenAsk::Instead { run, element } => self.instead_made(run, element, number),
-            OpenAsk::Body { run, body, element } => self.body_answered(run, body, element, number),
-            OpenAsk::Again { run, attempt } => self.round_ended(run, attempt, number),
-            OpenAsk::Amounts(run) => {
-                let amounts = match (reply, number) {
-                    (AskReply::Amounts(amounts), _) => amounts,
+            OpenQuestion::Inputs(scope) => self.inputs_made(scope, number),
+            OpenQuestion::Output(scope) => self.output_made(scope, number.err()),
+            OpenQuestion::Instead { run, element } => self.instead_made(run, element, number),
+            OpenQuestion::Body { run, body, element } => {
+                self.body_answered(run, body, element, number);
+            }
+            OpenQuestion::Again { run, attempt } => self.round_ended(run, attempt, number),
+            OpenQuestion::Amounts(run) => {
+                let amounts = match (answer, number) {
+                    (Answer::Amounts(amounts), _) => amounts,
                     (_, Ok(_)) => Amounts::DEFAULT,
                     (_, Err(error)) => return self.fail_value(run, WHOLE, error),
                 };
@@ -197,7 +183,7 @@ impl Core<'_> {
                 }
                 // The first element in the list starts first, also of a list in a list.
                 let new = (first..first + length).rev();
-                new.for_each(|element| it.queue.push_front((inner, element)));
+                new.for_each(|element| it.pending.queue.push_front((inner, element)));
             }
             (_, Ok(_)) => {
                 it.outstanding -= 1;
@@ -261,10 +247,10 @@ impl Core<'_> {
     }
 
     /// Closes all questions about a step.
-    pub(super) fn drop_asks(&mut self, run: RunId) {
+    pub(super) fn drop_questions(&mut self, run: RunId) {
         let mut round = None;
-        self.desk.drop_asks(run, |asked| {
-            if let OpenAsk::Again { attempt, .. } = asked {
+        self.desk.drop_questions(run, |asked| {
+            if let OpenQuestion::Again { attempt, .. } = asked {
                 round = Some(*attempt);
             }
             true
@@ -310,13 +296,13 @@ impl Core<'_> {
         if it.is.ended {
             return;
         }
-        if !it.queue.is_empty() && self.scopes[it.scope].stops_work() {
+        if !it.pending.queue.is_empty() && self.scopes[it.scope].stops_work() {
             it.is.cut = true;
-            it.queue.clear();
+            it.pending.queue.clear();
         }
         self.line_up_run(run);
         let it = &mut self.desk.runs.rows[run];
-        if it.running + it.asking > 0 || !it.queue.is_empty() {
+        if it.running + it.asking > 0 || !it.pending.queue.is_empty() {
             return;
         }
         let (scope, slot) = (it.scope, it.slot);
@@ -368,7 +354,7 @@ impl Core<'_> {
         };
         if is_absorbed && cold.timing.instead {
             let element = WHOLE;
-            return self.desk.ask(run, OpenAsk::Instead { run, element });
+            return self.desk.ask(run, OpenQuestion::Instead { run, element });
         }
         it.is.ended = true;
         let (scope, slot) = (it.scope, it.slot);
@@ -390,14 +376,14 @@ impl Core<'_> {
     /// Starts nothing more of a step: waits end, and no attempt follows another.
     pub(super) fn stop_run(&mut self, run: RunId) {
         // The condition of a loop is still asked after its round.
-        let is_start = |it: &OpenAsk| !matches!(it, OpenAsk::Again { .. });
+        let is_start = |it: &OpenQuestion| !matches!(it, OpenQuestion::Again { .. });
         if self.desk.runs.rows[run].is.ended {
             return;
         }
-        let dropped = self.desk.drop_asks(run, is_start);
+        let dropped = self.desk.drop_questions(run, is_start);
         let it = &mut self.desk.runs.rows[run];
-        it.is.cut |= dropped > 0 || !it.queue.is_empty();
-        it.queue.clear();
+        it.is.cut |= dropped > 0 || !it.pending.queue.is_empty();
+        it.pending.queue.clear();
         for attempt in it.in_order() {
             let it = &mut self.desk.runs.rows[run];
             if !it.runs(attempt) {

@@ -1,11 +1,11 @@
 //! Scopes: their work, then their undo steps, then their always steps.
 
 use super::core::{Core, Over, Reaction, Todo};
-use super::event::{Command, Inquiry};
+use super::event::{Command, Question};
 use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, FaultDuty, Full, Loss};
-use super::rows::OpenAsk;
+use super::rows::OpenQuestion;
 use super::state::{Doing, Fate, Owner, Phase, ScopeRun};
 use super::word::StepStatus;
 
@@ -71,7 +71,7 @@ impl Core<'_> {
         }
         if of.has_inputs {
             self.scopes[scope].phase = Phase::Inputs;
-            self.ask_of(scope, OpenAsk::Inputs(scope), Inquiry::Inputs(scope));
+            self.ask_of(scope, OpenQuestion::Inputs(scope), Question::Inputs(scope));
         } else {
             self.begin_work(scope);
         }
@@ -241,12 +241,12 @@ impl Core<'_> {
             it.phase = Phase::Over;
             it.has_failed = true;
             it.cutoff = Some(cutoff);
-            self.desk.asks.close_where(&mut it.asks, |_| true);
+            self.desk.questions.close_where(&mut it.questions, |_| true);
             return self.todo.push_back(Todo::Over(scope));
         }
         if it.phase == Phase::Output {
             it.phase = Phase::Work;
-            self.desk.asks.close_where(&mut it.asks, |_| true);
+            self.desk.questions.close_where(&mut it.questions, |_| true);
         }
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
@@ -268,7 +268,7 @@ impl Core<'_> {
                     self.begin_undo(scope);
                 } else if self.tables.rows[it.row].has_output {
                     it.phase = Phase::Output;
-                    self.ask_of(scope, OpenAsk::Output(scope), Inquiry::Output(scope));
+                    self.ask_of(scope, OpenQuestion::Output(scope), Question::Output(scope));
                 } else {
                     self.begin_always(scope);
                 }

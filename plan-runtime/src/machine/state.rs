@@ -2,9 +2,8 @@
 
 use super::describe::Amounts;
 use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
-use super::line::LinePlace;
 use super::loss::{Cutoff, Loss, Reason};
-use super::rows::AskList;
+use super::rows::QuestionList;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +22,16 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) run: RunId,
+    pub(super) attempt: u32,
+}
+
+/// A place in the line of a scope. The place belongs to a step, to the run of a step, or to an inner scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LinePlace {
+    pub(super) step: StepId,
+    /// The number of the call, the scope or the wait among those of the step.
+    pub(super) job: u32,
+    /// The attempt that has opened a scope, or `NO_ATTEMPT`.
     pub(super) attempt: u32,
 }
 
@@ -46,10 +55,10 @@ pub(super) struct ScopeRun {
     /// The called plans around the scope, with the scope itself.
     pub(super) plans: u32,
     /// The question for the value of the scope.
-    pub(super) asks: AskList,
+    pub(super) questions: QuestionList,
     /// The runs of the steps that are not plain, in the order of `Tables::colds`.
     pub(super) runs: Vec<Option<RunId>>,
-    /// The places of steps that may start, and of runs and inner scopes with something that may start.
+    /// The steps, runs and inner scopes that wait for their turn.
     pub(super) line: BTreeSet<LinePlace>,
     pub(super) losses: BTreeMap<StepId, Loss>,
     /// Steps that do not run, with the first failed step that they need.
@@ -74,7 +83,7 @@ impl ScopeRun {
             owner,
             depth: 0,
             plans: 0,
-            asks: AskList::default(),
+            questions: QuestionList::default(),
             runs: Vec::new(),
             line: BTreeSet::new(),
             losses: BTreeMap::new(),
@@ -110,6 +119,19 @@ pub(super) struct ElementRow {
 /// The step itself, where steps have elements.
 pub(super) const WHOLE: u32 = 0;
 
+/// The elements and attempts of a step that have not begun. A job is a call, a scope or a wait with all its attempts. All rounds of a loop are one job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pending {
+    /// Bodies of elements that have not started.
+    pub(super) queue: VecDeque<(BodyId, u32)>,
+    /// The number of jobs so far.
+    pub(super) jobs: u32,
+    /// The jobs with an attempt that may start, and the attempts.
+    pub(super) again: BTreeSet<(u32, u32)>,
+    /// The first job of the run that has a place in the line of the scope.
+    pub(super) lined_up: Option<u32>,
+}
+
 /// The run of a step that is not plain: its elements or rounds, each with its attempts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StepRun {
@@ -123,20 +145,14 @@ pub(super) struct StepRun {
     pub(super) free_try: Option<u32>,
     /// The element with the number `n` is at `n - 1`.
     pub(super) elements: Vec<ElementRow>,
-    /// Bodies of elements that have not started.
-    pub(super) queue: VecDeque<(BodyId, u32)>,
-    /// The calls, scopes and waits so far, each with all its attempts. All rounds of a loop are one.
-    pub(super) jobs: u32,
-    /// The jobs with an attempt that may start, and the attempts.
-    pub(super) again: BTreeSet<(u32, u32)>,
-    /// The first job of the run that has a place in the line of the scope.
-    pub(super) lined_up: Option<u32>,
+    /// Elements and attempts that have not begun.
+    pub(super) pending: Pending,
     /// Attempts that run or wait for their start, and questions that are open.
     pub(super) running: u32,
     pub(super) asking: u32,
     /// Attempts that run.
     pub(super) active: u32,
-    pub(super) asks: AskList,
+    pub(super) questions: QuestionList,
     /// Elements that have no value yet.
     pub(super) outstanding: u32,
     pub(super) failed: Option<Box<(u32, Loss)>>,

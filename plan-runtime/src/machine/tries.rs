@@ -6,7 +6,7 @@ use super::event::{Command, StepPlace};
 use super::ids::{BodyId, CallId, RowId, RunId};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Loss, Reason};
-use super::rows::{CallKind, CallRow, NO_ATTEMPT, OpenAsk};
+use super::rows::{CallKind, CallRow, NO_ATTEMPT, OpenQuestion};
 use super::state::{Doing, Fate, Owner, Try, WHOLE};
 use super::tables::StepBody;
 
@@ -31,8 +31,8 @@ impl Core<'_> {
     /// Begins the first attempt of a job.
     pub(super) fn begin_job(&mut self, run: RunId, mut tried: Try) {
         let it = &mut self.desk.runs.rows[run];
-        tried.job = it.jobs;
-        it.jobs += 1;
+        tried.job = it.pending.jobs;
+        it.pending.jobs += 1;
         self.begin_try(run, tried, None);
     }
 
@@ -45,46 +45,14 @@ impl Core<'_> {
         if let Some(timer) = it.tries[attempt as usize].deadline {
             self.desk.calls.move_to(timer, attempt);
         }
-        if is_wait || std::mem::take(&mut self.desk.has_permit) {
+        if is_wait || std::mem::take(&mut self.desk.may_begin) {
             self.run_try(run, attempt);
         } else {
-            self.wait_for_permit(run, attempt, failed);
+            self.wait_in_line(run, attempt, failed);
         }
     }
 
-    fn wait_for_permit(&mut self, run: RunId, attempt: u32, failed: Option<Box<Loss>>) {
-        let it = &mut self.desk.runs.rows[run];
-        let tried = &mut it.tries[attempt as usize];
-        tried.doing = Doing::Ready(failed);
-        it.again.insert((tried.job, attempt));
-        self.line_up_run(run);
-    }
-
-    /// Begins an attempt that has waited for a permit, unless a time limit has passed.
-    pub(super) fn begin_ready(&mut self, run: RunId, attempt: u32) {
-        let it = &mut self.desk.runs.rows[run];
-        let tried = &mut it.tries[attempt as usize];
-        let Some(reason) = tried.late.take() else {
-            return self.run_try(run, attempt);
-        };
-        let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
-            Doing::Ready(failed) => failed,
-            _ => None,
-        };
-        let (element, number, body) = (tried.element, tried.number, tried.body);
-        self.desk.end_try(run, attempt);
-        let loss = match failed {
-            Some(loss) => *loss,
-            None => Loss::of(Lookup(self).fault(run, element, number, reason)),
-        };
-        if self.tables.is_loop(body) {
-            self.fail_run(run, element, loss);
-        } else {
-            self.fail(run, element, loss);
-        }
-    }
-
-    fn run_try(&mut self, run: RunId, attempt: u32) {
+    pub(super) fn run_try(&mut self, run: RunId, attempt: u32) {
         let it = &self.desk.runs.rows[run];
         let tried = &it.tries[attempt as usize];
         let (body, number) = (tried.body, tried.number);
@@ -200,7 +168,7 @@ impl Core<'_> {
                 let every = tried.every.take();
                 self.desk.drop_timers(run, attempt);
                 self.desk.runs.rows[run].tries[attempt as usize].every = every;
-                return self.desk.ask(run, OpenAsk::Again { run, attempt });
+                return self.desk.ask(run, OpenQuestion::Again { run, attempt });
             }
             Ok(()) => {
                 self.desk.drop_timers(run, attempt);
@@ -292,7 +260,7 @@ impl Core<'_> {
             it.is.missed = true;
             if self.tables.colds[it.cold].timing.instead {
                 it.absorbed.push((element, loss));
-                return self.desk.ask(run, OpenAsk::Instead { run, element });
+                return self.desk.ask(run, OpenQuestion::Instead { run, element });
             }
             it.outstanding -= 1;
         } else {
@@ -304,8 +272,8 @@ impl Core<'_> {
     pub(super) fn fail_run(&mut self, run: RunId, element: u32, loss: Loss) {
         let it = &mut self.desk.runs.rows[run];
         it.note(element, loss);
-        it.queue.clear();
-        self.drop_asks(run);
+        it.pending.queue.clear();
+        self.drop_questions(run);
         for attempt in self.desk.runs.rows[run].in_order() {
             let it = &mut self.desk.runs.rows[run];
             if !it.runs(attempt) {
@@ -331,8 +299,8 @@ impl Core<'_> {
     pub(super) fn cut_tries(&mut self, run: RunId, cutoff: Cutoff) {
         let it = &mut self.desk.runs.rows[run];
         it.is.cut = true;
-        it.queue.clear();
-        self.drop_asks(run);
+        it.pending.queue.clear();
+        self.drop_questions(run);
         for attempt in self.desk.runs.rows[run].in_order() {
             let it = &self.desk.runs.rows[run];
             if !it.runs(attempt) {
@@ -429,7 +397,7 @@ impl Core<'_> {
             CallKind::Every => {
                 tried.every = None;
                 if tried.doing == Doing::Every {
-                    self.wait_for_permit(run, attempt, None);
+                    self.wait_in_line(run, attempt, None);
                 }
             }
             CallKind::Backoff | CallKind::Call | CallKind::Await => {
@@ -437,7 +405,7 @@ impl Core<'_> {
                     Doing::Backoff(_, loss) => Some(loss),
                     _ => None,
                 };
-                self.wait_for_permit(run, attempt, failed);
+                self.wait_in_line(run, attempt, failed);
             }
         }
     }

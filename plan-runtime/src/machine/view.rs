@@ -1,6 +1,6 @@
 //! A look at a run, for reports and for messages.
 
-use super::event::Ask;
+use super::event::QuestionId;
 use super::ids::{CallId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Loss, Trail};
@@ -57,8 +57,8 @@ impl<'p> MachineView<'_, 'p> {
     }
 
     /// Returns `true` if a question still has to be answered.
-    pub fn is_open(self, ask: Ask) -> bool {
-        self.lookup.0.desk.asks.get(ask).is_some()
+    pub fn is_open(self, id: QuestionId) -> bool {
+        self.lookup.0.desk.questions.get(id).is_some()
     }
 
     /// Returns the failed step that a blocked step needs.
@@ -135,7 +135,7 @@ impl<'p> MachineView<'_, 'p> {
             core.scopes.rows.len(),
             core.desk.runs.rows.rows.len(),
             core.desk.calls.capacity(),
-            core.desk.asks.capacity(),
+            core.desk.questions.capacity(),
         ]
     }
 }

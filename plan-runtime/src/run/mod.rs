@@ -23,6 +23,7 @@
 //! | [`Timer`] | where waits and time limits take the time from |
 //! | [`Mock`], [`ManualTimer`] | an application and a time for tests |
 
+mod admission;
 mod answer;
 mod calling;
 mod catch;
@@ -33,6 +34,7 @@ mod engine;
 mod hash;
 pub(crate) mod lasting;
 mod limits;
+mod making;
 mod mock;
 mod names;
 mod nesting;
@@ -60,6 +62,7 @@ pub(crate) mod tool;
 mod trace;
 #[cfg(feature = "sqlite")]
 mod view;
+mod weights;
 
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};

@@ -2,68 +2,62 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::schedule::{self, LIST};
-use super::cold::{WHOLE, outcome};
+use super::super::making::{self, bind};
+use super::super::weights::LIST;
+use super::cold::outcome;
 use super::convert;
-use super::driver::{Driver, Host};
-use crate::machine::{Amounts, Ask, AskReply, Inquiry, Part, ScopeId};
-use crate::plan::{
-    Body, Branch, Catch, Condition, ERR, Role, Template, bound_by_let, number, outcome_of,
-};
-use crate::resolve::{
-    Meter, ResolveError, Scope, StoredValue, describe, look, look_if_there, resolve,
-};
+use super::scene::{Host, Scene};
+use crate::machine::{Amounts, Answer, Part, Question, QuestionId, ScopeId};
+use crate::plan::{Body, Branch, Catch, Condition, ERR, Role, number};
+use crate::resolve::{Meter, ResolveError, Scope, StoredValue, resolve};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::sync::Arc;
 
-impl<'x> Driver<'x, '_> {
+/// Makes the values that the machine asks for.
+pub(super) struct Answering<'s, 'x, 'p>(pub(super) &'s mut Scene<'x, 'p>);
+
+impl<'x> Answering<'_, 'x, '_> {
     pub(super) fn answer(
         &mut self,
-        ask: Ask,
-        question: Inquiry,
+        id: QuestionId,
+        question: Question,
         host: &mut dyn Host<'x>,
-    ) -> AskReply {
-        let part = self.machine.view().asked(ask);
-        let answered = match (question, part) {
-            (Inquiry::Output(ScopeId::ROOT), _) => self.make_output(host).map(|()| 1),
+    ) -> Answer {
+        let part = self.0.machine.view().asked(id);
+        let made = |()| Answer::Made;
+        let answer = match (question, part) {
+            (Question::Output(ScopeId::ROOT), _) => self.make_output(host).map(made),
             // A call may be the plan of the run itself, so that the machine asks for its inputs.
-            (Inquiry::Inputs(ScopeId::ROOT), _) => Ok(1),
-            (Inquiry::Amounts(_), Some(part)) => {
-                let amounts = self.amounts(&part).map(AskReply::Amounts);
-                return amounts.unwrap_or_else(|error| self.refuse(Some(part), error));
+            (Question::Inputs(ScopeId::ROOT), _) => Ok(Answer::Made),
+            (Question::Amounts(_), Some(part)) => self.amounts(&part).map(Answer::Amounts),
+            (Question::Branch(_, body), Some(part)) => self.branch(&part, body).map(Answer::Number),
+            (Question::List(_, body), Some(part)) => self.list(&part, body).map(Answer::Number),
+            (Question::Inputs(scope), Some(part)) => self.inputs(scope, part).map(made),
+            (Question::Output(scope), Some(part)) => self.value(scope, part).map(made),
+            (Question::Again(..), Some(part)) => {
+                let again = self.again(&part);
+                again.map(|again| Answer::Number(u32::from(again)))
             }
-            (Inquiry::Branch(_, body), Some(part)) => self.branch(&part, body),
-            (Inquiry::List(_, body), Some(part)) => self.list(&part, body),
-            (Inquiry::Inputs(scope), Some(part)) => self.inputs(scope, part).map(|()| 1),
-            (Inquiry::Output(scope), Some(part)) => self.value(scope, part).map(|()| 1),
-            (Inquiry::Again(..), Some(part)) => self.again(&part).map(u32::from),
-            (Inquiry::Instead(_), Some(part)) => self.instead(ask, part).map(|()| 1),
+            (Question::Instead(_), Some(part)) => self.instead(id, part).map(made),
             (_, None) => Err(StepError::Unknown),
         };
-        match answered {
-            Ok(number) => AskReply::Number(number),
-            Err(error) => self.refuse(part, error),
-        }
+        answer.unwrap_or_else(|error| self.refuse(part, error))
     }
 
     /// There is no answer. Returns the reason.
-    fn refuse(&mut self, part: Option<Part>, error: StepError) -> AskReply {
+    fn refuse(&mut self, part: Option<Part>, error: StepError) -> Answer {
         if let (Some(limit), Some(part)) = (error.exceeded(), part) {
-            let element = self.element(&part);
-            let scope = self.scope_of(&part);
-            self.exceed(limit, (scope, part.slot.index()), &element, &error);
+            let element = self.0.element(&part);
+            let scope = self.0.scope_of(&part);
+            self.0
+                .exceed(limit, (scope, part.slot.index()), &element, &error);
         }
-        let error = self.errors.keep(error);
-        if self.stops.is_exceeded() {
-            AskReply::Exceeds(error.error)
+        let error = self.0.errors.keep(error);
+        if self.0.stops.is_exceeded() {
+            Answer::Exceeds(error.error)
         } else {
-            AskReply::Failed(error)
+            Answer::Failed(error)
         }
-    }
-
-    pub(super) fn scope_of(&self, part: &Part) -> ScopeId {
-        self.machine.view().scope_of(part.slot)
     }
 
     /// Makes a value from what an element of a step can refer to. Returns the value and the bytes that it counts.
@@ -72,45 +66,47 @@ impl<'x> Driver<'x, '_> {
         part: &Part,
         read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
     ) -> Result<(T, usize), StepError> {
-        let (scope, slot) = (self.scope_of(part), part.slot.index());
-        let step = self.place_of(scope, slot);
-        let is_always = self.values.scope(scope).plan.steps[step].role == Role::Always;
+        let (scope, slot) = (self.0.scope_of(part), part.slot.index());
+        let step = self.0.place_of(scope, slot);
+        let is_always = self.0.values.scope(scope).plan.steps[step].role == Role::Always;
         if is_always {
-            self.show_results(scope);
+            self.0.show_results(scope);
         }
-        let seen = self.uncatch(scope, step);
+        let seen = self.0.uncatch(scope, step);
         let (made, bytes) = {
-            let it = self.values.scope(scope);
-            let meter = Meter::new(self.values.room(), None);
-            let inside = self.values.step(slot);
+            let it = self.0.values.scope(scope);
+            let meter = Meter::new(self.0.values.room(), None);
+            let inside = self.0.values.step(slot);
             let locals = inside.map_or_else(Vec::new, |inside| inside.locals(part.element));
             let resolving = self
+                .0
                 .values
                 .resolving(it, is_always, &locals)
                 .metered(&meter);
             (catch(|| read(&resolving)), meter.spent())
         };
-        self.catch_again(seen);
+        self.0.catch_again(seen);
         let made = made?.map_err(StepError::arguments)?;
         Ok((made, bytes))
     }
 
     /// Chooses the first branch whose conditions hold.
     fn branch(&mut self, part: &Part, body: u32) -> Result<u32, StepError> {
-        let (scope, slot) = (self.scope_of(part), part.slot.index());
-        let (Body::If(branches), _) = self.inside(scope, slot).bodies[body as usize] else {
+        let (scope, slot) = (self.0.scope_of(part), part.slot.index());
+        let (Body::If(branches), _) = self.0.inside(scope, slot).bodies[body as usize] else {
             return Err(StepError::Unknown);
         };
         let branches: &'x [Branch] = branches;
         for (place, branch) in branches.iter().enumerate() {
-            let bound = self.inside(scope, slot).bound(part.element);
+            let bound = self.0.inside(scope, slot).bound(part.element);
             if self.all_hold(part, &branch.conditions)? {
                 return Ok(number(place) + 1);
             }
-            let left = self.inside(scope, slot).unbind(part.element, bound);
-            self.values.let_go(slot, left);
+            let left = self.0.inside(scope, slot).unbind(part.element, bound);
+            self.0.values.let_go(slot, left);
         }
-        self.deliver(scope, *part, StoredValue::json(Value::Null), false)?;
+        self.0
+            .deliver(scope, *part, StoredValue::json(Value::Null), false)?;
         Ok(0)
     }
 
@@ -123,10 +119,10 @@ impl<'x> Driver<'x, '_> {
                     let (bound, bytes) =
                         self.evaluate(part, |scope| bind(pattern, value, scope))?;
                     if let Some(value) = bound {
-                        let (scope, slot) = (self.scope_of(part), part.slot.index());
-                        let inside = self.inside(scope, slot);
+                        let (scope, slot) = (self.0.scope_of(part), part.slot.index());
+                        let inside = self.0.inside(scope, slot);
                         inside.bind(part.element, StoredValue::weighed(value, bytes));
-                        self.values.hold(slot, bytes);
+                        self.0.values.hold(slot, bytes);
                         true
                     } else {
                         false
@@ -142,57 +138,57 @@ impl<'x> Driver<'x, '_> {
 
     /// Makes a list. Returns its length.
     fn list(&mut self, part: &Part, body: u32) -> Result<u32, StepError> {
-        let (scope, slot) = (self.scope_of(part), part.slot.index());
-        let (Body::For(each), _) = self.inside(scope, slot).bodies[body as usize] else {
+        let (scope, slot) = (self.0.scope_of(part), part.slot.index());
+        let (Body::For(each), _) = self.0.inside(scope, slot).bodies[body as usize] else {
             return Err(StepError::Unknown);
         };
         let (items, bytes) = self.evaluate(part, |scope| {
-            schedule::items(resolve(&each.list, scope)?, &each.list)
+            making::items(resolve(&each.list, scope)?, &each.list)
         })?;
         let all = LIST.1.saturating_mul(items.len()).saturating_add(LIST.0);
         let all = all.saturating_add(bytes);
-        if !self.values.has_room(all) {
-            return Err(self.values.full());
+        if !self.0.values.has_room(all) {
+            return Err(self.0.values.full());
         }
-        let counted = self.allowance.list(items.len());
+        let counted = self.0.allowance.list(items.len());
         counted.map_err(StepError::arguments)?;
-        self.values.hold(slot, all);
+        self.0.values.hold(slot, all);
         let length = number(items.len());
         if items.is_empty() {
             let empty = StoredValue::json(Value::Array(items));
-            self.deliver(scope, *part, empty, false)?;
+            self.0.deliver(scope, *part, empty, false)?;
             return Ok(0);
         }
-        let first = self.machine.view().elements(part.slot) + 1;
+        let first = self.0.machine.view().elements(part.slot) + 1;
         let is_innermost = !matches!(each.body, Body::For(_));
-        let inside = self.inside(scope, slot);
+        let inside = self.0.inside(scope, slot);
         inside.open_list((part.element, first), items, is_innermost);
         Ok(length)
     }
 
     /// Returns `true` if another round follows.
     fn again(&mut self, part: &Part) -> Result<bool, StepError> {
-        let (scope, slot) = (self.scope_of(part), part.slot.index());
-        let (body, _) = self.inside(scope, slot).bodies[part.body as usize];
+        let (scope, slot) = (self.0.scope_of(part), part.slot.index());
+        let (body, _) = self.0.inside(scope, slot).bodies[part.body as usize];
         let (Body::Loop(repeat), Some(round)) = (body, part.inside) else {
             return Err(StepError::Unknown);
         };
         let again = {
-            let it = self.values.scope(round);
-            let meter = Meter::new(self.values.room(), None);
-            let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+            let it = self.0.values.scope(round);
+            let meter = Meter::new(self.0.values.room(), None);
+            let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
             catch(|| resolve::<bool>(&repeat.again, &resolving))
         };
         let again = again?
             .map_err(|error| StepError::arguments(error.of_part("its condition (`while`)")))?;
         self.round_made(scope, part, round, again)?;
-        let policy = self.policy(scope, slot);
-        let number = self.element(part).first().map_or(0, |round| round + 1);
+        let policy = self.0.policy(scope, slot);
+        let number = self.0.element(part).first().map_or(0, |round| round + 1);
         let may_follow = policy.at_most.is_none_or(|most| number < most as usize);
         if again && may_follow {
             self.count_round(scope, slot, number)?;
         }
-        let inside = self.inside(scope, slot);
+        let inside = self.0.inside(scope, slot);
         if !again {
             let output = if policy.collect {
                 Value::Array(std::mem::take(&mut inside.rounds))
@@ -213,19 +209,19 @@ impl<'x> Driver<'x, '_> {
         again: bool,
     ) -> Result<(), StepError> {
         let slot = part.slot.index();
-        let value = std::mem::take(&mut self.inside(scope, slot).last);
+        let value = std::mem::take(&mut self.0.inside(scope, slot).last);
         let pair = Value::Array(vec![value, Value::Bool(again)]);
-        let made = StoredValue::made(pair, self.values.room().of_one());
+        let made = StoredValue::made(pair, self.0.values.room().of_one());
         let made = made.map_err(StepError::output)?;
-        self.close_work(round);
+        self.0.close_work(round);
         let bytes = made.bytes();
-        self.values.hold_made(slot, bytes)?;
+        self.0.values.hold_made(slot, bytes)?;
         let value = match made.into_json().map_err(StepError::output)? {
             Value::Array(mut pair) => pair.swap_remove(0),
             value => value,
         };
-        let collects = self.policy(scope, slot).collect;
-        let inside = self.inside(scope, slot);
+        let collects = self.0.policy(scope, slot).collect;
+        let inside = self.0.inside(scope, slot);
         if collects {
             inside.rounds.push(value.clone());
             inside.last = value;
@@ -234,7 +230,7 @@ impl<'x> Driver<'x, '_> {
         inside.last = value;
         let left = std::mem::replace(&mut inside.of_round, bytes);
         inside.made -= left;
-        self.values.let_go(slot, left);
+        self.0.values.let_go(slot, left);
         Ok(())
     }
 
@@ -245,11 +241,11 @@ impl<'x> Driver<'x, '_> {
         slot: usize,
         number: usize,
     ) -> Result<(), StepError> {
-        let counted = self.allowance.list(1);
+        let counted = self.0.allowance.list(1);
         counted.map_err(|error| {
             let error = StepError::arguments(error);
             if let Some(limit) = error.exceeded() {
-                self.exceed(limit, (scope, slot), &[number], &error);
+                self.0.exceed(limit, (scope, slot), &[number], &error);
             }
             error
         })
@@ -257,13 +253,13 @@ impl<'x> Driver<'x, '_> {
 
     /// Resolves the amounts of a step.
     fn amounts(&mut self, part: &Part) -> Result<Amounts, StepError> {
-        let (scope, slot) = (self.scope_of(part), part.slot.index());
-        let policy = self.policy(scope, slot);
+        let (scope, slot) = (self.0.scope_of(part), part.slot.index());
+        let policy = self.0.policy(scope, slot);
         let mut resolved = (*policy).clone();
         for (amount, template) in &policy.given {
-            let name = schedule::part(*amount);
+            let name = making::part(*amount);
             self.evaluate(part, |scope| {
-                schedule::take(&mut resolved, *amount, template, scope)
+                making::take(&mut resolved, *amount, template, scope)
                     .map_err(|error| error.of_part(name))
             })?;
         }
@@ -273,39 +269,39 @@ impl<'x> Driver<'x, '_> {
         };
         if let Some((amount, why)) = resolved.contradiction(is_asked) {
             let error = ResolveError::new(format!("it is {why}"));
-            let error = error.of_part(schedule::part(amount));
+            let error = error.of_part(making::part(amount));
             return Err(StepError::arguments(error));
         }
         let amounts = convert::amounts(&resolved);
         let resolved = Arc::new(resolved);
-        self.errors.note_policy(part.step, &resolved);
-        self.inside(scope, slot).policy = Some(resolved);
+        self.0.errors.note_policy(part.step, &resolved);
+        self.0.inside(scope, slot).policy = Some(resolved);
         Ok(amounts)
     }
 
     /// Makes the value that replaces a failure.
-    fn instead(&mut self, ask: Ask, part: Part) -> Result<(), StepError> {
-        let (scope, slot) = (self.scope_of(&part), part.slot.index());
-        let policy = self.policy(scope, slot);
+    fn instead(&mut self, id: QuestionId, part: Part) -> Result<(), StepError> {
+        let (scope, slot) = (self.0.scope_of(&part), part.slot.index());
+        let policy = self.0.policy(scope, slot);
         let (value, bytes) = match (policy.catch, &policy.fallback) {
             (Catch::Whole | Catch::Each, _) => {
-                let view = self.machine.view();
-                let around = self.values.scope(scope).depth;
-                let loss = view.absorbed(ask);
-                let failure = loss.map(|loss| self.errors.caught(view, around, &loss));
+                let view = self.0.machine.view();
+                let around = self.0.values.scope(scope).depth;
+                let loss = view.absorbed(id);
+                let failure = loss.map(|loss| self.0.errors.caught(view, around, &loss));
                 let failure = serde_json::to_value(failure).unwrap_or_default();
                 (outcome(ERR, failure), 0)
             }
-            (Catch::No, Some(fallback)) if part.element == WHOLE => {
+            (Catch::No, Some(fallback)) if part.element == Part::WHOLE => {
                 let made = self.evaluate(&part, |scope| resolve(fallback, scope));
                 made.map_err(of_fallback)?
             }
             (Catch::No, _) => (Value::Null, 0),
         };
-        if part.element != WHOLE {
-            return self.deliver(scope, part, StoredValue::json(value), true);
+        if part.element != Part::WHOLE {
+            return self.0.deliver(scope, part, StoredValue::json(value), true);
         }
-        let inside = self.inside(scope, slot);
+        let inside = self.0.inside(scope, slot);
         inside.output = Some(StoredValue::weighed(value, bytes));
         inside.is_replaced = true;
         Ok(())
@@ -318,24 +314,4 @@ fn of_fallback(error: StepError) -> StepError {
         StepError::Arguments(error) => StepError::Fallback(error),
         error => error,
     }
-}
-
-/// Returns the value that a `let` binds, if the pattern matches.
-fn bind(pattern: &str, value: &Template, scope: &Scope<'_>) -> Result<Option<Value>, ResolveError> {
-    let found = match outcome_of(pattern, value) {
-        None => look_if_there(value, scope)?,
-        Some(_) => look(value, scope)?,
-    };
-    let bound = bound_by_let(pattern, value, found).map_err(|found| {
-        ResolveError::new(format!(
-            "the pattern `{}` needs a `Result`, but found {}",
-            describe::short(pattern),
-            describe::value(&found)
-        ))
-    })?;
-    // All that was made is counted already.
-    if let Some(Cow::Borrowed(bound)) = &bound {
-        scope.charge(bound)?;
-    }
-    Ok(bound.map(Cow::into_owned))
 }

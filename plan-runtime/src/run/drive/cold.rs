@@ -1,15 +1,12 @@
 //! The values inside a step that is not plain: lists, local values, rounds.
 
-use crate::machine::CallId;
+use crate::machine::{CallId, Part};
 use crate::plan::{Body, OK, Policy};
 use crate::resolve::{ResolveError, StoredValue};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The number of the step itself among its elements.
-pub(super) const WHOLE: u32 = 0;
 
 /// The values inside a step that is not plain.
 pub(super) struct StepValues<'x> {
@@ -129,7 +126,7 @@ impl<'x> StepValues<'x> {
             locals.extend(list.items[(element - list.first) as usize].as_ref());
         }
         // The elements of rounds have the values of the step.
-        let element = if list.is_some() { element } else { WHOLE };
+        let element = if list.is_some() { element } else { Part::WHOLE };
         locals.extend(self.lets.get(&element).into_iter().flatten());
     }
 
@@ -144,7 +141,7 @@ impl<'x> StepValues<'x> {
     ) -> Result<usize, ResolveError> {
         if self.list_of(element).is_none() {
             self.output = Some(value);
-            return Ok(self.leave(WHOLE));
+            return Ok(self.leave(Part::WHOLE));
         }
         let mut value = value.into_json()?;
         let mut left = 0;
@@ -166,7 +163,7 @@ impl<'x> StepValues<'x> {
             element = list.around;
         }
         self.output = Some(StoredValue::json(value));
-        Ok(left + self.leave(WHOLE))
+        Ok(left + self.leave(Part::WHOLE))
     }
 
     fn leave(&mut self, element: u32) -> usize {

@@ -5,17 +5,20 @@
 //! | `convert.rs` | from a plan to the tables of the machine |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
 //! | `starting.rs`, `waits.rs` | calls; waits for values, and timers |
+//! | `scene.rs`, `contexts.rs` | the state of a run without its tasks; the contexts of calls |
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
 //! | `settling.rs` | the ends of steps |
 //! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
-//! | `tasks.rs`, `stops.rs` | what the run polls |
+//! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
 //! | `failures.rs` | from the failures of the machine to errors |
 
 mod answers;
 mod cold;
+mod contexts;
 mod convert;
 mod driver;
 mod failures;
+mod scene;
 mod scopes;
 mod settling;
 mod starting;
@@ -24,6 +27,7 @@ mod tasks;
 mod values;
 mod waits;
 
+use super::admission::{allowance, can_receive};
 use super::catch::catch;
 use super::on_failure::OnFailure;
 use super::options::Options;
@@ -31,12 +35,13 @@ use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
 };
 use super::storing::once;
-use super::{CallContext, Cause, Run, RunError, Stage, StepError, limits_of, schedule};
+use super::{CallContext, Cause, Run, RunError, Stage, StepError, limits_of};
 use crate::error::Error;
 use crate::machine::{Machine, Reaction};
 use crate::plan::{Action, Executable, number};
 use crate::resolve::{MemoryBudget, ResolveError, StoredValue};
-use driver::{Driver, Host};
+use driver::Driver;
+use scene::Host;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -103,7 +108,7 @@ where
             panic!("a driven run has no `{option}`: remove the call of `Run::{option}`");
         }
         options.hands_over = starter.hands_over();
-        let mut host = Starting {
+        let mut host = AppHost {
             app,
             starter,
             output: None,
@@ -136,13 +141,13 @@ fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
 /// Finds the plan that a call is.
 type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
-struct Starting<'a, App: ?Sized, O> {
+struct AppHost<'a, App: ?Sized, O> {
     app: &'a App,
     starter: Starter<'a, App>,
     output: Option<O>,
 }
 
-impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Host<'a> for Starting<'a, App, O> {
+impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Host<'a> for AppHost<'a, App, O> {
     #[inline]
     fn start(&mut self, number: usize, request: Request<'_>) -> Started<'a> {
         self.starter.start(number, request, self.app)
@@ -159,12 +164,12 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Host<'a> for Starting<'a, A
 }
 
 /// The host of a called plan whose steps the machine around it does not know.
-struct Called<'a> {
+struct PlanHost<'a> {
     own: OwnStart<'a>,
     output: Option<StepResult>,
 }
 
-impl<'a> Host<'a> for Called<'a> {
+impl<'a> Host<'a> for PlanHost<'a> {
     fn start(&mut self, number: usize, request: Request<'_>) -> Started<'a> {
         (self.own.start)(number, request)
     }
@@ -186,7 +191,7 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
         hands_over: plan.hands_over,
         ..Options::default()
     };
-    let mut host = Called {
+    let mut host = PlanHost {
         own: plan.own,
         output: None,
     };
@@ -230,11 +235,10 @@ async fn drive<'a, H: Host<'a>>(
     };
     let converted = tables.map_err(|error| refused(Cause::Unfit(vec![error.to_string()])))?;
     let around = options.outer.take();
-    let allowance = schedule::allowance(&mut options, limits, around.as_ref());
+    let allowance = self::allowance(&mut options, limits, around.as_ref());
     let run = around.as_ref().and_then(CallContext::run).cloned();
     let run = run.unwrap_or_else(|| Arc::new(options.share()));
-    schedule::may_start(plan, &graph, &run, around.as_ref(), allowance.limits())
-        .map_err(refused)?;
+    can_receive(plan, &graph, &run, around.as_ref(), allowance.limits()).map_err(refused)?;
     let reaction = match run.options.on_failure {
         OnFailure::Stop => Reaction::Stop,
         OnFailure::Continue => Reaction::Continue,
@@ -281,10 +285,11 @@ async fn drive<'a, H: Host<'a>>(
     if let Err(panic) = polled.await {
         return Err(RunError::new(plan, Cause::Panicked(panic), Vec::new()));
     }
-    let view = driver.machine.view();
+    let scene = &driver.scene;
+    let view = scene.machine.view();
     view.result().map_err(|loss| {
-        let stopped = driver.stops.stopped.clone();
-        driver
+        let stopped = scene.stops.stopped.clone();
+        scene
             .errors
             .run_error(view, &loss, stopped, driver.has_begun)
     })

@@ -1,11 +1,14 @@
 //! The inputs and the values of scopes: the plan, called plans, blocks and rounds.
 
 use super::super::StepError;
+use super::super::admission::can_receive;
 use super::super::catch::catch;
-use super::super::schedule::{self, size};
+use super::super::making;
 use super::super::start::{CalledPlan, MadeOutput};
-use super::driver::{Driver, Host, Opening};
-use super::values::{Owner, ScopeValues};
+use super::super::weights::of_scope;
+use super::answers::Answering;
+use super::scene::{Host, Opening};
+use super::values::{Opener, ScopeValues};
 use crate::error::{Cause, Error, RunError};
 use crate::machine::{Part, ScopeId};
 use crate::plan::{Body, Source, Template, number};
@@ -14,11 +17,11 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-impl<'x> Driver<'x, '_> {
+impl<'x> Answering<'_, 'x, '_> {
     /// Begins a called plan, whose inputs are there already.
     pub(super) fn begin_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
-        let (around, slot) = (self.scope_of(&part), part.slot.index());
-        let opening = self.opening.remove(&(slot, part.element));
+        let (around, slot) = (self.0.scope_of(&part), part.slot.index());
+        let opening = self.0.opening.remove(&(slot, part.element));
         let Some(Opening {
             plan,
             context,
@@ -37,8 +40,8 @@ impl<'x> Driver<'x, '_> {
         let plan = executable.plan;
         let begun = executable.graph.map_err(Cause::Plan).and_then(|graph| {
             let inputs = inputs?;
-            let limits = self.allowance.limits();
-            schedule::may_start(plan, &graph, &self.run, Some(&context), limits)?;
+            let limits = self.0.allowance.limits();
+            can_receive(plan, &graph, &self.0.run, Some(&context), limits)?;
             Ok((graph, inputs))
         });
         let (graph, inputs) = begun.map_err(|cause| {
@@ -46,23 +49,24 @@ impl<'x> Driver<'x, '_> {
             StepError::tool(Error::new(error))
         })?;
         let plans = context.depth_inside();
-        if let Err(error) = self.allowance.enter(plans) {
+        if let Err(error) = self.0.allowance.enter(plans) {
             if let Some(limit) = error.exceeded() {
-                self.exceed_at(limit, &format!("step `{context}`: {error}"));
+                self.0
+                    .exceed_at(limit, &format!("step `{context}`: {error}"));
             }
             return Err(StepError::arguments(error));
         }
-        let it = self.values.scope(around);
+        let it = self.0.values.scope(around);
         let step = slot - it.first;
         let opened = ScopeValues {
             plan,
             handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
             hands_over,
-            first: self.machine.view().slots(scope).0.index(),
+            first: self.0.machine.view().slots(scope).0.index(),
             actions: 0,
             inputs,
             seen: Vec::new(),
-            owner: Some(Owner {
+            owner: Some(Opener {
                 scope: around,
                 part,
                 step,
@@ -78,14 +82,14 @@ impl<'x> Driver<'x, '_> {
             own: Some(Box::new(own)),
             graph,
         };
-        self.values.open(scope, opened);
+        self.0.values.open(scope, opened);
         Ok(())
     }
 
     /// Makes the inputs of a block or a round.
     pub(super) fn inputs(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
-        let (around, slot) = (self.scope_of(&part), part.slot.index());
-        let inside = self.inside(around, slot);
+        let (around, slot) = (self.0.scope_of(&part), part.slot.index());
+        let inside = self.0.inside(around, slot);
         let (body, action) = inside.bodies[part.body as usize];
         let last = inside.last.clone();
         let (block, again) = match body {
@@ -95,28 +99,28 @@ impl<'x> Driver<'x, '_> {
             _ => return Err(StepError::Unknown),
         };
         match body {
-            Body::Loop(_) if part.attempt == 1 && self.element(&part) == [0] => {
+            Body::Loop(_) if part.attempt == 1 && self.0.element(&part) == [0] => {
                 self.count_round(around, slot, 0)?;
             }
-            Body::Block(_) if part.attempt == 1 => self.values.hold_call(slot)?,
+            Body::Block(_) if part.attempt == 1 => self.0.values.hold_call(slot)?,
             _ => {}
         }
         let (mut inputs, bytes) = self.evaluate(&part, |scope| {
-            let inputs = schedule::inputs_of(block, scope)?;
+            let inputs = making::inputs_of(block, scope)?;
             scope.check_arguments()?;
             Ok(inputs)
         })?;
-        let bytes = bytes.saturating_add(size(&block.plan));
-        if !self.values.has_room(bytes) {
-            return Err(self.values.full());
+        let bytes = bytes.saturating_add(of_scope(&block.plan));
+        if !self.0.values.has_room(bytes) {
+            return Err(self.0.values.full());
         }
         if let (Body::Loop(repeat), Some(input)) = (body, inputs.first_mut())
             && repeat.last
         {
             *input = StoredValue::json(last);
         }
-        let element = self.element(&part);
-        let it = self.values.scope(around);
+        let element = self.0.element(&part);
+        let it = self.0.values.scope(around);
         let step = slot - it.first;
         let blocks = it.graph.blocks.as_ref();
         let graph = blocks.and_then(|blocks| blocks.get(&number(action - it.actions)));
@@ -128,17 +132,17 @@ impl<'x> Driver<'x, '_> {
             plan: &block.plan,
             handing: handing.flatten(),
             hands_over: it.hands_over,
-            first: self.machine.view().slots(scope).0.index(),
+            first: self.0.machine.view().slots(scope).0.index(),
             actions: action + 1,
             inputs,
             seen: Vec::new(),
-            owner: Some(Owner {
+            owner: Some(Opener {
                 scope: around,
                 part,
                 step,
                 action: action - it.actions - it.graph.actions[step] as usize,
                 element,
-                times: self.times(around, step),
+                times: self.0.times(around, step),
                 context: OnceCell::new(),
             }),
             depth: it.depth + 1,
@@ -148,83 +152,77 @@ impl<'x> Driver<'x, '_> {
             own: None,
             graph,
         };
-        self.values.open(scope, opened);
+        self.0.values.open(scope, opened);
         Ok(())
     }
 
     /// Makes the value of a block or a round.
     pub(super) fn value(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
-        if self.values.scope(scope).called == Some(scope) {
+        if self.0.values.scope(scope).called == Some(scope) {
             return self.value_of_plan(scope, part);
         }
         let made = {
-            let it = self.values.scope(scope);
-            let meter = Meter::new(self.values.room(), None);
-            let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+            let it = self.0.values.scope(scope);
+            let meter = Meter::new(self.0.values.room(), None);
+            let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
             let output = &it.plan.output.value;
             let given = Handed::default();
             catch(|| MadeOutput::At(output, &resolving, &given).read())
         };
         let value: Value = made?.map_err(|error| self.no_output(scope, error))?;
-        let (around, slot) = (self.scope_of(&part), part.slot.index());
-        let inside = self.inside(around, slot);
+        let (around, slot) = (self.0.scope_of(&part), part.slot.index());
+        let inside = self.0.inside(around, slot);
         if matches!(inside.bodies[part.body as usize].0, Body::Loop(_)) {
             inside.last = value;
             return Ok(());
         }
-        let room = self.values.room().of_one();
+        let room = self.0.values.room().of_one();
         let value = StoredValue::made(value, room).map_err(StepError::output)?;
-        self.close_work(scope);
-        self.take_made(around, part, value)
-    }
-
-    /// The value of a scope is made.
-    pub(super) fn close_work(&mut self, scope: ScopeId) {
-        let is_kept = self.machine.view().can_undo(scope);
-        self.values.close_work(scope, is_kept);
+        self.0.close_work(scope);
+        self.0.take_made(around, part, value)
     }
 
     /// Returns the error of the value of a scope, which may be too large.
     fn no_output(&mut self, scope: ScopeId, error: ResolveError) -> StepError {
         if let Some(limit) = error.exceeded() {
-            let place = match self.outer(scope) {
+            let place = match self.0.outer(scope) {
                 Some(outer) => format!("the output of the plan that step `{outer}` runs: {error}"),
                 None => format!("its output: {error}"),
             };
-            self.exceed_at(limit, &place);
+            self.0.exceed_at(limit, &place);
         }
         StepError::arguments(error)
     }
 
     /// Makes the value of a called plan.
     fn value_of_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
-        let Some((called, own)) = self.values.take_own(scope) else {
+        let Some((called, own)) = self.0.values.take_own(scope) else {
             return Err(StepError::Unknown);
         };
         let given = self.give_output(scope);
         let stored = {
-            let it = self.values.scope(scope);
-            let meter = Meter::new(self.values.room(), None);
-            let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+            let it = self.0.values.scope(scope);
+            let meter = Meter::new(self.0.values.room(), None);
+            let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
             let output = &it.plan.output.value;
-            let room = self.values.room().of_one();
+            let room = self.0.values.room().of_one();
             catch(|| own.store(MadeOutput::At(output, &resolving, &given), room))
         };
-        self.values.take_back(scope, Some(given));
-        self.values.put_own(Some((called, own)));
-        let plan = self.values.scope(scope).plan;
+        self.0.values.take_back(scope, Some(given));
+        self.0.values.put_own(Some((called, own)));
+        let plan = self.0.values.scope(scope).plan;
         let stored = stored.and_then(|stored| stored.map_err(|error| self.no_output(scope, error)));
         let stored = stored.map_err(|error| {
             let error = RunError::new(plan, Cause::Output(error), Vec::new());
             StepError::tool(Error::new(error))
         })?;
-        self.close_work(scope);
-        self.take_made(self.scope_of(&part), part, stored?)
+        self.0.close_work(scope);
+        self.0.take_made(self.0.scope_of(&part), part, stored?)
     }
 
     /// Takes the value that is the output of a scope, if the value is a Rust value that nothing else is to read.
     fn give_output(&mut self, scope: ScopeId) -> Handed {
-        let it = self.values.scope(scope);
+        let it = self.0.values.scope(scope);
         let source = match &it.plan.output.value {
             // Undo steps may read the inputs later.
             Template::Reference(reference)
@@ -234,20 +232,20 @@ impl<'x> Driver<'x, '_> {
             }
             _ => None,
         };
-        Handed::one(source.and_then(|source: Source| self.values.give_one(scope, source)))
+        Handed::one(source.and_then(|source: Source| self.0.values.give_one(scope, source)))
     }
 
     /// Makes the output of the plan.
     pub(super) fn make_output(&mut self, host: &mut dyn Host<'x>) -> Result<(), StepError> {
         let given = self.give_output(ScopeId::ROOT);
         let made = {
-            let it = self.values.scope(ScopeId::ROOT);
-            let meter = Meter::new(self.values.room(), None);
-            let resolving = self.values.resolving(it, false, &[]).metered(&meter);
+            let it = self.0.values.scope(ScopeId::ROOT);
+            let meter = Meter::new(self.0.values.room(), None);
+            let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
             let output = &it.plan.output.value;
             catch(|| host.output(MadeOutput::At(output, &resolving, &given)))
         };
-        self.values.take_back(ScopeId::ROOT, Some(given));
+        self.0.values.take_back(ScopeId::ROOT, Some(given));
         made?.map_err(|error| self.no_output(ScopeId::ROOT, error))
     }
 }

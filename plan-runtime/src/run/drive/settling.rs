@@ -1,7 +1,7 @@
 //! The ends of steps, and what always steps see of the other steps.
 
 use super::cold::outcome;
-use super::driver::Driver;
+use super::scene::Scene;
 use crate::error::{Interrupt, StepError};
 use crate::failure::Failure;
 use crate::machine::{ScopeId, StepStatus};
@@ -10,7 +10,7 @@ use crate::resolve::StoredValue;
 use humantime::format_duration;
 use serde_json::Value;
 
-impl Driver<'_, '_> {
+impl Scene<'_, '_> {
     /// A step has ended.
     pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
         let step = self.place_of(scope, slot);
@@ -139,6 +139,34 @@ impl Driver<'_, '_> {
             transient: false,
             attempts: 0,
             expression: None,
+        }
+    }
+
+    /// Shows an undo step the output of a call, instead of the `Result` of a step that catches failures.
+    pub(super) fn uncatch(
+        &mut self,
+        scope: ScopeId,
+        step: usize,
+    ) -> Option<(usize, Option<StoredValue>)> {
+        let it = self.values.scope(scope);
+        let Role::Undo(undone) = it.plan.steps[step].role else {
+            return None;
+        };
+        if it.plan.steps[undone].policy.catch != Catch::Whole {
+            return None;
+        }
+        let slot = it.first + undone;
+        let caught = self.values.output(slot)?;
+        let bytes = caught.bytes();
+        let caught = caught.as_json().ok()?;
+        let given = caught.get(OK).cloned().unwrap_or_default();
+        let given = StoredValue::weighed(given, bytes);
+        Some((slot, self.values.swap(slot, Some(given))))
+    }
+
+    pub(super) fn catch_again(&mut self, seen: Option<(usize, Option<StoredValue>)>) {
+        if let Some((slot, caught)) = seen {
+            self.values.swap(slot, caught);
         }
     }
 }

@@ -75,6 +75,11 @@ impl<'x> Stops<'x> {
         }
     }
 
+    /// The run ends at once.
+    pub(super) fn interrupt(&mut self, interrupt: Interrupt) {
+        self.stopped.get_or_insert(interrupt);
+    }
+
     /// Returns `true` if a limit is exceeded.
     pub(super) fn is_exceeded(&self) -> bool {
         matches!(self.stopped, Some(Interrupt::Limit(_)))

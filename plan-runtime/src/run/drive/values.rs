@@ -1,8 +1,8 @@
 //! The values of a run: the inputs of scopes, and the outputs of steps by their slots.
 
 use super::super::context::{Allowance, CallContext, Held};
-use super::super::schedule::CALL;
 use super::super::start::OwnStart;
+use super::super::weights::CALL;
 use super::cold::StepValues;
 use crate::error::StepError;
 use crate::machine::{Part, ScopeId};
@@ -27,7 +27,7 @@ pub(super) struct ScopeValues<'x> {
     pub(super) inputs: Vec<StoredValue>,
     /// The `Result`s that always steps see in the place of outputs. The list is empty before the first always step.
     pub(super) seen: Vec<Option<StoredValue>>,
-    pub(super) owner: Option<Owner>,
+    pub(super) owner: Option<Opener>,
     /// The number of scopes around the scope.
     pub(super) depth: usize,
     /// The number of plans around the plan that the scope is part of.
@@ -41,7 +41,7 @@ pub(super) struct ScopeValues<'x> {
 }
 
 /// The attempt that has opened a scope.
-pub(super) struct Owner {
+pub(super) struct Opener {
     pub(super) scope: ScopeId,
     pub(super) part: Part,
     /// The place of the step in its plan.

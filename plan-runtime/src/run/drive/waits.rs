@@ -14,24 +14,24 @@ use std::time::Duration;
 impl Driver<'_, '_> {
     /// Begins to wait for a value.
     pub(super) fn wait(&mut self, call: CallId, place: StepPlace) {
-        let scope = self.machine.view().scope_of(place.slot);
+        let scope = self.scene.machine.view().scope_of(place.slot);
         let slot = place.slot.index();
-        let part = self.machine.view().part(call);
+        let part = self.scene.machine.view().part(call);
         let part = part.expect("a wait that starts has a part");
-        let (body, _) = self.inside(scope, slot).bodies[part.body as usize];
-        if let Err(error) = self.values.hold_call(slot) {
+        let (body, _) = self.scene.inside(scope, slot).bodies[part.body as usize];
+        if let Err(error) = self.scene.values.hold_call(slot) {
             let part = Some(part);
             return self.call_failed(Of { call, scope, part }, error);
         }
-        let step = self.place_of(scope, slot);
+        let step = self.scene.place_of(scope, slot);
         let (Body::Await(wait), Some(path)) = (body, self.path_of_wait(scope, step, &part)) else {
             return self.failed(call, StepError::NoSignals);
         };
         let wait: &Await = wait;
-        let Some(inbox) = self.run.options.inbox.clone() else {
+        let Some(inbox) = self.scene.run.options.inbox.clone() else {
             return self.failed(call, StepError::NoSignals);
         };
-        let policy = self.policy(scope, slot);
+        let policy = self.scene.policy(scope, slot);
         let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
         let waiting = Waiting::new(inbox, path, wait.clone());
         let wait = Wait::Value(waiting, has_limit);
@@ -40,14 +40,14 @@ impl Driver<'_, '_> {
 
     /// The path of a wait. Nothing can be sent to steps that run after the work.
     fn path_of_wait(&self, scope: ScopeId, step: usize, part: &Part) -> Option<String> {
-        let it = self.values.scope(scope);
-        let outer = self.outer(scope);
+        let it = self.scene.values.scope(scope);
+        let outer = self.scene.outer(scope);
         let is_last = outer.is_some_and(|outer| outer.is_last());
         if it.plan.steps[step].role != Role::Work || is_last {
             return None;
         }
         let prefix = outer.map_or_else(String::new, |outer| outer.path() + ".");
-        let element = self.element(part);
+        let element = self.scene.element(part);
         let element = Elements(&element);
         Some(format!("{prefix}{}{element}", it.plan.steps[step].id))
     }
@@ -57,37 +57,40 @@ impl Driver<'_, '_> {
         let Some(part) = of.part else { return };
         let received = received.and_then(|sent| {
             let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
-            self.take_made(of.scope, part, value)
+            self.scene.take_made(of.scope, part, value)
         });
         match received {
-            Ok(()) => self.machine.handle(Event::Ended(of.call, CallEnd::Done)),
+            Ok(()) => self
+                .scene
+                .machine
+                .handle(Event::Ended(of.call, CallEnd::Done)),
             Err(error) => self.call_failed(of, error),
         }
     }
 
     /// Starts a timer.
     pub(super) fn sleep(&mut self, timer: CallId, pause: Pause, place: StepPlace) {
-        let scope = self.machine.view().scope_of(place.slot);
+        let scope = self.scene.machine.view().scope_of(place.slot);
         let slot = place.slot.index();
-        let part = self.machine.view().part(timer);
+        let part = self.scene.machine.view().part(timer);
         let part = part.expect("a timer that starts has a part");
-        let policy = self.policy(scope, slot);
+        let policy = self.scene.policy(scope, slot);
         let time = match pause {
             Pause::Backoff => {
                 let mut wait = policy.wait_after(place.attempt - 1);
                 if policy.jitter {
                     wait = wait.mul_f64(self.random.f64());
                 }
-                let inside = self.inside(scope, slot);
+                let inside = self.scene.inside(scope, slot);
                 let asked = inside.delays.remove(&part.element).unwrap_or_default();
                 let deadline = inside.deadlines.get(&part.element).copied();
                 let wait = wait.max(asked);
                 // An attempt that would start after the time limit is not waited for.
                 if let Some((deadline, until)) = deadline
-                    && self.clock.now().saturating_add(wait) >= until
+                    && self.scene.clock.now().saturating_add(wait) >= until
                 {
                     self.drop_call(deadline);
-                    return self.machine.handle(Event::Fired(deadline));
+                    return self.scene.machine.handle(Event::Fired(deadline));
                 }
                 Some(wait)
             }
@@ -95,17 +98,17 @@ impl Driver<'_, '_> {
             Pause::Timeout => policy.timeout,
             Pause::Deadline => {
                 let limit = policy.deadline.unwrap_or(Duration::MAX);
-                let until = self.clock.now().saturating_add(limit);
-                let inside = self.inside(scope, slot);
+                let until = self.scene.clock.now().saturating_add(limit);
+                let inside = self.scene.inside(scope, slot);
                 inside.deadlines.insert(part.element, (timer, until));
                 policy.deadline
             }
         };
         let time = time.unwrap_or_default();
         if time.is_zero() && matches!(pause, Pause::Backoff | Pause::Every) {
-            return self.machine.handle(Event::Fired(timer));
+            return self.scene.machine.handle(Event::Fired(timer));
         }
-        let wait = Wait::Timer(self.clock.sleep(time));
+        let wait = Wait::Timer(self.scene.clock.sleep(time));
         self.tasks.push_wait((timer, scope), part, wait);
     }
 }

@@ -5,10 +5,12 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
+use super::super::making::inputs_of;
 use super::super::options::Options;
 use super::super::start::{CalledPlan, StepResult};
 use super::super::timer::Sleep;
 use super::super::trace::Span;
+use super::super::weights::of_scope;
 use super::block_run::{BlockRun, Starts};
 use super::body_state::{BodyState, Failed, Work};
 use super::decisions::AS_IT_IS;
@@ -17,38 +19,16 @@ use super::interrupts::Interrupts;
 use super::task::CallState;
 use super::{Around, Schedule, StepState};
 use crate::error::{BlockPlace, Interrupt, Left};
-use crate::plan::{self, Block, Body, Plan, Role, Template};
-use crate::resolve::{Meter, ResolveError, Scope, StoredValue, bytes_of, resolve, share};
+use crate::plan::{self, Block, Body, Role, Template};
+use crate::resolve::{Meter, StoredValue, bytes_of, resolve};
 use crate::{Error, RunError};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The number of a task that undoes a block, in the place of a job's.
 const UNDO: usize = usize::MAX;
-
-/// What a block counts besides its values.
-pub(in crate::run) fn size(plan: &Plan) -> usize {
-    let steps = plan.steps.len();
-    size_of::<Schedule<'_>>().saturating_add(steps.saturating_mul(128))
-}
-
-/// The values from around it that a block reads, in the order of its inputs. It shares those that are handed over.
-pub(in crate::run) fn inputs_of(
-    block: &Block,
-    scope: &Scope<'_>,
-) -> Result<Vec<StoredValue>, ResolveError> {
-    let Some(reads) = block.reads() else {
-        let mut inputs: Map<String, Value> = resolve(&block.inputs, scope)?;
-        let names = block.plan.inputs.iter();
-        let inputs = names.map(|input| inputs.remove(&input.name).unwrap_or_default());
-        return Ok(inputs.map(StoredValue::json).collect());
-    };
-    let reads = reads.into_iter();
-    let inputs = reads.map(|(name, template)| share(name, template, scope));
-    inputs.collect()
-}
 
 impl<'x> Schedule<'x> {
     /// Starts an attempt of a job that is a block.
@@ -90,7 +70,7 @@ impl<'x> Schedule<'x> {
                 return self.tried(step, job, Err(late.unwrap_or(error)), Some(&span));
             }
         };
-        if !self.has_room(bytes.saturating_add(size(&block.plan))) {
+        if !self.has_room(bytes.saturating_add(of_scope(&block.plan))) {
             let error = StepError::arguments(self.full());
             return self.tried(step, job, Err(error), Some(&span));
         }
@@ -161,7 +141,7 @@ impl<'x> Schedule<'x> {
             Ok(schedule) => Box::new(schedule),
             Err(panic) => return self.tried(step, job, Err(panic), Some(&span)),
         };
-        let bytes = bytes + size(&block.plan);
+        let bytes = bytes + of_scope(&block.plan);
         let run = BlockRun {
             schedule,
             by: Starts::Around(number + 1),
@@ -192,7 +172,7 @@ impl<'x> Schedule<'x> {
         let element = self.flow(step).elements(place);
         let place = self.block_place(step, element, attempt);
         let called = plan.executable.plan;
-        let bytes = bytes + size(called);
+        let bytes = bytes + of_scope(called);
         if !self.has_room(bytes) {
             let error = StepError::arguments(self.full());
             return self.tried(step, job, Err(error), Some(&span));

@@ -273,12 +273,6 @@ impl OutputSlot {
     }
 }
 
-/// What a call with its attempts takes, in a list and while it waits.
-pub(in crate::run) const CALL: usize = size_of::<Job<'_>>() + 128;
-
-/// What a list takes without its elements, and what each of its outputs does at least.
-pub(in crate::run) const LIST: (usize, usize) = (size_of::<ForState<'_>>(), size_of::<Value>());
-
 impl<'x> BodyState<'x> {
     pub(super) fn push_job(&mut self, job: Job<'x>) -> usize {
         self.jobs.push(job);

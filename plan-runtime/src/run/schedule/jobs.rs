@@ -2,29 +2,24 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
+use super::super::making::{bind, items};
 use super::super::on_failure::OnFailure;
 use super::super::report::Attempt;
 use super::super::start::{Request, Started, StepResult};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
-use super::body_state::{
-    AttemptRecord, BodyState, CALL, Failed, Job, LIST, OutputSlot, Work, note, outcome,
-};
+use super::super::weights::{CALL, LIST};
+use super::body_state::{AttemptRecord, BodyState, Failed, Job, OutputSlot, Work, note, outcome};
 use super::decisions::{AS_IT_IS, Decision, What};
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;
 use crate::failure::Failure;
-use crate::plan::{
-    Body, Branch, Catch, Condition, ERR, OK, Optional, Template, bound_by_let, outcome_of,
-};
-use crate::resolve::{
-    Meter, ResolveError, Scope, StoredValue, bytes_of, describe, look, look_if_there, resolve,
-};
+use crate::plan::{Body, Branch, Catch, Condition, ERR, OK, Optional, Template};
+use crate::resolve::{Meter, ResolveError, Scope, StoredValue, bytes_of, resolve};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -182,25 +177,7 @@ impl<'x> Schedule<'x> {
                     holds
                 }
                 Condition::Let { pattern, value } => {
-                    let read = |scope: &Scope<'_>| {
-                        let found = match outcome_of(pattern, value) {
-                            None => look_if_there(value, scope)?,
-                            Some(_) => look(value, scope)?,
-                        };
-                        let bound = bound_by_let(pattern, value, found);
-                        let bound = bound.map_err(|found| {
-                            ResolveError::new(format!(
-                                "the pattern `{}` needs a `Result`, but found {}",
-                                describe::short(pattern),
-                                describe::value(&found)
-                            ))
-                        })?;
-                        // All that was made is counted already.
-                        if let Some(Cow::Borrowed(bound)) = &bound {
-                            scope.charge(bound)?;
-                        }
-                        Ok(bound.map(Cow::into_owned))
-                    };
+                    let read = |scope: &Scope<'_>| bind(pattern, value, scope);
                     let (bound, bytes) = self.decide(at, *frame, value, read)?;
                     if let Some(value) = bound {
                         self.hold(step, bytes);
@@ -743,24 +720,5 @@ impl<'x> Schedule<'x> {
     pub(super) fn flow(&mut self, step: usize) -> &mut BodyState<'x> {
         let flow = self.steps.flow_mut(step);
         flow.expect("a step that is more than one call has its state while it runs")
-    }
-}
-
-/// The list of a `for`.
-pub(in crate::run) fn items(
-    list: Value,
-    template: &crate::plan::Template,
-) -> Result<Vec<Value>, ResolveError> {
-    match list {
-        Value::Array(items) => Ok(items),
-        Value::Object(members) => Ok(members
-            .into_iter()
-            .map(|(key, value)| Value::Array(vec![key.into(), value]))
-            .collect()),
-        other => Err(ResolveError::new(format!(
-            "`for` iterates over a list or an object, but `{}` is {}",
-            describe::short(&template.to_string()),
-            describe::value(&other)
-        ))),
     }
 }

@@ -2,47 +2,13 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::context::Allowance;
-use super::super::context::CallContext;
 use super::super::observe::StepRef;
-use super::super::options::Options;
-use super::{Limits, Schedule};
+use super::Schedule;
 use crate::error::Interrupt;
 use crate::plan::Action;
 use crate::print::MessageName;
 use crate::resolve::{Limit, MemoryBudget, Meter, ResolveError, Scope};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// What the plan of a run may do: what the one around it may, as far as the options of the run say nothing else.
-pub(in crate::run) fn allowance(
-    options: &mut Options<'_>,
-    by_default: Limits,
-    outer: Option<&CallContext>,
-) -> Arc<Allowance> {
-    let around = outer
-        .and_then(CallContext::allowance)
-        .or(options.among.as_ref());
-    let inherited = around.filter(|around| !around.is_of_many());
-    let (gate, only) = (options.gate.take(), options.only.take());
-    let throttles = std::mem::take(&mut options.throttles);
-    if let (Some(around), None, None, None, [], Limits::DEFAULT) = (
-        inherited,
-        options.limits,
-        &gate,
-        &only,
-        &throttles[..],
-        by_default,
-    ) {
-        return Arc::clone(around);
-    }
-    let around = around.cloned();
-    let limits = options.limits.unwrap_or(by_default);
-    let time = Some(limits.time).filter(|time| *time < Duration::MAX);
-    options.deadline = options.deadline.into_iter().chain(time).min();
-    let depth = outer.map_or(0, CallContext::depth_inside);
-    Allowance::new(limits, gate, only, throttles, around, depth)
-}
 
 impl Schedule<'_> {
     /// How much room there is for a value.

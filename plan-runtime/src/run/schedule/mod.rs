@@ -30,14 +30,9 @@ mod tasks;
 mod waiting;
 mod watch;
 
-pub(super) use amounts::{part, take};
-pub(super) use block::{inputs_of, size};
-pub(super) use body_state::{CALL, LIST};
-pub(super) use jobs::items;
-pub(super) use limits::allowance;
 pub(super) use outcome::unstarted;
-pub(super) use waiting::may_start;
 
+use super::admission::{allowance, can_receive};
 use super::catch::catch;
 use super::context::{Allowance, AnyGate, Blocked, CallContext, Held, Inside};
 use super::limits::Limits;
@@ -237,7 +232,7 @@ impl<'x> Schedule<'x> {
         {
             return Err(Cause::Unfit(vec![why.to_owned()]));
         }
-        let allowance = limits::allowance(&mut options, by_default, outer.as_ref());
+        let allowance = self::allowance(&mut options, by_default, outer.as_ref());
         if let Some(cause) = allowance.refuses(plan) {
             return Err(cause);
         }
@@ -251,7 +246,7 @@ impl<'x> Schedule<'x> {
         if outer.is_some() && secrecy.is_some() {
             run.may_have_secrets()?;
         }
-        waiting::may_start(plan, &graph, &run, outer.as_ref(), allowance.limits())?;
+        can_receive(plan, &graph, &run, outer.as_ref(), allowance.limits())?;
         let inputs = match &outer {
             Some(outer) if is_inner && outer.computes() => {
                 recording::recorded_inputs(&run, outer, inputs)

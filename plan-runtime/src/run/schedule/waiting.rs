@@ -2,18 +2,16 @@
 
 use super::super::StepError;
 use super::super::context::CallContext;
-use super::super::limits::Limits;
 use super::super::report::Attempt;
-use super::super::shared::SharedRun;
-use super::super::signals::{Inbox, Signals, Waiting, awaited_in};
+use super::super::signals::{Inbox, Signals, Waiting};
 use super::super::timer::Sleep;
 use super::super::trace::Span;
-use super::body_state::{CALL, OutputSlot, ValueWait, WaitOutcome};
+use super::super::weights::CALL;
+use super::body_state::{OutputSlot, ValueWait, WaitOutcome};
 use super::task::CallState;
 use super::{Schedule, Start};
-use crate::error::{Cause, Elements};
-use crate::plan::{Await, Body, Graph, Plan, Role};
-use crate::print::some_of;
+use crate::error::Elements;
+use crate::plan::{Await, Body, Plan, Role};
 use std::future::poll_fn;
 use std::sync::{Arc, PoisonError};
 use std::task::Poll;
@@ -24,42 +22,6 @@ const NO_JOB: usize = usize::MAX;
 /// Whether a step waits for a value.
 pub(super) fn waits_for_value(plan: &Plan, step: usize) -> bool {
     matches!(plan.steps[step].body, Body::Await(_))
-}
-
-/// Whether values can be sent to the steps of a plan that wait for some. The limits hold for those values.
-pub(in crate::run) fn may_start(
-    plan: &Plan,
-    graph: &Graph,
-    run: &SharedRun,
-    outer: Option<&CallContext>,
-    limits: Limits,
-) -> Result<(), Cause> {
-    let steps = match (&run.options.inbox, outer) {
-        (Some(inbox), None) => {
-            inbox.limit(limits);
-            return Ok(());
-        }
-        (None, None) => awaited_in(graph, plan),
-        // Such a wait fails when it comes.
-        (None, Some(outer)) if !outer.is_last() => awaited_in(graph, plan),
-        (_, Some(_)) => return Ok(()),
-    };
-    // That a list is around one is in its path, and not in its name.
-    let steps: Vec<String> = steps.iter().map(|path| path.replace("[..]", "")).collect();
-    let waits = match &steps[..] {
-        [] => return Ok(()),
-        [_] => format!(
-            "step {} waits for a value, and nobody can send it",
-            some_of(&steps)
-        ),
-        _ => format!(
-            "steps {} wait for values, and nobody can send them",
-            some_of(&steps)
-        ),
-    };
-    Err(Cause::NoSignals(format!(
-        "{waits}: call `Run::signals` before the run starts"
-    )))
 }
 
 impl<'x> Schedule<'x> {

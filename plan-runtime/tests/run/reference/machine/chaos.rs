@@ -4,9 +4,9 @@
 use super::super::random::cases;
 use fastrand::Rng;
 use plan_runtime::machine::{
-    Amounts, Ask, AskReply, CallEnd, CallError, CallId, Capacity, Command, Cutoff, Duty, ErrorId,
-    Event, Fault, Inquiry, Machine, Node, NodeBlock, NodeBody, Reaction, Reason, Recovery, ScopeId,
-    StepSlot, StepStatus, Tables, Timing,
+    Amounts, Answer, CallEnd, CallError, CallId, Capacity, Command, Cutoff, Duty, ErrorId, Event,
+    Fault, Machine, Node, NodeBlock, NodeBody, Question, QuestionId, Reaction, Reason, Recovery,
+    ScopeId, StepSlot, StepStatus, Tables, Timing,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,7 +125,7 @@ struct Driver<'p> {
     timers: BTreeSet<CallId>,
     /// The calls and timers of the events since the last command. The machine may drop any such call.
     ended: BTreeSet<CallId>,
-    asks: Vec<(Ask, Inquiry)>,
+    questions: Vec<(QuestionId, Question)>,
     is_done: bool,
     log: Vec<(Event, usize)>,
 }
@@ -153,8 +153,8 @@ impl Driver<'_> {
                     self.slots.insert(call, place.slot);
                 }
                 Command::Sleep(timer, ..) => assert!(self.timers.insert(timer)),
-                Command::Evaluate(ask, inquiry) => {
-                    self.asks.push((ask, inquiry));
+                Command::Evaluate(id, question) => {
+                    self.questions.push((id, question));
                 }
                 Command::Drop(call) => {
                     let had = self.calls.remove(&call) || self.timers.remove(&call);
@@ -186,7 +186,7 @@ impl Driver<'_> {
 
     /// Hands over an event that can happen. Returns `false` if none can.
     fn happen(&mut self, random: &mut Rng) -> bool {
-        let count = self.calls.len() + self.timers.len() + self.asks.len();
+        let count = self.calls.len() + self.timers.len() + self.questions.len();
         if count == 0 {
             return false;
         }
@@ -226,14 +226,14 @@ impl Driver<'_> {
             return Event::Fired(timer);
         }
         let number = number - calls - self.timers.len();
-        let (ask, inquiry) = self.asks.swap_remove(number);
-        let reply = match inquiry {
-            _ if random.u16(..600) == 0 => AskReply::Exceeds(ErrorId(1)),
-            _ if random.u8(..20) == 0 => AskReply::Failed(error),
-            Inquiry::Amounts(_) => AskReply::Amounts(amounts(random)),
-            _ => AskReply::Number(random.u32(..4)),
+        let (id, question) = self.questions.swap_remove(number);
+        let answer = match question {
+            _ if random.u16(..600) == 0 => Answer::Exceeds(ErrorId(1)),
+            _ if random.u8(..20) == 0 => Answer::Failed(error),
+            Question::Amounts(_) => Answer::Amounts(amounts(random)),
+            _ => Answer::Number(random.u32(..4)),
         };
-        Event::Answered(ask, reply)
+        Event::Answered(id, answer)
     }
 }
 
@@ -271,7 +271,7 @@ fn play(random: &mut Rng, tables: &Tables, reaction: Reaction) -> [usize; 2] {
         calls: BTreeSet::new(),
         timers: BTreeSet::new(),
         ended: BTreeSet::new(),
-        asks: Vec::new(),
+        questions: Vec::new(),
         is_done: false,
         log: Vec::new(),
     };
@@ -284,7 +284,7 @@ fn play(random: &mut Rng, tables: &Tables, reaction: Reaction) -> [usize; 2] {
             }
         }
         driver.take();
-        let has_more = driver.calls.len() + driver.timers.len() + driver.asks.len() > 0;
+        let has_more = driver.calls.len() + driver.timers.len() + driver.questions.len() > 0;
         assert!(driver.is_done || has_more, "nothing happens any more");
         if driver.log.len() > 3000 {
             driver.machine.handle(Event::Cancelled);

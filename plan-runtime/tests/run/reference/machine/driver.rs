@@ -1,8 +1,8 @@
 //! A driver that starts calls, timers and questions. A test ends them.
 
 use plan_runtime::machine::{
-    Ask, AskReply, CallEnd, CallError, CallId, Command, Duty, ErrorId, Event, Inquiry, Machine,
-    Node, NodeBlock, NodeBody, Pause, Reaction, Reason, Tables,
+    Answer, CallEnd, CallError, CallId, Command, Duty, ErrorId, Event, Machine, Node, NodeBlock,
+    NodeBody, Pause, Question, QuestionId, Reaction, Reason, Tables,
 };
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) struct Hand<'p> {
     /// The label of each call or wait with its attempt.
     pub(super) calls: BTreeMap<CallId, String>,
     pub(super) timers: BTreeMap<CallId, Pause>,
-    pub(super) asks: Vec<(Ask, Inquiry)>,
+    pub(super) questions: Vec<(QuestionId, Question)>,
     pub(super) is_done: bool,
 }
 
@@ -33,7 +33,7 @@ impl<'p> Hand<'p> {
             machine,
             calls: BTreeMap::new(),
             timers: BTreeMap::new(),
-            asks: Vec::new(),
+            questions: Vec::new(),
             is_done: false,
         };
         hand.settle();
@@ -59,7 +59,7 @@ impl<'p> Hand<'p> {
                     let text = format!("{label}{places}#{}", place.attempt);
                     assert_eq!(self.calls.insert(call, text), None);
                 }
-                Command::Evaluate(ask, question) => self.asks.push((ask, question)),
+                Command::Evaluate(id, question) => self.questions.push((id, question)),
                 Command::Sleep(timer, pause, _) => {
                     assert_eq!(self.timers.insert(timer, pause), None);
                 }
@@ -107,9 +107,9 @@ impl<'p> Hand<'p> {
         self.settle();
     }
 
-    pub(super) fn answer(&mut self, reply: AskReply) -> Inquiry {
-        let (ask, question) = self.asks.remove(0);
-        self.machine.handle(Event::Answered(ask, reply));
+    pub(super) fn answer(&mut self, answer: Answer) -> Question {
+        let (id, question) = self.questions.remove(0);
+        self.machine.handle(Event::Answered(id, answer));
         self.settle();
         question
     }

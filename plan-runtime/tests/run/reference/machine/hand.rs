@@ -3,8 +3,8 @@
 use super::super::hand::{End, Event as Happening, Outcome, in_order};
 use super::super::tree::{self, Recovers};
 use plan_runtime::machine::{
-    Ask, AskReply, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event, FaultDuty,
-    Inquiry, Loss, Machine, Node, NodeBlock, NodeBody, Reaction, Recovery, ScopeId, StepId,
+    Answer, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event, FaultDuty, Loss,
+    Machine, Node, NodeBlock, NodeBody, Question, QuestionId, Reaction, Recovery, ScopeId, StepId,
     StepStatus, Tables, Trail,
 };
 use plan_runtime::plan::Role;
@@ -44,18 +44,19 @@ impl Described {
         }
     }
 
-    fn answer(&self, question: Inquiry) -> u32 {
+    fn answer(&self, question: Question) -> u32 {
         let answers = |step: StepId| &self.answers[self.tables.label(step) as usize];
         match question {
-            Inquiry::Branch(place, body) | Inquiry::List(place, body) => {
+            Question::Branch(place, body) | Question::List(place, body) => {
                 answers(place.step)[body as usize]
             }
             // There are two rounds, or the loop is endless.
-            Inquiry::Again(_, 0) => 1,
-            Inquiry::Again(place, _) => answers(place.step).last().copied().unwrap_or(0),
-            Inquiry::Amounts(_) | Inquiry::Inputs(_) | Inquiry::Output(_) | Inquiry::Instead(_) => {
-                0
-            }
+            Question::Again(_, 0) => 1,
+            Question::Again(place, _) => answers(place.step).last().copied().unwrap_or(0),
+            Question::Amounts(_)
+            | Question::Inputs(_)
+            | Question::Output(_)
+            | Question::Instead(_) => 0,
         }
     }
 
@@ -197,7 +198,7 @@ impl<'p> Hand<'p> {
                         assert_eq!(self.waiting.insert(call, path), None);
                     }
                 }
-                Command::Evaluate(ask, question) => self.answer(ask, question),
+                Command::Evaluate(id, question) => self.answer(id, question),
                 Command::Sleep(timer, ..) => self.machine.handle(Event::Fired(timer)),
                 Command::Drop(call) => {
                     let had = [&mut self.running, &mut self.waiting].map(|it| it.remove(&call));
@@ -219,12 +220,11 @@ impl<'p> Hand<'p> {
         self.plan.path(&self.machine.view().trail(call).unwrap())
     }
 
-    fn answer(&mut self, ask: Ask, question: Inquiry) {
-        let reply = AskReply::Number(self.plan.answer(question));
-        self.machine.handle(Event::Answered(ask, reply));
+    fn answer(&mut self, id: QuestionId, question: Question) {
+        let answer = Answer::Number(self.plan.answer(question));
+        self.machine.handle(Event::Answered(id, answer));
         // A second answer does nothing.
-        self.machine
-            .handle(Event::Answered(ask, AskReply::Number(7)));
+        self.machine.handle(Event::Answered(id, Answer::Number(7)));
     }
 
     fn end(&mut self, call: CallId, end: End) {

@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, NEVER, call, each, held, tables};
 use plan_runtime::machine::{
-    AskReply, CallEnd, Capacity, Command, Cutoff, ErrorId, Event, FaultDuty, Full, Inquiry, Loss,
-    Machine, Node, NodeBlock, NodeBody, Reaction, Reason, Recovery, Tables, Timing,
+    Answer, CallEnd, Capacity, Command, Cutoff, ErrorId, Event, FaultDuty, Full, Loss, Machine,
+    Node, NodeBlock, NodeBody, Question, Reaction, Reason, Recovery, Tables, Timing,
 };
 
 /// The things that a run has had, as [`Capacity`] counts them.
@@ -61,19 +61,19 @@ fn run(tables: &Tables, capacity: Capacity) -> (Count, Result<(), Loss>) {
                 };
                 machine.handle(Event::Ended(call, ending));
             }
-            Command::Evaluate(ask, inquiry) => {
-                let number = match inquiry {
-                    Inquiry::List(..) => {
+            Command::Evaluate(id, question) => {
+                let number = match question {
+                    Question::List(..) => {
                         count.elements += 2;
                         2
                     }
-                    Inquiry::Again(_, round) => {
+                    Question::Again(_, round) => {
                         count.elements += 1;
                         u32::from(round == 0)
                     }
                     _ => 0,
                 };
-                machine.handle(Event::Answered(ask, AskReply::Number(number)));
+                machine.handle(Event::Answered(id, Answer::Number(number)));
             }
             Command::Done => is_done = true,
             _ => {}
@@ -195,7 +195,7 @@ fn timers_need_room_as_well() {
     };
     let machine = Machine::with_capacity(&tables, Reaction::Stop, 64, capacity);
     let mut hand = Hand::new(&tables, machine);
-    hand.answer(AskReply::Number(2));
+    hand.answer(Answer::Number(2));
     hand.end("0[0]#1", super::driver::LATER);
     assert!(!hand.is_done && hand.timers.len() == 1);
 }
@@ -223,11 +223,11 @@ fn a_driver_ends_a_run_that_needs_too_much() {
             1 => hand.end("1#1", end),
             2 => hand.end("2#1", end),
             3 => {
-                hand.answer(AskReply::Exceeds(ErrorId(7)));
+                hand.answer(Answer::Exceeds(ErrorId(7)));
             }
             4 => {
                 // Within an undo step, after a failure.
-                hand.answer(AskReply::Number(0));
+                hand.answer(Answer::Number(0));
                 hand.end("1#1", CallEnd::Done);
                 hand.end("2#1", NEVER);
                 hand.end("9#1", end);

@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
 use plan_runtime::machine::{
-    Amounts, AskReply, BadNodes, CallEnd, Capacity, Command, Duty, Event, Full, Inquiry, Machine,
-    Node, NodeBlock, NodeBody, Pause, Reaction, Reason, Recovery, Tables,
+    Amounts, Answer, BadNodes, CallEnd, Capacity, Command, Duty, Event, Full, Machine, Node,
+    NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
 };
 
 /// A question that nobody needs any more is not asked, and its late answer changes nothing.
@@ -11,11 +11,11 @@ use plan_runtime::machine::{
 fn stale_answers_are_ignored() {
     let tables = tables(vec![each(NodeBody::Call), call(1), each(NodeBody::Call)]);
     let mut hand = Hand::of(&tables);
-    let (stale, _) = hand.asks[0];
+    let (stale, _) = hand.questions[0];
     hand.end("1#1", NEVER);
     let before = hand.machine.clone();
     hand.machine
-        .handle(Event::Answered(stale, AskReply::Number(3)));
+        .handle(Event::Answered(stale, Answer::Number(3)));
     assert!(hand.machine == before && hand.is_done);
 }
 
@@ -30,15 +30,15 @@ fn an_answer_does_not_reach_the_next_question() {
     let next = Node::new(2, NodeBody::For(Box::new(NodeBody::Call)), vec![0]);
     let tables = tables(vec![optional, next]);
     let mut hand = Hand::of(&tables);
-    let (stale, _) = hand.asks.remove(0);
+    let (stale, _) = hand.questions.remove(0);
     hand.end("1#1", NEVER);
-    let (fresh, _) = hand.asks[0];
+    let (fresh, _) = hand.questions[0];
     assert_ne!(stale, fresh);
     hand.machine
-        .handle(Event::Answered(stale, AskReply::Number(3)));
+        .handle(Event::Answered(stale, Answer::Number(3)));
     hand.settle();
     assert!(hand.calls().is_empty());
-    hand.answer(AskReply::Number(1));
+    hand.answer(Answer::Number(1));
     assert_eq!(hand.calls(), ["2[0]#1"]);
 }
 
@@ -52,7 +52,7 @@ fn without_a_permit_only_waits_begin() {
     let tables = tables(vec![call(0), waits, retried, each(NodeBody::Call)]);
     let mut hand = Hand::new(&tables, Machine::new(&tables, Reaction::Stop, 0));
     assert_eq!(hand.calls(), ["1#1"]);
-    assert!(hand.asks.is_empty());
+    assert!(hand.questions.is_empty());
     hand.machine = Machine::new(&tables, Reaction::Stop, 64);
     hand.calls.clear();
     hand.settle_with(false);
@@ -125,7 +125,7 @@ fn a_run_that_needs_too_many_rows_fails() {
         let machine = Machine::with_capacity(&tables1, Reaction::Stop, 64, capacity);
         let mut hand = Hand::new(&tables1, machine);
         if !hand.is_done {
-            hand.answer(AskReply::Number(2));
+            hand.answer(Answer::Number(2));
         }
         for call in hand.calls.values().cloned().collect::<Vec<_>>() {
             hand.end(&call, CallEnd::Done);
@@ -255,12 +255,12 @@ fn run(machine: &mut Machine<'_>, number: u32) {
                 let ending = if fails { LATER } else { CallEnd::Done };
                 machine.handle(Event::Ended(call, ending));
             }
-            Command::Evaluate(ask, question) => {
-                let reply = match question {
-                    Inquiry::Again(_, round) => u32::from(round + 1 < number),
+            Command::Evaluate(id, question) => {
+                let answer = match question {
+                    Question::Again(_, round) => u32::from(round + 1 < number),
                     _ => number,
                 };
-                machine.handle(Event::Answered(ask, AskReply::Number(reply)));
+                machine.handle(Event::Answered(id, Answer::Number(answer)));
             }
             Command::Await(call, _) => machine.handle(Event::Ended(call, CallEnd::Done)),
             Command::Sleep(timer, Pause::Backoff | Pause::Every, _) => {
@@ -333,16 +333,16 @@ const MANY: u32 = 100_000;
 /// A cancellation looks at the questions of each scope once, and not at all questions for each scope.
 #[test]
 fn many_scopes_with_questions_are_cancelled() {
-    let asks = Node::new(1, NodeBody::If(vec![NodeBody::Call]), vec![]);
+    let questions = Node::new(1, NodeBody::If(vec![NodeBody::Call]), vec![]);
     let asked = NodeBlock {
         has_output: true,
         ..NodeBlock::default()
     };
-    for inner in [NodeBlock::new(vec![asks]), asked] {
+    for inner in [NodeBlock::new(vec![questions]), asked] {
         let tables = tables(vec![each(NodeBody::Block(inner))]);
         let mut hand = Hand::of(&tables);
-        hand.answer(AskReply::Number(MANY));
-        assert_eq!(hand.asks.len(), MANY as usize);
+        hand.answer(Answer::Number(MANY));
+        assert_eq!(hand.questions.len(), MANY as usize);
         hand.machine.handle(Event::Cancelled);
         hand.settle();
         assert!(hand.is_done);
@@ -357,8 +357,8 @@ fn many_elements_are_undone_by_a_machine_that_keeps_everything() {
     let mut undone = 0;
     while let Some(command) = machine.next(true) {
         match command {
-            Command::Evaluate(ask, _) => {
-                machine.handle(Event::Answered(ask, AskReply::Number(MANY)));
+            Command::Evaluate(id, _) => {
+                machine.handle(Event::Answered(id, Answer::Number(MANY)));
             }
             Command::Start(call, place) => {
                 let label = tables.label(place.step);

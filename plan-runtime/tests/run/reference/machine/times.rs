@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
 use plan_runtime::machine::{
-    Amounts, AskReply, CallEnd, CallError, Cutoff, ErrorId, Event, Inquiry, Node, NodeBlock,
-    NodeBody, Pause, Reason, Recovery, Tables,
+    Amounts, Answer, CallEnd, CallError, Cutoff, ErrorId, Event, Node, NodeBlock, NodeBody, Pause,
+    Question, Reason, Recovery, Tables,
 };
 
 #[test]
@@ -116,17 +116,17 @@ fn rounds_wait_for_each_other() {
     let mut hand = Hand::of(&tables);
     hand.end("1[0]#1", CallEnd::Done);
     assert!(matches!(
-        hand.answer(AskReply::Number(1)),
-        Inquiry::Again(_, 0)
+        hand.answer(Answer::Number(1)),
+        Question::Again(_, 0)
     ));
     assert!(hand.calls().is_empty());
     hand.fire(Pause::Every);
     // The pause ends before the round.
     hand.fire(Pause::Every);
     hand.end("1[1]#1", CallEnd::Done);
-    hand.answer(AskReply::Number(1));
+    hand.answer(Answer::Number(1));
     hand.end("1[2]#1", CallEnd::Done);
-    hand.answer(AskReply::Number(1));
+    hand.answer(Answer::Number(1));
     assert_eq!(hand.reason(), (Reason::TooManyRounds(3), 1));
 }
 
@@ -140,12 +140,12 @@ fn a_loop_has_a_time_limit() {
             hand.end("1[0]#1", CallEnd::Done);
         }
         if at == 1 {
-            hand.answer(AskReply::Number(1));
+            hand.answer(Answer::Number(1));
         }
         hand.fire(Pause::Deadline);
         if at == 2 {
             assert!(!hand.is_done);
-            hand.answer(AskReply::Number(1));
+            hand.answer(Answer::Number(1));
         }
         assert_eq!(hand.reason(), (Reason::Deadline, 1), "{at}");
     }
@@ -161,9 +161,9 @@ fn amounts_are_asked_for() {
         at_once: 2,
         ..Amounts::DEFAULT
     };
-    let question = hand.answer(AskReply::Amounts(amounts));
-    assert!(matches!(question, Inquiry::Amounts(_)));
-    hand.answer(AskReply::Number(4));
+    let question = hand.answer(Answer::Amounts(amounts));
+    assert!(matches!(question, Question::Amounts(_)));
+    hand.answer(Answer::Number(4));
     assert_eq!(hand.calls(), ["0[0]#1", "0[1]#1"]);
     hand.end("0[1]#1", CallEnd::Done);
     assert_eq!(hand.calls(), ["0[0]#1", "0[2]#1"]);
@@ -180,12 +180,12 @@ fn elements_start_in_order_and_are_undone_within_the_bound() {
     step.amounts.at_once = 2;
     let tables = tables(vec![step, Node::call(1, vec![0])]);
     let mut hand = Hand::of(&tables);
-    hand.answer(AskReply::Number(2));
-    hand.answer(AskReply::Number(2));
+    hand.answer(Answer::Number(2));
+    hand.answer(Answer::Number(2));
     assert_eq!(hand.calls(), ["8[0][0]#1", "8[0][1]#1"]);
-    assert!(hand.asks.is_empty());
+    assert!(hand.questions.is_empty());
     hand.end("8[0][0]#1", CallEnd::Done);
-    hand.answer(AskReply::Number(2));
+    hand.answer(Answer::Number(2));
     assert_eq!(hand.calls(), ["8[0][1]#1", "8[1][0]#1"]);
     for call in ["8[0][1]#1", "8[1][0]#1", "8[1][1]#1"] {
         hand.end(call, CallEnd::Done);
@@ -208,7 +208,7 @@ fn an_element_that_waits_fails_with_the_others() {
     step.timing.backoff = true;
     let tables = tables(vec![step]);
     let mut hand = Hand::of(&tables);
-    hand.answer(AskReply::Number(2));
+    hand.answer(Answer::Number(2));
     hand.end("0[0]#1", LATER);
     hand.end("0[1]#1", NEVER);
     assert_eq!(hand.reason(), (Reason::Error(ErrorId(1)), 1));
@@ -225,7 +225,7 @@ fn the_first_branch_that_holds_is_taken() {
         (3, vec!["0#1"]),
     ] {
         let mut hand = Hand::of(&tables);
-        hand.answer(AskReply::Number(branch));
+        hand.answer(Answer::Number(branch));
         assert_eq!(hand.calls(), expected);
     }
 }
@@ -243,7 +243,7 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
     for node in [Node::new(0, branch, vec![]), listed] {
         let tables = tables(vec![node]);
         let mut hand = Hand::of(&tables);
-        hand.answer(AskReply::Failed(error));
+        hand.answer(Answer::Failed(error));
         assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 0));
     }
     let mut round = Node::new(0, NodeBody::Loop(NodeBlock::new(held())), vec![]);
@@ -251,7 +251,7 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
     let tables1 = tables(vec![round]);
     let mut hand = Hand::of(&tables1);
     hand.end("8[0]#1", CallEnd::Done);
-    hand.answer(AskReply::Failed(error));
+    hand.answer(Answer::Failed(error));
     hand.end("9[0]#1", CallEnd::Done);
     assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 0));
     // The value of a scope: its steps are undone.
@@ -267,7 +267,7 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
             hand.machine.handle(Event::Cancelled);
             hand.settle();
         } else {
-            hand.answer(AskReply::Failed(error));
+            hand.answer(Answer::Failed(error));
         }
         hand.end("9#1", CallEnd::Done);
         let loss = hand.machine.view().result().unwrap_err();

@@ -1,0 +1,78 @@
+//! The admission of a run: its limits and permissions, and whether its waits can end.
+
+use super::context::{Allowance, CallContext};
+use super::limits::Limits;
+use super::options::Options;
+use super::shared::SharedRun;
+use super::signals::awaited_in;
+use crate::error::Cause;
+use crate::plan::{Graph, Plan};
+use crate::print::some_of;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Returns the allowance of the plan of a run: the allowance of the plan around it, unless the options of the run have another.
+pub(super) fn allowance(
+    options: &mut Options<'_>,
+    by_default: Limits,
+    outer: Option<&CallContext>,
+) -> Arc<Allowance> {
+    let around = outer
+        .and_then(CallContext::allowance)
+        .or(options.among.as_ref());
+    let inherited = around.filter(|around| !around.is_of_many());
+    let (gate, only) = (options.gate.take(), options.only.take());
+    let throttles = std::mem::take(&mut options.throttles);
+    if let (Some(around), None, None, None, [], Limits::DEFAULT) = (
+        inherited,
+        options.limits,
+        &gate,
+        &only,
+        &throttles[..],
+        by_default,
+    ) {
+        return Arc::clone(around);
+    }
+    let around = around.cloned();
+    let limits = options.limits.unwrap_or(by_default);
+    let time = Some(limits.time).filter(|time| *time < Duration::MAX);
+    options.deadline = options.deadline.into_iter().chain(time).min();
+    let depth = outer.map_or(0, CallContext::depth_inside);
+    Allowance::new(limits, gate, only, throttles, around, depth)
+}
+
+/// Returns an error if nobody can send values to the steps of a plan that wait for values. The limits hold for these values.
+pub(super) fn can_receive(
+    plan: &Plan,
+    graph: &Graph,
+    run: &SharedRun,
+    outer: Option<&CallContext>,
+    limits: Limits,
+) -> Result<(), Cause> {
+    let steps = match (&run.options.inbox, outer) {
+        (Some(inbox), None) => {
+            inbox.limit(limits);
+            return Ok(());
+        }
+        (None, None) => awaited_in(graph, plan),
+        // Such a wait fails when it comes.
+        (None, Some(outer)) if !outer.is_last() => awaited_in(graph, plan),
+        (_, Some(_)) => return Ok(()),
+    };
+    // That a list is around one is in its path, and not in its name.
+    let steps: Vec<String> = steps.iter().map(|path| path.replace("[..]", "")).collect();
+    let waits = match &steps[..] {
+        [] => return Ok(()),
+        [_] => format!(
+            "step {} waits for a value, and nobody can send it",
+            some_of(&steps)
+        ),
+        _ => format!(
+            "steps {} wait for values, and nobody can send them",
+            some_of(&steps)
+        ),
+    };
+    Err(Cause::NoSignals(format!(
+        "{waits}: call `Run::signals` before the run starts"
+    )))
+}

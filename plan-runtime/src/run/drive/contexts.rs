@@ -1,0 +1,163 @@
+//! The contexts of calls: what a call may know of the run around it.
+
+use super::super::context::{CallContext, CallPlace};
+use super::scene::Scene;
+use super::starting::Starting;
+use crate::machine::{CallId, Part, ScopeId};
+use crate::plan::Role;
+use crate::shape::Secrets;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The place of a call in a run.
+pub(super) struct At {
+    pub(super) scope: ScopeId,
+    /// The place of the step in its plan.
+    pub(super) step: usize,
+    /// The number of the action among the actions of the step.
+    pub(super) action: usize,
+    pub(super) element: Vec<usize>,
+    pub(super) attempt: u32,
+    pub(super) is_plan: bool,
+    pub(super) until: Option<Duration>,
+}
+
+impl Scene<'_, '_> {
+    /// The context of the attempt that has opened a scope.
+    pub(super) fn outer(&self, scope: ScopeId) -> Option<&CallContext> {
+        let Some(owner) = &self.values.scope(scope).owner else {
+            return self.around.as_ref();
+        };
+        let context = owner.context.get_or_init(|| {
+            let at = At {
+                scope: owner.scope,
+                step: owner.step,
+                action: owner.action,
+                element: owner.element.clone(),
+                attempt: owner.part.attempt,
+                is_plan: true,
+                until: None,
+            };
+            self.context_of(at, owner.times)
+        });
+        Some(context)
+    }
+
+    /// The context of a call.
+    #[cold]
+    pub(super) fn context(&self, at: At) -> CallContext {
+        let times = self.times(at.scope, at.step);
+        self.context_of(at, times)
+    }
+
+    fn context_of(&self, at: At, times: u32) -> CallContext {
+        self.values.share();
+        let it = self.values.scope(at.scope);
+        let step = &it.plan.steps[at.step];
+        let outer = self.outer(at.scope).cloned();
+        let own = [at.until, self.stops.until].into_iter().flatten().min();
+        let own = own.and_then(|elapsed| self.clock.at(elapsed));
+        // Undo steps and always steps of a block do not count in the time limits of its step.
+        let around = outer.as_ref().filter(|_| step.role == Role::Work);
+        let around = around.and_then(CallContext::deadline);
+        CallContext::new(CallPlace {
+            run: Arc::clone(&self.run),
+            allowance: Arc::clone(&self.allowance),
+            depth: it.plans,
+            at: Vec::new(),
+            beside: None,
+            plan: self
+                .values
+                .plan_of(at.scope)
+                .unwrap_or(self.errors.plan())
+                .name
+                .clone(),
+            step: step.id.clone(),
+            element: at.element,
+            action: at.action,
+            began: None,
+            attempt: at.attempt,
+            times,
+            is_always: step.role == Role::Always,
+            deadline: [own, around].into_iter().flatten().min(),
+            is_plan: at.is_plan,
+            computes: false,
+            is_last: step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last),
+            outer,
+            secrets: Secrets::NONE,
+            inside: None,
+            counts: AtomicBool::new(false),
+            dropped: Mutex::default(),
+            turn: Mutex::default(),
+            elsewhere: None,
+            plans_inside: Mutex::new(BTreeMap::new()),
+        })
+    }
+
+    /// The number of times that a step was undone, or the step that it undoes. For an always step, the number of retries of the run.
+    pub(super) fn times(&self, scope: ScopeId, step: usize) -> u32 {
+        let plan = self.values.scope(scope).plan;
+        let undone = match plan.steps[step].role {
+            Role::Work => step,
+            Role::Undo(undone) => undone,
+            Role::Always => return self.run.times_retried(),
+        };
+        let prefix = || self.lasting_prefix(scope);
+        self.run.times_undone(prefix, &plan.steps[undone].id)
+    }
+
+    /// The beginning of the lasting paths of a scope's steps.
+    pub(super) fn lasting_prefix(&self, scope: ScopeId) -> String {
+        let outer = self.outer(scope);
+        outer.map_or_else(String::new, |outer| outer.lasting_inside(None))
+    }
+
+    #[cold]
+    pub(super) fn at_plain(
+        &self,
+        (call, scope): (CallId, ScopeId),
+        step: usize,
+        number: usize,
+        is_plan: bool,
+    ) -> At {
+        let it = self.values.scope(scope);
+        debug_assert_eq!(step, call.index() - it.first);
+        At {
+            scope,
+            step,
+            action: number - it.actions - it.graph.actions[step] as usize,
+            element: Vec::new(),
+            attempt: 1,
+            is_plan,
+            until: None,
+        }
+    }
+
+    /// The place of a call in the run.
+    #[cold]
+    pub(super) fn at(&self, it: &Starting<'_>, is_plan: bool) -> At {
+        let scope = self.values.scope(it.of.scope);
+        let first = scope.actions + scope.graph.actions[it.step] as usize;
+        let policy = self.policy(it.of.scope, it.of.slot());
+        let element = it.of.part.map_or(Part::WHOLE, |part| part.element);
+        let inside = self.values.step(it.of.slot());
+        let deadline = inside.and_then(|inside| inside.deadlines.get(&element));
+        let deadline = match (deadline, policy.deadline) {
+            (Some((_, until)), _) => Some(*until),
+            (None, deadline) => deadline.map(|limit| self.clock.now().saturating_add(limit)),
+        };
+        let timeout = policy.timeout;
+        let timeout = timeout.map(|limit| self.clock.now().saturating_add(limit));
+        At {
+            scope: it.of.scope,
+            step: it.step,
+            action: it.number - first,
+            element: it.of.part.map_or_else(Vec::new, |part| self.element(&part)),
+            attempt: it.attempt,
+            is_plan,
+            until: timeout.into_iter().chain(deadline).min(),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The state of a run in memory, without its tasks.
+
+use super::super::StepError;
+use super::super::context::{Allowance, CallContext};
+use super::super::shared::SharedRun;
+use super::super::start::{CalledPlan, MadeOutput, Request, Started, StepFuture};
+use super::cold::StepValues;
+use super::convert::bodies;
+use super::failures::Errors;
+use super::stops::{Clock, Stops};
+use super::values::Values;
+use crate::error::Elements;
+use crate::machine::{Machine, Part, ScopeId};
+use crate::plan::{Catch, Policy};
+use crate::print::MessageName;
+use crate::resolve::{Limit, ResolveError, StoredValue};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Starts the actions of a run, and takes the output of the plan.
+pub(super) trait Host<'x> {
+    fn start(&mut self, number: usize, request: Request<'_>) -> Started<'x>;
+
+    fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError>;
+
+    /// Runs a called plan whose steps are not in the tables.
+    fn run_plan(&self, plan: CalledPlan<'x>, context: CallContext) -> StepFuture<'x>;
+}
+
+/// The state of a run: the machine and the values.
+pub(super) struct Scene<'x, 'p> {
+    pub(super) machine: Machine<'p>,
+    pub(super) values: Values<'x>,
+    pub(super) errors: Errors<'x>,
+    pub(super) clock: Clock,
+    pub(super) stops: Stops<'x>,
+    pub(super) run: Arc<SharedRun>,
+    pub(super) allowance: Arc<Allowance>,
+    /// The call that the run is.
+    pub(super) around: Option<CallContext>,
+    /// Called plans that are about to begin, by slots and elements.
+    pub(super) opening: HashMap<(usize, u32), Opening<'x>>,
+}
+
+/// A called plan that is about to begin.
+pub(super) struct Opening<'x> {
+    pub(super) plan: Box<CalledPlan<'x>>,
+    pub(super) context: CallContext,
+    /// The bytes that the inputs and the plan itself count.
+    pub(super) bytes: usize,
+}
+
+impl<'x> Scene<'x, '_> {
+    /// The place of a step in its plan.
+    pub(super) fn place_of(&self, scope: ScopeId, slot: usize) -> usize {
+        slot - self.values.scope(scope).first
+    }
+
+    /// The values inside a step that is not plain.
+    pub(super) fn inside(&mut self, scope: ScopeId, slot: usize) -> &mut StepValues<'x> {
+        let it = self.values.scope(scope);
+        let (plan, step) = (it.plan, slot - it.first);
+        let action = it.actions + it.graph.actions[step] as usize;
+        self.values
+            .step_mut(slot, || StepValues::new(bodies(&plan.steps[step], action)))
+    }
+
+    /// The policy of a step, with the amounts that were given when the step started.
+    pub(super) fn policy(&self, scope: ScopeId, slot: usize) -> Arc<Policy> {
+        let given = self.values.step(slot).and_then(|it| it.policy.as_ref());
+        let it = self.values.scope(scope);
+        Arc::clone(given.unwrap_or(&it.plan.steps[slot - it.first].policy))
+    }
+
+    /// The places of the element of a part.
+    pub(super) fn element(&self, part: &Part) -> Vec<usize> {
+        let places = self.machine.view().places(part.slot, part.element);
+        places.into_iter().map(|place| place as usize).collect()
+    }
+
+    pub(super) fn scope_of(&self, part: &Part) -> ScopeId {
+        self.machine.view().scope_of(part.slot)
+    }
+
+    /// The value of a scope is made.
+    pub(super) fn close_work(&mut self, scope: ScopeId) {
+        let is_kept = self.machine.view().can_undo(scope);
+        self.values.close_work(scope, is_kept);
+    }
+
+    /// Takes the output of a call or a block, if there is room.
+    pub(super) fn take_made(
+        &mut self,
+        scope: ScopeId,
+        part: Part,
+        output: StoredValue,
+    ) -> Result<(), StepError> {
+        let slot = part.slot.index();
+        let step = self.place_of(scope, slot);
+        if !self.values.scope(scope).graph.simple[step] {
+            self.values.hold_made(slot, output.bytes())?;
+        } else if !self.values.has_room(output.bytes()) {
+            return Err(self.values.no_room());
+        }
+        self.deliver(scope, part, output, false)
+    }
+
+    /// Puts the value of a part where the value belongs.
+    pub(super) fn deliver(
+        &mut self,
+        scope: ScopeId,
+        part: Part,
+        value: StoredValue,
+        is_failure: bool,
+    ) -> Result<(), StepError> {
+        let slot = part.slot.index();
+        let catches = self.policy(scope, slot).catch == Catch::Each;
+        let inside = self.inside(scope, slot);
+        let delivered = inside.deliver(part.element, value, is_failure, catches);
+        let left = delivered.map_err(StepError::output)?;
+        self.values.let_go(slot, left);
+        Ok(())
+    }
+
+    /// A limit is exceeded, so the run ends at once.
+    pub(super) fn exceed(
+        &mut self,
+        limit: Limit,
+        (scope, slot): (ScopeId, usize),
+        element: &[usize],
+        error: &StepError,
+    ) {
+        let it = self.values.scope(scope);
+        let step = &it.plan.steps[slot - it.first];
+        let outer = self.outer(scope);
+        let outer = outer.map_or_else(String::new, |outer| format!("{outer}."));
+        let (id, element) = (MessageName(&step.id), Elements(element));
+        let tool = step.tool().map(|tool| MessageName(&tool.name));
+        let tool = tool.map_or_else(String::new, |tool| format!(" ({tool})"));
+        self.exceed_at(
+            limit,
+            &format!("step `{outer}{id}{element}`{tool}: {error}"),
+        );
+    }
+
+    /// A limit is exceeded at a place.
+    pub(super) fn exceed_at(&mut self, limit: Limit, place: &str) {
+        self.allowance.exceed(limit, place);
+        self.stops.exceed(place.into());
+    }
+}
