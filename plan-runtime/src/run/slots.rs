@@ -102,9 +102,10 @@ impl SlotQueue {
         false
     }
 
-    /// Returns `true` if a slot was woken that has not been polled since.
-    pub(super) fn has_woken(&self) -> bool {
-        !self.queue.is_empty() || !self.woken.lock().0.is_empty()
+    /// Returns the slots that were woken and not polled since.
+    pub(super) fn woken(&self) -> Vec<usize> {
+        let woken = self.woken.lock();
+        woken.0.iter().chain(&self.queue).copied().collect()
     }
 }
 

@@ -341,7 +341,7 @@ fn plans_inside_a_call_are_known_by_their_inputs() {
     crash(run());
     assert_eq!(
         world.called(),
-        "both.two.first both.two.second both.two.first both.two.second"
+        "both.two.first both.two.first both.two.second both.two.second"
     );
     world.all_well();
     world.begin_again();
@@ -397,7 +397,7 @@ fn a_failure_that_leaves_work_is_not_absorbed_after_a_crash_either() {
     world.on("left.released", &[Goes::Fails(busy)]);
     world.on("other", &[Goes::Hangs]);
     crash(run());
-    assert_eq!(world.called(), "left.held left.paid left.released other");
+    assert_eq!(world.called(), "left.held other left.paid left.released");
     world.all_well();
     let error = finish(run()).unwrap_err();
     assert_eq!(error.failures()[0].step(), "left", "{error}");

@@ -146,7 +146,7 @@ fn retry_counts_recorded_attempts() {
     world.on_scope("block.inner", &[Goes::Fails(busy)]);
     world.hang_at("block.inner", 3);
     crash(run());
-    assert_eq!(world.called(), "block.inner block.inner block.inner tried");
+    assert_eq!(world.called(), "block.inner tried block.inner block.inner");
     world.hang_at("", 0);
     assert!(finish(run()).is_err());
     assert_eq!(world.called(), "block.inner");

@@ -167,16 +167,15 @@ fn with_a_journal_only_the_call_polls_a_plan_inside() {
                     assert_eq!(result.unwrap(), 3 + 4 + 5 + 5, "{what}");
                     continue;
                 }
-                // The run has written the beginning of the plan by then, so the plan may need nothing more of the run.
-                How::BlocksLater if result.as_ref().is_ok_and(|output| *output == 8) => continue,
                 How::Blocks | How::BlocksLater => "the tool blocks the thread",
                 _ => "the call that it is inside of must poll it",
             };
             let error = result.unwrap_err().to_string();
             assert!(error.contains(expected), "{what}");
             assert!(error.contains("await the plan in the tool"), "{what}");
-            // The plan inside makes no call.
-            assert!(calls <= 1, "{what}: {calls}");
+            // The plan inside makes no call, unless its beginning was written before the tool blocks.
+            let most = 1 + usize::from(how == How::BlocksLater);
+            assert!(calls <= most, "{what}: {calls}");
         }
     }
 }

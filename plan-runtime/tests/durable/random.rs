@@ -75,7 +75,7 @@ struct State {
 
 /// The counts of undone steps in this life of the run, by path. An observer counts them.
 #[derive(Default)]
-struct Undone(Mutex<BTreeMap<String, u32>>);
+pub(crate) struct Undone(Mutex<BTreeMap<String, u32>>);
 
 impl Observer for Undone {
     fn step_finished(&self, step: &StepRef<'_>, status: &Status, _: Duration) {
@@ -111,7 +111,7 @@ impl Undone {
 }
 
 /// The key of the record of a call.
-fn key(context: &CallContext) -> String {
+pub(crate) fn key(context: &CallContext) -> String {
     let outer = context
         .outer()
         .map_or_else(String::new, |outer| key(outer) + ".");
@@ -245,7 +245,7 @@ impl World<'_> {
     }
 
     /// Returns the observer of another life of the run, which counts from the beginning.
-    fn observer(&self) -> Arc<Undone> {
+    pub(crate) fn observer(&self) -> Arc<Undone> {
         let undone = Arc::new(Undone::default());
         *self.undone.lock().unwrap() = Arc::clone(&undone);
         undone
@@ -261,21 +261,35 @@ impl World<'_> {
         self.state.lock().unwrap().keys.clone()
     }
 
-    /// Ends the call whose turn it is. Whether there was one.
-    fn end_one(&self) -> bool {
+    /// Returns the calls that run and are not about to end, by the keys of their records.
+    pub(crate) fn running(&self) -> Vec<String> {
+        let state = self.state.lock().unwrap();
+        let open = state.running.iter().filter(|(_, (ends, _))| !ends);
+        open.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Ends a call.
+    pub(crate) fn end(&self, key: &str) {
         let waker = {
             let mut state = self.state.lock().unwrap();
-            let open = state.running.iter_mut().filter(|(_, (ends, _))| !ends);
-            let Some((_, slot)) = open.min_by_key(|(key, _)| hash(self.seed, key)) else {
-                return false;
-            };
+            let slot = state.running.get_mut(key);
+            let slot = slot.expect("it runs");
             slot.0 = true;
             slot.1.take()
         };
         if let Some(waker) = waker {
             waker.wake();
         }
-        true
+    }
+
+    /// Ends the call whose turn it is. Whether there was one.
+    fn end_one(&self) -> bool {
+        let open = self.running();
+        let next = open.iter().min_by_key(|key| hash(self.seed, key));
+        next.is_some_and(|next| {
+            self.end(next);
+            true
+        })
     }
 }
 
@@ -484,12 +498,30 @@ impl<'p> Case<'p> {
         plans: &'p [Executable<'p>],
         seed: u64,
     ) -> Self {
+        Self::known_by(true, plan, plans, seed)
+    }
+
+    /// A plan whose calls are known by the keys of their records.
+    pub(crate) fn of_attempts(
+        plan: &'p Executable<'p>,
+        plans: &'p [Executable<'p>],
+        seed: u64,
+    ) -> Self {
+        Self::known_by(false, plan, plans, seed)
+    }
+
+    fn known_by(
+        by_path: bool,
+        plan: &'p Executable<'p>,
+        plans: &'p [Executable<'p>],
+        seed: u64,
+    ) -> Self {
         Self {
             plan,
             world: World {
                 plans,
                 seed,
-                by_path: true,
+                by_path,
                 fails: [5, 20, 1000][seed as usize % 3],
                 state: Mutex::default(),
                 undone: Mutex::default(),

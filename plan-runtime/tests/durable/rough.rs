@@ -26,6 +26,8 @@ struct State {
     queue: VecDeque<Queued>,
     /// The keys that are durable.
     keys: BTreeSet<String>,
+    /// The keys that were durable when a run was claimed, and which the run has not looked up since.
+    unasked: BTreeSet<String>,
     /// How much time has passed since the runs began, for each new claim.
     age: Option<Age>,
     /// How many operations there were.
@@ -87,6 +89,11 @@ impl Rough {
     /// The keys of the durable records.
     pub(crate) fn keys(&self) -> BTreeSet<String> {
         self.state().keys.clone()
+    }
+
+    /// Returns the keys of the records that the run has not looked up since it was claimed.
+    pub(crate) fn unasked(&self) -> BTreeSet<String> {
+        self.state().unasked.clone()
     }
 
     pub(crate) fn operations(&self) -> usize {
@@ -183,7 +190,11 @@ impl Rough {
 impl Journal for Rough {
     fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
         self.operate()?;
-        self.state().is_broken = false;
+        {
+            let mut state = self.state();
+            state.is_broken = false;
+            state.unasked = state.keys.clone();
+        }
         let claimed = self.0.memory.claim(id)?;
         let Claimed {
             claim, run, end, ..
@@ -212,6 +223,7 @@ impl Journal for Rough {
 
     fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
         self.operate()?;
+        self.state().unasked.remove(key);
         self.0.memory.find(claim, key)
     }
 

@@ -377,7 +377,7 @@ fn a_failed_run_calls_nothing_when_it_is_begun_again() {
     world.on("a.h", &[Goes::Fails(gone)]);
     let run = || smol::block_on(AtOnce {}.run(&world).durable(&journal, "r")).unwrap_err();
     let first = run().to_string();
-    assert_eq!(world.called(), "a.h");
+    assert_eq!(world.called(), "a.h b bb");
     for _ in 0..2 {
         world.all_well();
         let again = run();

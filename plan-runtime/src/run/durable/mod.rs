@@ -3,6 +3,9 @@
 //! A run that begins again does what it did before, in the same order, with what is recorded in the place of calls, and makes no other call meanwhile: it *replays*. Once nothing
 //! is left to replay it is *live*: the calls that were held back are made.
 //!
+//! A run acts on its records one at a time, in the order in which they were written. That order holds for a live run as well: a record that was just written waits for
+//! its turn like a record that is replayed. So a run decides after a crash as it did before.
+//!
 //! | | |
 //! |---|---|
 //! | `begin.rs` | claims a run, and compares it with what was begun |
@@ -94,16 +97,29 @@ pub(super) struct Durable {
     state: Mutex<State>,
 }
 
+/// The place of a record in the order of records. The records of earlier processes have their numbers, and come before the records of this process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Found(u64),
+    Written(u64),
+}
+
 struct State {
     is_live: bool,
-    /// While it replays, the time of the record that was replayed last.
+    /// The time of the record that had its turn last.
     time: Duration,
+    /// Set while the run acts on a record, so that the time is that of the record.
+    has_turn: bool,
     /// How much later it is than the clock says, which was set back.
     ahead: Duration,
-    /// What is to be replayed of all that has started, by the numbers of the records.
-    replays: BTreeMap<u64, (Duration, Waker)>,
+    /// The records that the run is to act upon, with their times. A record has no waker before it is durable.
+    due: BTreeMap<Place, (Duration, Option<Waker>)>,
     /// The record whose turn it is.
-    turn: Option<u64>,
+    turn: Option<Place>,
+    /// The number of records that this process has written.
+    written: u64,
+    /// The number of ends of the run, and of plans inside it, that are about to come.
+    stops: usize,
     /// The waits that were over before a crash, by the times at which they were.
     waits: BTreeMap<(Duration, u64), Waker>,
     /// How many of these there were.
@@ -118,8 +134,6 @@ struct State {
     notes: VecDeque<Written>,
     noted: u64,
     durable: u64,
-    /// How many results are being written.
-    writing: usize,
     /// How many calls run, but for those that only sleep.
     busy: usize,
     /// The times until which something sleeps, by number.
@@ -160,18 +174,20 @@ impl Durable {
             state: Mutex::new(State {
                 is_live,
                 time: Duration::ZERO,
+                has_turn: false,
                 ahead: Duration::ZERO,
                 waits: BTreeMap::new(),
                 after_replays: Vec::new(),
                 wait: 0,
                 over: None,
-                replays: BTreeMap::new(),
+                due: BTreeMap::new(),
                 turn: None,
+                written: 0,
+                stops: 0,
                 held: Vec::new(),
                 notes: VecDeque::new(),
                 noted: 0,
                 durable: 0,
-                writing: 0,
                 busy: 0,
                 alarms: BTreeSet::new(),
                 alarm: 0,
@@ -268,11 +284,11 @@ impl Durable {
         self.began
     }
 
-    /// The time since the run began; while it replays, the recorded time.
+    /// The time since the run began; while it replays or acts on a record, the recorded time.
     pub(super) fn now(&self) -> Duration {
         let by_clock = self.by_clock();
         let state = self.state();
-        if state.is_live {
+        if state.is_live && !state.has_turn {
             by_clock.saturating_add(state.ahead)
         } else {
             state.time
@@ -285,10 +301,11 @@ impl Durable {
         by_clock.saturating_add(self.state().ahead)
     }
 
-    /// The same, as the clock of the machine says.
+    /// The same, as the clock of the machine says, as exact as a record.
     fn by_clock(&self) -> Duration {
         let here = self.timer.now().saturating_duration_since(self.start);
-        self.before.saturating_add(here)
+        let micros = self.before.saturating_add(here).as_micros();
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
     }
 
     /// The timer's time, after this much of the run.
@@ -336,13 +353,13 @@ impl Durable {
         })
     }
 
-    /// Is ready once the run is live, and all is durable that decided about what comes then.
+    /// Is ready once the run is live and not about to end, and all is durable that decided about what comes then.
     pub(super) async fn live(&self) {
         let noted = self.state().noted;
         poll_fn(|cx| {
             let mut state = self.state();
-            let list = match state.is_live && state.durable >= noted {
-                true if state.replays.is_empty() => return Poll::Ready(()),
+            let list = match state.is_live && state.durable >= noted && state.stops == 0 {
+                true if !state.replays() => return Poll::Ready(()),
                 // A plan inside a call, which was made again, replays still.
                 true => &mut state.after_replays,
                 false => &mut state.held,
@@ -388,19 +405,36 @@ impl Durable {
         self.state().failure.clone()
     }
 
-    /// Writes how an attempt ended. If that fails, it is never ready, and the run is over.
-    pub(super) fn write(self: &Arc<Self>, key: String, body: String) -> Sleep {
+    /// Writes a record of this time. The future is ready when the record has its turn. If the write fails, the future is never ready, and the run is over.
+    pub(super) fn write(self: &Arc<Self>, key: String, body: String, time: Duration) -> Sleep {
         // What follows from a failure of the journal has not happened.
         if self.is_closed() || self.failure().is_some() {
             return Box::pin(pending());
         }
-        self.state().recorded += key.len() + body.len();
-        let mut write = Writing {
-            written: self.journal.record(&self.claim, key, body),
-            durable: Arc::clone(self),
-        };
-        self.state().writing += 1;
-        Box::pin(poll_fn(move |cx| write.poll(cx)))
+        let bytes = key.len() + body.len();
+        let written = self.journal.record(&self.claim, key, body);
+        let mut state = self.state();
+        state.recorded += bytes;
+        state.written += 1;
+        let place = Place::Written(state.written);
+        state.due.insert(place, (time, None));
+        drop(state);
+        let turn = self.turn(place, time);
+        Box::pin(async move {
+            match written.await {
+                Ok(()) => turn.await,
+                Err(error) => {
+                    turn.durable.fail(error);
+                    pending::<()>().await;
+                }
+            }
+        })
+    }
+
+    /// Holds back the calls that have not started, until the guard is dropped: the run is about to end.
+    pub(super) fn stop(self: &Arc<Self>) -> Stop {
+        self.state().stops += 1;
+        Stop(Arc::clone(self))
     }
 
     /// Writes what was decided. It is durable before any call is made because of it.
@@ -470,16 +504,23 @@ impl Durable {
     pub(super) fn go_on(&self) -> bool {
         let by_clock = self.by_clock();
         let mut state = self.state();
-        if state.writing > 0 {
+        let first = state.due.first_key_value();
+        let first = first.map(|(place, (time, waker))| (*place, *time, waker.clone()));
+        if state.is_live && !state.replays() && !state.after_replays.is_empty() {
+            let after_replays = std::mem::take(&mut state.after_replays);
+            drop(state);
+            after_replays.into_iter().for_each(Waker::wake);
+            return true;
+        }
+        state.has_turn &= state.turn.is_some();
+        if let Some((_, _, None)) = first {
             return false;
         }
-        let replay = state.replays.first_key_value();
-        let replay = replay.map(|(number, (time, waker))| (*number, *time, waker.clone()));
         let wait = state.waits.first_key_value();
         let wait = wait.map(|(wait, waker)| (*wait, waker.clone()));
         // A wait is over before what is recorded of a later time.
         if let Some((wait, waker)) = wait
-            && replay.as_ref().is_none_or(|(_, time, _)| wait.0 <= *time)
+            && first.as_ref().is_none_or(|(_, time, _)| wait.0 <= *time)
         {
             if state.over.replace(wait) == Some(wait) {
                 return false;
@@ -489,23 +530,17 @@ impl Durable {
             waker.wake();
             return true;
         }
-        if let Some((number, time, waker)) = replay {
-            if state.turn.replace(number) == Some(number) {
+        if let Some((place, time, Some(waker))) = first {
+            if state.turn.replace(place) == Some(place) {
                 return false;
             }
             state.pass(time, by_clock);
+            state.has_turn = true;
             drop(state);
             waker.wake();
             return true;
         }
-        if state.is_live {
-            let after_replays = std::mem::take(&mut state.after_replays);
-            drop(state);
-            let goes_on = !after_replays.is_empty();
-            after_replays.into_iter().for_each(Waker::wake);
-            return goes_on;
-        }
-        if self.is_viewed {
+        if state.is_live || self.is_viewed {
             return false;
         }
         if let Some(end) = &self.ended {
@@ -537,9 +572,8 @@ impl Durable {
         let state = self.state();
         let rests = state.is_live
             && state.busy == 0
-            && state.writing == 0
             && state.notes.is_empty()
-            && state.replays.is_empty()
+            && state.due.is_empty()
             && state.waits.is_empty()
             && state.failure.is_none();
         let next = state.alarms.first().map(|(time, _)| *time);
@@ -576,11 +610,15 @@ impl Durable {
         Box::pin(wait)
     }
 
-    /// Is ready when a record has its turn, which happened at this time.
-    pub(super) fn replay(self: &Arc<Self>, number: u64, time: Duration) -> Replay {
-        Replay {
+    /// Is ready when a record that was found has its turn, which happened at this time.
+    pub(super) fn replay(self: &Arc<Self>, number: u64, time: Duration) -> Sleep {
+        Box::pin(self.turn(Place::Found(number), time))
+    }
+
+    fn turn(self: &Arc<Self>, place: Place, time: Duration) -> Turn {
+        Turn {
             durable: Arc::clone(self),
-            number,
+            place,
             time,
             is_over: false,
         }
@@ -624,6 +662,12 @@ impl Durable {
 }
 
 impl State {
+    /// Returns `true` if a record of an earlier process waits for its turn.
+    fn replays(&self) -> bool {
+        let first = self.due.first_key_value();
+        first.is_some_and(|(place, _)| matches!(place, Place::Found(_)))
+    }
+
     /// It is this time of the run at least, whatever the clock says.
     fn pass(&mut self, time: Duration, by_clock: Duration) {
         self.time = self.time.max(time);
@@ -703,70 +747,56 @@ impl Drop for Alarm {
     }
 }
 
-/// The result of an attempt that is being written.
-struct Writing {
-    written: Written,
-    durable: Arc<Durable>,
-}
+/// A run that is about to end, so that no call starts.
+pub(super) struct Stop(Arc<Durable>);
 
-impl Writing {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        match self.written.as_mut().poll(cx) {
-            Poll::Ready(Ok(())) => Poll::Ready(()),
-            Poll::Ready(Err(error)) => {
-                self.durable.fail(error);
-                // It is not polled again: the run is over.
-                self.written = Box::pin(std::future::pending());
-                Poll::Pending
-            }
-            Poll::Pending => Poll::Pending,
-        }
-    }
-}
-
-impl Drop for Writing {
+impl Drop for Stop {
     fn drop(&mut self) {
-        self.durable.state().writing -= 1;
+        let mut state = self.0.state();
+        state.stops -= 1;
+        let held = std::mem::take(&mut state.held);
+        drop(state);
+        held.into_iter().for_each(Waker::wake);
     }
 }
 
 /// A record that waits for its turn.
-pub(super) struct Replay {
+struct Turn {
     durable: Arc<Durable>,
-    number: u64,
+    place: Place,
     time: Duration,
     is_over: bool,
 }
 
-impl Future for Replay {
+impl Future for Turn {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let mut state = this.durable.state();
-        if state.turn == Some(this.number) {
+        if state.turn == Some(this.place) {
             state.turn = None;
-            state.replays.remove(&this.number);
+            state.due.remove(&this.place);
             drop(state);
             this.is_over = true;
             return Poll::Ready(());
         }
-        let waits = (this.time, cx.waker().clone());
-        let before = state.replays.insert(this.number, waits);
+        let waits = (this.time, Some(cx.waker().clone()));
+        let before = state.due.insert(this.place, waits);
         drop(state);
         drop(before);
         Poll::Pending
     }
 }
 
-impl Drop for Replay {
+impl Drop for Turn {
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
         let mut state = self.durable.state();
-        let gone = state.replays.remove(&self.number);
-        if state.turn == Some(self.number) {
+        let gone = state.due.remove(&self.place);
+        if state.turn == Some(self.place) {
             state.turn = None;
         }
         drop(state);

@@ -7,14 +7,18 @@ use super::super::start::{Request, Started};
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::body_state::{AttemptRecord, WaitsFor, Work};
-use super::decisions::Answer;
+use super::decisions::RecordedAnswer;
 use super::task::CallState;
 use super::{MOST_QUESTIONS, Schedule, Start};
 use crate::plan::Action;
 use crate::resolve::Meter;
 use std::cmp::Reverse;
+use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+/// The reason of a refusal without an answer.
+const NO_ANSWER: &str = "the gate gave no answer";
 
 impl<'x> Schedule<'x> {
     /// Whether a call may have to wait before it starts.
@@ -29,16 +33,31 @@ impl<'x> Schedule<'x> {
         let flow = self.flow(step);
         let at = &flow.jobs[job];
         let (work, has_turn) = (at.work, at.turn.is_some());
-        let is_decided = flow.allowed.contains(&at.number) || at.question.is_some();
+        let is_decided = flow.allowed.contains(&at.number) || at.is_allowed;
         let Work::Action(action) = work else {
             return false;
         };
         let Some(tool) = action.tool.as_ref().filter(|_| self.has_to_wait(action)) else {
             return false;
         };
+        // The run is over.
+        let Ok(begun) = self.begun_as(step, job) else {
+            return true;
+        };
         // Who looks at a run sees what its gates have decided, and has none.
-        let must_ask = !is_decided && (!self.gates.is_empty() || self.is_viewed());
-        let needs_turn = !has_turn && self.throttles.iter().any(|it| it.has(&tool.name));
+        let mut must_ask = !is_decided && (!self.gates.is_empty() || self.is_viewed());
+        let mut answer = None;
+        if must_ask {
+            match self.recorded_answer(step, job) {
+                Err(()) => return true,
+                // An answer that came after the call is about other elements.
+                Ok(found) => answer = found.filter(|at| begun.is_none_or(|it| at.number < it)),
+            }
+            let is_asked = begun.is_none() && !self.gates.is_empty();
+            must_ask = answer.is_some() || is_asked;
+        }
+        let throttled = begun.is_none() && self.throttles.iter().any(|it| it.has(&tool.name));
+        let needs_turn = !has_turn && throttled;
         if (must_ask || needs_turn) && self.asking >= MOST_QUESTIONS {
             let flow = self.flow(step);
             flow.again.push(Reverse(job));
@@ -46,23 +65,16 @@ impl<'x> Schedule<'x> {
             self.deferred.push(step);
             return true;
         }
-        if must_ask {
-            match self.recorded_answer(step, job) {
-                // The run is over.
-                Err(()) => return true,
-                Ok(Some((Answer::Allow, _))) => {}
-                Ok(Some((Answer::AllowStep, _))) => {
-                    let number = self.flow(step).jobs[job].number;
-                    self.flow(step).allowed.push(number);
-                }
-                Ok(Some((Answer::Refuse(reason), number))) => {
-                    self.refuse_in_turn(step, job, reason, number);
-                    return true;
-                }
-                Ok(None) if self.gates.is_empty() => {}
-                Ok(None) if self.ask(step, job, action, start) => return true,
-                Ok(None) => {}
-            }
+        if let Some(answer) = answer {
+            self.answer_in_turn(step, job, answer);
+            return true;
+        }
+        if must_ask && self.is_answered(step, job, &Decision::AllowStep) {
+            self.wait_asking(step, job, WaitsFor::Gates, Box::pin(pending()));
+            return true;
+        }
+        if must_ask && self.ask(step, job, action, start) {
+            return true;
         }
         if needs_turn {
             self.queue(step, job, &tool.name);
@@ -70,13 +82,72 @@ impl<'x> Schedule<'x> {
         needs_turn
     }
 
-    /// A job was refused before a crash: it fails when that has its turn, since others had ended before.
-    fn refuse_in_turn(&mut self, step: usize, job: usize, reason: String, number: u64) {
-        let Some(durable) = &self.run.durable else {
+    /// The gates have answered before a crash: the answer counts when its record has its turn, since others had ended before.
+    fn answer_in_turn(&mut self, step: usize, job: usize, recorded: RecordedAnswer) {
+        let RecordedAnswer {
+            answer,
+            number,
+            time,
+        } = recorded;
+        let Some(durable) = self.run.durable.clone() else {
             return;
         };
-        let turn = durable.replay(number, Duration::ZERO);
-        self.wait_asking(step, job, WaitsFor::Refusal(reason), Box::pin(turn));
+        if self.is_answered(step, job, &answer) {
+            return self.wait_asking(step, job, WaitsFor::Gates, Box::pin(pending()));
+        }
+        let turn = durable.replay(number, time);
+        self.wait_asking(step, job, WaitsFor::Answer(answer), turn);
+    }
+
+    /// Returns `true` if the same answer about all elements has a record whose turn another job waits for.
+    fn is_answered(&mut self, step: usize, job: usize, answer: &Decision) -> bool {
+        let flow = self.flow(step);
+        let number = flow.jobs[job].number;
+        let mut others = flow.jobs.iter().filter(|it| it.number == number);
+        *answer == Decision::AllowStep
+            && others.any(|it| matches!(it.waits_for, WaitsFor::Answer(Decision::AllowStep)))
+    }
+
+    /// Asks no more about the calls that the answer about a job allows. They wait for the turn of its record.
+    fn stop_asking(&mut self, step: usize, job: usize) {
+        let flow = self.flow(step);
+        let number = flow.jobs[job].number;
+        let jobs = flow.jobs.iter().enumerate();
+        let others = jobs.filter(|(other, it)| {
+            *other != job && it.number == number && matches!(it.waits_for, WaitsFor::Gates)
+        });
+        let others: Vec<usize> = others.map(|(other, _)| other).collect();
+        flow.active -= others.len();
+        self.abandon(|task| task.step == step && task.asks() && others.contains(&task.job));
+        for other in others {
+            self.wait_asking(step, other, WaitsFor::Gates, Box::pin(pending()));
+        }
+    }
+
+    /// Records the answer of the gates. `false` if that is no answer, or has no record.
+    fn records_answer(&mut self, step: usize, job: usize) -> bool {
+        if self.run.durable.is_none() || self.steps.flow(step).is_none() {
+            return false;
+        }
+        let at = &mut self.flow(step).jobs[job];
+        if !matches!(at.waits_for, WaitsFor::Gates) {
+            return false;
+        }
+        let answer = at.question.as_ref().and_then(|it| it.take_answer());
+        let answer = answer.unwrap_or_else(|| Decision::Refuse(NO_ANSWER.into()));
+        if answer == Decision::AllowStep {
+            self.stop_asking(step, job);
+        }
+        let (waits_for, wait) = if self.is_answered(step, job, &answer) {
+            (WaitsFor::Gates, Box::pin(pending()) as Sleep)
+        } else {
+            let wait = self.record_answer(step, job, &answer);
+            (WaitsFor::Answer(answer), wait)
+        };
+        self.flow(step).jobs[job].waits_for = waits_for;
+        let wait = Some(CallState::asking(wait));
+        self.running.push((step, job), None, wait, 0);
+        true
     }
 
     /// Waits for the turn of a call among those to the same tools.
@@ -165,6 +236,9 @@ impl<'x> Schedule<'x> {
 
     /// What a job has waited for is there.
     pub(super) fn answered(&mut self, step: usize, job: usize) {
+        if self.records_answer(step, job) {
+            return;
+        }
         self.asking -= 1;
         self.resume_deferred();
         let Some(flow) = self.steps.flow_mut(step) else {
@@ -172,7 +246,6 @@ impl<'x> Schedule<'x> {
         };
         let at = &mut flow.jobs[job];
         let (place, frame, number) = (at.place, at.frame, at.number);
-        let is_gate = matches!(at.waits_for, WaitsFor::Gates);
         let answer = match std::mem::replace(&mut at.waits_for, WaitsFor::Nothing) {
             WaitsFor::Nothing => return,
             WaitsFor::Turn(slot) => {
@@ -180,13 +253,10 @@ impl<'x> Schedule<'x> {
                 Some(Decision::Allow)
             }
             WaitsFor::Gates => at.question.as_ref().and_then(|it| it.take_answer()),
-            WaitsFor::Refusal(reason) => Some(Decision::Refuse(reason)),
+            WaitsFor::Answer(answer) => Some(answer),
         };
+        at.is_allowed |= matches!(answer, Some(Decision::Allow | Decision::AllowStep));
         flow.active -= 1;
-        if is_gate {
-            self.note_answer(step, job, answer.as_ref());
-        }
-        let flow = self.flow(step);
         match answer {
             Some(Decision::Allow) => flow.again.push(Reverse(job)),
             Some(Decision::AllowStep) => {
@@ -201,7 +271,7 @@ impl<'x> Schedule<'x> {
                 self.fail(step, place, frame, StepError::Refused(reason.into()), 0);
             }
             None => {
-                let reason = "the gate gave no answer".into();
+                let reason = NO_ANSWER.into();
                 self.fail(step, place, frame, StepError::Refused(reason), 0);
             }
         }
@@ -226,7 +296,7 @@ impl<'x> Schedule<'x> {
             match job.waits_for {
                 WaitsFor::Nothing => false,
                 WaitsFor::Gates => number.is_none_or(|number| job.number == number),
-                WaitsFor::Turn(_) | WaitsFor::Refusal(_) => number.is_none(),
+                WaitsFor::Turn(_) | WaitsFor::Answer(_) => number.is_none(),
             }
         };
         let mut asked: Vec<usize> = (0..flow.jobs.len()).filter(fits).collect();

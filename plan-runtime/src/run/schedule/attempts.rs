@@ -163,8 +163,10 @@ impl<'x> Schedule<'x> {
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
         let replay = durable.replay(found.number, ended);
+        let writing = InWriting::new(&self.in_writing);
         let future: StepFuture<'x> = once(async move {
             replay.await;
+            drop(writing);
             result
         });
         self.calls += 1;
@@ -199,6 +201,19 @@ impl<'x> Schedule<'x> {
                 durable.has_begun(&self.key_of_attempt(step, job, attempt))
             }
             _ => Ok(false),
+        }
+    }
+
+    /// Returns the number of the record of a job's next attempt; a number after all records if only something in the attempt has a record. `Err` means that the run is over.
+    pub(super) fn begun_as(&mut self, step: usize, job: usize) -> Result<Option<u64>, ()> {
+        let Some(durable) = self.run.durable.clone() else {
+            return Ok(None);
+        };
+        let attempt = self.flow(step).jobs[job].attempts + 1;
+        let found = durable.find(&self.key_of_attempt(step, job, attempt))?;
+        match found {
+            Some(found) => Ok(Some(found.number)),
+            None => Ok(self.has_begun(step, job, attempt)?.then_some(u64::MAX)),
         }
     }
 
@@ -261,9 +276,9 @@ impl<'x> Schedule<'x> {
                 let (durable, sleep) = (Arc::clone(durable), self.clock.sleep(sleep));
                 Box::pin(async move {
                     sleep.await;
-                    let now = durable.now();
+                    let now = durable.time();
                     match durable::encode((now, now), Ok(&Value::Null)) {
-                        Ok(body) => durable.write(key, body).await,
+                        Ok(body) => durable.write(key, body, now).await,
                         Err(error) => durable.fail(JournalError::storage(error)),
                     }
                 })
@@ -329,9 +344,10 @@ impl<'x> Schedule<'x> {
         Box::pin(async move {
             durable.live().await;
             wait.await;
+            let now = durable.time();
             let body = {
                 let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
-                let times = (started, durable.time());
+                let times = (started, now);
                 match &*outcome {
                     Some(Ok(sent)) => durable::encode(times, Ok(&sent.value)),
                     Some(Err(error)) => durable::encode(times, Err(error)),
@@ -339,7 +355,7 @@ impl<'x> Schedule<'x> {
                 }
             };
             match body {
-                Ok(body) => durable.write(key, body).await,
+                Ok(body) => durable.write(key, body, now).await,
                 Err(error) => {
                     durable.fail(JournalError::storage(error));
                     std::future::pending::<()>().await;
@@ -384,19 +400,32 @@ impl<'x> Schedule<'x> {
         job: usize,
         action: &Action,
         result: StepResult,
-        span: &Span,
+        span: Span,
     ) {
         let at = &mut self.flow(step).jobs[job];
         if matches!(at.record, AttemptRecord::Due(_)) {
             // The code in an argument may do otherwise after a crash.
             if action.tool.is_none() || action.args.has_code() {
-                self.flow(step).active += 1;
-                return self.called(step, job, result, Some(span));
+                let more = CallState::of(span, None, None);
+                return self.ends_in_turn((step, job), result, more);
             }
             // It can be made no better after a crash.
             at.record = AttemptRecord::None;
         }
-        self.tried(step, job, result, Some(span));
+        self.tried(step, job, result, Some(&span));
+    }
+
+    /// Records the end of a call that was not made. The end counts when the record has its turn.
+    pub(super) fn ends_in_turn(
+        &mut self,
+        (step, job): (usize, usize),
+        result: StepResult,
+        more: Option<Box<CallState<'x>>>,
+    ) {
+        self.calls += 1;
+        self.has_permit = false;
+        self.flow(step).active += 1;
+        self.record_call((step, job), result, more);
     }
 
     /// Whether a call that has ended is to be recorded.
@@ -405,8 +434,8 @@ impl<'x> Schedule<'x> {
         job.is_some_and(|job| matches!(job.record, AttemptRecord::Due(_)))
     }
 
-    /// A call has ended: its record is written, and nothing goes on before it is durable. Until then, the call has its place among those that run: else another
-    /// could start that would not have started a moment later, when it is known how this one has ended, and does not start after a crash.
+    /// Writes the record of a call that has ended. The call keeps its place among the running calls until the record has its turn. Otherwise, a call could start in the place that
+    /// does not start after a crash.
     #[cold]
     pub(super) fn record_call(
         &mut self,
@@ -431,25 +460,6 @@ impl<'x> Schedule<'x> {
         self.running.push((step, job), Some(future), more, 0);
     }
 
-    /// A value was computed: its record is written, and nothing goes on before it is durable. What goes on now is given back.
-    #[cold]
-    pub(super) fn writes(
-        &mut self,
-        step: usize,
-        job: usize,
-        result: StepResult,
-    ) -> Option<StepResult> {
-        match self.record(step, job, &result, &Undone::new()) {
-            Some(write) => {
-                self.flow(step).jobs[job].record = AttemptRecord::Writing(Box::new(result));
-                let wait = Some(CallState::wait(write));
-                self.running.push((step, job), None, wait, 0);
-                None
-            }
-            None => Some(result),
-        }
-    }
-
     /// Writes the record of an attempt, if it is to have one.
     fn record(
         &mut self,
@@ -460,8 +470,8 @@ impl<'x> Schedule<'x> {
     ) -> Option<Sleep> {
         let durable = self.run.durable.clone()?;
         let tried = self.flow(step).jobs[job].tried;
-        let now = self.clock.time();
-        let times = (self.clock.in_all(tried), self.clock.in_all(now));
+        let now = self.clock.in_all(self.clock.time());
+        let times = (self.clock.in_all(tried), now);
         let record = std::mem::take(&mut self.flow(step).jobs[job].record);
         let AttemptRecord::Due(key) = record else {
             return None;
@@ -492,7 +502,7 @@ impl<'x> Schedule<'x> {
                 return Some(Box::pin(std::future::pending()));
             }
         };
-        Some(durable.write(key, body))
+        Some(durable.write(key, body, now))
     }
 }
 
@@ -502,7 +512,7 @@ async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) ->
     future.await
 }
 
-/// A call that has ended, whose record is being written.
+/// A call that has ended, whose record has not had its turn.
 struct InWriting(Arc<AtomicUsize>);
 
 impl InWriting {

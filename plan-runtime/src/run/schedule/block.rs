@@ -47,7 +47,8 @@ impl<'x> Schedule<'x> {
         let late = Cell::new(false);
         let (made, bytes) = {
             let stop = || {
-                late.set(until.is_some_and(|until| until <= self.clock.now()));
+                let is_late = |until| until <= self.clock.now();
+                late.set(!self.clock.is_durable && until.is_some_and(is_late));
                 self.interrupts.look(&self.clock) || late.get()
             };
             let meter = Meter::new(self.room(), Some(&stop));
@@ -562,17 +563,11 @@ impl<'x> Schedule<'x> {
     /// Waits for the blocks to end, since the run was cancelled or passed its deadline. `false` if none runs, or that was so already.
     #[cold]
     pub(super) fn wind_down(&mut self) -> bool {
-        let interrupt = match self.interrupts.happened() {
-            Some(
-                Interrupt::Cancelled
-                | Interrupt::Deadline(_)
-                | Interrupt::Recorded(_)
-                | Interrupt::Block,
-            ) if self.has_inner() && self.ending.is_none() && self.winding.is_none() => {
-                self.interrupts.happened().cloned()
-            }
-            _ => return false,
+        let may_wait = self.has_inner() && self.ending.is_none() && self.winding.is_none();
+        let Some(interrupt) = self.interrupts.happened_early().filter(|_| may_wait) else {
+            return false;
         };
+        let interrupt = Some(interrupt.clone());
         self.cancel_calls();
         if self.open == 0 {
             return false;

@@ -1,9 +1,8 @@
 //! How far a step has come that is more than one call: its lists, its local values, and its calls.
 
 use super::super::StepError;
-use super::super::context::Question;
+use super::super::context::{Decision, Question};
 use super::super::signals::Sent;
-use super::super::start::StepResult;
 use super::super::throttle::Turn;
 use crate::error::Left;
 use crate::plan::{Action, Block, Body, For, Loop, OK, ToolInfo};
@@ -137,6 +136,8 @@ pub(super) struct Job<'x> {
     pub(super) log: Option<usize>,
     /// Whether it counts toward the calls of the run: it was made, or the gates were asked about it.
     pub(super) is_counted: bool,
+    /// Whether the gates allow it.
+    pub(super) is_allowed: bool,
     /// What the gates were asked about it.
     pub(super) question: Option<Box<Question>>,
     /// What it waits for before it may start.
@@ -168,6 +169,7 @@ impl<'x> Job<'x> {
             tried: Duration::ZERO,
             log: None,
             is_counted: false,
+            is_allowed: false,
             question: None,
             waits_for: WaitsFor::Nothing,
             turn: None,
@@ -186,16 +188,14 @@ pub(super) enum AttemptRecord {
     None,
     /// It is to have this key, once the attempt has ended.
     Due(String),
-    /// It is being written, and this counts once that is done.
-    Writing(Box<StepResult>),
 }
 
 /// What a call waits for before it starts.
 pub(super) enum WaitsFor {
     Nothing,
     Gates,
-    /// The turn of a refusal before a crash, with its reason.
-    Refusal(String),
+    /// The turn of the record of this answer.
+    Answer(Decision),
     /// Its turn, which comes here.
     Turn(Arc<Mutex<Option<Turn>>>),
 }

@@ -18,9 +18,16 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn start(run: Arc<SharedRun>) -> Self {
+    /// The clock of a run that starts now. A plan that a tool runs inside its call starts by the clock of the machine, and not by a record.
+    pub(super) fn start(run: Arc<SharedRun>, is_beside: bool) -> Self {
         let durable = run.durable.as_ref();
-        let began = durable.map_or(Duration::ZERO, |durable| durable.now());
+        let began = durable.map_or(Duration::ZERO, |durable| {
+            if is_beside {
+                durable.time()
+            } else {
+                durable.now()
+            }
+        });
         // Of one that goes on, it is when it began the first time.
         let first = durable.and_then(|durable| durable.began().checked_add(began));
         Self {
@@ -90,7 +97,15 @@ impl Clock {
     /// A sleep of this time, from now on; of a run that nobody runs meanwhile, too.
     pub(super) fn sleep(&self, duration: Duration) -> Sleep {
         match self.durable() {
-            Some(durable) => durable.sleep_until(durable.now().saturating_add(duration)),
+            Some(durable) => durable.sleep_until(self.in_all(self.now().saturating_add(duration))),
+            None => self.run.options.timer.sleep(duration),
+        }
+    }
+
+    /// A sleep of this time from the start.
+    pub(super) fn sleep_from_start(&self, duration: Duration) -> Sleep {
+        match self.durable() {
+            Some(durable) => durable.sleep_until(self.in_all(duration)),
             None => self.run.options.timer.sleep(duration),
         }
     }

@@ -4,25 +4,66 @@ use super::super::calling::refused_by;
 use super::super::context::Decision as Decided;
 use super::super::durable::{self, Durable};
 use super::super::engine::{self, Engine};
+use super::super::timer::Sleep;
 use super::Schedule;
 use super::body_state::OutputSlot;
 use super::recording::unusable;
 use crate::error::{Interrupt, StepError};
+use crate::journal::Found;
 use crate::plan::Template;
 use crate::resolve::resolve;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
+use std::future::pending;
 use std::time::Duration;
 
 /// What gates have decided about a call, as it is recorded.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Answer {
+enum Answer {
     Allow,
     AllowStep,
     Refuse(String),
+}
+
+impl From<Answer> for Decided {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Allow => Self::Allow,
+            Answer::AllowStep => Self::AllowStep,
+            Answer::Refuse(reason) => Self::Refuse(reason),
+        }
+    }
+}
+
+/// The record of an answer.
+pub(super) struct RecordedAnswer {
+    pub(super) answer: Decided,
+    pub(super) number: u64,
+    pub(super) time: Duration,
+}
+
+/// Reads the record of an answer. Records of earlier versions contain no time.
+fn read_answer(found: &Found) -> Result<RecordedAnswer, serde_json::Error> {
+    let (answer, time): (Answer, _) = match serde_json::from_str(&found.body) {
+        Ok(answer) => (answer, Duration::ZERO),
+        Err(_) => {
+            let recorded = durable::decode(&found.body)?;
+            let answer = match recorded.result {
+                Ok(answer) => serde_json::from_value(answer)?,
+                Err(StepError::Refused(reason)) => Answer::Refuse(reason.to_string()),
+                Err(error) => Answer::Refuse(error.to_string()),
+            };
+            (answer, recorded.ended)
+        }
+    };
+    Ok(RecordedAnswer {
+        answer: answer.into(),
+        number: found.number,
+        time,
+    })
 }
 
 /// Something that a step decides.
@@ -77,43 +118,58 @@ impl Schedule<'_> {
         &self,
         step: usize,
         job: usize,
-    ) -> Result<Option<(Answer, u64)>, ()> {
+    ) -> Result<Option<RecordedAnswer>, ()> {
         let Some(durable) = &self.run.durable else {
             return Ok(None);
         };
-        // What was decided about all elements comes first.
-        let mut key = self.key_of_answers(step, job);
+        // The answer about the job itself was given before an answer about all elements.
+        let mut key = self.key_of_answer(step, job);
         let mut found = durable.find(&key)?;
         if found.is_none() {
-            key = self.key_of_answer(step, job);
+            key = self.key_of_answers(step, job);
             found = durable.find(&key)?;
         }
         if found.is_some() {
             durable.has_gates();
         }
-        let answer = found.map(|found| Ok((serde_json::from_str(&found.body)?, found.number)));
-        answer.transpose().map_err(|error: serde_json::Error| {
+        let answer = found.map(|found| read_answer(&found));
+        answer.transpose().map_err(|error| {
             durable.fail(unusable(&key, error));
         })
     }
 
-    /// Writes down what the gates have decided about a job.
-    pub(super) fn note_answer(&self, step: usize, job: usize, decision: Option<&Decided>) {
+    /// Writes the answer of the gates about a job. The future is ready when the record has its turn.
+    pub(super) fn record_answer(&self, step: usize, job: usize, decision: &Decided) -> Sleep {
         let Some(durable) = &self.run.durable else {
-            return;
+            return Box::pin(pending());
         };
         let answer = match decision {
-            Some(Decided::Allow) => Answer::Allow,
-            Some(Decided::AllowStep) => Answer::AllowStep,
-            Some(Decided::Refuse(reason)) => Answer::Refuse(reason.clone()),
-            None => return,
+            Decided::Allow => Answer::Allow,
+            Decided::AllowStep => Answer::AllowStep,
+            Decided::Refuse(reason) => Answer::Refuse(reason.clone()),
         };
         let key = match answer {
             Answer::AllowStep => self.key_of_answers(step, job),
             Answer::Allow | Answer::Refuse(_) => self.key_of_answer(step, job),
         };
-        if let Ok(body) = serde_json::to_string(&answer) {
-            durable.note(key, body);
+        let now = durable.time();
+        // A refusal has the record of a call that failed.
+        let body = match answer {
+            Answer::Refuse(reason) => {
+                let refused = StepError::Refused(reason.into());
+                durable::encode((now, now), Err(&refused))
+            }
+            answer => {
+                let answer = serde_json::to_value(&answer);
+                answer.and_then(|answer| durable::encode((now, now), Ok(&answer)))
+            }
+        };
+        match body {
+            Ok(body) => durable.write(key, body, now),
+            Err(error) => {
+                durable.fail(unusable(&key, error));
+                Box::pin(pending())
+            }
         }
     }
 

@@ -155,15 +155,7 @@ impl Schedule<'_> {
     /// Limits the time of the ending, since the run was cancelled or passed its deadline. `false` if that time is over, too.
     #[cold]
     pub(super) fn begin_grace(&mut self) -> bool {
-        let may_go_on = matches!(
-            self.interrupts.happened(),
-            Some(
-                Interrupt::Cancelled
-                    | Interrupt::Deadline(_)
-                    | Interrupt::Recorded(_)
-                    | Interrupt::Block
-            )
-        );
+        let may_go_on = self.interrupts.happened_early().is_some();
         match &mut self.ending {
             Some(ending) if may_go_on && !ending.in_grace => ending.in_grace = true,
             _ => return false,
@@ -194,7 +186,13 @@ impl Schedule<'_> {
             self.options.deadline = Some(limit);
             let outer = self.outer.as_ref().and_then(CallContext::deadline);
             let limit = Some((limit, self.clock.sleep_live(grace)));
-            Interrupts::new(limit, outer, None).replaying(self.end_of_grace())
+            let limited = Interrupts::new(limit, outer, None);
+            // No time at all is over immediately, after a crash as well.
+            if self.clock.is_durable && !grace.is_zero() {
+                limited.replaying(self.end_of_grace())
+            } else {
+                limited
+            }
         };
         std::mem::replace(&mut self.interrupts, limited).close();
     }

@@ -1,6 +1,6 @@
 //! What ends a run before its time.
 
-use super::super::durable::Replay;
+use super::super::durable::Stop;
 use super::super::timer::Sleep;
 use super::Clock;
 use super::deadline::Deadline;
@@ -20,11 +20,16 @@ pub(super) struct Interrupts<'x> {
     cancel: RefCell<Option<Cancel<'x>>>,
     /// Whether it is a block or a plan that is called, whose calls alone are dropped then.
     is_inner: bool,
-    /// What had ended the run before a crash.
-    replay: Option<(Replay, Interrupt)>,
-    /// Whether that was before the work of the run had ended.
+    /// Whether a record of an earlier version tells that the end came before the work of the run had ended.
     is_cut: bool,
-    is_replayed: bool,
+    /// Whether a deadline and a cancellation have records, and end the run when these have their turns.
+    is_recorded: bool,
+    /// The deadline or the cancellation that has come, and whose record may be missing.
+    coming: OnceCell<Interrupt>,
+    /// What ends the run when its record has its turn.
+    recorded: Option<(Sleep, Interrupt)>,
+    /// Holds back calls from then on.
+    stop: Option<Stop>,
     /// What has happened.
     happened: OnceCell<Interrupt>,
 }
@@ -52,9 +57,11 @@ impl<'x> Interrupts<'x> {
             outer,
             cancel: RefCell::new(cancel),
             is_inner: false,
-            replay: None,
             is_cut: false,
-            is_replayed: false,
+            is_recorded: false,
+            coming: OnceCell::new(),
+            recorded: None,
+            stop: None,
             happened: OnceCell::new(),
         }
     }
@@ -64,12 +71,16 @@ impl<'x> Interrupts<'x> {
         Self { is_inner, ..self }
     }
 
-    /// The same, where this had ended the run before a crash.
-    pub(super) fn replaying(self, replay: Option<(Replay, Interrupt)>) -> Self {
-        Self { replay, ..self }
+    /// The same of a run with a journal, where this had ended the run before a crash.
+    pub(super) fn replaying(self, recorded: Option<(Sleep, Interrupt)>) -> Self {
+        Self {
+            is_recorded: true,
+            recorded,
+            ..self
+        }
     }
 
-    /// The same, where this says whether that was before the work of the run had ended.
+    /// The same, with a record that the end came before the work of the run had ended.
     pub(super) fn cut(self, is_cut: bool) -> Self {
         Self { is_cut, ..self }
     }
@@ -77,7 +88,7 @@ impl<'x> Interrupts<'x> {
     /// Whether the work must not end yet, since something had ended the run before that.
     #[inline]
     pub(super) fn is_to_cut(&self) -> bool {
-        self.is_cut && self.replay.is_some()
+        self.is_cut && self.recorded.is_some()
     }
 
     /// What has ended the run.
@@ -86,14 +97,43 @@ impl<'x> Interrupts<'x> {
         self.happened.get()
     }
 
-    /// Whether what has ended the run had ended it before a crash.
-    pub(super) fn is_replayed(&self) -> bool {
-        self.is_replayed
+    /// Returns what has ended the run, if undo steps and always steps may still run then.
+    pub(super) fn happened_early(&self) -> Option<&Interrupt> {
+        self.happened().filter(|interrupt| {
+            matches!(
+                interrupt,
+                Interrupt::Cancelled
+                    | Interrupt::Deadline(_)
+                    | Interrupt::Recorded(_)
+                    | Interrupt::Block
+            )
+        })
     }
 
     /// Ends the run, unless something else has.
     pub(super) fn happen(&self, interrupt: Interrupt) {
         let _ = self.happened.set(interrupt);
+    }
+
+    /// Ends the run, once that is recorded if it is to be.
+    pub(super) fn come(&self, interrupt: Interrupt) {
+        if self.is_recorded {
+            let _ = self.coming.set(interrupt);
+        } else {
+            self.happen(interrupt);
+        }
+    }
+
+    /// Returns what is to end the run, if it has no record yet.
+    pub(super) fn unrecorded(&self) -> Option<&Interrupt> {
+        let has_record = self.stop.is_some() || self.recorded.is_some();
+        self.coming.get().filter(|_| !has_record)
+    }
+
+    /// Ends the run when a record has its turn, and lets no call start from now on.
+    pub(super) fn end_after(&mut self, record: Sleep, interrupt: Interrupt, stop: Stop) {
+        self.recorded = Some((record, interrupt));
+        self.stop = Some(stop);
     }
 
     /// The run has a turn.
@@ -115,31 +155,31 @@ impl<'x> Interrupts<'x> {
             && deadline.is_over(cx)
         {
             let limit = deadline.limit;
-            self.happen(Interrupt::Deadline(limit));
+            self.come(Interrupt::Deadline(limit));
         }
         self.happened.get().is_some()
     }
 
-    /// What had ended the run before a crash does so again, when its turn comes.
+    /// Ends the run if the record of that has its turn.
     #[cold]
-    pub(super) fn poll_replay(&mut self, cx: &Context<'_>) {
-        if let Some((replay, interrupt)) = &mut self.replay
-            && Pin::new(replay)
+    pub(super) fn poll_record(&mut self, cx: &Context<'_>) {
+        if let Some((turn, interrupt)) = &mut self.recorded
+            && turn
+                .as_mut()
                 .poll(&mut Context::from_waker(cx.waker()))
                 .is_ready()
         {
             let interrupt = interrupt.clone();
-            self.replay = None;
-            self.is_replayed = true;
+            self.recorded = None;
             self.happen(interrupt);
         }
     }
 
-    /// Whether the run is over, while a value is made.
+    /// Whether the run is over, while a value is made. With a journal, the run ends between two values, as it does in a replay.
     pub(super) fn look(&self, clock: &Clock) -> bool {
-        if !self.is_interrupted(clock)
+        if !clock.is_durable
+            && !self.is_interrupted(clock)
             && let Some(deadline) = &self.deadline
-            && !clock.stands()
             && clock.now() >= deadline.limit
         {
             let limit = deadline.limit;
@@ -151,10 +191,10 @@ impl<'x> Interrupts<'x> {
     /// Whether something has ended the run, but for its deadline, which is not looked at.
     #[inline]
     fn is_interrupted(&self, clock: &Clock) -> bool {
-        // Before all is replayed that had happened, nothing new happens.
-        if self.happened.get().is_some() {
+        if self.happened.get().or(self.coming.get()).is_some() {
             return true;
         }
+        // Before all is replayed that had happened, nothing new happens.
         if clock.stands() {
             return false;
         }
@@ -166,7 +206,7 @@ impl<'x> Interrupts<'x> {
                 .poll(&mut Context::from_waker(waker))
                 .is_ready()
         {
-            self.happen(Interrupt::Cancelled);
+            self.come(Interrupt::Cancelled);
         } else if self.outer.is_some_and(|outer| clock.is_past(outer)) {
             self.happen(if self.is_inner {
                 Interrupt::Block
@@ -181,6 +221,7 @@ impl<'x> Interrupts<'x> {
     pub(super) fn close(&mut self) {
         self.deadline = None;
         drop_quietly(self.cancel.get_mut().take());
-        self.replay = None;
+        self.recorded = None;
+        self.stop = None;
     }
 }

@@ -9,7 +9,7 @@ use super::super::start::{Request, Started, StepResult};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::super::weights::{CALL, LIST};
-use super::body_state::{AttemptRecord, BodyState, Failed, Job, OutputSlot, Work, note, outcome};
+use super::body_state::{BodyState, Failed, Job, OutputSlot, Work, note, outcome};
 use super::decisions::{AS_IT_IS, Decision, What};
 use super::task::CallState;
 use super::{Schedule, Start};
@@ -273,20 +273,19 @@ impl<'x> Schedule<'x> {
 
     /// Makes the first or a further attempt of a job.
     pub(super) fn attempt(&mut self, step: usize, job: usize, start: Start<'_, 'x>) {
-        if self.replays(step, job, start) {
+        if self.must_wait(step, job, start) || self.replays(step, job, start) {
             return;
         }
         let attempt = self.flow(step).jobs[job].attempts + 1;
         let Ok(has_begun) = self.has_begun(step, job, attempt) else {
             return;
         };
-        if !has_begun && self.must_wait(step, job, start) {
-            return;
-        }
         // A call is made now, whenever its step has begun, unless it goes on.
+        let decided = self.clock.now();
+        let is_late = self.clock.is_durable && !has_begun;
         let now = match self.flow(step).jobs[job].work {
-            Work::Action(_) if !has_begun => self.clock.time(),
-            Work::Action(_) | Work::Block(_) | Work::Round(_) => self.clock.now(),
+            Work::Action(_) if is_late => self.clock.time(),
+            Work::Action(_) | Work::Block(_) | Work::Round(_) => decided,
         };
         let policy = Arc::clone(self.policy(step));
         let at = &mut self.flow(step).jobs[job];
@@ -296,18 +295,26 @@ impl<'x> Schedule<'x> {
         if at.attempts == 0 && at.started.is_zero() && !is_round {
             at.started = now;
         }
-        let left = policy
+        let until = policy
             .deadline
-            .map(|deadline| at.started.saturating_add(deadline).saturating_sub(now));
+            .map(|deadline| at.started.saturating_add(deadline));
+        let left = until.map(|until| until.saturating_sub(now));
         let (place, frame, work, number) = (at.place, at.frame, at.work, at.number);
-        if let Some(error) = at.waits.take()
-            && left.is_some_and(|left| left.is_zero())
-        {
-            let attempts = at.attempts;
-            return self.fail(step, place, frame, error, attempts);
-        }
+        let waited = at
+            .waits
+            .take()
+            .filter(|_| left.is_some_and(|it| it.is_zero()));
+        let attempts = at.attempts;
         at.attempts += 1;
         at.tried = now;
+        if let Some(error) = waited {
+            // The time that a crash took is no reason to fail before others that had ended.
+            if until.is_some_and(|until| decided < until) && self.is_to_record(step, job) {
+                self.flow(step).jobs[job].log = None;
+                return self.ends_in_turn((step, job), Err(error), None);
+            }
+            return self.fail(step, place, frame, error, attempts);
+        }
         let attempt = at.attempts;
         let is_counted = std::mem::replace(&mut at.is_counted, true);
         if let Work::Action(action) = work
@@ -355,7 +362,7 @@ impl<'x> Schedule<'x> {
         let (result, bytes) = {
             let stop = || {
                 let is_late = |until| until <= self.clock.now();
-                late.set(until.is_some_and(is_late));
+                late.set(!self.clock.is_durable && until.is_some_and(is_late));
                 self.interrupts.look(&self.clock) || late.get()
             };
             let meter = Meter::new(self.room(), Some(&stop));
@@ -407,6 +414,11 @@ impl<'x> Schedule<'x> {
                 self.push_in_context((step, job), future, span, limit, context, bytes);
             }
             Ok(Started::Plan(plan, context)) => {
+                let at = &mut self.flow(step).jobs[job];
+                at.tried = decided;
+                if attempt == 1 {
+                    at.started = decided;
+                }
                 let limit = limit.zip(time);
                 let limit =
                     limit.map(|((_, error), time)| (self.limit_inside(step, job, time), error));
@@ -426,10 +438,10 @@ impl<'x> Schedule<'x> {
                 let error = limit.map_or(error, |(_, late)| late);
                 self.tried(step, job, Err(error), Some(&span));
             }
-            Ok(Started::Ended(result)) => self.computed(step, job, action, result, &span),
+            Ok(Started::Ended(result)) => self.computed(step, job, action, result, span),
             Ok(Started::Asks(_)) => self.tried(step, job, Err(StepError::Unknown), Some(&span)),
             // Of code, it may be otherwise after a crash.
-            Err(panic) => self.computed(step, job, action, Err(panic), &span),
+            Err(panic) => self.computed(step, job, action, Err(panic), span),
         }
     }
 
@@ -444,16 +456,7 @@ impl<'x> Schedule<'x> {
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
-        let result = match flow.jobs[job].record {
-            AttemptRecord::None => result,
-            AttemptRecord::Due(_) | AttemptRecord::Writing(_) => {
-                match self.writes(step, job, result) {
-                    Some(result) => result,
-                    None => return,
-                }
-            }
-        };
-        self.flow(step).active -= 1;
+        flow.active -= 1;
         self.tried(step, job, result, span);
         self.settle(step);
     }
@@ -549,9 +552,6 @@ impl<'x> Schedule<'x> {
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
-        if let AttemptRecord::Writing(result) = std::mem::take(&mut flow.jobs[job].record) {
-            return self.called(step, job, *result, None);
-        }
         if flow.jobs[job].waits.is_some() || flow.jobs[job].is_next {
             flow.again.push(Reverse(job));
             self.settle(step);

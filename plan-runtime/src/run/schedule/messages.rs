@@ -93,7 +93,7 @@ impl Schedule<'_> {
             None => Box::new(Messages::new(&durable, self.signals())),
         };
         if messages.poll(&durable, cx) {
-            self.interrupts.happen(Interrupt::Cancelled);
+            self.interrupts.come(Interrupt::Cancelled);
         }
         self.messages = Some(messages);
     }

@@ -151,10 +151,10 @@ pub(super) struct Schedule<'x> {
     blocked: Blocked,
     /// What is sent to it from outside, through its journal.
     messages: Option<Box<messages::Messages>>,
-    /// How many of its calls have ended whose records are being written.
+    /// How many of its calls have ended whose records have not had their turns.
     in_writing: Arc<AtomicUsize>,
-    /// The key of the record of an interrupt, if there is one.
-    interrupt_record: Option<&'static str>,
+    /// Whether it starts more in a later turn of the thread.
+    is_paused: bool,
     /// Whether each of its calls is more than a single call: it is recorded, or captured.
     is_followed: bool,
     /// Whether calls need permits: a plan may run beside this one, as a part of the same run.
@@ -316,7 +316,7 @@ impl<'x> Schedule<'x> {
             _ => String::new(),
         };
         let own_prefix = (outer.is_none() || beside.is_some()).then_some(&*prefix);
-        let clock = Clock::start(Arc::clone(&run));
+        let clock = Clock::start(Arc::clone(&run), beside.is_some());
         let seed = run.options.seed.or_else(|| {
             // The same after a crash.
             let durable = run.durable.as_ref()?;
@@ -326,6 +326,22 @@ impl<'x> Schedule<'x> {
             Some(outer) => seed ^ outer.hash(),
             None => seed,
         });
+        // With a journal, the time of a block is over when the record of that has its turn.
+        let is_timed = !(is_inner && clock.is_durable);
+        let until = outer.as_ref().filter(|_| is_timed);
+        let mut interrupts = Interrupts::new(
+            options
+                .deadline
+                .map(|limit| (limit, clock.sleep_from_start(limit))),
+            until.and_then(CallContext::deadline),
+            options.cancel.take(),
+        )
+        .of_inner(is_inner);
+        if clock.is_durable && own_prefix.is_some() {
+            interrupts = interrupts
+                .replaying(recording::interrupt(&run, own_prefix))
+                .cut(recording::is_cut(&run, own_prefix));
+        }
         let (mut ready, mut next_waits) = (Ready::new(count), BTreeSet::new());
         for (step, waits) in graph.waits.iter().enumerate() {
             if *waits == 0 {
@@ -361,14 +377,7 @@ impl<'x> Schedule<'x> {
             failed: Vec::new(),
             secrecy,
             captured: Vec::new(),
-            interrupts: Interrupts::new(
-                options.deadline.map(|limit| (limit, clock.sleep(limit))),
-                outer.as_ref().and_then(CallContext::deadline),
-                options.cancel.take(),
-            )
-            .of_inner(is_inner)
-            .replaying(recording::interrupt(&run, own_prefix))
-            .cut(recording::is_cut(&run, own_prefix)),
+            interrupts,
             winding: None,
             ending: None,
             given: None,
@@ -389,7 +398,7 @@ impl<'x> Schedule<'x> {
             blocked: Blocked::default(),
             messages: None,
             in_writing: Arc::default(),
-            interrupt_record: None,
+            is_paused: false,
             is_followed: options.capture || run.is_kept(),
             allowance,
             depth,

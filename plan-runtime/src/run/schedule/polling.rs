@@ -24,11 +24,20 @@ impl<'x> Schedule<'x> {
             self.look_at_limits();
             if self.clock.is_durable {
                 self.look_at_journal(cx);
-                self.interrupts.poll_replay(cx);
+                self.interrupts.poll(cx, &self.clock);
+                self.record_interrupt();
+                self.interrupts.poll_record(cx);
             }
             if self.interrupts.poll(cx, &self.clock) {
-                // A call that has ended is done, and to be undone: its record comes before that of the interrupt.
-                if self.clock.is_durable && self.is_writing() {
+                if self.begin_grace() {
+                    continue;
+                }
+                // A call that has ended is done, and to be undone.
+                if self.is_writing() {
+                    // No call starts, so a permit would keep the next record from its turn.
+                    self.give_back();
+                    self.is_paused = false;
+                    self.drop_unrecorded();
                     let mut result = None;
                     match self.running.poll_next(cx, &mut result, start) {
                         Poll::Ready(Some(happened)) => {
@@ -37,18 +46,19 @@ impl<'x> Schedule<'x> {
                             std::mem::forget(result);
                             continue;
                         }
+                        Poll::Pending if self.goes_on_recorded() => continue,
                         Poll::Pending => return Poll::Pending,
                         Poll::Ready(None) => {}
                     }
                 }
-                self.note_interrupt();
-                if self.begin_grace() || self.wind_down() {
+                if self.wind_down() {
                     continue;
                 }
                 self.cancel();
                 break;
             }
             self.start_waits(start);
+            self.is_paused = false;
             // A block has its turn before more is started, since a call in it comes first.
             let mut has_opened = false;
             let mut is_waiting = false;
@@ -56,6 +66,7 @@ impl<'x> Schedule<'x> {
                 let Some(step) = self.next_ready() else { break };
                 if !may_start() {
                     self.ready.insert(step);
+                    self.is_paused = true;
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -96,7 +107,7 @@ impl<'x> Schedule<'x> {
                 Poll::Ready(None) if is_over => break,
                 Poll::Pending if has_opened => {}
                 Poll::Ready(None) | Poll::Pending
-                    if self.clock.is_durable && self.goes_on_replaying() => {}
+                    if self.clock.is_durable && self.goes_on_recorded() => {}
                 Poll::Ready(None) | Poll::Pending => return Poll::Pending,
             }
         }

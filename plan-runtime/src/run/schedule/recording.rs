@@ -2,12 +2,12 @@
 //! `attempts.rs`, decisions in `decisions.rs`, and what is sent to the run in `messages.rs`.
 
 use super::super::context::CallContext;
-use super::super::durable::{
-    self, CUT, Durable, FAILED, GRACE, INTERRUPT, MADE_UP, Replay, UNDONE,
-};
+use super::super::durable::{self, CUT, Durable, FAILED, GRACE, INTERRUPT, MADE_UP, UNDONE};
 use super::super::hash::StableHasher;
 use super::super::shared::SharedRun;
+use super::super::timer::Sleep;
 use super::Schedule;
+use super::body_state::AttemptRecord;
 #[cfg(feature = "sqlite")]
 use crate::error::{Cause, RunError};
 use crate::error::{Elements, Interrupt};
@@ -15,6 +15,7 @@ use crate::journal::JournalError;
 use crate::plan::Plan;
 use crate::resolve::{Limit, StoredValue};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use std::task::Context;
 const INPUTS: &str = "!inputs";
 
 /// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
-pub(super) fn interrupt(run: &SharedRun, prefix: Option<&str>) -> Option<(Replay, Interrupt)> {
+pub(super) fn interrupt(run: &SharedRun, prefix: Option<&str>) -> Option<(Sleep, Interrupt)> {
     interrupt_of(run, prefix, INTERRUPT)
 }
 
@@ -37,7 +38,7 @@ pub(super) fn is_cut(run: &SharedRun, prefix: Option<&str>) -> bool {
     })
 }
 
-fn interrupt_of(run: &SharedRun, prefix: Option<&str>, key: &str) -> Option<(Replay, Interrupt)> {
+fn interrupt_of(run: &SharedRun, prefix: Option<&str>, key: &str) -> Option<(Sleep, Interrupt)> {
     let durable = run.durable.as_ref()?;
     let key = &format!("{}{key}", prefix?);
     let found = durable.find(key).ok()??;
@@ -154,10 +155,27 @@ impl Schedule<'_> {
         durable.is_some_and(|durable| durable.failure().is_some())
     }
 
-    /// Whether a call has ended whose record is being written, which will be.
+    /// Whether a call has ended that may be undone, and whose record has not had its turn.
     #[cold]
     pub(super) fn is_writing(&self) -> bool {
-        self.in_writing.load(Ordering::Relaxed) > 0 && !self.has_no_journal()
+        self.clock.is_durable
+            && self.in_writing.load(Ordering::Relaxed) > 0
+            && self.interrupts.happened_early().is_some()
+            && !self.has_no_journal()
+    }
+
+    /// Drops the calls that have not ended.
+    #[cold]
+    pub(super) fn drop_unrecorded(&mut self) {
+        let steps = 0..self.plan.steps.len();
+        let flows = steps.filter_map(|step| Some((step, self.steps.flow(step)?)));
+        let due = flows.flat_map(|(step, flow)| {
+            let jobs = flow.jobs.iter().enumerate();
+            let due = jobs.filter(|(_, job)| matches!(job.record, AttemptRecord::Due(_)));
+            due.map(move |(job, _)| (step, job))
+        });
+        let due: HashSet<(usize, usize)> = due.collect();
+        self.abandon(|task| task.is_call() && due.contains(&(task.step, task.job)));
     }
 
     /// Ends the run if its journal cannot be used. The outermost plan has notes written.
@@ -184,7 +202,7 @@ impl Schedule<'_> {
         let most = limit.saturating_mul(if in_grace { 2 } else { 1 });
         if durable.recorded() > most && durable.is_live() {
             let place = Limit::Recorded(limit).to_string().into();
-            self.interrupts.happen(Interrupt::Recorded(place));
+            self.interrupts.come(Interrupt::Recorded(place));
         }
     }
 
@@ -208,21 +226,29 @@ impl Schedule<'_> {
         durable.is_some_and(|durable| durable.is_viewed() && !durable.has_ended())
     }
 
-    /// Whether the outermost plan, which has nothing to do, is to replay what is recorded next, or to make the calls that it held back; or whether it
-    /// has something to do by now, since it was handed a permit.
+    /// Returns `true` if the outermost plan continues by itself: the next record has its turn, the run becomes live, or a permit was handed over.
     #[cold]
-    pub(super) fn goes_on_replaying(&self) -> bool {
+    pub(super) fn goes_on_recorded(&self) -> bool {
         match &self.run.durable {
             Some(_) if self.applicant.has_come() => true,
-            Some(durable) if self.outer.is_none() && !self.running.has_woken() => durable.go_on(),
+            Some(durable) if self.outer.is_none() && !self.has_to_go_on() => durable.go_on(),
             _ => false,
         }
     }
 
-    /// Writes down that the run was cancelled, or has passed its deadline.
+    /// Returns `true` if something follows from the last record that is still to be done, here or in a block. A call that wakes itself again and again is no such thing.
+    fn has_to_go_on(&self) -> bool {
+        let mut blocks = self.running.woken_blocks();
+        self.is_paused
+            || self.applicant.has_come()
+            || blocks.any(|block| block.schedule.has_to_go_on())
+    }
+
+    /// Records what is to end the run, which it does when the record has its turn: all that was recorded before has its turn before.
     #[cold]
-    pub(super) fn note_interrupt(&mut self) {
-        let Some(durable) = &self.run.durable else {
+    pub(super) fn record_interrupt(&mut self) {
+        let (Some(durable), Some(interrupt)) = (&self.run.durable, self.interrupts.unrecorded())
+        else {
             return;
         };
         let in_grace = self.ending.as_ref().is_some_and(|it| it.is_in_grace());
@@ -231,27 +257,22 @@ impl Schedule<'_> {
         } else {
             INTERRUPT
         };
-        if self.own_prefix().is_none() || self.interrupt_record == Some(key) {
-            return;
-        }
+        let interrupt = interrupt.clone();
         // A cancellation has no limit, and the limit of what is recorded is a message.
-        let limit = match self.interrupts.happened() {
-            Some(Interrupt::Cancelled) => Ok(Value::Null),
-            Some(Interrupt::Deadline(limit)) => serde_json::to_value(limit),
-            Some(Interrupt::Recorded(place)) => Ok(Value::from(&**place)),
-            _ => return,
+        let limit = match &interrupt {
+            Interrupt::Deadline(limit) => serde_json::to_value(limit),
+            Interrupt::Recorded(place) => Ok(Value::from(&**place)),
+            _ => Ok(Value::Null),
         };
-        let now = durable.now();
-        if !self.interrupts.is_replayed() {
-            if key == INTERRUPT && self.ending.is_none() {
-                durable.note_end(format!("{}{CUT}", self.prefix), Value::Null.to_string());
+        let now = durable.time();
+        match limit.and_then(|limit| durable::encode((now, now), Ok(&limit))) {
+            Ok(body) => {
+                let write = durable.write(format!("{}{key}", self.prefix), body, now);
+                let stop = durable.stop();
+                self.interrupts.end_after(write, interrupt, stop);
             }
-            match limit.and_then(|limit| durable::encode((now, now), Ok(&limit))) {
-                Ok(body) => durable.note(format!("{}{key}", self.prefix), body),
-                Err(error) => durable.fail(JournalError::storage(error)),
-            }
+            Err(error) => durable.fail(JournalError::storage(error)),
         }
-        self.interrupt_record = Some(key);
     }
 
     /// What its keys begin with, if it has a deadline and a cancellation of its own.
@@ -260,7 +281,7 @@ impl Schedule<'_> {
     }
 
     /// What had ended the time for undo steps and always steps before a crash.
-    pub(super) fn end_of_grace(&self) -> Option<(Replay, Interrupt)> {
+    pub(super) fn end_of_grace(&self) -> Option<(Sleep, Interrupt)> {
         interrupt_of(&self.run, self.own_prefix(), GRACE)
     }
 

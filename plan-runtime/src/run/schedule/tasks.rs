@@ -168,9 +168,10 @@ impl<'x> Tasks<'x> {
         happened
     }
 
-    /// Whether something was woken that has not been polled since.
-    pub(super) fn has_woken(&self) -> bool {
-        self.queue.has_woken()
+    /// Returns the blocks that were woken and not polled since.
+    pub(super) fn woken_blocks(&self) -> impl Iterator<Item = &BlockRun<'x>> {
+        let woken = self.queue.woken().into_iter();
+        woken.filter_map(|slot| self.slots[slot].task.block())
     }
 
     /// Adds a block, which is polled before all others: the call for which there is a permit now may be in it.

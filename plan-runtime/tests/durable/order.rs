@@ -1,0 +1,442 @@
+//! A run decides after a crash as it did before the crash, also where many things happen at one moment.
+//!
+//! Each case is a random plan and a script. A turn of the script ends calls, answers questions of a gate, moves the clock or cancels the run, all before the run is polled again.
+//! The run crashes after each turn, once with all records and once without the last records.
+
+use super::random::{Case, Maker, Told, World, cases, hash, key, plan_text, start, told};
+use super::rough::Rough;
+use super::support::{Driven, secs};
+use fastrand::Rng;
+use plan_runtime::plan::{Action, Body, Condition, Executable, Plan, Policy, Role, Template};
+use plan_runtime::resolve::StoredValue;
+use plan_runtime::run::{Decision, Gate, GatedCall, ManualTimer};
+use plan_runtime::{Run, plan};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+
+plan! {
+    Coded() -> bool {
+        step coded: bool = !std::hint::black_box(false);
+        coded
+    }
+}
+
+/// Rust code that gives `true`.
+fn code() -> Template {
+    match &Coded::PLAN.steps[0].body {
+        Body::Action(action) => action.args.clone(),
+        body => panic!("{body:?}"),
+    }
+}
+
+/// Adds times and Rust code to a plan.
+fn vary(plan: &mut Plan, may_compute: bool, random: &mut Rng) {
+    // `u7_s3` undoes `s3`.
+    let undone = plan.steps.iter().filter_map(|step| step.id.split_once('_'));
+    let undone: BTreeSet<String> = undone.map(|(_, undone)| undone.to_owned()).collect();
+    for step in &mut plan.steps {
+        let mut policy = Policy::clone(&step.policy);
+        if policy.attempts > 1 && random.u8(..3) > 0 {
+            policy.backoff = secs(random.u64(1..=2) * 5);
+            policy.jitter = false;
+        }
+        if random.u8(..4) == 0 {
+            policy.timeout = Some(secs(random.u64(1..=4) * 5));
+        }
+        if random.u8(..8) == 0 {
+            // No wait ends at exactly this time, which would depend on how long a crash takes.
+            policy.deadline = Some(secs(random.u64(1..=6) * 5 - 2));
+        }
+        if let Body::Loop(_) = step.body
+            && random.bool()
+        {
+            policy.every = Some(secs(5));
+        }
+        let may_compute = may_compute && step.role == Role::Work && !undone.contains(&step.id);
+        vary_body(&mut step.body, may_compute, random);
+        step.policy = policy.into();
+    }
+}
+
+fn vary_body(body: &mut Body, may_compute: bool, random: &mut Rng) {
+    match body {
+        Body::Action(action) => {
+            let is_plain = action.tool.as_ref().is_some_and(|tool| tool.name == "act");
+            if is_plain && may_compute && random.u8(..4) == 0 {
+                *body = Action::value(code()).into();
+            }
+        }
+        Body::If(branches) => {
+            for branch in branches {
+                if let [Condition::Holds(holds @ Template::Bool(true))] = &mut *branch.conditions
+                    && random.bool()
+                {
+                    *holds = code();
+                }
+                vary_body(&mut branch.body, may_compute, random);
+            }
+        }
+        Body::For(each) => vary_body(&mut each.body, may_compute, random),
+        Body::Block(block) => vary(&mut block.plan, may_compute, random),
+        Body::Loop(repeat) => vary(&mut repeat.round.plan, may_compute, random),
+        _ => {}
+    }
+}
+
+/// What is open outside of the run: questions, and whether the run is cancelled.
+#[derive(Clone, Default)]
+struct Desk(Arc<Mutex<Open>>);
+
+#[derive(Default)]
+struct Open {
+    asked: BTreeMap<String, (Option<Decision>, Waker)>,
+    is_cancelled: bool,
+    waker: Option<Waker>,
+}
+
+struct Asked(Desk, String);
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.0.lock().unwrap().asked.remove(&self.1);
+    }
+}
+
+impl Gate for Desk {
+    async fn ask(&self, call: GatedCall) -> Decision {
+        let asked = Asked(self.clone(), format!("?{}", key(call.context())));
+        poll_fn(|cx| {
+            let mut open = self.0.lock().unwrap();
+            let at = open.asked.entry(asked.1.clone());
+            let (answer, waker) = at.or_insert_with(|| (None, Waker::noop().clone()));
+            waker.clone_from(cx.waker());
+            answer.take().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
+}
+
+impl Desk {
+    fn open(&self) -> Vec<String> {
+        let open = self.0.lock().unwrap();
+        let open = open
+            .asked
+            .iter()
+            .filter(|(_, (answer, _))| answer.is_none());
+        open.map(|(key, _)| key.clone()).collect()
+    }
+
+    fn answer(&self, key: &str, seed: u64) {
+        let mut open = self.0.lock().unwrap();
+        let (answer, waker) = open.asked.get_mut(key).unwrap();
+        *answer = Some(match hash(seed, key) % 8 {
+            0 => Decision::Refuse("no".into()),
+            1..=3 => Decision::AllowStep,
+            _ => Decision::Allow,
+        });
+        let waker = waker.clone();
+        drop(open);
+        waker.wake();
+    }
+
+    fn cancel(&self) {
+        let mut open = self.0.lock().unwrap();
+        open.is_cancelled = true;
+        let waker = open.waker.take();
+        drop(open);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    async fn cancelled(self) {
+        poll_fn(|cx| {
+            let mut open = self.0.lock().unwrap();
+            open.waker = Some(cx.waker().clone());
+            if open.is_cancelled {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+    }
+}
+
+/// A grace that does not end.
+const LONG: u64 = 100_000;
+
+/// How a run goes, besides its plan.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    has_gate: bool,
+    has_deadline: bool,
+    is_cancelled: bool,
+    /// In seconds.
+    grace: u64,
+}
+
+/// A run that goes as a script tells, in all its lives.
+struct Played<'p> {
+    case: Case<'p>,
+    shape: Shape,
+    journal: Rough,
+    timer: ManualTimer,
+    desk: Desk,
+}
+
+type Living<'r, 'p> = Driven<Run<'r, World<'p>, Value>>;
+
+impl<'p> Played<'p> {
+    fn new(case: Case<'p>, shape: Shape) -> Self {
+        Self {
+            case,
+            shape,
+            journal: Rough::slow(),
+            timer: ManualTimer::new(),
+            desk: Desk::default(),
+        }
+    }
+
+    fn live(&self) -> Living<'_, 'p> {
+        self.journal.set_age(self.timer.elapsed());
+        let case = &self.case;
+        let inputs = Ok(Vec::<StoredValue>::new());
+        let mut run = Run::<World<'_>, Value>::new(case.plan, inputs, &case.world, start)
+            .on_failure(case.on_failure)
+            .concurrency(case.concurrency)
+            .observe(case.world.observer())
+            .timer(self.timer.clone())
+            .grace(secs(self.shape.grace))
+            .cancel_on(self.desk.clone().cancelled());
+        if self.shape.has_gate {
+            run = run.gate(self.desk.clone());
+        }
+        if self.shape.has_deadline {
+            run = run.deadline(secs(40));
+        }
+        Driven::new(run.durable(&self.journal, "run"))
+    }
+
+    /// Polls, and writes records, until neither has an effect.
+    fn settle(&self, run: &mut Living<'_, 'p>, random: &mut Rng) -> Option<Told> {
+        loop {
+            if random.bool() && self.journal.flush() {
+                continue;
+            }
+            if run.is_woken() {
+                if let Poll::Ready(ended) = run.poll() {
+                    return Some(told(ended));
+                }
+            } else if !self.journal.flush() {
+                return None;
+            }
+        }
+    }
+
+    /// The calls that run, and the questions that are open.
+    fn open(&self) -> Vec<String> {
+        let mut open = self.case.world.running();
+        open.extend(self.desk.open());
+        open
+    }
+
+    fn end(&self, event: &str) {
+        if event.starts_with('?') {
+            self.desk.answer(event, self.case.world.seed);
+        } else {
+            self.case.world.end(event);
+        }
+    }
+
+    /// Has several things happen at one moment.
+    fn happen(&self, turn: u64, random: &mut Rng) {
+        let mut open = self.open();
+        if self.shape.is_cancelled && turn == 3 {
+            self.desk.cancel();
+        }
+        for _ in 0..random.u32(1..=3) {
+            let sleeps = self.timer.next().is_some();
+            match random.usize(..=open.len()) {
+                event if event < open.len() => self.end(&open.remove(event)),
+                // All times are multiples of this time, so that many things happen at one moment.
+                _ if sleeps => self.timer.advance(secs(5)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Runs the script up to a turn. Returns the end of the run if that comes before.
+    fn play(&self, run: &mut Living<'_, 'p>, turns: u64) -> Option<Told> {
+        for turn in 0..=turns {
+            let mut random = Rng::with_seed(hash(self.case.world.seed, &format!("turn {turn}")));
+            if turn > 0 {
+                self.happen(turn, &mut random);
+            }
+            let ended = self.settle(run, &mut random);
+            if ended.is_some() {
+                return ended;
+            }
+        }
+        None
+    }
+
+    /// Runs on to the end, with one thing at a time.
+    fn finish(&self, run: &mut Living<'_, 'p>) -> Told {
+        let mut random = Rng::with_seed(0);
+        loop {
+            if let Some(ended) = self.settle(run, &mut random) {
+                return ended;
+            }
+            let open = self.open();
+            let next = open.iter().min_by_key(|it| hash(self.case.world.seed, it));
+            match (next, self.timer.next()) {
+                (Some(event), _) => self.end(event),
+                (None, Some(_)) => self.timer.advance(secs(5)),
+                (None, None) => panic!("the run waits, and nothing wakes it"),
+            }
+        }
+    }
+
+    /// Begins the run again, which replays all records and makes the calls that these leave open.
+    fn again(&self, times: usize) -> Result<Result<Living<'_, 'p>, Told>, String> {
+        let mut before: Option<Vec<String>> = None;
+        for time in 0..=times {
+            let mut run = self.live();
+            let ended = self.settle(&mut run, &mut Rng::with_seed(1));
+            let mut unasked = self.journal.unasked();
+            // Nothing is decided by these, which are for `retry_failed`.
+            let notes = ["!made_up", "!failed", "!undone"];
+            unasked.retain(|key| !notes.iter().any(|note| key.contains(note)));
+            // Of a run that has ended well, only the output is read.
+            let is_over = matches!(ended, Some(Ok(_)));
+            if !unasked.is_empty() && !is_over {
+                return Err(format!("life {time} does not know the records {unasked:?}"));
+            }
+            if let Some(ended) = ended {
+                return Ok(Err(ended));
+            }
+            let open = self.open();
+            if let Some(before) = before.replace(open.clone())
+                && before != open
+            {
+                return Err(format!("life {time} has open {open:?} and not {before:?}"));
+            }
+            if time == times {
+                return Ok(Ok(run));
+            }
+        }
+        unreachable!()
+    }
+}
+
+/// Crashes after each turn of the script. Returns the number of crashes, or the first difference.
+fn crash_everywhere<'p>(
+    case: &dyn Fn() -> Case<'p>,
+    shape: Shape,
+    most: u64,
+) -> Result<u64, String> {
+    for turns in 0..most {
+        // With all records, the state after the crash is the state before the crash.
+        let whole = Played::new(case(), shape);
+        let mut run = whole.live();
+        if whole.play(&mut run, turns).is_some() {
+            return Ok(turns);
+        }
+        let open = whole.open();
+        let expected = whole.finish(&mut run);
+        drop(run);
+        let of = |why: String| format!("after turn {turns}: {why}");
+        let broken = Played::new(case(), shape);
+        let mut run = broken.live();
+        let _ = broken.play(&mut run, turns);
+        drop(run);
+        let told = match broken.again(1).map_err(of)? {
+            Ok(mut run) => {
+                let now = broken.open();
+                if now != open {
+                    return Err(of(format!("open are {now:?} and not {open:?}")));
+                }
+                broken.finish(&mut run)
+            }
+            Err(told) => told,
+        };
+        // After a crash, a grace begins again.
+        if told != expected && shape.grace != 10 {
+            return Err(of(format!("{told:?} and not {expected:?}")));
+        }
+        // Without the last records, a call may be made again. From then on, each state lasts.
+        let broken = Played::new(case(), shape);
+        let mut run = broken.live();
+        let _ = broken.play(&mut run, turns);
+        let mut random = Rng::with_seed(turns);
+        broken.happen(turns + 1, &mut random);
+        let mut has_ended = false;
+        for _ in 0..random.usize(..12) {
+            if random.bool() {
+                broken.journal.flush();
+            } else if run.is_woken() && run.poll().is_ready() {
+                has_ended = true;
+                break;
+            }
+        }
+        drop(run);
+        broken.journal.lose();
+        if !has_ended
+            && let Ok(mut run) = broken.again(2).map_err(|why| of(format!("lossy: {why}")))?
+        {
+            let _ = broken.finish(&mut run);
+        }
+    }
+    Ok(most)
+}
+
+fn try_seed(seed: u64) -> Result<u64, String> {
+    let mut random = Rng::with_seed(seed);
+    let size = random.usize(2..=10);
+    let mut maker = Maker::new(&mut random);
+    let mut plan = maker.plan(size, 0);
+    let mut plans = maker.into_plans();
+    vary(&mut plan, true, &mut random);
+    for plan in &mut plans {
+        vary(plan, true, &mut random);
+    }
+    let plans: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
+    let plan = Executable::new(&plan);
+    assert_eq!(plan.mistake(), None);
+    let shape = Shape {
+        has_gate: random.u8(..3) == 0,
+        has_deadline: random.u8(..3) == 0,
+        is_cancelled: random.u8(..4) == 0,
+        grace: random.choice([0, 10, LONG]).unwrap_or(LONG),
+    };
+    let case = || Case::of_attempts(&plan, &plans, seed);
+    let tried = catch_unwind(AssertUnwindSafe(|| crash_everywhere(&case, shape, 25)));
+    let tried = tried.unwrap_or_else(|_| Err("it panicked".into()));
+    let texts: String = plans.iter().map(plan_text).collect();
+    tried.map_err(|why| {
+        format!(
+            "seed {seed}, {shape:?}, {why}\n{}\n{texts}",
+            plan_text(&plan)
+        )
+    })
+}
+
+#[test]
+fn many_things_at_one_moment_are_decided_after_a_crash_as_before() {
+    let (mut crashes, mut wrong) = (0, Vec::new());
+    for seed in 0..cases() {
+        match try_seed(seed) {
+            Ok(count) => crashes += count,
+            Err(why) => wrong.push(why),
+        }
+    }
+    println!("{crashes} crashes");
+    wrong.sort_by_key(|why| (why.contains("has_gate: true"), why.len()));
+    let first: String = wrong.iter().take(3).map(|why| format!("\n{why}")).collect();
+    assert!(wrong.is_empty(), "{} of {}: {first}", wrong.len(), cases());
+}
