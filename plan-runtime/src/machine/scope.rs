@@ -105,7 +105,7 @@ impl Core<'_> {
         let hot = &mut self.hot[slot.index()];
         hot.set(status);
         let (is_work, is_always) = (hot.is_work(), hot.is_always());
-        // The driver already knows of a plain call that has succeeded.
+        // A plain call that has succeeded comes from the driver.
         if self.settings.tells && !(hot.is_plain() && status == StepStatus::Completed) {
             let settled = Command::Settled(scope, slot, status);
             self.desk.out.push_back(settled);

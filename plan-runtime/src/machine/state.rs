@@ -25,7 +25,7 @@ pub(super) struct Owner {
     pub(super) attempt: u32,
 }
 
-/// A place in the line of a scope. The place belongs to a step, to the run of a step, or to an inner scope.
+/// A member of the line of a scope: a step, the run of a step, or an inner scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LinePlace {
     pub(super) step: StepId,
@@ -128,7 +128,7 @@ pub(super) struct Pending {
     pub(super) jobs: u32,
     /// The jobs with an attempt that may start, and the attempts.
     pub(super) again: BTreeSet<(u32, u32)>,
-    /// The first job of the run that has a place in the line of the scope.
+    /// The first job of the run in the line of the scope.
     pub(super) lined_up: Option<u32>,
 }
 
@@ -199,7 +199,7 @@ pub(super) struct Try {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
-    /// The wait for a permit. If the attempt is a further attempt, after this failure of the one before.
+    /// The wait for a permit, with the failure of the attempt before.
     Ready(Option<Box<Loss>>),
     Call(CallId),
     Await(CallId),

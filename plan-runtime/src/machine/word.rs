@@ -129,7 +129,7 @@ impl Hot {
         self.word & (!0xFF | PLAIN) == PLAIN
     }
 
-    /// Returns `true` if the step waits for no other step, and has not started.
+    /// Returns `true` if the step has not started and waits for nothing.
     pub(super) fn is_ready(self) -> bool {
         self.waiting == 0 && self.word & STATUS == StepStatus::Waiting as u32
     }

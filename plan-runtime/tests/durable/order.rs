@@ -87,7 +87,7 @@ fn vary_body(body: &mut Body, may_compute: bool, random: &mut Rng) {
     }
 }
 
-/// What is open outside of the run: questions, and whether the run is cancelled.
+/// The state outside of the run: open questions, and a cancellation.
 #[derive(Clone, Default)]
 struct Desk(Arc<Mutex<Open>>);
 
@@ -170,7 +170,7 @@ impl Desk {
 /// A grace that does not end.
 const LONG: u64 = 100_000;
 
-/// How a run goes, besides its plan.
+/// The options and the events of a run.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     has_gate: bool,

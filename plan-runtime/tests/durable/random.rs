@@ -1,6 +1,6 @@
 //! Random plans that are dropped at random polls: in the end, all is as if they had not been.
 //!
-//! A call ends when the run can do nothing else. Of those that run, the one with the least hash ends: so what happens does not depend on crashes.
+//! A call ends when the run can do nothing else. The running call with the least hash ends first, so that a crash changes nothing.
 
 use super::rough::Rough;
 use super::support::Driven;
@@ -53,7 +53,7 @@ tool!(Called, "called");
 pub(crate) struct World<'p> {
     plans: &'p [Executable<'p>],
     pub(crate) seed: u64,
-    /// Whether calls are known by their paths alone, without the attempts of the steps around them.
+    /// `true` if the path alone identifies a call, without the attempts of the steps around it.
     by_path: bool,
     /// One call in this many fails.
     fails: u64,
@@ -282,7 +282,7 @@ impl World<'_> {
         }
     }
 
-    /// Ends the call whose turn it is. Whether there was one.
+    /// Ends the next call. Returns `true` if a call ran.
     fn end_one(&self) -> bool {
         let open = self.running();
         let next = open.iter().min_by_key(|key| hash(self.seed, key));

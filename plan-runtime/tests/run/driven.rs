@@ -12,7 +12,7 @@ use plan_runtime::run::{Limits, Throttle};
 use serde_json::Value;
 use std::time::Duration;
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Debug, PartialEq)]
 struct Played {
     calls: Vec<String>,

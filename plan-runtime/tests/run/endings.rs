@@ -15,14 +15,14 @@ use std::time::Duration;
 
 const STEPS: usize = 12;
 
-/// What happens to the step, to the one that undoes it, and whether its own failure counts.
+/// The ends of a step and of its undo step, and `true` if the failure of the step counts.
 #[derive(Clone, Debug)]
 struct Job {
     needs: Vec<usize>,
     take: Take,
     policy: Policy,
     undo: Option<(Take, Policy)>,
-    /// Whether the call is in a block.
+    /// `true` if the call is in a block.
     in_block: bool,
 }
 
@@ -164,7 +164,7 @@ fn run(
         };
         (result, report, stage)
     };
-    // The machine decides the same, in the same order. Of undo steps and always steps, the scheduler starts first all that are ready together.
+    // The machine decides the same, in the same order. The scheduler starts all ready undo steps and always steps before any other.
     let has_ending = !always.is_empty() || jobs.iter().any(|job| job.undo.is_some());
     let most = if has_ending { STEPS + 3 } else { bound };
     let [scheduled, driven] = [By::Scheduler, By::Machine].map(|by| begin(most, by));
@@ -185,7 +185,7 @@ fn ended(step: &StepReport) -> Option<Duration> {
     Some(step.started()? + step.duration()?)
 }
 
-/// What each step of the work needs, directly and through others.
+/// Returns the needs of each step of the work, directly and through other steps.
 fn needs(jobs: &[Job]) -> Vec<BTreeSet<usize>> {
     let mut all: Vec<BTreeSet<usize>> = Vec::new();
     for job in jobs {

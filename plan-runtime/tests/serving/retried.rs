@@ -263,7 +263,7 @@ fn busy() -> Error {
     Error::msg("busy")
 }
 
-/// What a run was configured with has no effect on keys.
+/// The options of a run have no effect on keys.
 #[test]
 fn keys_are_new_whatever_the_run_was_configured_with() {
     for on_failure in [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel] {

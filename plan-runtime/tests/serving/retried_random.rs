@@ -71,14 +71,14 @@ struct World<'p> {
 struct State {
     /// The life of the run: in another one, other calls fail.
     life: u64,
-    /// One call in this many fails, if any does.
+    /// The number of calls for each call that fails.
     fails: Option<u64>,
     calls: usize,
     /// The effects by idempotency key. A call with a known key has no effect.
     effects: BTreeMap<String, Effect>,
     /// The effects that each undo call has undone.
     undone: BTreeMap<String, BTreeSet<String>>,
-    /// What no service can make up for.
+    /// The errors that no service can repair.
     wrong: Vec<String>,
 }
 
@@ -105,7 +105,7 @@ fn effects_of(output: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The key of the call before the last one that was undone, if the last part of the path was undone.
+/// Returns the key of the call that was undone before this call, if the last part of the path was undone.
 fn key_before(key: &str) -> Option<String> {
     let (before, times) = key.rsplit_once('~')?;
     let times: u32 = times.parse().ok()?;
@@ -115,7 +115,7 @@ fn key_before(key: &str) -> Option<String> {
     })
 }
 
-/// Whether the call is part of an always step, which has a new key each time.
+/// Returns `true` if the call is part of an always step, which has a new key each time.
 fn in_always(context: &CallContext) -> bool {
     context.step().starts_with('a') || context.outer().is_some_and(in_always)
 }
@@ -315,7 +315,7 @@ fn adapt_body(body: &mut Body, random: &mut Rng) {
     }
 }
 
-/// One life of a run, with the same options as the others. It may crash and be cancelled.
+/// Drives one life of a run, which may crash and be cancelled.
 async fn live<'x, 'p>(
     run: &impl Fn() -> Run<'x, World<'p>, Value>,
     world: &'x World<'p>,
@@ -431,7 +431,7 @@ fn check(
     (lost, retries)
 }
 
-/// Whatever fails in a run: once nothing fails any more, the retried run ends, and its output has no effect that was undone. No key is used for two effects, and a run that
+/// A retried run ends when nothing fails any more, and its output contains no undone effect. No key is used for two effects, and a run that
 /// ended makes no call.
 #[test]
 fn retried_runs_end_as_if_nothing_had_failed() {

@@ -78,7 +78,7 @@ where
     ///
     /// # Panics
     ///
-    /// If the run has started, or has an option that the machine does not know.
+    /// If the run has started, or has an option without effect here.
     #[doc(hidden)]
     pub fn driven(self) -> Drive<'a, O> {
         self.driven_by(None)
@@ -88,7 +88,7 @@ where
     ///
     /// # Panics
     ///
-    /// If the run has started, or has an option that the machine does not know.
+    /// If the run has started, or has an option without effect here.
     #[doc(hidden)]
     pub fn driven_with(self, find: FindPlan<'a>) -> Drive<'a, O> {
         self.driven_by(Some(find))
@@ -121,7 +121,7 @@ where
     }
 }
 
-/// Returns the name of an option that the machine does not know.
+/// Returns the name of an option without effect in a driven run.
 fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
     let unknown = [
         ("gate", options.gate.is_some()),

@@ -231,7 +231,7 @@ impl<'x> Tasks<'x> {
         bytes
     }
 
-    /// The slot of a plain call that runs. Calls are dropped many at one time, and all slots are looked at once for these.
+    /// The slot of a plain call that runs. One pass over the slots finds all calls to drop.
     #[cold]
     fn slot_of_plain(&mut self, call: CallId) -> Option<usize> {
         let runs = |it: &TaskSlot<'_>| it.future.is_some() && it.more.is_none();

@@ -20,13 +20,13 @@ pub(super) struct Interrupts<'x> {
     cancel: RefCell<Option<Cancel<'x>>>,
     /// Whether it is a block or a plan that is called, whose calls alone are dropped then.
     is_inner: bool,
-    /// Whether a record of an earlier version tells that the end came before the work of the run had ended.
+    /// `true` if a record of an earlier version tells that the end came before the work of the run had ended.
     is_cut: bool,
-    /// Whether a deadline and a cancellation have records, and end the run when these have their turns.
+    /// `true` if a deadline and a cancellation have records, and end the run when these have their turns.
     is_recorded: bool,
     /// The deadline or the cancellation that has come, and whose record may be missing.
     coming: OnceCell<Interrupt>,
-    /// What ends the run when its record has its turn.
+    /// The end of the run that comes when its record has its turn.
     recorded: Option<(Sleep, Interrupt)>,
     /// Holds back calls from then on.
     stop: Option<Stop>,
@@ -85,7 +85,7 @@ impl<'x> Interrupts<'x> {
         Self { is_cut, ..self }
     }
 
-    /// Whether the work must not end yet, since something had ended the run before that.
+    /// Returns `true` if the work must not end yet, since something had ended the run before that.
     #[inline]
     pub(super) fn is_to_cut(&self) -> bool {
         self.is_cut && self.recorded.is_some()
@@ -175,7 +175,7 @@ impl<'x> Interrupts<'x> {
         }
     }
 
-    /// Whether the run is over, while a value is made. With a journal, the run ends between two values, as it does in a replay.
+    /// Returns `true` if the run is over while a value is made. With a journal, the run ends between two values, as it does in a replay.
     pub(super) fn look(&self, clock: &Clock) -> bool {
         if !clock.is_durable
             && !self.is_interrupted(clock)

@@ -151,9 +151,9 @@ pub(super) struct Schedule<'x> {
     blocked: Blocked,
     /// What is sent to it from outside, through its journal.
     messages: Option<Box<messages::Messages>>,
-    /// How many of its calls have ended whose records have not had their turns.
+    /// The number of ended calls whose records have not had their turns.
     in_writing: Arc<AtomicUsize>,
-    /// Whether it starts more in a later turn of the thread.
+    /// `true` if the plan starts more in a later turn of the thread.
     is_paused: bool,
     /// Whether each of its calls is more than a single call: it is recorded, or captured.
     is_followed: bool,

@@ -178,7 +178,7 @@ impl<'x> Schedule<'x> {
 
     /// Ends the run because something outside its steps has panicked: its timer, or the future that cancels it.
     pub(in crate::run) fn panicked(&mut self, panic: StepError) -> RunError {
-        // What was being done is half done, so nothing that counts is called any more.
+        // The panic has left the work of the run unfinished, so no call continues.
         self.abandon_all();
         for state in &mut self.steps.states {
             if *state == StepState::Running {
@@ -189,8 +189,7 @@ impl<'x> Schedule<'x> {
         self.error(Cause::Panicked(panic))
     }
 
-    /// The failures, with what each blocked: those of the work first, since the others are what came of them. Each in the plan's order: which
-    /// came about first is a matter of time.
+    /// Returns the failures with the steps that each blocked, in the order of the plan. The failures of the work come first, since the others follow from these.
     pub(super) fn failures(&self) -> Vec<Failure> {
         let mut failures: BTreeMap<u32, Vec<Failure>> = BTreeMap::new();
         for (place, failed) in &self.failed {

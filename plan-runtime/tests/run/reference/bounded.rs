@@ -1,7 +1,7 @@
 //! Random plans whose runs make few calls at one time: a run that the machine decides does the same as a run of the scheduler, in the same order. The model has no bounds.
 //!
-//! The plans have no inner scopes. Of calls in different scopes, the machine starts the call that is first in the plan, and the scheduler starts a call that has lined up before. The plans
-//! have no undo steps and no always steps, of which the scheduler starts first all that are ready together.
+//! The plans have no inner scopes, because the machine starts the first call of the plan, and the scheduler starts the call that has waited longest. The plans have no undo steps
+//! and no always steps, because the scheduler starts all ready steps of this kind before any other.
 
 use super::hand::{Begun, End, Event, GRACE, Hand};
 use super::play::{POLICIES, waits};
