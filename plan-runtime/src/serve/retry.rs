@@ -7,7 +7,7 @@ use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
 use crate::plan::{Body, BodyPart, Role, Step};
 use crate::print::MessageName;
 use crate::run::durable::{
-    BEGUN, CUT, ENTERED, FAILED, GRACE, INTERRUPT, LATE, MADE_UP, PLANS, Segment, UNDONE,
+    BEGUN, CUT, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Segment, UNDONE,
 };
 use crate::run::lasting::{RUN, Undone};
 use crate::run::{Cause, RunError};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl Sqlite {
-    /// Has a run that has failed go on: the calls that failed are made again. Whoever [serves](Self::serve) the database runs it, or the next one that begins it.
+    /// Resumes a failed run and repeats the failed calls. The run continues in the next process that [serves](Self::serve) the database, or that begins the run.
     ///
     /// A completed step is not repeated, unless the step was undone or needs a repeated step. A repeated step that was undone has another
     /// [idempotency key](crate::run::CallContext::idempotency_key). In a loop, the rounds after a repeated round are repeated.
@@ -27,7 +27,8 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// Where there is no such run, where it has not failed, where somebody has it, and where [`report`](Self::report) fails.
+    /// The run does not exist, has not failed, or runs in another process; or [`report`](Self::report) fails. A run whose records do not tell enough about undone steps is
+    /// refused: older versions wrote such records.
     pub fn retry_failed<App: ?Sized + Sync>(
         &self,
         toolbox: &Toolbox<App>,
@@ -76,7 +77,7 @@ impl Sqlite {
         records.plan("", submitted.plan());
         if records.is_older {
             return Err(unfit(
-                "was undone by an older version, whose records do not tell enough for a retry: begin a new run",
+                "was undone, and its records do not tell enough for a retry: begin a new run",
             ));
         }
         let undone = records.undone().map_err(journaled)?;
@@ -342,12 +343,29 @@ impl Records {
         changes
     }
 
-    /// The same of an element with this key, whose failure nothing made up for.
+    /// Returns `true` if a plan has the steps of all records with this prefix.
+    fn fits(&self, prefix: &str, plan: &Plan) -> bool {
+        let all = self.all.range(prefix.to_owned()..);
+        let mut all = all.take_while(|(key, _)| key.starts_with(prefix));
+        all.all(|(key, _)| {
+            let rest = &key[prefix.len()..];
+            let is_step = |step: &Step| {
+                let name = Segment(&step.id).to_string();
+                rest.strip_prefix(&*name)
+                    .is_some_and(|rest| rest.starts_with(['@', '[', '?', '!']))
+            };
+            rest.starts_with(['?', '!']) || plan.steps.iter().any(is_step)
+        })
+    }
+
+    /// Decides about the records of an element, whose failure nothing made up for. Returns `true` as [`plan`](Self::plan) does.
     fn element(&mut self, key: &str, attempts: Attempts, inner: &[&Plan]) -> bool {
         let is_inside = |rest: &str| rest.starts_with(['.', '#']);
         let mut all = attempts.values().flatten();
         if !all.any(|(_, rest, _)| is_inside(rest)) {
-            if attempts.values().flatten().all(|(.., failed)| *failed) {
+            let mut ends = attempts.values().flatten();
+            // The inputs of a plan are no end of the call.
+            if ends.all(|(_, rest, failed)| *failed || rest == INPUTS) {
                 let gone = attempts.into_values().flatten();
                 self.gone.extend(gone.map(|(key, ..)| key));
             }
@@ -373,7 +391,10 @@ impl Records {
         match self.plans.get(&called).cloned() {
             Some(plan) => changes |= self.plan(&called, &plan),
             None => {
-                for plan in inner {
+                // The records do not name the branch of an `if` that has run.
+                let ran = |plan: &&&Plan| inner.len() == 1 || self.fits(&called, plan);
+                let ran: Vec<&&Plan> = inner.iter().filter(ran).collect();
+                for plan in ran {
                     changes |= self.plan(&called, plan);
                 }
             }

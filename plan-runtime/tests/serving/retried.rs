@@ -414,6 +414,39 @@ fn a_block_that_stays_as_it_is_has_ended() {
     assert_eq!((result, &*called), (Ok(4), "closed p"));
 }
 
+plan! {
+    Branched(flag: bool) -> u64 {
+        step z = if flag {
+            step h = Act { n: 1 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            step q = Act { n: 2 };
+            #[after(h, q)]
+            step p = Act { n: 3 };
+            p
+        } else {
+            step h = Act { n: 1 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            step q = Act { n: h };
+            q
+        };
+        z
+    }
+}
+
+/// A branch that has not run decides nothing, even if its steps have the names of steps that have run.
+#[test]
+fn a_branch_that_has_not_run_repeats_no_step() {
+    let case = Case::of::<Branched>();
+    case.world.on("z.p", &[Goes::Fails(gone)]);
+    let run = |world| Branched { flag: true }.run(world);
+    case.run(run).0.unwrap_err();
+    case.world.all_well();
+    case.retry();
+    assert_eq!(case.run(run).1, "z.h z.p");
+}
+
 /// A version without records of undone steps may have undone a step, which must not count as done.
 #[test]
 fn a_run_that_an_older_version_has_undone_is_refused() {
@@ -427,7 +460,7 @@ fn a_run_that_an_older_version_has_undone_is_refused() {
     let refused = case.db.retry_failed(&case.toolbox, &case.world, "r");
     let refused = refused.unwrap_err().to_string();
     assert!(
-        refused.ends_with("whose records do not tell enough for a retry: begin a new run"),
+        refused.ends_with("its records do not tell enough for a retry: begin a new run"),
         "{refused}"
     );
 }

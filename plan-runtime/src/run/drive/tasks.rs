@@ -128,6 +128,7 @@ impl<'x> Tasks<'x> {
             None => self.grow(),
         };
         let it = &mut self.slots[slot];
+        it.ended = None;
         it.call = call;
         it.scope = scope;
         it.bytes = bytes;

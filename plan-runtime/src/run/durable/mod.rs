@@ -52,6 +52,9 @@ use std::time::{Duration, Instant, SystemTime};
 /// After the key of an undo step, the record contains the lasting path of the step that was undone.
 pub(crate) const UNDONE: &str = "!undone";
 
+/// The end of the key of the inputs of a called plan, after the key of the attempt.
+pub(crate) const INPUTS: &str = "!inputs";
+
 /// The part of a key that is before the element and the attempt whose failure something made up for. Before it is the step, or the element, that has another value.
 pub(crate) const MADE_UP: &str = "!made_up";
 

@@ -2,7 +2,9 @@
 //! `attempts.rs`, decisions in `decisions.rs`, and what is sent to the run in `messages.rs`.
 
 use super::super::context::CallContext;
-use super::super::durable::{self, CUT, Durable, FAILED, GRACE, INTERRUPT, MADE_UP, UNDONE};
+use super::super::durable::{
+    self, CUT, Durable, FAILED, GRACE, INPUTS, INTERRUPT, MADE_UP, UNDONE,
+};
 use super::super::hash::StableHasher;
 use super::super::shared::SharedRun;
 use super::super::timer::Sleep;
@@ -23,7 +25,6 @@ use std::sync::atomic::Ordering;
 use std::task::Context;
 
 /// What the key of the inputs of a plan that is called ends with, if code has made them.
-const INPUTS: &str = "!inputs";
 
 /// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
 pub(super) fn interrupt(run: &SharedRun, prefix: Option<&str>) -> Option<(Sleep, Interrupt)> {

@@ -2,7 +2,6 @@
 
 use super::super::catch::panicked;
 use super::super::start::{Request, Started, StepResult, start_again};
-
 use super::super::trace::Span;
 use super::body_state::{BodyState, Failed, Job, OutputSlot, Work};
 use super::step_state::StepState;

@@ -87,6 +87,7 @@ impl<'x> Tasks<'x> {
             None => self.grow(),
         };
         // One by one: nothing is there that a whole task would have to be dropped for.
+        self.slots[slot].ended = None;
         let task = &mut self.slots[slot].task;
         task.step = step;
         task.job = job;
