@@ -107,8 +107,9 @@ fn a_plan_goes_the_whole_way() {
 
     let id = server.begin(&text, &inputs(), "each");
     let mut events = server.events(&id);
-    let asked = server.until(&id, |run| run["questions"] != json!([]));
-    assert_eq!(asked["state"], "waiting");
+    let asked = server.until(&id, |run| {
+        run["questions"] != json!([]) && run["state"] == "waiting"
+    });
     let question = &asked["questions"][0];
     assert_eq!(
         (&question["path"], &question["tool"]),
