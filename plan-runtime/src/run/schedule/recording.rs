@@ -24,8 +24,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Context;
 
-/// What the key of the inputs of a plan that is called ends with, if code has made them.
-
 /// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
 pub(super) fn interrupt(run: &SharedRun, prefix: Option<&str>) -> Option<(Sleep, Interrupt)> {
     interrupt_of(run, prefix, INTERRUPT)
