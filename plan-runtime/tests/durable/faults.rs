@@ -227,8 +227,6 @@ fn a_damaged_file_never_changes_an_output() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let folder = folder.join(format!("damaged-{:x}", fastrand::u64(..)));
     std::fs::create_dir_all(&folder).unwrap();
-    // The damage is the same in each run of the test.
-    fastrand::seed(7);
     let (world, whole) = (World::new(), folder.join("whole.db"));
     let expected = finish(Sum {}.run(&world)).unwrap();
     world.on("last", &[Goes::Hangs]);
@@ -242,7 +240,7 @@ fn a_damaged_file_never_changes_an_output() {
             let _ = (&mut run).await;
         },
         async {
-            while !called.ends_with("last") {
+            while !["tried", "last"].iter().all(|step| called.contains(step)) {
                 smol::Timer::after(std::time::Duration::from_millis(1)).await;
                 called += &world.called();
             }
