@@ -190,6 +190,51 @@ fn without_a_journal_any_thread_may_run_a_plan_inside() {
     }
 }
 
+/// Polls a plan inside its call some times, and awaits another plan before the tool comes back to the first.
+#[tool]
+async fn defer(world: &World, polls: u64, #[context] context: CallContext) -> Result<u64> {
+    let mut first = Box::pin(run_inside(world.clone(), context.clone(), 1));
+    let mut early = None;
+    for _ in 0..polls {
+        early = smol::future::poll_once(first.as_mut()).await;
+        if early.is_some() {
+            break;
+        }
+        smol::future::yield_now().await;
+    }
+    let second = run_inside(world.clone(), context, 4).await?;
+    let first = match early {
+        Some(first) => first?,
+        None => first.await?,
+    };
+    Ok(first + second)
+}
+
+plan! {
+    Deferred(polls: u64) -> u64 {
+        step deferred = Defer { polls };
+        #[after(deferred)]
+        step three = Count { n: 3 };
+        deferred + three
+    }
+}
+
+/// A record whose plan is not polled does not keep later records from their turns, wherever the plan stands.
+#[test]
+fn a_plan_that_waits_for_its_tool_holds_nothing_up() {
+    for polls in 0..16 {
+        let (world, journal) = (World::default(), Memory::new());
+        let run = Deferred { polls }.run(&world).durable(&journal, "r");
+        let late = async {
+            smol::Timer::after(Duration::from_secs(20)).await;
+            panic!("the run stands after {polls} polls of the first plan");
+        };
+        let output = smol::block_on(smol::future::or(run, late)).unwrap();
+        assert_eq!(output, 3 + 6 + 3, "{polls}");
+        assert_eq!(world.calls(), 5, "{polls}");
+    }
+}
+
 /// The end of a run that a context outlives.
 #[derive(Clone, Copy, Debug)]
 enum End {

@@ -107,6 +107,19 @@ enum Place {
     Written(u64),
 }
 
+/// A record that the run is to act upon.
+struct Due {
+    time: Duration,
+    is_durable: bool,
+    /// The waker of the future that waits for the turn.
+    waker: Option<Waker>,
+    /// `true` if the future has not taken its turn: a tool keeps the plan of the future inside its call, and polls something else.
+    is_passed: bool,
+}
+
+/// The number of polls of the outermost plan after which a record that has not taken its turn is passed over.
+const PATIENCE: u64 = 4;
+
 struct State {
     is_live: bool,
     /// The time of the record that had its turn last.
@@ -115,10 +128,14 @@ struct State {
     has_turn: bool,
     /// How much later it is than the clock says, which was set back.
     ahead: Duration,
-    /// The records that the run is to act upon, with their times. A record has no waker before it is durable.
-    due: BTreeMap<Place, (Duration, Option<Waker>)>,
-    /// The record whose turn it is.
-    turn: Option<Place>,
+    /// The records that the run is to act upon.
+    due: BTreeMap<Place, Due>,
+    /// The record whose turn it is, and the number of the poll that gave the turn.
+    turn: Option<(Place, u64)>,
+    /// The number of polls of the outermost plan.
+    polls: u64,
+    /// The records that are not durable yet.
+    writing: Vec<(Place, Written)>,
     /// The number of records that this process has written.
     written: u64,
     /// The number of ends of the run, and of plans inside it, that are about to come.
@@ -185,6 +202,8 @@ impl Durable {
                 over: None,
                 due: BTreeMap::new(),
                 turn: None,
+                polls: 0,
+                writing: Vec::new(),
                 written: 0,
                 stops: 0,
                 held: Vec::new(),
@@ -415,23 +434,55 @@ impl Durable {
             return Box::pin(pending());
         }
         let bytes = key.len() + body.len();
-        let written = self.journal.record(&self.claim, key, body);
+        let mut written = self.journal.record(&self.claim, key, body);
         let mut state = self.state();
         state.recorded += bytes;
         state.written += 1;
         let place = Place::Written(state.written);
-        state.due.insert(place, (time, None));
+        let due = Due {
+            time,
+            is_durable: false,
+            waker: None,
+            is_passed: false,
+        };
+        state.due.insert(place, due);
+        let root = state.root.clone();
         drop(state);
-        let turn = self.turn(place, time);
-        Box::pin(async move {
-            match written.await {
-                Ok(()) => turn.await,
-                Err(error) => {
-                    turn.durable.fail(error);
-                    pending::<()>().await;
+        let root = root.as_ref().unwrap_or(Waker::noop());
+        match written.as_mut().poll(&mut Context::from_waker(root)) {
+            Poll::Pending => self.state().writing.push((place, written)),
+            Poll::Ready(result) => self.has_written(place, result),
+        }
+        Box::pin(self.turn(place, time))
+    }
+
+    fn has_written(&self, place: Place, result: Result<(), JournalError>) {
+        match result {
+            Err(error) => self.fail(error),
+            Ok(()) => {
+                if let Some(due) = self.state().due.get_mut(&place) {
+                    due.is_durable = true;
                 }
             }
-        })
+        }
+    }
+
+    /// Polls the writes of records. The outermost plan is woken when one is durable, even if nothing polls the future that waits for the record.
+    fn poll_writing(&self, cx: &Context<'_>) {
+        let mut state = self.state();
+        state.polls += 1;
+        let mut writing = std::mem::take(&mut state.writing);
+        drop(state);
+        writing.retain_mut(|(place, written)| {
+            match written.as_mut().poll(&mut Context::from_waker(cx.waker())) {
+                Poll::Pending => true,
+                Poll::Ready(result) => {
+                    self.has_written(*place, result);
+                    false
+                }
+            }
+        });
+        self.state().writing.append(&mut writing);
     }
 
     /// Holds back the calls that have not started, until the guard is dropped: the run is about to end.
@@ -477,6 +528,7 @@ impl Durable {
             state.root = Some(cx.waker().clone());
             std::mem::take(&mut state.notes)
         };
+        self.poll_writing(cx);
         let (mut done, mut failed) = (0, None);
         while let Some(note) = notes.front_mut() {
             // What a waker does is not ours: nothing is locked.
@@ -507,8 +559,6 @@ impl Durable {
     pub(super) fn go_on(&self) -> bool {
         let by_clock = self.by_clock();
         let mut state = self.state();
-        let first = state.due.first_key_value();
-        let first = first.map(|(place, (time, waker))| (*place, *time, waker.clone()));
         if state.is_live && !state.replays() && !state.after_replays.is_empty() {
             let after_replays = std::mem::take(&mut state.after_replays);
             drop(state);
@@ -516,9 +566,9 @@ impl Durable {
             return true;
         }
         state.has_turn &= state.turn.is_some();
-        if let Some((_, _, None)) = first {
+        let Ok(first) = state.next_turn() else {
             return false;
-        }
+        };
         let wait = state.waits.first_key_value();
         let wait = wait.map(|(wait, waker)| (*wait, waker.clone()));
         // A wait is over before what is recorded of a later time.
@@ -533,10 +583,15 @@ impl Durable {
             waker.wake();
             return true;
         }
-        if let Some((place, time, Some(waker))) = first {
-            if state.turn.replace(place) == Some(place) {
+        if let Some((place, time, waker)) = first {
+            if state.turn.is_some_and(|(turn, _)| turn == place) {
+                // Its future was woken, and has its turn in one of the next polls.
+                let root = state.root.clone();
+                drop(state);
+                root.into_iter().for_each(Waker::wake);
                 return false;
             }
+            state.turn = Some((place, state.polls));
             state.pass(time, by_clock);
             state.has_turn = true;
             drop(state);
@@ -577,6 +632,7 @@ impl Durable {
             && state.busy == 0
             && state.notes.is_empty()
             && state.due.is_empty()
+            && state.writing.is_empty()
             && state.waits.is_empty()
             && state.failure.is_none();
         let next = state.alarms.first().map(|(time, _)| *time);
@@ -665,6 +721,26 @@ impl Durable {
 }
 
 impl State {
+    /// Returns the record that has the next turn, with the waker of its future. An error means that a record before it is not durable yet.
+    fn next_turn(&mut self) -> Result<Option<(Place, Duration, Waker)>, ()> {
+        if let Some((place, poll)) = self.turn
+            && self.polls >= poll + PATIENCE
+            && let Some(due) = self.due.get_mut(&place)
+        {
+            due.is_passed = true;
+            self.turn = None;
+        }
+        for (place, due) in &self.due {
+            if !due.is_durable {
+                return Err(());
+            }
+            if let Some(waker) = due.waker.as_ref().filter(|_| !due.is_passed) {
+                return Ok(Some((*place, due.time, waker.clone())));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns `true` if a record of an earlier process waits for its turn.
     fn replays(&self) -> bool {
         let first = self.due.first_key_value();
@@ -777,15 +853,21 @@ impl Future for Turn {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let mut state = this.durable.state();
-        if state.turn == Some(this.place) {
+        if state.turn.is_some_and(|(place, _)| place == this.place) {
             state.turn = None;
             state.due.remove(&this.place);
             drop(state);
             this.is_over = true;
             return Poll::Ready(());
         }
-        let waits = (this.time, Some(cx.waker().clone()));
-        let before = state.due.insert(this.place, waits);
+        let due = state.due.entry(this.place).or_insert(Due {
+            time: this.time,
+            is_durable: true,
+            waker: None,
+            is_passed: false,
+        });
+        due.is_passed = false;
+        let before = due.waker.replace(cx.waker().clone());
         drop(state);
         drop(before);
         Poll::Pending
@@ -799,11 +881,14 @@ impl Drop for Turn {
         }
         let mut state = self.durable.state();
         let gone = state.due.remove(&self.place);
-        if state.turn == Some(self.place) {
+        if state.turn.is_some_and(|(place, _)| place == self.place) {
             state.turn = None;
         }
+        // The next record may have its turn now, and a plan inside a call may be dropped anywhere.
+        let root = state.root.clone();
         drop(state);
         drop(gone);
+        root.into_iter().for_each(Waker::wake);
     }
 }
 

@@ -131,9 +131,9 @@ impl<'x> Interrupts<'x> {
     }
 
     /// Ends the run when a record has its turn, and lets no call start from now on.
-    pub(super) fn end_after(&mut self, record: Sleep, interrupt: Interrupt, stop: Stop) {
+    pub(super) fn end_after(&mut self, record: Sleep, interrupt: Interrupt, stop: Option<Stop>) {
         self.recorded = Some((record, interrupt));
-        self.stop = Some(stop);
+        self.stop = stop;
     }
 
     /// The run has a turn.

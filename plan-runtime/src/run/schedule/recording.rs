@@ -267,7 +267,8 @@ impl Schedule<'_> {
         match limit.and_then(|limit| durable::encode((now, now), Ok(&limit))) {
             Ok(body) => {
                 let write = durable.write(format!("{}{key}", self.prefix), body, now);
-                let stop = durable.stop();
+                // A tool may keep a plan inside its call without a poll, so the end of such a plan holds back nothing.
+                let stop = self.beside.is_none().then(|| durable.stop());
                 self.interrupts.end_after(write, interrupt, stop);
             }
             Err(error) => durable.fail(JournalError::storage(error)),
