@@ -7,7 +7,7 @@ use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
 use crate::plan::{Body, BodyPart, Role, Step};
 use crate::print::MessageName;
 use crate::run::durable::{
-    BEGUN, CUT, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Segment, UNDONE,
+    BEGUN, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Segment, UNDONE,
 };
 use crate::run::lasting::{RUN, Undone};
 use crate::run::{Cause, RunError};
@@ -137,7 +137,7 @@ impl Records {
             key.strip_suffix(end)
                 .is_some_and(|before| before.is_empty() || before.ends_with('.'))
         };
-        if [INTERRUPT, CUT, GRACE].into_iter().any(is_end) {
+        if [INTERRUPT, GRACE].into_iter().any(is_end) {
             self.gone.insert(key);
             return;
         }

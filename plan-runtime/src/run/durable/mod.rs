@@ -64,9 +64,6 @@ pub(crate) const FAILED: &str = "!failed";
 /// The key of the record of an interrupt, which ends a run before its time.
 pub(crate) const INTERRUPT: &str = "!interrupt";
 
-/// The key of the record that an interrupt came before the work had ended: a replay has all results of the work, and must not end the work with them.
-pub(crate) const CUT: &str = "!cut";
-
 /// The key of the record of the end of the time for undo steps and always steps after an interrupt.
 pub(crate) const GRACE: &str = "!grace";
 

@@ -20,8 +20,6 @@ pub(super) struct Interrupts<'x> {
     cancel: RefCell<Option<Cancel<'x>>>,
     /// Whether it is a block or a plan that is called, whose calls alone are dropped then.
     is_inner: bool,
-    /// `true` if a record of an earlier version tells that the end came before the work of the run had ended.
-    is_cut: bool,
     /// `true` if a deadline and a cancellation have records, and end the run when these have their turns.
     is_recorded: bool,
     /// The deadline or the cancellation that has come, and whose record may be missing.
@@ -57,7 +55,6 @@ impl<'x> Interrupts<'x> {
             outer,
             cancel: RefCell::new(cancel),
             is_inner: false,
-            is_cut: false,
             is_recorded: false,
             coming: OnceCell::new(),
             recorded: None,
@@ -78,17 +75,6 @@ impl<'x> Interrupts<'x> {
             recorded,
             ..self
         }
-    }
-
-    /// The same, with a record that the end came before the work of the run had ended.
-    pub(super) fn cut(self, is_cut: bool) -> Self {
-        Self { is_cut, ..self }
-    }
-
-    /// Returns `true` if the work must not end yet, since something had ended the run before that.
-    #[inline]
-    pub(super) fn is_to_cut(&self) -> bool {
-        self.is_cut && self.recorded.is_some()
     }
 
     /// What has ended the run.

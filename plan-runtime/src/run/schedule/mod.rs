@@ -338,9 +338,7 @@ impl<'x> Schedule<'x> {
         )
         .of_inner(is_inner);
         if clock.is_durable && own_prefix.is_some() {
-            interrupts = interrupts
-                .replaying(recording::interrupt(&run, own_prefix))
-                .cut(recording::is_cut(&run, own_prefix));
+            interrupts = interrupts.replaying(recording::interrupt(&run, own_prefix));
         }
         let (mut ready, mut next_waits) = (Ready::new(count), BTreeSet::new());
         for (step, waits) in graph.waits.iter().enumerate() {

@@ -93,8 +93,7 @@ impl<'x> Schedule<'x> {
             {
                 continue;
             }
-            let is_over = !is_waiting && !self.interrupts.is_to_cut();
-            if self.open == 0 && is_over {
+            if self.open == 0 && !is_waiting {
                 break;
             }
             let mut result = None;
@@ -104,7 +103,7 @@ impl<'x> Schedule<'x> {
                     // All of it was taken.
                     std::mem::forget(result);
                 }
-                Poll::Ready(None) if is_over => break,
+                Poll::Ready(None) if !is_waiting => break,
                 Poll::Pending if has_opened => {}
                 Poll::Ready(None) | Poll::Pending
                     if self.clock.is_durable && self.goes_on_recorded() => {}

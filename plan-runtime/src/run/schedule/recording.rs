@@ -2,9 +2,7 @@
 //! `attempts.rs`, decisions in `decisions.rs`, and what is sent to the run in `messages.rs`.
 
 use super::super::context::CallContext;
-use super::super::durable::{
-    self, CUT, Durable, FAILED, GRACE, INPUTS, INTERRUPT, MADE_UP, UNDONE,
-};
+use super::super::durable::{self, Durable, FAILED, GRACE, INPUTS, INTERRUPT, MADE_UP, UNDONE};
 use super::super::hash::StableHasher;
 use super::super::shared::SharedRun;
 use super::super::timer::Sleep;
@@ -27,14 +25,6 @@ use std::task::Context;
 /// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
 pub(super) fn interrupt(run: &SharedRun, prefix: Option<&str>) -> Option<(Sleep, Interrupt)> {
     interrupt_of(run, prefix, INTERRUPT)
-}
-
-/// Whether that was before its work had ended.
-pub(super) fn is_cut(run: &SharedRun, prefix: Option<&str>) -> bool {
-    let durable = run.durable.as_ref().zip(prefix);
-    durable.is_some_and(|(durable, prefix)| {
-        matches!(durable.find(&format!("{prefix}{CUT}")), Ok(Some(_)))
-    })
 }
 
 fn interrupt_of(run: &SharedRun, prefix: Option<&str>, key: &str) -> Option<(Sleep, Interrupt)> {
