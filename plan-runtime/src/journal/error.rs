@@ -42,7 +42,7 @@ pub enum JournalError {
         /// Why.
         why: String,
     },
-    /// The run has ended, and its records do not lead to its end: another version of the plan, or other options. No call was made.
+    /// The run has ended, and its records do not lead to its end. Usually, the plan or the options differ. A failure beside steps that had not begun is another reason. No call was made.
     Ended {
         /// The id of the run.
         id: String,

@@ -453,5 +453,5 @@ fn retried_runs_end_as_if_nothing_had_failed() {
         retries += found.1;
     }
     println!("{retries} retries, {lost} ends without their failures");
-    assert!(retries > 10 && lost * 10 <= retries, "{retries} {lost}");
+    assert!(retries > 10 && lost * 50 <= retries, "{retries} {lost}");
 }
