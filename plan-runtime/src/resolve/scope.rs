@@ -130,6 +130,16 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// Returns the JSON of a source, if there is any.
+    #[inline(always)]
+    pub(super) fn json_if_there(&self, source: Source) -> Option<&'a Value> {
+        let stored = self.stored(source)?;
+        match stored.plain_json() {
+            Some(json) => Some(json),
+            None => stored.json_within(self.meter).ok(),
+        }
+    }
+
     /// The Rust value of an input, an output or a local value: the one kept, or deserialized once.
     ///
     /// # Errors

@@ -321,6 +321,15 @@ impl StoredValue {
         self.json_within(None)
     }
 
+    /// Returns the JSON of a value that is nothing but JSON.
+    #[inline(always)]
+    pub(super) fn plain_json(&self) -> Option<&Value> {
+        match &self.content {
+            Content::Json(json) => Some(json),
+            Content::Single(_) | Content::Whole(_) => None,
+        }
+    }
+
     /// The same, as far as a meter goes.
     #[inline]
     pub(crate) fn json_within(&self, meter: Option<&Meter<'_>>) -> Result<&Value, ResolveError> {

@@ -28,13 +28,13 @@ impl<'a> InTemplate<'a> {
     }
 
     /// The value of a reference, where all of its way is there.
-    #[inline]
+    #[inline(always)]
     fn referred(self) -> Option<InValue<'a>> {
         let Template::Reference(reference) = self.template else {
             return None;
         };
-        // What has none is an error below.
-        let source = self.scope.json_of(reference.source).ok()??;
+        // A source without JSON is an error below.
+        let source = self.scope.json_if_there(reference.source)?;
         Some(InValue {
             value: straight(source, reference.path())?,
             depth: self.depth,

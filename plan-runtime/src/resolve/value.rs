@@ -155,7 +155,11 @@ macro_rules! hinted {
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
             match self.value {
                 Value::Number(number) if matches!(self.value, Value::$kind(_)) => {
-                    kept(visitor, |visitor| number.$method(visitor)).map_err(|e| e.found(self.value))
+                    match number.as_u64() {
+                        Some(whole) => visitor.visit_u64(whole),
+                        None => kept(visitor, |visitor| number.$method(visitor)),
+                    }
+                    .map_err(|e| e.found(self.value))
                 }
                 Value::Array(_) | Value::Object(_) | Value::$kind(_) => self.deserialize_any(visitor),
                 scalar => Err(not_this(scalar, &visitor)),

@@ -23,13 +23,21 @@ pub(crate) enum TemplateNode<'a> {
     Absent,
 }
 
-/// Follows `path` from `value` to the end, where everything on it is there, which it nearly always is.
-#[inline]
+/// Follows `path` from `value` to the end, if everything on the path is there.
+#[inline(always)]
 pub(super) fn straight<'a>(value: &'a Value, path: Path<'_>) -> Option<&'a Value> {
     if path.optional && value.is_null() {
         return None;
     }
-    path.segments.iter().try_fold(value, |at, segment| {
+    if path.segments.is_empty() {
+        return Some(value);
+    }
+    along(value, path.segments)
+}
+
+#[inline(never)]
+fn along<'a>(value: &'a Value, segments: &[Segment]) -> Option<&'a Value> {
+    segments.iter().try_fold(value, |at, segment| {
         let found = match &segment.selector {
             Selector::Key(key) => member(at, key)?,
             Selector::Index(index) => element(at, *index)?,
