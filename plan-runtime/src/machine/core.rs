@@ -9,6 +9,7 @@ use super::state::ScopeRun;
 use super::tables::Tables;
 use super::word::Hot;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The reaction of a run to the failure of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,13 +58,13 @@ pub(super) enum Over {
 
 /// The state of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Core<'p> {
-    pub(super) tables: &'p Tables,
+pub(super) struct Core {
+    pub(super) tables: Arc<Tables>,
     pub(super) hot: Vec<Hot>,
     pub(super) ready: ReadySet,
     pub(super) scopes: Table<ScopeId, ScopeRun>,
     pub(super) todo: VecDeque<Todo>,
-    pub(super) desk: Desk<'p>,
+    pub(super) desk: Desk,
     /// Scopes that are over for good. The driver may forget these.
     pub(super) freed: Vec<ScopeId>,
     /// `true` if the driver has nothing to do for steps that are not plain.

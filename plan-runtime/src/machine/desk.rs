@@ -8,11 +8,12 @@ use super::rows::{CallKind, CallRow, CallTable, NO_ATTEMPT, OpenQuestion, Questi
 use super::state::{Doing, Fate, Runs, WHOLE};
 use super::tables::{StepBody, Tables};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The calls, waits, timers and questions of a run, with the runs of steps that they belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Desk<'p> {
-    pub(super) tables: &'p Tables,
+pub(super) struct Desk {
+    pub(super) tables: Arc<Tables>,
     /// Calls that run.
     pub(super) calling: u32,
     pub(super) runs: Runs,
@@ -28,10 +29,10 @@ pub(super) struct Desk<'p> {
     pub(super) full: Option<Overflow>,
 }
 
-impl<'p> Desk<'p> {
-    pub(super) fn new(tables: &'p Tables, capacity: &Capacity) -> Self {
+impl Desk {
+    pub(super) fn new(tables: &Arc<Tables>, capacity: &Capacity) -> Self {
         Self {
-            tables,
+            tables: Arc::clone(tables),
             calling: 0,
             runs: Runs::default(),
             calls: CallTable::new(capacity.calls),

@@ -15,27 +15,28 @@ use super::tables::Tables;
 use super::view::MachineView;
 use super::word::StepStatus;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A run. Each event changes the state of the run, and the state determines the next command.
 ///
 /// A driver takes commands until the machine has none, hands over an event, and takes commands again. A driver may hand over several events before it takes commands. The
 /// machine ignores events of calls that it is about to drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine<'p> {
-    pub(super) core: Core<'p>,
+pub struct Machine {
+    pub(super) core: Core,
     /// The most calls that run at one time.
     bound: u32,
 }
 
-impl<'p> Machine<'p> {
+impl Machine {
     /// Creates a run that makes at most `bound` calls at one time.
-    pub fn new(tables: &'p Tables, reaction: Reaction, bound: u32) -> Self {
+    pub fn new(tables: &Arc<Tables>, reaction: Reaction, bound: u32) -> Self {
         Self::with_capacity(tables, reaction, bound, Capacity::DEFAULT)
     }
 
     /// Creates a run with other sizes of its tables. The scope of the plan always has room.
     pub fn with_capacity(
-        tables: &'p Tables,
+        tables: &Arc<Tables>,
         reaction: Reaction,
         bound: u32,
         capacity: Capacity,
@@ -50,7 +51,7 @@ impl<'p> Machine<'p> {
         };
         capacity.slots = capacity.slots.max(tables.rows[RowId(0)].len);
         let core = Core {
-            tables,
+            tables: Arc::clone(tables),
             hot: Vec::new(),
             ready: ReadySet::new(),
             scopes: Table::default(),
@@ -272,7 +273,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Returns a look at the run.
-    pub fn view(&self) -> MachineView<'_, 'p> {
+    pub fn view(&self) -> MachineView<'_> {
         MachineView {
             lookup: Lookup(&self.core),
         }

@@ -11,11 +11,12 @@ use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
 use super::rows::{COLD_CALLS, OpenQuestion};
 use super::state::{Doing, Fate, Phase, WHOLE};
 use super::word::StepStatus;
+use std::sync::Arc;
 
 /// The most elements of a step that ids can tell apart.
 const ELEMENTS: u64 = 1 << 31;
 
-impl Desk<'_> {
+impl Desk {
     /// Counts elements of a list, or a round. Returns `false` if the run is over.
     pub(super) fn count_elements(&mut self, run: RunId, element: u32, count: u32) -> bool {
         let it = &self.runs.rows[run];
@@ -35,7 +36,7 @@ impl Desk<'_> {
     }
 }
 
-impl Machine<'_> {
+impl Machine {
     /// Ends the run if a part of the run is too much.
     pub(super) fn end_full(&mut self) {
         let core = &mut self.core;
@@ -145,7 +146,7 @@ impl Machine<'_> {
 
     /// Ends a scope without its undo and always steps.
     pub(super) fn drop_scope(&mut self, scope: ScopeId) {
-        let tables = self.core.tables;
+        let tables = Arc::clone(&self.core.tables);
         let it = &self.core.scopes[scope];
         if it.phase == Phase::Over {
             return;

@@ -44,7 +44,7 @@ impl StepRun {
     }
 }
 
-impl Core<'_> {
+impl Core {
     /// Has a step start as soon as there is a permit. A wait for a value needs no permit.
     pub(super) fn make_ready(&mut self, slot: StepSlot) {
         let hot = self.hot[slot.index()];

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 /// Looks things up in the state of a run.
 #[derive(Clone, Copy)]
-pub(super) struct Lookup<'m, 'p>(pub(super) &'m Core<'p>);
+pub(super) struct Lookup<'m>(pub(super) &'m Core);
 
-impl Lookup<'_, '_> {
+impl Lookup<'_> {
     /// The run of a step of a scope.
     pub(super) fn run_of(self, scope: ScopeId, step: StepId) -> Option<RunId> {
         let Self(core) = self;

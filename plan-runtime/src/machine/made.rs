@@ -9,7 +9,7 @@ use super::rows::OpenQuestion;
 use super::state::{Owner, Phase, WHOLE};
 use super::word::StepStatus;
 
-impl Core<'_> {
+impl Core {
     /// Asks the driver for a value of a scope.
     pub(super) fn ask_of(&mut self, scope: ScopeId, asked: OpenQuestion, question: Question) {
         let list = &mut self.scopes[scope].questions;

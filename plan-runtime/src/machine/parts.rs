@@ -41,7 +41,7 @@ impl CallId {
     }
 }
 
-impl MachineView<'_, '_> {
+impl MachineView<'_> {
     /// Returns the scope of a slot.
     #[inline]
     pub fn scope_of(self, slot: StepSlot) -> ScopeId {

@@ -3,7 +3,7 @@
 use super::engine::Machine;
 use super::state::{Doing, Fate};
 
-impl Machine<'_> {
+impl Machine {
     /// Frees the rows of ended scopes and calls, if the driver has taken all commands: after that, no event names these rows.
     pub(super) fn recycle(&mut self) {
         if !self.core.desk.out.is_empty() || !self.core.freed.is_empty() {

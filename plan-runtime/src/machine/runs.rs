@@ -10,11 +10,12 @@ use super::rows::{OpenQuestion, QuestionList};
 use super::state::{Doing, Fate, Pending, RunFlags, StepRun, Try, WHOLE};
 use super::tables::StepBody;
 use super::word::StepStatus;
+use std::sync::Arc;
 
-impl Core<'_> {
+impl Core {
     /// Starts a step that is not plain.
     pub(super) fn start_run(&mut self, slot: StepSlot) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let hot = &mut self.hot[slot.index()];
         let scope = hot.scope();
         let it = &mut self.scopes[scope];
@@ -165,7 +166,7 @@ impl Core<'_> {
         element: u32,
         number: Result<u32, CallError>,
     ) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let it = &mut self.desk.runs.rows[run];
         match (tables.bodies[body], number) {
             (StepBody::If(first, count), Ok(branch)) if (1..=count).contains(&branch) => {

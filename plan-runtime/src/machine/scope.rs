@@ -8,15 +8,16 @@ use super::loss::{Cutoff, FaultDuty, Full, Loss};
 use super::rows::OpenQuestion;
 use super::state::{Doing, Fate, Owner, Phase, ScopeRun};
 use super::word::StepStatus;
+use std::sync::Arc;
 
-impl Core<'_> {
+impl Core {
     /// Begins a scope: the run, a block, an element, a round or a called plan.
     pub(super) fn begin_scope(
         &mut self,
         row: RowId,
         owner: Option<Owner>,
     ) -> Result<ScopeId, Full> {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let of = &tables.rows[row];
         let (depth, plans) = owner.map_or((0, 0), |owner| {
             let around = &self.scopes[self.desk.runs.rows[owner.run].scope];
@@ -79,7 +80,7 @@ impl Core<'_> {
     }
 
     pub(super) fn begin_work(&mut self, scope: ScopeId) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let it = &mut self.scopes[scope];
         it.phase = Phase::Work;
         let roots = tables.roots(it.row);
@@ -101,7 +102,7 @@ impl Core<'_> {
         status: StepStatus,
         loss: Option<Loss>,
     ) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let hot = &mut self.hot[slot.index()];
         hot.set(status);
         let (is_work, is_always) = (hot.is_work(), hot.is_always());
@@ -154,7 +155,7 @@ impl Core<'_> {
     }
 
     fn work_failed(&mut self, scope: ScopeId, by: StepId) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let it = &mut self.scopes[scope];
         it.has_failed = true;
         // The first failed step in the plan blocks a step that needs several failed steps.
@@ -188,7 +189,7 @@ impl Core<'_> {
 
     /// Starts nothing more of the work: waits end, and no attempt follows another.
     fn stop_work(&mut self, scope: ScopeId) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let it = &mut self.scopes[scope];
         if std::mem::replace(&mut it.is_stopping, true) {
             return;
@@ -211,7 +212,7 @@ impl Core<'_> {
     }
 
     fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let row = self.scopes[scope].row;
         let is_doomed = self.scopes[scope].cutoff.is_some();
         for step in tables.rows[row].steps() {
@@ -284,7 +285,7 @@ impl Core<'_> {
 
     /// Begins to undo a scope: each step after all steps that need it. So steps count their readers that are not undone.
     pub(super) fn begin_undo(&mut self, scope: ScopeId) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let it = &mut self.scopes[scope];
         it.phase = Phase::Undo;
         let row = &tables.rows[it.row];
@@ -339,7 +340,7 @@ impl Core<'_> {
     }
 
     pub(super) fn begin_always(&mut self, scope: ScopeId) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let it = &mut self.scopes[scope];
         it.phase = Phase::Always;
         let row = &tables.rows[it.row];

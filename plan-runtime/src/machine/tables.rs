@@ -7,6 +7,7 @@ use super::ids::{BodyId, ColdId, Id, RowId, StepId, Table};
 use super::word::{Hot, StepStatus};
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The edges of a step, as indices of tables of edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl Tables {
     /// # Errors
     ///
     /// [`BadNodes`] if the description contradicts itself.
-    pub fn new(plans: &[NodeBlock]) -> Result<Self, BadNodes> {
+    pub fn new(plans: &[NodeBlock]) -> Result<Arc<Self>, BadNodes> {
         if plans.is_empty() {
             return Err(BadNodes::NoPlan(0));
         }
@@ -110,7 +111,7 @@ impl Tables {
             builder.scope(RowId(row), scope)?;
             row = number(row as usize + 1)?;
         }
-        Ok(builder.finish())
+        Ok(Arc::new(builder.finish()))
     }
 
     /// Returns the label of a step.

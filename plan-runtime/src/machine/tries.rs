@@ -9,6 +9,7 @@ use super::loss::{Cutoff, Loss, Reason};
 use super::rows::{CallKind, CallRow, NO_ATTEMPT, OpenQuestion};
 use super::state::{Doing, Fate, Owner, Try, WHOLE};
 use super::tables::StepBody;
+use std::sync::Arc;
 
 impl Try {
     pub(super) fn new(body: BodyId, element: u32, number: u32) -> Self {
@@ -27,7 +28,7 @@ impl Try {
     }
 }
 
-impl Core<'_> {
+impl Core {
     /// Begins the first attempt of a job.
     pub(super) fn begin_job(&mut self, run: RunId, mut tried: Try) {
         let it = &mut self.desk.runs.rows[run];
@@ -137,7 +138,7 @@ impl Core<'_> {
 
     /// An attempt has ended.
     pub(super) fn attempt_ended(&mut self, run: RunId, attempt: u32, result: Result<(), Loss>) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let it = &mut self.desk.runs.rows[run];
         it.running -= 1;
         self.todo.push_back(Todo::Run(run));
@@ -203,7 +204,7 @@ impl Core<'_> {
 
     /// Begins the next attempt, if one may help. Otherwise, the element has failed.
     fn attempt_failed(&mut self, run: RunId, attempt: u32, loss: Loss) {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         let it = &mut self.desk.runs.rows[run];
         let tried = &mut it.tries[attempt as usize];
         let (body, element, number) = (tried.body, tried.element, tried.number);
@@ -316,7 +317,7 @@ impl Core<'_> {
 
     /// Undoes the kept scopes of a step: elements at the same time, rounds from the last to the first. Returns whether none is left.
     pub(super) fn undo_run(&mut self, run: RunId) -> bool {
-        let tables = self.tables;
+        let tables = Arc::clone(&self.tables);
         loop {
             let it = &mut self.desk.runs.rows[run];
             let Some(at) = it.kept.last() else {

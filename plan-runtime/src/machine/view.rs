@@ -11,8 +11,8 @@ use super::word::StepStatus;
 
 /// A look at the state of a run. The state of inner scopes that have ended is there only in a run that keeps everything.
 #[derive(Clone, Copy)]
-pub struct MachineView<'m, 'p> {
-    pub(super) lookup: Lookup<'m, 'p>,
+pub struct MachineView<'m> {
+    pub(super) lookup: Lookup<'m>,
 }
 
 /// An attempt of a step.
@@ -26,10 +26,10 @@ pub struct Tried {
     pub inside: Option<ScopeId>,
 }
 
-impl<'p> MachineView<'_, 'p> {
+impl<'m> MachineView<'m> {
     /// Returns the tables of the plan.
-    pub fn tables(self) -> &'p Tables {
-        self.lookup.0.tables
+    pub fn tables(self) -> &'m Tables {
+        &self.lookup.0.tables
     }
 
     /// Returns the failures of a run that has failed, with the results of its undo steps.

@@ -122,7 +122,7 @@ pub(crate) struct Graph {
 /// The tables of a plan for the machine.
 #[derive(Debug)]
 pub(crate) struct Converted {
-    pub(crate) tables: Tables,
+    pub(crate) tables: Arc<Tables>,
     /// The plans in the order of the machine's list of plans: the address of each plan, and the label of its first step.
     pub(crate) plans: Vec<(usize, u32)>,
 }

@@ -14,9 +14,9 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// Makes the values that the machine asks for.
-pub(super) struct Answering<'s, 'x, 'p>(pub(super) &'s mut Scene<'x, 'p>);
+pub(super) struct Answering<'s, 'x>(pub(super) &'s mut Scene<'x>);
 
-impl<'x> Answering<'_, 'x, '_> {
+impl<'x> Answering<'_, 'x> {
     pub(super) fn answer(
         &mut self,
         id: QuestionId,

@@ -24,7 +24,7 @@ pub(super) struct At {
     pub(super) until: Option<Duration>,
 }
 
-impl Scene<'_, '_> {
+impl Scene<'_> {
     /// The context of the attempt that has opened a scope.
     pub(super) fn outer(&self, scope: ScopeId) -> Option<&CallContext> {
         let Some(owner) = &self.values.scope(scope).owner else {

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// A run in memory.
-pub(super) struct Driver<'x, 'p> {
-    pub(super) scene: Scene<'x, 'p>,
+pub(super) struct Driver<'x> {
+    pub(super) scene: Scene<'x>,
     pub(super) tasks: Tasks<'x>,
     pub(super) random: fastrand::Rng,
     /// `true` if a step has started.
@@ -26,9 +26,9 @@ pub(super) struct Driver<'x, 'p> {
     is_done: bool,
 }
 
-impl<'x, 'p> Driver<'x, 'p> {
+impl<'x> Driver<'x> {
     pub(super) fn new(
-        machine: Machine<'p>,
+        machine: Machine,
         root: ScopeValues<'x>,
         plans: &[(usize, u32)],
         (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Option<CallContext>),

@@ -91,7 +91,7 @@ impl<'x> Errors<'x> {
         self.policies.insert(step, Arc::clone(policy));
     }
 
-    fn step(&self, view: MachineView<'_, '_>, step: StepId) -> &'x Step {
+    fn step(&self, view: MachineView<'_>, step: StepId) -> &'x Step {
         let label = view.tables().label(step);
         let after = self.plans.partition_point(|names| names.first <= label);
         // Plans without steps have the label of the plan after them.
@@ -104,7 +104,7 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the place of a part of a trail in the plan around it.
-    fn place(&self, view: MachineView<'_, '_>, part: &TrailPart) -> BlockPlace {
+    fn place(&self, view: MachineView<'_>, part: &TrailPart) -> BlockPlace {
         BlockPlace {
             step: self.step(view, part.step).id.clone(),
             element: part.element.iter().map(|at| *at as usize).collect(),
@@ -113,7 +113,7 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the path of a step.
-    fn path(&self, view: MachineView<'_, '_>, trail: &[TrailPart]) -> StepPath {
+    fn path(&self, view: MachineView<'_>, trail: &[TrailPart]) -> StepPath {
         let Some((last, around)) = trail.split_last() else {
             return StepPath::name("");
         };
@@ -127,7 +127,7 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the reason of a failure as an error.
-    fn reason(&self, view: MachineView<'_, '_>, fault: &Fault) -> StepError {
+    fn reason(&self, view: MachineView<'_>, fault: &Fault) -> StepError {
         let policy = fault.trail.0.last().map(|part| {
             let given = self.policies.get(&part.step);
             given.unwrap_or_else(|| &self.step(view, part.step).policy)
@@ -147,7 +147,7 @@ impl<'x> Errors<'x> {
     /// Returns undone steps with those of a scope in the order of time, and then those of each scope inside. The machine has the order of the plan.
     fn in_order<'t>(
         &self,
-        view: MachineView<'_, '_>,
+        view: MachineView<'_>,
         undone: Vec<&'t Trail>,
         around: usize,
     ) -> Vec<&'t Trail> {
@@ -166,7 +166,7 @@ impl<'x> Errors<'x> {
     /// Returns the failures and the undone steps of a scope with a trail of this length.
     fn failures(
         &self,
-        view: MachineView<'_, '_>,
+        view: MachineView<'_>,
         loss: &Loss,
         around: usize,
     ) -> (Vec<Failure>, Undoing) {
@@ -229,7 +229,7 @@ impl<'x> Errors<'x> {
     /// Returns the failure of a step as the value that `#[catch]` gives. So many scopes are around the step.
     pub(super) fn caught(
         &self,
-        view: MachineView<'_, '_>,
+        view: MachineView<'_>,
         around: usize,
         loss: &Loss,
     ) -> crate::Failure {
@@ -259,7 +259,7 @@ impl<'x> Errors<'x> {
     /// Returns the error of a run that has failed.
     pub(super) fn run_error(
         &self,
-        view: MachineView<'_, '_>,
+        view: MachineView<'_>,
         loss: &Loss,
         stopped: Option<Interrupt>,
         has_begun: bool,

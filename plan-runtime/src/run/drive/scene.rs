@@ -28,8 +28,8 @@ pub(super) trait Host<'x> {
 }
 
 /// The state of a run: the machine and the values.
-pub(super) struct Scene<'x, 'p> {
-    pub(super) machine: Machine<'p>,
+pub(super) struct Scene<'x> {
+    pub(super) machine: Machine,
     pub(super) values: Values<'x>,
     pub(super) errors: Errors<'x>,
     pub(super) clock: Clock,
@@ -50,7 +50,7 @@ pub(super) struct Opening<'x> {
     pub(super) bytes: usize,
 }
 
-impl<'x> Scene<'x, '_> {
+impl<'x> Scene<'x> {
     /// The place of a step in its plan.
     pub(super) fn place_of(&self, scope: ScopeId, slot: usize) -> usize {
         slot - self.values.scope(scope).first

@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-impl<'x> Answering<'_, 'x, '_> {
+impl<'x> Answering<'_, 'x> {
     /// Begins a called plan, whose inputs are there already.
     pub(super) fn begin_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
         let (around, slot) = (self.0.scope_of(&part), part.slot.index());

@@ -10,7 +10,7 @@ use crate::resolve::StoredValue;
 use humantime::format_duration;
 use serde_json::Value;
 
-impl Scene<'_, '_> {
+impl Scene<'_> {
     /// A step has ended.
     pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
         let step = self.place_of(scope, slot);

@@ -25,7 +25,7 @@ pub(super) struct Starting<'x> {
     pub(super) attempt: u32,
 }
 
-impl<'x> Driver<'x, '_> {
+impl<'x> Driver<'x> {
     #[inline(always)]
     pub(super) fn start(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
         if !call.is_plain() {

@@ -11,7 +11,7 @@ use crate::resolve::StoredValue;
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Driver<'_, '_> {
+impl Driver<'_> {
     /// Begins to wait for a value.
     pub(super) fn wait(&mut self, call: CallId, place: StepPlace) {
         let scope = self.scene.machine.view().scope_of(place.slot);

@@ -9,6 +9,7 @@ use plan_runtime::machine::{
     ScopeId, StepSlot, StepStatus, Tables, Timing,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Returns a scope of some steps, whose bodies have a depth.
 fn block(random: &mut Rng, depth: u32) -> NodeBlock {
@@ -116,8 +117,8 @@ fn element(random: &mut Rng, depth: u32) -> NodeBody {
 }
 
 /// A driver that keeps the events, with the number of commands that it took after each.
-struct Driver<'p> {
-    machine: Machine<'p>,
+struct Driver {
+    machine: Machine,
     /// The slots of the calls so far.
     slots: BTreeMap<CallId, StepSlot>,
     freed: usize,
@@ -130,7 +131,7 @@ struct Driver<'p> {
     log: Vec<(Event, usize)>,
 }
 
-impl Driver<'_> {
+impl Driver {
     /// The number of failures that have ended the run because it needed more than it may have.
     fn fulls(&self) -> usize {
         let Err(loss) = self.machine.view().result() else {
@@ -238,7 +239,7 @@ impl Driver<'_> {
 }
 
 /// Plays a run to its end. Returns the number of events.
-fn play(random: &mut Rng, tables: &Tables, reaction: Reaction) -> [usize; 2] {
+fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2] {
     let mut capacity = Capacity {
         depth: 5,
         scopes: 300,

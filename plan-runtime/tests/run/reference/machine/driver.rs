@@ -5,11 +5,12 @@ use plan_runtime::machine::{
     NodeBody, Pause, Question, QuestionId, Reaction, Reason, Tables,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A driver that starts, asks and sleeps, and lets the test do the rest.
 pub(super) struct Hand<'p> {
-    pub(super) tables: &'p Tables,
-    pub(super) machine: Machine<'p>,
+    pub(super) tables: &'p Arc<Tables>,
+    pub(super) machine: Machine,
     /// The label of each call or wait with its attempt.
     pub(super) calls: BTreeMap<CallId, String>,
     pub(super) timers: BTreeMap<CallId, Pause>,
@@ -27,7 +28,7 @@ pub(super) const NEVER: CallEnd = CallEnd::Failed(CallError {
 });
 
 impl<'p> Hand<'p> {
-    pub(super) fn new(tables: &'p Tables, machine: Machine<'p>) -> Self {
+    pub(super) fn new(tables: &'p Arc<Tables>, machine: Machine) -> Self {
         let mut hand = Self {
             tables,
             machine,
@@ -40,7 +41,7 @@ impl<'p> Hand<'p> {
         hand
     }
 
-    pub(super) fn of(tables: &'p Tables) -> Self {
+    pub(super) fn of(tables: &'p Arc<Tables>) -> Self {
         Self::new(tables, Machine::new(tables, Reaction::Stop, 64))
     }
 
@@ -127,7 +128,7 @@ impl<'p> Hand<'p> {
     }
 }
 
-pub(super) fn tables(steps: Vec<Node>) -> Tables {
+pub(super) fn tables(steps: Vec<Node>) -> Arc<Tables> {
     Tables::new(&[NodeBlock::new(steps)]).unwrap()
 }
 

@@ -10,10 +10,11 @@ use plan_runtime::machine::{
 use plan_runtime::plan::Role;
 use plan_runtime::run::OnFailure;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A plan of the model as the machine has it. The labels of steps are places in `ids` and `answers`.
 pub(super) struct Described {
-    pub(super) tables: Tables,
+    pub(super) tables: Arc<Tables>,
     pub(super) ids: Vec<String>,
     /// The answers about the bodies of a step, in the order of the text.
     answers: Vec<Vec<u32>>,
@@ -142,7 +143,7 @@ impl Describing {
 #[derive(Clone)]
 pub(super) struct Hand<'p> {
     plan: &'p Described,
-    pub(super) machine: Machine<'p>,
+    pub(super) machine: Machine,
     running: BTreeMap<CallId, String>,
     waiting: BTreeMap<CallId, String>,
     started: Vec<String>,

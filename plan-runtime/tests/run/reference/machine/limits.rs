@@ -5,6 +5,7 @@ use plan_runtime::machine::{
     Answer, CallEnd, Capacity, Command, Cutoff, ErrorId, Event, FaultDuty, Full, Loss, Machine,
     Node, NodeBlock, NodeBody, Question, Reaction, Reason, Recovery, Tables, Timing,
 };
+use std::sync::Arc;
 
 /// The things that a run has had, as [`Capacity`] counts them.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ fn plans() -> [NodeBlock; 2] {
 }
 
 /// Runs the plan with lists of two elements and two rounds.
-fn run(tables: &Tables, capacity: Capacity) -> (Count, Result<(), Loss>) {
+fn run(tables: &Arc<Tables>, capacity: Capacity) -> (Count, Result<(), Loss>) {
     let mut machine = Machine::with_capacity(tables, Reaction::Stop, 3, capacity);
     let mut count = Count::default();
     let mut is_done = false;

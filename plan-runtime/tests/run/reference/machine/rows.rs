@@ -246,7 +246,7 @@ fn bodies_inside_each_other_have_a_bound() {
 }
 
 /// Does everything at once. Each second attempt of a call that may fail succeeds.
-fn run(machine: &mut Machine<'_>, number: u32) {
+fn run(machine: &mut Machine, number: u32) {
     let mut open = true;
     while let Some(command) = machine.next(true) {
         match command {
