@@ -94,6 +94,7 @@ where
 pub fn called<A, O>(run: Run<'_, A, O>) -> impl Future<Output = Result<O>> + Send
 where
     A: ?Sized + Sync,
+    O: Send,
 {
     async move { Ok(run.await?) }
 }
@@ -105,6 +106,7 @@ pub fn called_in<A, O>(
 ) -> impl Future<Output = Result<O>> + Send
 where
     A: ?Sized + Sync,
+    O: Send,
 {
     called(run.inside(&context))
 }

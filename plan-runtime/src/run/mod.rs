@@ -66,8 +66,6 @@ mod weights;
 
 pub use crate::error::{Failure, RunError, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
-#[doc(hidden)]
-pub use drive::Drive;
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
 pub use mock::Mock;
@@ -99,6 +97,7 @@ use crate::plan::Executable;
 use crate::plan::Secrecy;
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
+use drive::{Driver, RunHost};
 use durable::{Begun, Inputs, Owned, Target};
 use engine::secrets_on_engine;
 use nesting::Nested;
@@ -110,7 +109,7 @@ use serde_json::Value;
 use signals::Receiver;
 #[doc(hidden)]
 pub use start::CalledPlan;
-use start::{StartFn, Starter};
+use start::{MadeOutput, StartFn, Starter};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -155,6 +154,8 @@ pub struct Run<'a, App: ?Sized, O> {
     starter: Starter<'a, App>,
     stage: Stage<'a>,
     output: OutputOf<O>,
+    /// The output, while steps run that come after the work.
+    made: Option<O>,
     /// The run's claim, if it has a journal.
     claim: Option<Owned>,
 }
@@ -164,6 +165,7 @@ struct OutputOf<O> {
     make: fn(&mut Schedule<'_>) -> Result<O, RunError>,
     fits: fn(&Value) -> Result<(), serde_json::Error>,
     read: fn(Value) -> Result<O, serde_json::Error>,
+    take: fn(MadeOutput<'_>) -> Result<O, ResolveError>,
 }
 
 enum Stage<'a> {
@@ -173,6 +175,7 @@ enum Stage<'a> {
         Box<Options<'a>>,
     ),
     Running(Box<Schedule<'a>>),
+    Driven(Box<Driver<'a>>),
     /// It has ended, which is being written down.
     Ending(Box<Ending>),
     Ended,
@@ -233,7 +236,9 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
                 make: |schedule| schedule.output(),
                 fits: |value| O::deserialize(value).map(drop_quietly),
                 read: serde_json::from_value,
+                take: |output| output.read(),
             },
+            made: None,
             claim: None,
         }
     }
@@ -665,8 +670,10 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         report: Option<&mut Option<Report>>,
     ) -> Poll<Result<O, RunError>> {
         let nested = Nested::enter_plan();
-        if let (Err(too_deep), Stage::Running(schedule)) = (&nested, &self.stage) {
-            schedule.interrupt(too_deep.clone());
+        match (&nested, &mut self.stage) {
+            (Err(too_deep), Stage::Running(schedule)) => schedule.interrupt(too_deep.clone()),
+            (Err(too_deep), Stage::Driven(driver)) => driver.interrupt(too_deep.clone()),
+            _ => {}
         }
         if matches!(self.stage, Stage::New(..))
             && let Stage::New(executable, inputs, mut options) =
@@ -674,11 +681,11 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         {
             options.hands_over = self.starter.hands_over();
             let (plan, limits) = (executable.plan, limits_of(&executable));
-            let schedule = match &nested {
+            let begun = match &nested {
                 Ok(_) => match begin(&executable, inputs, &mut options) {
                     Ok(Start::Runs(inputs)) => {
                         self.claim = options.durable.clone().map(Owned);
-                        catch(|| Schedule::of(executable, inputs, limits, *options, false))
+                        catch(|| begun(executable, inputs, limits, *options))
                             .unwrap_or_else(|panic| Err(Cause::Panicked(panic)))
                     }
                     Ok(Start::Ended(body, has_secrets)) => {
@@ -701,8 +708,8 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 },
                 Err(too_deep) => Err(Cause::Interrupted(too_deep.clone())),
             };
-            match schedule {
-                Ok(schedule) => self.stage = Stage::Running(Box::new(schedule)),
+            match begun {
+                Ok(stage) => self.stage = stage,
                 Err(cause) => {
                     self.claim = None;
                     if let Some(report) = report {
@@ -716,6 +723,18 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         if let Stage::Ending(ending) = &mut self.stage {
             let written = ready!(ending.written.as_mut().poll(cx));
             return self.ended(written, report);
+        }
+        if let Stage::Driven(driver) = &mut self.stage {
+            let mut host = RunHost {
+                app: self.app,
+                starter: &mut self.starter,
+                read: self.output.take,
+                output: &mut self.made,
+            };
+            let result = ready!(driver.poll(cx, &mut host));
+            self.stage = Stage::Ended;
+            let made = self.made.take();
+            return Poll::Ready(result.map(|()| made.expect("a run that succeeds has its output")));
         }
         let Stage::Running(schedule) = &mut self.stage else {
             panic!("a run was polled after it had ended")
@@ -793,6 +812,21 @@ enum Start {
     Runs(Result<Vec<StoredValue>, Cause>),
     /// The run has ended before, with this output. `true` means that a value in it may be secret.
     Ended(String, bool),
+}
+
+/// Begins the work of a run.
+fn begun<'a>(
+    executable: Executable<'a>,
+    inputs: Result<Vec<StoredValue>, Cause>,
+    limits: Limits,
+    options: Options<'a>,
+) -> Result<Stage<'a>, Cause> {
+    if options.driven.is_some() {
+        let driver = Driver::begin(executable, inputs, limits, options)?;
+        return Ok(Stage::Driven(Box::new(driver)));
+    }
+    let schedule = Schedule::of(executable, inputs, limits, options, false)?;
+    Ok(Stage::Running(Box::new(schedule)))
 }
 
 /// Begins a run in its journal, if it is to have one.
@@ -947,6 +981,8 @@ impl Ending {
     }
 }
 
+impl<App: ?Sized, O> Unpin for Run<'_, App, O> {}
+
 impl<App: ?Sized, O> Future for Run<'_, App, O> {
     type Output = Result<O, RunError>;
 
@@ -960,6 +996,7 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
         match &self.stage {
             Stage::New(plan, ..) => write!(f, "Run(`{}`, not started)", plan.plan.name),
             Stage::Running(schedule) => write!(f, "Run(`{}`, running)", schedule.plan().name),
+            Stage::Driven(driver) => write!(f, "Run(`{}`, running)", driver.plan().name),
             Stage::Ending(_) | Stage::Ended => f.write_str("Run(ended)"),
         }
     }

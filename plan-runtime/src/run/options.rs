@@ -1,6 +1,7 @@
 //! The options of a run.
 
 use super::context::{Allowance, AnyGate, CallContext};
+use super::drive::FindPlan;
 use super::durable::{Durable, Target};
 use super::engine::Engine;
 use super::lasting::Undone;
@@ -60,6 +61,8 @@ pub(super) struct Options<'a> {
     pub(super) durable: Option<Arc<Durable>>,
     /// The engine that makes the calls, unless the process makes the calls.
     pub(super) engine: Option<Arc<dyn Engine>>,
+    /// The plans that calls are, if the machine decides the run. `None` inside for the plans of the tools.
+    pub(super) driven: Option<Option<FindPlan<'a>>>,
     /// The counts of undone steps at the start of a call for a run on another machine.
     pub(super) undone: Undone,
 }
@@ -91,6 +94,7 @@ impl Default for Options<'_> {
             target: None,
             durable: None,
             engine: None,
+            driven: None,
             undone: Undone::new(),
         }
     }

@@ -2,8 +2,9 @@
 
 use super::super::StepError;
 use super::super::context::{Allowance, CallContext};
-use super::super::nesting::{Nested, may_start};
+use super::super::nesting::may_start;
 use super::super::shared::SharedRun;
+use super::super::signals::Receiver;
 use super::super::start::StepResult;
 use super::answers::Answering;
 use super::failures::Errors;
@@ -11,19 +12,22 @@ use super::scene::{Host, Scene};
 use super::stops::{Clock, Stops};
 use super::tasks::{Tasks, Waited};
 use super::values::{ScopeValues, Values};
+use crate::error::Interrupt;
 use crate::machine::{CallEnd, CallId, Command, Event, Machine, ScopeId};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 /// A run in memory.
-pub(super) struct Driver<'x> {
+pub(in crate::run) struct Driver<'x> {
     pub(super) scene: Scene<'x>,
     pub(super) tasks: Tasks<'x>,
     pub(super) random: fastrand::Rng,
     /// `true` if a step has started.
     pub(super) has_begun: bool,
     is_done: bool,
+    /// Nothing can be sent to the run once the receiver is dropped.
+    _signals: OnceLock<Receiver>,
 }
 
 impl<'x> Driver<'x> {
@@ -32,7 +36,7 @@ impl<'x> Driver<'x> {
         root: ScopeValues<'x>,
         plans: &[(usize, u32)],
         (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Option<CallContext>),
-        (clock, stops): (Clock, Stops<'x>),
+        (clock, stops, signals): (Clock, Stops<'x>, OnceLock<Receiver>),
     ) -> Self {
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
@@ -56,16 +60,22 @@ impl<'x> Driver<'x> {
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             has_begun: false,
             is_done: false,
+            _signals: signals,
         }
     }
 
-    /// Is ready once the run is over.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, host: &mut dyn Host<'x>) -> Poll<()> {
-        let nested = Nested::enter_plan();
-        if let Err(interrupt) = &nested {
-            self.scene.stops.interrupt(interrupt.clone());
-            self.scene.machine.handle(Event::GraceOver);
-        }
+    /// Ends the run at once.
+    pub(in crate::run) fn interrupt(&mut self, interrupt: Interrupt) {
+        self.scene.stops.interrupt(interrupt);
+        self.scene.machine.handle(Event::GraceOver);
+    }
+
+    /// Does the commands of the machine. Is ready once the run is over.
+    pub(super) fn poll_commands(
+        &mut self,
+        cx: &mut Context<'_>,
+        host: &mut dyn Host<'x>,
+    ) -> Poll<()> {
         while let Some(event) = self.scene.stops.poll(cx, &self.scene.clock) {
             self.scene.machine.handle(event);
         }

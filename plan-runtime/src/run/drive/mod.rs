@@ -29,95 +29,61 @@ mod waits;
 
 use super::admission::{allowance, can_receive};
 use super::catch::catch;
+use super::limits::Limits;
+use super::nesting::Nested;
 use super::on_failure::OnFailure;
 use super::options::Options;
+use super::signals::Signals;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
 };
 use super::storing::once;
-use super::{CallContext, Cause, Run, RunError, Stage, StepError, limits_of};
+use super::{CallContext, Cause, Run, RunError, Stage, StepError};
 use crate::error::Error;
 use crate::machine::{Machine, Reaction};
-use crate::plan::{Action, Executable, number};
+use crate::plan::{Action, Executable, Plan, number};
 use crate::resolve::{MemoryBudget, ResolveError, StoredValue};
-use driver::Driver;
+pub(super) use driver::Driver;
 use scene::Host;
-use serde::de::DeserializeOwned;
-use std::fmt;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use stops::{Clock, Stops};
 use values::ScopeValues;
 
-/// A run that the machine decides.
-#[must_use = "a run does nothing unless it is awaited"]
-pub struct Drive<'a, O>(Pin<Box<dyn Future<Output = Result<O, RunError>> + Send + 'a>>);
+/// Finds the plan that a call is.
+pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
-impl<O> Future for Drive<'_, O> {
-    type Output = Result<O, RunError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx)
-    }
-}
-
-impl<O> fmt::Debug for Drive<'_, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Drive")
-    }
-}
-
-impl<'a, App, O> Run<'a, App, O>
-where
-    App: ?Sized + Sync,
-    O: DeserializeOwned + Send + 'static,
-{
-    /// Returns the run as the machine decides it. The run has no journal, no gates, no observers and no report.
+impl<'a, App: ?Sized, O> Run<'a, App, O> {
+    /// Has the machine decide the run. The run has no journal, no gates, no observers and no report.
     ///
     /// # Panics
     ///
     /// If the run has started, or has an option without effect here.
     #[doc(hidden)]
-    pub fn driven(self) -> Drive<'a, O> {
+    pub fn driven(self) -> Self {
         self.driven_by(None)
     }
 
-    /// Returns the run as the machine decides it, where `find` returns the plan that a call is.
+    /// Has the machine decide the run, where `find` returns the plan that a call is.
     ///
     /// # Panics
     ///
     /// If the run has started, or has an option without effect here.
     #[doc(hidden)]
-    pub fn driven_with(self, find: FindPlan<'a>) -> Drive<'a, O> {
+    pub fn driven_with(self, find: FindPlan<'a>) -> Self {
         self.driven_by(Some(find))
     }
 
-    fn driven_by(self, find: Option<FindPlan<'a>>) -> Drive<'a, O> {
-        let Self {
-            app,
-            starter,
-            stage,
-            ..
-        } = self;
-        let Stage::New(executable, inputs, mut options) = stage else {
+    fn driven_by(mut self, find: Option<FindPlan<'a>>) -> Self {
+        let Stage::New(_, _, options) = &mut self.stage else {
             panic!("a run that has started cannot be driven")
         };
-        if let Some(option) = unknown_option(&options) {
+        if let Some(option) = unknown_option(options) {
             panic!("a driven run has no `{option}`: remove the call of `Run::{option}`");
         }
-        options.hands_over = starter.hands_over();
-        let mut host = AppHost {
-            app,
-            starter,
-            output: None,
-        };
-        Drive(Box::pin(async move {
-            drive(executable, inputs, options, find, &mut host).await?;
-            let output = host.output.take();
-            Ok(output.expect("a run that succeeds has made its output"))
-        }))
+        options.driven = Some(find);
+        self
     }
 }
 
@@ -138,23 +104,23 @@ fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
     found.map(|(name, _)| name)
 }
 
-/// Finds the plan that a call is.
-type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
-
-struct AppHost<'a, App: ?Sized, O> {
-    app: &'a App,
-    starter: Starter<'a, App>,
-    output: Option<O>,
+/// The host of a run.
+pub(super) struct RunHost<'r, 'a, App: ?Sized, O> {
+    pub(super) app: &'a App,
+    pub(super) starter: &'r mut Starter<'a, App>,
+    /// Reads the output of the plan.
+    pub(super) read: fn(MadeOutput<'_>) -> Result<O, ResolveError>,
+    pub(super) output: &'r mut Option<O>,
 }
 
-impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Host<'a> for AppHost<'a, App, O> {
+impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
     #[inline]
     fn start(&mut self, number: usize, request: Request<'_>) -> Started<'a> {
         self.starter.start(number, request, self.app)
     }
 
     fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError> {
-        self.output = Some(output.read()?);
+        *self.output = Some((self.read)(output)?);
         Ok(())
     }
 
@@ -195,102 +161,135 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
         own: plan.own,
         output: None,
     };
-    let run = drive(
-        plan.executable,
-        plan.inputs,
-        Box::new(options),
-        None,
-        &mut host,
-    );
-    match run.await {
+    let (of, limits) = (plan.executable.plan, plan.limits);
+    let begun = Driver::begin(plan.executable, plan.inputs, limits, options);
+    let result = match begun {
+        Ok(mut driver) => poll_fn(|cx| driver.poll_alone(cx, &mut host)).await,
+        Err(cause) => Err(RunError::new(of, cause, Vec::new()).before_the_start()),
+    };
+    match result {
         Ok(()) => host.output.unwrap_or(Err(StepError::Unknown)),
         Err(error) => Err(StepError::tool(Error::new(error))),
     }
 }
 
-/// Runs a plan. The host has its output then.
-async fn drive<'a, H: Host<'a>>(
-    executable: Executable<'a>,
-    inputs: Result<Vec<StoredValue>, Cause>,
-    mut options: Box<Options<'a>>,
-    find: Option<FindPlan<'a>>,
-    host: &mut H,
-) -> Result<(), RunError> {
-    let plan = executable.plan;
-    let refused = |cause| RunError::new(plan, cause, Vec::new()).before_the_start();
-    let limits = limits_of(&executable);
-    let graph = executable
-        .graph
-        .map_err(|error| refused(Cause::Plan(error)))?;
-    let inputs = inputs.map_err(refused)?;
-    let tables = match find {
-        None => convert::tables(plan, &graph),
-        Some(find) => {
-            let find = |action: &Action| {
-                let found = find(action)?;
-                Some((found.plan, found.graph.clone().ok()?))
-            };
-            convert::convert(plan, &graph, &find).map(Arc::new)
-        }
-    };
-    let converted = tables.map_err(|error| refused(Cause::Unfit(vec![error.to_string()])))?;
-    let around = options.outer.take();
-    let allowance = self::allowance(&mut options, limits, around.as_ref());
-    let run = around.as_ref().and_then(CallContext::run).cloned();
-    let run = run.unwrap_or_else(|| Arc::new(options.share()));
-    can_receive(plan, &graph, &run, around.as_ref(), allowance.limits()).map_err(refused)?;
-    let reaction = match run.options.on_failure {
-        OnFailure::Stop => Reaction::Stop,
-        OnFailure::Continue => Reaction::Continue,
-        OnFailure::Cancel => Reaction::Cancel,
-    };
-    let clock = Clock::new(Arc::clone(&run.options.timer));
-    let stops = Stops::new(
-        options.cancel.take(),
-        options.deadline,
-        options.grace,
-        &clock,
-    );
-    let hands_over = options.hands_over;
-    let root = ScopeValues {
-        plan,
-        handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
-        hands_over,
-        graph,
-        first: 0,
-        actions: 0,
-        inputs,
-        seen: Vec::new(),
-        owner: None,
-        depth: 0,
-        plans: around.as_ref().map_or(0, CallContext::depth_inside),
-        bytes: 0,
-        called: None,
-        own: None,
-    };
-    let bound = number(run.options.concurrency.min(u32::MAX as usize));
-    let machine = Machine::new(&converted.tables, reaction, bound).telling();
-    let mut driver = Driver::new(
-        machine,
-        root,
-        &converted.plans,
-        (run, allowance, around),
-        (clock, stops),
-    );
-    // A timer or the future that cancels the run may panic.
-    let polled = poll_fn(|cx| match catch(|| driver.poll(cx, host)) {
-        Ok(polled) => polled.map(Ok),
-        Err(panic) => Poll::Ready(Err(panic)),
-    });
-    if let Err(panic) = polled.await {
-        return Err(RunError::new(plan, Cause::Panicked(panic), Vec::new()));
+impl<'x> Driver<'x> {
+    /// Begins a run. These are its limits unless the options have others.
+    pub(super) fn begin(
+        executable: Executable<'x>,
+        inputs: Result<Vec<StoredValue>, Cause>,
+        limits: Limits,
+        mut options: Options<'x>,
+    ) -> Result<Self, Cause> {
+        let plan = executable.plan;
+        let graph = executable.graph.map_err(Cause::Plan)?;
+        let inputs = inputs?;
+        let tables = match options.driven.take().flatten() {
+            None => convert::tables(plan, &graph),
+            Some(find) => {
+                let find = |action: &Action| {
+                    let found = find(action)?;
+                    Some((found.plan, found.graph.clone().ok()?))
+                };
+                convert::convert(plan, &graph, &find).map(Arc::new)
+            }
+        };
+        let converted = tables.map_err(|error| Cause::Unfit(vec![error.to_string()]))?;
+        let around = options.outer.take();
+        let allowance = self::allowance(&mut options, limits, around.as_ref());
+        let run = around.as_ref().and_then(CallContext::run).cloned();
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
+        let reaction = match run.options.on_failure {
+            OnFailure::Stop => Reaction::Stop,
+            OnFailure::Continue => Reaction::Continue,
+            OnFailure::Cancel => Reaction::Cancel,
+        };
+        let clock = Clock::new(Arc::clone(&run.options.timer));
+        let stops = Stops::new(
+            options.cancel.take(),
+            options.deadline,
+            options.grace,
+            &clock,
+        );
+        let hands_over = options.hands_over;
+        let root = ScopeValues {
+            plan,
+            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
+            hands_over,
+            graph,
+            first: 0,
+            actions: 0,
+            inputs,
+            seen: Vec::new(),
+            owner: None,
+            depth: 0,
+            plans: around.as_ref().map_or(0, CallContext::depth_inside),
+            bytes: 0,
+            called: None,
+            own: None,
+        };
+        let bound = number(run.options.concurrency.min(u32::MAX as usize));
+        let machine = Machine::new(&converted.tables, reaction, bound).telling();
+        Ok(Self::new(
+            machine,
+            root,
+            &converted.plans,
+            (run, allowance, around),
+            (clock, stops, options.signals),
+        ))
     }
-    let scene = &driver.scene;
-    let view = scene.machine.view();
-    view.result().map_err(|loss| {
-        let stopped = scene.stops.stopped.clone();
-        scene
-            .errors
-            .run_error(view, &loss, stopped, driver.has_begun)
-    })
+
+    /// Polls the run of a called plan. Is ready once the run is over.
+    fn poll_alone(
+        &mut self,
+        cx: &mut Context<'_>,
+        host: &mut dyn Host<'x>,
+    ) -> Poll<Result<(), RunError>> {
+        let nested = Nested::enter_plan();
+        if let Err(too_deep) = &nested {
+            self.interrupt(too_deep.clone());
+        }
+        self.poll(cx, host)
+    }
+
+    /// Polls the run. Is ready once the run is over.
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        host: &mut dyn Host<'x>,
+    ) -> Poll<Result<(), RunError>> {
+        // A timer or the future that cancels the run may panic.
+        match catch(|| self.poll_commands(cx, host)) {
+            Ok(polled) => polled.map(|()| self.result()),
+            Err(panic) => {
+                let plan = self.plan();
+                Poll::Ready(Err(RunError::new(plan, Cause::Panicked(panic), Vec::new())))
+            }
+        }
+    }
+
+    /// Returns the sender of values to steps that wait.
+    pub(super) fn signals(&self) -> Signals {
+        match (&self.scene.around, &self.scene.run.options.inbox) {
+            (Some(around), _) => around.signals(),
+            (None, Some(inbox)) => Signals::new(Arc::clone(inbox), None),
+            (None, None) => Signals::to_nobody(false),
+        }
+    }
+
+    /// Returns the plan of the run.
+    pub(super) fn plan(&self) -> &'x Plan {
+        self.scene.errors.plan()
+    }
+
+    /// The result of a run that is over.
+    fn result(&self) -> Result<(), RunError> {
+        let scene = &self.scene;
+        let view = scene.machine.view();
+        view.result().map_err(|loss| {
+            let stopped = scene.stops.stopped.clone();
+            scene.errors.run_error(view, &loss, stopped, self.has_begun)
+        })
+    }
 }

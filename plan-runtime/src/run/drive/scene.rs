@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Starts the actions of a run, and takes the output of the plan.
-pub(super) trait Host<'x> {
+pub(in crate::run) trait Host<'x> {
     fn start(&mut self, number: usize, request: Request<'_>) -> Started<'x>;
 
     fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError>;

@@ -65,6 +65,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 }
             },
             Stage::Running(schedule) => schedule.signals(),
+            Stage::Driven(driver) => driver.signals(),
             Stage::Ending(_) | Stage::Ended => Signals::to_nobody(true),
         }
     }
