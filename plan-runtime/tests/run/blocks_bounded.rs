@@ -140,6 +140,34 @@ fn gates_are_asked_about_the_calls_inside() {
     );
 }
 
+/// Answers no question about the key `open`.
+struct Silent;
+
+impl Gate for Silent {
+    async fn ask(&self, call: GatedCall) -> Decision {
+        if call.arguments()["key"] == "open" {
+            return std::future::pending().await;
+        }
+        Decision::Allow
+    }
+}
+
+/// A step that fails asks no more, so the steps after it may ask.
+#[test]
+fn a_failure_makes_room_for_other_questions() {
+    let mut keys = vec![string("no")];
+    keys.resize(80, string("open"));
+    let all = with(
+        step("all", each(list(keys), act(local(0))), &[]),
+        Policy::DEFAULT.optional(Optional::Whole),
+    );
+    let plan = outer(vec![all, call("_", "a", &[])]);
+    let stage = Stage::default().with("no", &[(10, End::Permanent)]);
+    let (output, _) = played_with(&stage, &plan, |run| run.gate(Silent));
+    assert_eq!(output.unwrap(), json!("a"));
+    assert_eq!(stage.log(), "no@0 a@10");
+}
+
 #[test]
 fn throttles_hold_inside() {
     let inner = || block(vec![call("_", "a", &[])]);

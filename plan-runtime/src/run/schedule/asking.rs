@@ -240,7 +240,6 @@ impl<'x> Schedule<'x> {
             return;
         }
         self.asking -= 1;
-        self.resume_deferred();
         let Some(flow) = self.steps.flow_mut(step) else {
             return;
         };
@@ -278,8 +277,12 @@ impl<'x> Schedule<'x> {
         self.settle(step);
     }
 
-    /// There is room for further calls that have to wait.
-    fn resume_deferred(&mut self) {
+    /// Lines up the steps whose next call had to wait, if there is room for further questions.
+    #[inline]
+    pub(super) fn resume_deferred(&mut self) {
+        if self.deferred.is_empty() || self.asking >= MOST_QUESTIONS {
+            return;
+        }
         for step in std::mem::take(&mut self.deferred) {
             if let Some(flow) = self.steps.flow_mut(step) {
                 flow.deferred = false;

@@ -58,6 +58,7 @@ impl<'x> Schedule<'x> {
                 break;
             }
             self.start_waits(start);
+            self.resume_deferred();
             self.is_paused = false;
             // A block has its turn before more is started, since a call in it comes first.
             let mut has_opened = false;
