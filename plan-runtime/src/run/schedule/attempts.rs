@@ -202,6 +202,13 @@ impl<'x> Schedule<'x> {
             }
             _ => Ok(false),
         }
+    /// Returns `true` if a call without a record had run a plan inside it before a crash.
+    pub(super) fn has_run_plan(&self, (step, job): (usize, usize)) -> bool {
+        let flow = self.steps.flow(step);
+        let attempt = flow.map_or(1, |flow| flow.jobs[job].attempts);
+        self.has_begun(step, job, attempt).is_ok_and(|begun| begun)
+    }
+
     }
 
     /// Returns the number of the record of a job's next attempt; a number after all records if only something in the attempt has a record. `Err` means that the run is over.

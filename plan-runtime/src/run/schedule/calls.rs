@@ -122,6 +122,10 @@ impl<'x> Schedule<'x> {
         if context.count() {
             self.has_permit = false;
         }
+        if self.has_run_plan(place) {
+            // The plan gave the permit back before a crash, and other calls started with the permit.
+            context.stop_counting();
+        }
         self.calls += 1;
         self.keep_inside(place, &context);
         let more = CallState::of(span, limit, Some(context));
