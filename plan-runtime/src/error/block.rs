@@ -93,23 +93,27 @@ impl StepError {
 
     /// The same, where a call ran a plan whose steps failed: the plan around it names them, as it does the steps of a block.
     pub(crate) fn of_call(self, place: impl FnOnce() -> BlockPlace) -> Self {
-        let Self::Tool(error) = &self else {
+        let Some(run) = self.as_named() else {
             return self;
         };
-        match error.downcast_ref::<RunError>() {
-            // Whoever says more than that of the failure is believed.
-            Some(run)
-                if matches!(run.cause(), Cause::Steps)
-                    && error.code().is_none()
-                    && error.is_transient() == run.is_transient() =>
-            {
-                let place = place();
-                let failures = place.failures(run.failures()).collect();
-                let undoing = place.undoing(run.undoing_of());
-                Self::block(run.plan().to_owned(), failures, undoing)
-            }
-            _ => self,
-        }
+        let place = place();
+        let failures = place.failures(run.failures()).collect();
+        let undoing = place.undoing(run.undoing_of());
+        Self::block(run.plan().to_owned(), failures, undoing)
+    }
+
+    /// Returns the error of the plan that a call ran, if the plan around the call names the failures in it.
+    pub(crate) fn as_named(&self) -> Option<&RunError> {
+        let Self::Tool(error) = self else {
+            return None;
+        };
+        // Whoever says more than that of the failure is believed.
+        let is_all = |run: &&RunError| {
+            matches!(run.cause(), Cause::Steps)
+                && error.code().is_none()
+                && error.is_transient() == run.is_transient()
+        };
+        error.downcast_ref::<RunError>().filter(is_all)
     }
 
     /// The same where the block, or an element beside it, left something that was not undone.

@@ -1,13 +1,15 @@
 //! The names of steps in errors.
 
 use crate::print::MessageName;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The name of a step, or the path of one in a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct StepPath {
     pub(crate) path: String,
     /// How it is printed, if it is a path: each name in it is escaped by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) written: Option<String>,
 }
 

@@ -7,6 +7,7 @@ use crate::plan::{Plan, Role, ToolInfo};
 use crate::print::{Cut, Line, MOST, MessageName, some_shown};
 use crate::resolve::{ErrorKind, Limit, ResolveError};
 use humantime::format_duration;
+use serde::{Deserialize, Serialize};
 use std::error::Error as StdError;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -411,9 +412,11 @@ struct Inner {
 }
 
 /// The steps that were undone, in the order in which they were, and those that should have been.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Undoing {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) undone: Vec<StepPath>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) not_undone: Vec<StepPath>,
 }
 
@@ -440,7 +443,7 @@ impl RunError {
         Self::of(plan.name.clone(), cause, failures)
     }
 
-    pub(super) fn of(plan: String, cause: Cause, failures: Vec<Failure>) -> Self {
+    pub(crate) fn of(plan: String, cause: Cause, failures: Vec<Failure>) -> Self {
         Self(Box::new(Inner {
             plan,
             cause,

@@ -400,7 +400,7 @@ fn a_failure_that_leaves_work_is_not_absorbed_after_a_crash_either() {
     assert_eq!(world.called(), "left.held other left.paid left.released");
     world.all_well();
     let error = finish(run()).unwrap_err();
-    assert_eq!(error.failures()[0].step(), "left", "{error}");
+    assert_eq!(error.failures()[0].step(), "left.paid", "{error}");
     let again = finish(run()).unwrap_err();
     assert_eq!(again.to_string(), error.to_string());
 }

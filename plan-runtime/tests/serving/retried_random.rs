@@ -352,19 +352,7 @@ async fn live<'x, 'p>(
     }
 }
 
-/// The names in an error. After a crash, a plan inside a call has a name of its own in the text.
-fn names(error: &str) -> BTreeSet<&str> {
-    let quoted = error.split('`').skip(1).step_by(2);
-    quoted.flat_map(|path| path.split('.')).collect()
-}
-
-fn check(
-    plan: &Plan,
-    plans: &[Executable<'_>],
-    db: &Sqlite,
-    seed: u64,
-    random: &mut Rng,
-) -> (u32, u32) {
+fn check(plan: &Plan, plans: &[Executable<'_>], db: &Sqlite, seed: u64, random: &mut Rng) -> u32 {
     let executable = Executable::new(plan);
     assert_eq!(executable.mistake(), None);
     let world = |fails| World {
@@ -391,7 +379,7 @@ fn check(
         let run = run(&executable, &world).on_failure(on_failure);
         run.concurrency(concurrency).durable(db, &*id)
     };
-    let (mut lost, mut retries) = (0, 0);
+    let mut retries = 0;
     let text = || format!("seed {seed}: {}", plan_text(&executable));
     let result = loop {
         let result = smol::block_on(live(&run, &world, random));
@@ -400,9 +388,9 @@ fn check(
             (Ok(output), again) => assert_eq!(again.unwrap(), *output),
             (Err(error), again) => {
                 let again = again.unwrap_err();
+                assert_eq!(again.to_string(), *error, "{}", text());
                 let recorded = db.error(&id).unwrap().unwrap_or_default();
-                assert_eq!(names(&recorded), names(error), "{}", text());
-                lost += u32::from(again.journal().is_some());
+                assert_eq!(recorded, *error, "{}", text());
             }
         }
         let mut state = world.state();
@@ -428,7 +416,7 @@ fn check(
         .filter(|name| claimed.contains(*name))
         .collect();
     assert!(undone.is_empty(), "{undone:?} {}", text());
-    (lost, retries)
+    retries
 }
 
 /// A retried run ends when nothing fails any more, and its output contains no undone effect. No key is used for two effects, and a run that
@@ -437,7 +425,7 @@ fn check(
 fn retried_runs_end_as_if_nothing_had_failed() {
     let folder = Folder::new();
     let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
-    let (mut lost, mut retries) = (0, 0);
+    let mut retries = 0;
     for seed in 0..cases(200, 1_000) {
         let mut random = Rng::with_seed(seed);
         let size = random.usize(4..=14);
@@ -448,10 +436,7 @@ fn retried_runs_end_as_if_nothing_had_failed() {
             adapt(plan, &mut random);
         }
         let plans: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
-        let found = check(&plan, &plans, &db, seed, &mut random);
-        lost += found.0;
-        retries += found.1;
+        retries += check(&plan, &plans, &db, seed, &mut random);
     }
-    println!("{retries} retries, {lost} ends without their failures");
-    assert!(retries > 10 && lost * 50 <= retries, "{retries} {lost}");
+    assert!(retries > 10, "{retries}");
 }

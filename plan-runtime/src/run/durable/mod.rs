@@ -10,12 +10,14 @@
 //! |---|---|
 //! | `begin.rs` | claims a run, and compares it with what was begun |
 //! | `changes.rs` | what differs between two versions of a plan |
+//! | `failures.rs` | the failures of plans that tools ran inside their calls |
 //! | `key.rs` | the names of records |
 //! | `plans.rs` | the plans that its calls run |
 //! | `record.rs` | what a record says |
 
 mod begin;
 mod changes;
+mod failures;
 mod key;
 mod plans;
 mod record;

@@ -1,7 +1,8 @@
 //! What a record says of an attempt.
 
+use super::failures::FailedPlan;
 use crate::Error;
-use crate::error::{LeftWork, StepError};
+use crate::error::{LeftWork, RunError, StepError};
 use crate::failure::Failure;
 use crate::resolve::{MOST_CAUSES, Raised, ResolveError};
 use crate::run::lasting::Undone;
@@ -46,9 +47,9 @@ struct ReadBody<'b> {
     undone: Undone,
 }
 
-/// How an attempt failed. The type of an error is not kept; all that it says and means is.
+/// How an attempt failed. The type of an error is not kept, except that of a plan; all that the error says and means is.
 #[derive(Serialize, Deserialize)]
-struct Failed {
+pub(super) struct Failed {
     kind: Kind,
     /// What it says; of a tool's error, also what its causes say.
     texts: Vec<String>,
@@ -71,6 +72,9 @@ struct Failed {
     /// The error of a `?`. Records of earlier versions contain only its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     raised: Option<Raised>,
+    /// The failures of a plan that the tool ran inside its call, if the plan around the call names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    plan: Option<FailedPlan>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -165,8 +169,18 @@ fn of_millis(time: f64) -> Duration {
     Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
 }
 
+/// Returns the failures of a plan that a tool ran inside its call, if the plan around the call names them.
+fn plan_of(error: &StepError) -> Option<FailedPlan> {
+    let run = error.as_named()?;
+    let depth = error
+        .as_tool()?
+        .chain()
+        .position(|cause| cause.is::<RunError>());
+    Some(FailedPlan::of(run, depth?))
+}
+
 impl Failed {
-    fn of(error: &StepError) -> Self {
+    pub(super) fn of(error: &StepError) -> Self {
         let (kind, time) = match error {
             StepError::Tool(error) => (Kind::Tool, error.retry_delay()),
             StepError::Panic(_) => (Kind::Panic, None),
@@ -211,6 +225,7 @@ impl Failed {
             texts,
             permanent: !error.is_transient(),
             code,
+            plan: plan_of(error),
             time: time.map(millis),
             left: error.leaves_work(),
             failure: error.failure().cloned(),
@@ -221,7 +236,7 @@ impl Failed {
         }
     }
 
-    fn into_error(self) -> StepError {
+    pub(super) fn into_error(self) -> StepError {
         let Self {
             kind,
             mut texts,
@@ -232,16 +247,21 @@ impl Failed {
             hushed,
             failure,
             raised,
+            plan,
         } = self;
         let time = of_millis(time.unwrap_or_default());
         let text = texts.first().cloned().unwrap_or_default();
         let plain = |text| Arc::new(ResolveError::new(text).hushed(hushed));
         match (kind, failure) {
             (Kind::Tool, failure) => {
-                let mut error = match failure {
-                    Some(failure) => Error::new(failure),
-                    None if left => Error::new(LeftWork(texts.pop().unwrap_or_default())),
-                    None => Error::msg(texts.pop().unwrap_or_default()),
+                let mut error = match (plan, failure) {
+                    (Some(plan), _) => {
+                        texts.truncate(plan.depth);
+                        Error::new(plan.into_error())
+                    }
+                    (None, Some(failure)) => Error::new(failure),
+                    (None, None) if left => Error::new(LeftWork(texts.pop().unwrap_or_default())),
+                    (None, None) => Error::msg(texts.pop().unwrap_or_default()),
                 };
                 // What was around the innermost.
                 while let Some(text) = texts.pop() {
