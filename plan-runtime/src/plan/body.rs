@@ -170,6 +170,17 @@ impl Body {
         });
     }
 
+    /// Returns the blocks of the body, without the blocks inside them.
+    pub(crate) fn blocks(&self) -> Vec<&Block> {
+        let mut found = Vec::new();
+        self.visit(&mut |part| {
+            if let BodyPart::Block(block) = part {
+                found.push(block);
+            }
+        });
+        found
+    }
+
     /// Whether there is a `for` in it.
     pub(crate) fn repeats(&self) -> bool {
         let mut repeats = false;

@@ -4,10 +4,10 @@ use crate::Plan;
 use crate::dynamic::Toolbox;
 use crate::error::{Elements, elements};
 use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
-use crate::plan::{Body, BodyPart, Role, Step};
+use crate::plan::{Block, Body, Role, Step};
 use crate::print::MessageName;
 use crate::run::durable::{
-    BEGUN, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Segment, UNDONE,
+    BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Segment, UNDONE,
 };
 use crate::run::lasting::{RUN, Undone};
 use crate::run::{Cause, RunError};
@@ -28,7 +28,7 @@ impl Sqlite {
     /// # Errors
     ///
     /// The run does not exist, has not failed, or runs in another process; or [`report`](Self::report) fails. A run whose records do not tell enough about undone steps is
-    /// refused: older versions wrote such records.
+    /// refused: older versions wrote such records, and a run may have ended during an undo step with several calls.
     pub fn retry_failed<App: ?Sized + Sync>(
         &self,
         toolbox: &Toolbox<App>,
@@ -75,7 +75,7 @@ impl Sqlite {
         }
         records.read_plans().map_err(journaled)?;
         records.plan("", submitted.plan());
-        if records.is_older {
+        if records.is_unknown {
             return Err(unfit(
                 "was undone, and its records do not tell enough for a retry: begin a new run",
             ));
@@ -107,13 +107,15 @@ struct Records {
     plans: BTreeMap<String, Arc<Plan>>,
     /// Whether the attempt has failed.
     all: BTreeMap<String, bool>,
+    /// The blocks that have run in steps with several blocks, by the keys of the attempts.
+    branches: BTreeMap<String, usize>,
     /// The lasting paths of the steps that were undone, by the keys of their records.
     undone: BTreeMap<String, String>,
     /// The counts of undone steps before the run was retried.
     before: Option<String>,
     gone: BTreeSet<String>,
-    /// `true` if an older version has undone a step without a record of the step's path.
-    is_older: bool,
+    /// `true` if the records do not tell whether a step was undone: an undo step with several calls was dropped, or an older version recorded no path.
+    is_unknown: bool,
 }
 
 /// The records of the attempts of an element, by the number of the attempt. Each has the rest of its key, and whether it is a failure.
@@ -161,6 +163,10 @@ impl Records {
             self.undone.insert(key.clone(), path.to_owned());
         }
         let has_failed = body.get("at").is_some() && body.get("error").is_some();
+        if let (Some(attempt), Some(number)) = (key.strip_suffix(BRANCH), body.as_u64()) {
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            self.branches.insert(attempt.to_owned(), number);
+        }
         // No step has succeeded because of a time.
         let has_failed = has_failed || key.ends_with(BEGUN) || key.ends_with(LATE);
         // A gate has refused it.
@@ -219,12 +225,24 @@ impl Records {
         of_step.collect()
     }
 
-    /// Returns `true` if a step is a call that has succeeded.
+    /// Returns `true` if a call of a step has succeeded.
     fn has_succeeded(&self, prefix: &str, step: &Step) -> bool {
         let mut records = self.of_step(prefix, step).into_iter();
-        let is_output = |rest: &str| attempt_of(rest).is_some_and(|(_, rest)| rest.is_empty());
-        matches!(step.body, Body::Action(_))
-            && records.any(|(_, rest, failed)| is_output(&rest) && !failed)
+        let is_output = |rest: &str| {
+            let number = rest.rsplit_once('@').map(|(_, number)| number);
+            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        records.any(|(_, rest, failed)| is_output(&rest) && !failed)
+    }
+
+    /// Returns `true` if something made up for a failure of a step.
+    fn is_made_up(&self, prefix: &str, step: &Step) -> bool {
+        let mut records = self.of_step(prefix, step).into_iter();
+        let of_step = |rest: &str| {
+            let place = rest.split_once(MADE_UP).map(|(place, _)| place);
+            place.is_some_and(|place| !place.contains('@'))
+        };
+        records.any(|(_, rest, _)| of_step(&rest))
     }
 
     fn drop_step(&mut self, prefix: &str, step: &Step) {
@@ -239,10 +257,11 @@ impl Records {
             let Role::Undo(undone) = step.role else {
                 continue;
             };
-            redone[undone] = self
-                .all
-                .contains_key(&format!("{prefix}{}{UNDONE}", Segment(&step.id)));
-            self.is_older |= !redone[undone] && self.has_succeeded(prefix, step);
+            let note = |what: &str| format!("{prefix}{}{what}", Segment(&step.id));
+            redone[undone] = self.all.contains_key(&note(UNDONE));
+            let has_ended = redone[undone] || self.all.contains_key(&note(FAILED));
+            let is_known = has_ended || self.is_made_up(prefix, step);
+            self.is_unknown |= !is_known && self.has_succeeded(prefix, step);
         }
         // What a block or a plan gives is another one, if something in it is done again.
         let mut changes = redone.clone();
@@ -328,7 +347,7 @@ impl Records {
                 None => {}
             }
         }
-        let (inner, is_loop) = inner_plans(&step.body);
+        let (inner, is_loop) = (step.body.blocks(), is_loop(&step.body));
         let mut changes = false;
         for (element, attempts) in all {
             if is_loop && changes {
@@ -359,13 +378,13 @@ impl Records {
     }
 
     /// Decides about the records of an element, whose failure nothing made up for. Returns `true` as [`plan`](Self::plan) does.
-    fn element(&mut self, key: &str, attempts: Attempts, inner: &[&Plan]) -> bool {
+    fn element(&mut self, key: &str, attempts: Attempts, inner: &[&Block]) -> bool {
         let is_inside = |rest: &str| rest.starts_with(['.', '#']);
         let mut all = attempts.values().flatten();
         if !all.any(|(_, rest, _)| is_inside(rest)) {
             let mut ends = attempts.values().flatten();
-            // The inputs of a plan are no end of the call.
-            if ends.all(|(_, rest, failed)| *failed || rest == INPUTS) {
+            // The inputs of a plan and the branch of a block are no end of the call.
+            if ends.all(|(_, rest, failed)| *failed || rest == INPUTS || rest == BRANCH) {
                 let gone = attempts.into_values().flatten();
                 self.gone.extend(gone.map(|(key, ..)| key));
             }
@@ -391,11 +410,16 @@ impl Records {
         match self.plans.get(&called).cloned() {
             Some(plan) => changes |= self.plan(&called, &plan),
             None => {
-                // The records do not name the branch of an `if` that has run.
-                let ran = |plan: &&&Plan| inner.len() == 1 || self.fits(&called, plan);
-                let ran: Vec<&&Plan> = inner.iter().filter(ran).collect();
-                for plan in ran {
-                    changes |= self.plan(&called, plan);
+                let noted = self.branches.get(&attempt).copied();
+                let ran = |(number, block): &(usize, &&Block)| match noted {
+                    Some(noted) => *number == noted,
+                    // The branches have other names, or an older version noted no branch.
+                    None => inner.len() == 1 || self.fits(&called, &block.plan),
+                };
+                let blocks = inner.iter().enumerate().filter(ran);
+                let ran: Vec<&Block> = blocks.map(|(_, block)| *block).collect();
+                for block in ran {
+                    changes |= self.plan(&called, &block.plan);
                 }
             }
         }
@@ -406,20 +430,15 @@ impl Records {
     }
 }
 
-/// The blocks that run in a step, and whether they are rounds of a loop.
-fn inner_plans(body: &Body) -> (Vec<&Plan>, bool) {
-    let (mut found, mut is_loop) = (Vec::new(), false);
-    body.visit(&mut |part| {
-        if let BodyPart::Block(block) = part {
-            found.push(&block.plan);
-        }
-    });
+/// Returns `true` if the blocks of a step are rounds of a loop.
+fn is_loop(body: &Body) -> bool {
     let mut bodies = vec![body];
+    let mut is_loop = false;
     while let Some(body) = bodies.pop() {
         match body {
             Body::If(branches) => bodies.extend(branches.iter().map(|branch| &branch.body)),
             body => is_loop |= matches!(body, Body::Loop(_)),
         }
     }
-    (found, is_loop)
+    is_loop
 }

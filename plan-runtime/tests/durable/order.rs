@@ -310,7 +310,7 @@ impl<'p> Played<'p> {
             let ended = self.settle(&mut run, &mut Rng::with_seed(1));
             let mut unasked = self.journal.unasked();
             // Nothing is decided by these, which are for `retry_failed`.
-            let notes = ["!made_up", "!failed", "!undone"];
+            let notes = ["!branch", "!made_up", "!failed", "!undone"];
             unasked.retain(|key| !notes.iter().any(|note| key.contains(note)));
             // Of a run that has ended well, only the output is read.
             let is_over = matches!(ended, Some(Ok(_)));

@@ -17,8 +17,10 @@ pub(crate) enum Goes {
     Well,
     Fails(fn() -> Error),
     Panics,
-    /// It does not end.
+    /// It does not end, unless it is released.
     Hangs,
+    /// It fails once it is released.
+    FailsLate(fn() -> Error),
 }
 
 /// What tools call: it knows what was called, and decides how that goes.
@@ -182,7 +184,7 @@ impl World {
             }
             Goes::Fails(error) => Err(error()),
             Goes::Panics => panic!("it fell over"),
-            Goes::Hangs => {
+            Goes::Hangs | Goes::FailsLate(_) => {
                 poll_fn(|cx| {
                     let mut state = self.state();
                     if let Some(place) = state.released.iter().position(|it| *it == path) {
@@ -193,7 +195,10 @@ impl World {
                     Poll::Pending
                 })
                 .await;
-                Ok(())
+                match goes {
+                    Goes::FailsLate(error) => Err(error()),
+                    _ => Ok(()),
+                }
             }
         }
     }

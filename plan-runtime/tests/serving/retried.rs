@@ -8,6 +8,7 @@ use plan_runtime::run::{CallContext, OnFailure};
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool, plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::task::Poll;
 
 fn gone() -> Error {
     Error::permanent("gone")
@@ -48,6 +49,32 @@ impl Case {
         let mut called: Vec<&str> = called.split(' ').collect();
         called.sort_unstable();
         (result, called.join(" "))
+    }
+
+    /// Runs a plan until these calls hang, has some of them end at one moment, and runs the plan to its end.
+    fn run_until<'w, O>(
+        &'w self,
+        run: impl Fn(&'w World) -> Run<'w, World, O>,
+        hanging: &[&str],
+        ending: &[&str],
+    ) -> Outcome<O> {
+        let first = self.world.keys().len();
+        let mut driven = Driven::new(run(&self.world).durable(&self.db, "r"));
+        let has_called = |path: &&str| {
+            let keys = self.world.keys();
+            keys[first..].iter().any(|(called, _)| called == path)
+        };
+        let mut is_released = false;
+        loop {
+            if let Poll::Ready(result) = driven.poll() {
+                return result.map_err(|error| error.to_string());
+            }
+            if !is_released && hanging.iter().all(has_called) {
+                ending.iter().for_each(|path| self.world.release(path));
+                is_released = true;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
     }
 
     fn retry(&self) {
@@ -358,6 +385,139 @@ fn a_dropped_call_keeps_what_was_undone_in_it() {
     let (result, called) = case.run(run);
     assert_eq!((result, &*called), (Ok(7), "c c.h c.q p"));
     case.check_keys(&["c.h", "c.hb"]);
+}
+
+/// Runs a plan inside its call.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct Inner {
+    parts: bool,
+}
+
+plan! {
+    SagaInParts() -> u64 {
+        step h = Act { n: 1 };
+        #[undo(h)]
+        step hb = {
+            step one = Undo { n: h };
+            step two = Undo { n: one };
+            two
+        };
+        #[after(h)]
+        step q = Act { n: 2 };
+        q
+    }
+}
+
+impl Call<World> for Inner {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        let inside = if self.parts {
+            SagaInParts {}.run(world).inside(&context).await
+        } else {
+            Saga {}.run(world).inside(&context).await
+        };
+        Ok(inside?)
+    }
+}
+
+plan! {
+    Beside(parts: bool) -> u64 {
+        step p = Act { n: 5 };
+        step c = Inner { parts };
+        c + p
+    }
+}
+
+/// A failure beside an undo step drops the plan of the step, after the undo call has ended. The effect is undone, so it is repeated with a new key.
+#[test]
+fn an_undo_call_that_has_ended_counts_in_a_dropped_plan() {
+    let case = Case::of::<Beside>();
+    let run = |world| {
+        Beside { parts: false }
+            .run(world)
+            .on_failure(OnFailure::Cancel)
+    };
+    case.world.on("c.q", &[Goes::Fails(gone)]);
+    case.world.on("c.hb", &[Goes::Hangs]);
+    case.world.on("p", &[Goes::FailsLate(gone)]);
+    let both = ["p", "c.hb"];
+    case.run_until(run, &both, &both).unwrap_err();
+    case.world.all_well();
+    case.retry();
+    case.world.called();
+    assert_eq!(case.run(run), (Ok(7), "c.h c.q p".to_owned()));
+    case.check_keys(&["c.h"]);
+}
+
+/// Nobody knows how much a dropped undo step has undone that makes several calls. An undo step that has failed is named by the error of the run.
+#[test]
+fn a_dropped_undo_step_of_several_calls_refuses_a_retry() {
+    for first in ["p", "c.hb.two"] {
+        let case = Case::of::<Beside>();
+        let run = |world| {
+            Beside { parts: true }
+                .run(world)
+                .on_failure(OnFailure::Cancel)
+        };
+        case.world.on("c.q", &[Goes::Fails(gone)]);
+        case.world.on("c.hb.two", &[Goes::FailsLate(gone)]);
+        case.world.on("p", &[Goes::FailsLate(gone)]);
+        let both = ["p", "c.hb.two"];
+        case.run_until(run, &both, &[first]).unwrap_err();
+        case.world.all_well();
+        let retried = case.db.retry_failed(&case.toolbox, &case.world, "r");
+        match retried {
+            Ok(()) => assert_eq!(first, "c.hb.two"),
+            Err(error) => {
+                assert_eq!(first, "p");
+                let error = error.to_string();
+                assert!(error.contains("begin a new run"), "{error}");
+            }
+        }
+    }
+}
+
+plan! {
+    Twins(flag: bool) -> u64 {
+        step z = if flag {
+            step h = Act { n: 1 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            step q = Act { n: 2 };
+            #[after(h, q)]
+            step r = Act { n: 3 };
+            r
+        } else {
+            step h = Act { n: 1 };
+            #[undo(h)]
+            step hb = Undo { n: h };
+            step q = Act { n: h };
+            #[after(q)]
+            step r = Act { n: 3 };
+            r
+        };
+        z
+    }
+}
+
+/// Both branches have steps of the same names. Only the branch that has run decides which steps are repeated.
+#[test]
+fn branches_with_the_same_names_are_told_apart() {
+    for (flag, repeated) in [(true, "z.h z.r"), (false, "z.h z.q z.r")] {
+        let case = Case::of::<Twins>();
+        let run = |world| Twins { flag }.run(world);
+        for _ in 0..2 {
+            case.world.on("z.r", &[Goes::Fails(gone)]);
+            case.run(run).0.unwrap_err();
+            case.world.all_well();
+            case.retry();
+        }
+        assert_eq!(case.run(run), (Ok(3), repeated.to_owned()));
+    }
 }
 
 plan! {

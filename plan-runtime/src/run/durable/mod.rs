@@ -57,6 +57,9 @@ pub(crate) const UNDONE: &str = "!undone";
 /// The end of the key of the inputs of a called plan, after the key of the attempt.
 pub(crate) const INPUTS: &str = "!inputs";
 
+/// The end of the key of the record with the branch whose block runs, after the key of the attempt. Only a step of which two branches have steps of one name has such a record.
+pub(crate) const BRANCH: &str = "!branch";
+
 /// The part of a key that is before the element and the attempt whose failure something made up for. Before it is the step, or the element, that has another value.
 pub(crate) const MADE_UP: &str = "!made_up";
 

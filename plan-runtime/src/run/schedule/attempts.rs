@@ -492,7 +492,10 @@ impl<'x> Schedule<'x> {
         }
         let body = match result {
             Ok(output) => match output.as_json() {
-                Ok(json) => durable::encode_call(times, Ok(json), undone),
+                Ok(json) => {
+                    self.note_undo_call(step);
+                    durable::encode_call(times, Ok(json), undone)
+                }
                 // It fails where the output is read.
                 Err(_) => return None,
             },

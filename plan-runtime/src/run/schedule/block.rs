@@ -143,6 +143,7 @@ impl<'x> Schedule<'x> {
             Err(panic) => return self.tried(step, job, Err(panic), Some(&span)),
         };
         let bytes = bytes + of_scope(&block.plan);
+        self.note_branch((step, job), attempt, block);
         let run = BlockRun {
             schedule,
             by: Starts::Around(number + 1),

@@ -2,7 +2,9 @@
 //! `attempts.rs`, decisions in `decisions.rs`, and what is sent to the run in `messages.rs`.
 
 use super::super::context::CallContext;
-use super::super::durable::{self, Durable, FAILED, GRACE, INPUTS, INTERRUPT, MADE_UP, UNDONE};
+use super::super::durable::{
+    self, BRANCH, Durable, FAILED, GRACE, INPUTS, INTERRUPT, MADE_UP, UNDONE,
+};
 use super::super::hash::StableHasher;
 use super::super::shared::SharedRun;
 use super::super::timer::Sleep;
@@ -12,7 +14,7 @@ use super::body_state::AttemptRecord;
 use crate::error::{Cause, RunError};
 use crate::error::{Elements, Interrupt};
 use crate::journal::JournalError;
-use crate::plan::Plan;
+use crate::plan::{Block, Body, Plan, Role};
 use crate::resolve::{Limit, StoredValue};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -103,6 +105,20 @@ impl Schedule<'_> {
         if let (Some(durable), Some(_)) = (&self.run.durable, &self.outer) {
             durable.enter(&self.prefix, self.plan, self.secrecy.is_some());
         }
+    /// Notes which block of a step runs, if the names of its steps do not tell. `Sqlite::retry_failed` needs the block.
+    pub(super) fn note_branch(&self, (step, job): (usize, usize), attempt: u32, block: &Block) {
+        if self.run.durable.is_none() {
+            return;
+        }
+        let blocks = self.plan.steps[step].body.blocks();
+        if share_names(&blocks)
+            && let Some(number) = blocks.iter().position(|it| std::ptr::eq(*it, block))
+        {
+            let key = || self.key_of_attempt(step, job, attempt) + BRANCH;
+            self.note_end(key, Value::from(number));
+        }
+    }
+
     }
 
     /// Notes that this undo step has undone a step with this lasting path.
@@ -292,3 +308,15 @@ impl Schedule<'_> {
 pub(super) fn unusable(key: &str, error: impl Display) -> JournalError {
     JournalError::storage(format!("the record `{key}`: {error}"))
 }
+/// Returns `true` if two of the blocks have steps of one name.
+fn share_names(blocks: &[&Block]) -> bool {
+    let mut names = HashSet::new();
+    blocks.iter().any(|block| {
+        let steps = block.plan.steps.iter().map(|step| &*step.id);
+        let own: HashSet<&str> = steps.collect();
+        let is_shared = own.iter().any(|name| names.contains(name));
+        names.extend(own);
+        is_shared
+    })
+}
+
