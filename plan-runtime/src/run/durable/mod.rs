@@ -258,7 +258,7 @@ impl Durable {
     }
 
     /// Returns `true` if nothing may be written: the run is viewed, or had ended before.
-    fn is_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         self.is_viewed || self.has_ended()
     }
 

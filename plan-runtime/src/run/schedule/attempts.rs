@@ -21,7 +21,6 @@ use crate::plan::{Action, Await};
 use crate::resolve::{Meter, StoredValue, bytes_of, resolve, settle};
 use serde_json::Value;
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -163,12 +162,11 @@ impl<'x> Schedule<'x> {
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
         let replay = durable.replay(found.number, ended);
-        let writing = InWriting::new(&self.in_writing);
         let future: StepFuture<'x> = once(async move {
             replay.await;
-            drop(writing);
             result
         });
+        self.in_writing.insert((step, job));
         self.calls += 1;
         self.has_permit = false;
         self.flow(step).active += 1;
@@ -202,13 +200,13 @@ impl<'x> Schedule<'x> {
             }
             _ => Ok(false),
         }
+    }
+
     /// Returns `true` if a call without a record had run a plan inside it before a crash.
     pub(super) fn has_run_plan(&self, (step, job): (usize, usize)) -> bool {
         let flow = self.steps.flow(step);
         let attempt = flow.map_or(1, |flow| flow.jobs[job].attempts);
         self.has_begun(step, job, attempt).is_ok_and(|begun| begun)
-    }
-
     }
 
     /// Returns the number of the record of a job's next attempt; a number after all records if only something in the attempt has a record. `Err` means that the run is over.
@@ -452,15 +450,15 @@ impl<'x> Schedule<'x> {
     ) {
         let context = more.as_ref().and_then(|more| more.context.as_ref());
         let undone = context.map(CallContext::undone_inside).unwrap_or_default();
+        // If the run ended without the record, nothing waits for the turn of the record.
+        if !self.run.durable.as_ref().is_some_and(|it| it.is_closed()) {
+            self.in_writing.insert((step, job));
+        }
         let future: StepFuture<'x> = match self.record(step, job, &result, &undone) {
-            Some(write) => {
-                let writing = InWriting::new(&self.in_writing);
-                once(async move {
-                    write.await;
-                    drop(writing);
-                    result
-                })
-            }
+            Some(write) => once(async move {
+                write.await;
+                result
+            }),
             None => once(std::future::ready(result)),
         };
         let more = more.map(CallState::writing);
@@ -520,20 +518,4 @@ async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) ->
     durable.live().await;
     let _busy = durable.run();
     future.await
-}
-
-/// A call that has ended, whose record has not had its turn.
-struct InWriting(Arc<AtomicUsize>);
-
-impl InWriting {
-    fn new(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(count))
-    }
-}
-
-impl Drop for InWriting {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }

@@ -204,6 +204,7 @@ impl<'x> Schedule<'x> {
     /// Drops calls and waits.
     pub(super) fn abandon(&mut self, which: impl Fn(&Task<'x>) -> bool) {
         let (mut calls, mut asked, mut bytes, mut permits) = (0, 0, 0, 0);
+        let in_writing = &mut self.in_writing;
         self.running.abandon(|task| {
             let fits = which(task);
             asked += usize::from(fits && task.asks());
@@ -212,6 +213,7 @@ impl<'x> Schedule<'x> {
             }
             if fits && task.is_call() {
                 calls += 1;
+                in_writing.remove(&(task.step, task.job));
                 bytes += task.bytes;
                 match task.context() {
                     Some(context) => context.stop_counting(),

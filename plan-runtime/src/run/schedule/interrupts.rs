@@ -30,6 +30,8 @@ pub(super) struct Interrupts<'x> {
     stop: Option<Stop>,
     /// What has happened.
     happened: OnceCell<Interrupt>,
+    /// `true` if the calls were dropped that had not ended then.
+    has_dropped: bool,
 }
 
 type Cancelling<'x> = Pin<Box<dyn Future<Output = ()> + Send + 'x>>;
@@ -60,6 +62,7 @@ impl<'x> Interrupts<'x> {
             recorded: None,
             stop: None,
             happened: OnceCell::new(),
+            has_dropped: false,
         }
     }
 
@@ -120,6 +123,11 @@ impl<'x> Interrupts<'x> {
     pub(super) fn end_after(&mut self, record: Sleep, interrupt: Interrupt, stop: Option<Stop>) {
         self.recorded = Some((record, interrupt));
         self.stop = stop;
+    }
+
+    /// Returns `true` the first time, for one search for calls that have not ended.
+    pub(super) fn drops_calls(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_dropped, true)
     }
 
     /// The run has a turn.

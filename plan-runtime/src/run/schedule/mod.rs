@@ -55,7 +55,6 @@ use serde_json::Value;
 use state::StepStates;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 use step_state::StepState;
 use tasks::Tasks;
@@ -151,8 +150,8 @@ pub(super) struct Schedule<'x> {
     blocked: Blocked,
     /// What is sent to it from outside, through its journal.
     messages: Option<Box<messages::Messages>>,
-    /// The number of ended calls whose records have not had their turns.
-    in_writing: Arc<AtomicUsize>,
+    /// The ended calls whose records have not had their turns, by step and job.
+    in_writing: BTreeSet<(usize, usize)>,
     /// `true` if the plan starts more in a later turn of the thread.
     is_paused: bool,
     /// Whether each of its calls is more than a single call: it is recorded, or captured.
@@ -395,7 +394,7 @@ impl<'x> Schedule<'x> {
             beside,
             blocked: Blocked::default(),
             messages: None,
-            in_writing: Arc::default(),
+            in_writing: BTreeSet::new(),
             is_paused: false,
             is_followed: options.capture || run.is_kept(),
             allowance,

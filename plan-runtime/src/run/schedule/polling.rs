@@ -217,6 +217,7 @@ impl<'x> Schedule<'x> {
         if self.is_to_record(step, job) {
             return self.record_call((step, job), result, more);
         }
+        self.in_writing.remove(&(step, job));
         self.count_end(more.as_deref());
         self.called(step, job, result, more.as_deref().map(|more| &more.span));
     }

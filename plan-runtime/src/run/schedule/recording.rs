@@ -9,7 +9,6 @@ use super::super::hash::StableHasher;
 use super::super::shared::SharedRun;
 use super::super::timer::Sleep;
 use super::Schedule;
-use super::body_state::AttemptRecord;
 #[cfg(feature = "sqlite")]
 use crate::error::{Cause, RunError};
 use crate::error::{Elements, Interrupt};
@@ -21,7 +20,6 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::hash::Hasher;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Context;
 
 /// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
@@ -164,23 +162,19 @@ impl Schedule<'_> {
     #[cold]
     pub(super) fn is_writing(&self) -> bool {
         self.clock.is_durable
-            && self.in_writing.load(Ordering::Relaxed) > 0
+            && !self.in_writing.is_empty()
             && self.interrupts.happened_early().is_some()
             && !self.has_no_journal()
     }
 
-    /// Drops the calls that have not ended.
+    /// Drops the calls that have not ended, once: no call starts after that.
     #[cold]
     pub(super) fn drop_unrecorded(&mut self) {
-        let steps = 0..self.plan.steps.len();
-        let flows = steps.filter_map(|step| Some((step, self.steps.flow(step)?)));
-        let due = flows.flat_map(|(step, flow)| {
-            let jobs = flow.jobs.iter().enumerate();
-            let due = jobs.filter(|(_, job)| matches!(job.record, AttemptRecord::Due(_)));
-            due.map(move |(job, _)| (step, job))
-        });
-        let due: HashSet<(usize, usize)> = due.collect();
-        self.abandon(|task| task.is_call() && due.contains(&(task.step, task.job)));
+        if self.interrupts.drops_calls() {
+            let ended = std::mem::take(&mut self.in_writing);
+            self.abandon(|task| task.is_call() && !ended.contains(&(task.step, task.job)));
+            self.in_writing = ended;
+        }
     }
 
     /// Ends the run if its journal cannot be used. The outermost plan has notes written.
