@@ -559,6 +559,44 @@ fn branches_with_the_same_names_are_told_apart() {
 }
 
 plan! {
+    Ended() -> u64 {
+        step p = Act { n: 1 };
+        step h = Act { n: 2 };
+        #[undo(h)]
+        step hb = Undo { n: h };
+        step z = {
+            step i = Act { n: 3 };
+            #[undo(i)]
+            step ib = Undo { n: i };
+            i
+        };
+        p + h + z
+    }
+}
+
+/// A call that has ended is done, although the record of a failure comes first: the call is undone.
+#[test]
+fn a_call_that_ends_with_a_failure_is_undone() {
+    for order in [["p", "h", "z.i"], ["h", "p", "z.i"], ["z.i", "h", "p"]] {
+        let case = Case::of::<Ended>();
+        let run = |world| Ended {}.run(world).on_failure(OnFailure::Cancel);
+        case.world.on("p", &[Goes::FailsLate(gone)]);
+        case.world.on("h", &[Goes::Hangs]);
+        case.world.on("z.i", &[Goes::Hangs]);
+        let error = case.run_until(run, &order, &order).unwrap_err();
+        assert!(error.contains("undone: "), "{error}");
+        assert!(error.contains("`h`") && error.contains("`z.i`"), "{error}");
+        assert!(!error.contains("not undone"), "{error}");
+        case.world.called();
+        assert_eq!(case.run(run).0, Err(error));
+        case.world.all_well();
+        case.retry();
+        assert_eq!(case.run(run), (Ok(6), "h p z.i".to_owned()));
+        case.check_keys(&["h", "z.i"]);
+    }
+}
+
+plan! {
     AtOnce() -> u64 {
         step a = { step h = Act { n: 1 }; h };
         step b = Act { n: 2 };

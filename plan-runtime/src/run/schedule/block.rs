@@ -16,7 +16,7 @@ use super::body_state::{BodyState, Failed, Work};
 use super::decisions::AS_IT_IS;
 use super::ending::Ending;
 use super::interrupts::Interrupts;
-use super::task::CallState;
+use super::task::{CallState, Task};
 use super::{Around, Schedule, StepState};
 use crate::error::{BlockPlace, Interrupt, Left};
 use crate::plan::{self, Block, Body, Role, Template};
@@ -24,6 +24,7 @@ use crate::resolve::{Meter, StoredValue, bytes_of, resolve};
 use crate::{Error, RunError};
 use serde_json::Value;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -142,8 +143,8 @@ impl<'x> Schedule<'x> {
             Ok(schedule) => Box::new(schedule),
             Err(panic) => return self.tried(step, job, Err(panic), Some(&span)),
         };
-        let bytes = bytes + of_scope(&block.plan);
         self.note_branch((step, job), attempt, block);
+        let bytes = bytes + of_scope(&block.plan);
         let run = BlockRun {
             schedule,
             by: Starts::Around(number + 1),
@@ -488,9 +489,9 @@ impl<'x> Schedule<'x> {
         false
     }
 
-    /// Drops the calls that run, and has the blocks among them end.
+    /// Drops the calls that run, and has the blocks among them end. A call that has ended is done, and may have to be undone: it stays until its record has its turn.
     pub(super) fn cancel_calls(&mut self) {
-        if !self.has_inner() {
+        if !self.has_inner() && self.in_writing.is_empty() {
             return self.cancel();
         }
         for step in 0..self.plan.steps.len() {
@@ -500,18 +501,18 @@ impl<'x> Schedule<'x> {
             if self.steps.flow(step).is_some() {
                 self.drop_questions(step, None);
             }
-            let blocks = self.end_blocks(step, true);
+            let active = self.end_blocks(step, true);
             let more = self.steps.more_of(step);
             let has_kept = more.is_some_and(|more| !more.kept.is_empty() || more.undoing > 0);
             let flow = self.steps.flow(step);
             let has_left = flow.is_some_and(|it| it.failed.is_some() || !it.left.is_empty());
-            if blocks == 0 && !has_kept && !has_left {
+            if active == 0 && !has_kept && !has_left {
                 self.drop_flow(step);
                 self.drop_step(step);
                 continue;
             }
             let flow = self.flow(step);
-            flow.active = blocks;
+            flow.active = active;
             if let Some(failed) = flow.failed.take_if(|it| !it.error.leaves_work()) {
                 flow.left.add(failed.left());
             }
@@ -520,19 +521,27 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// Drops the calls of a step. Its blocks with undo steps or always steps are to end, unless all is over. Returns how many of them still run.
+    /// Drops the calls of a step. Its blocks with undo steps or always steps are to end, unless all is over. Returns how many of them still run, with the ended calls
+    /// that wait for the turns of their records.
     pub(super) fn end_blocks(&mut self, step: usize, may_end: bool) -> usize {
         let has_blocks = may_end && self.has_inner();
+        let flow = self.steps.flow(step);
+        let has_failed = flow.is_none_or(|flow| flow.failed.is_some());
+        let ended = self.in_writing.range((step, 0)..=(step, usize::MAX));
+        let ended = ended.filter(|_| may_end && !has_failed);
+        let ended: BTreeSet<usize> = ended.map(|(_, job)| *job).collect();
+        let has_ended = |task: &Task<'x>| task.is_call() && ended.contains(&task.job);
         if has_blocks {
             self.abandon(|task| {
-                task.step == step && !task.block().is_some_and(BlockRun::has_ending)
+                let stays = has_ended(task) || task.block().is_some_and(BlockRun::has_ending);
+                task.step == step && !stays
             });
         } else {
             self.leave_blocks(Some(step));
-            self.abandon(|task| task.step == step);
+            self.abandon(|task| task.step == step && !has_ended(task));
             self.steps.more(step).undoing = 0;
         }
-        let mut blocks = 0;
+        let mut blocks = ended.len();
         if has_blocks {
             self.running.blocks(|of, job, block| {
                 if of == step && job != UNDO {
