@@ -296,7 +296,8 @@ static ERRORS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 fn what_is_an_error_is_what_fails() {
     each_error_is_what_fails();
     let counts = ERRORS.each_ref().map(|it| it.load(Ordering::Relaxed));
-    let least = crate::common::cases(20, 100);
+    // Between 15 and 16 percent of the cases have no error. With these bounds, one run of the test in ten billion fails by chance.
+    let least = crate::common::cases(3, 60);
     assert!(counts.iter().all(|count| *count > least), "{counts:?}");
 }
 
