@@ -659,6 +659,18 @@ impl Durable {
         Ok(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!'])))
     }
 
+    /// Returns `true` if a plan inside the call with this key has a record.
+    pub(super) fn has_plan_inside(&self, key: &str) -> bool {
+        let prefix = format!("{key}#");
+        match self.journal.next_key(&self.claim, &prefix) {
+            Ok(next) => next.is_some_and(|next| next.starts_with(&prefix)),
+            Err(error) => {
+                self.fail(error);
+                false
+            }
+        }
+    }
+
     /// Is ready when this time of the run comes, which it did before a crash.
     pub(super) fn wait_again(self: &Arc<Self>, time: Duration) -> Sleep {
         let mut state = self.state();

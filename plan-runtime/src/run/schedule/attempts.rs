@@ -162,17 +162,40 @@ impl<'x> Schedule<'x> {
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
         let replay = durable.replay(found.number, ended);
+        self.push_replayed((step, job), replay, result, span);
+        true
+    }
+
+    /// Adds a call that ends when its record has its turn.
+    fn push_replayed(
+        &mut self,
+        (step, job): (usize, usize),
+        turn: Sleep,
+        result: StepResult,
+        span: Span,
+    ) {
         let future: StepFuture<'x> = once(async move {
-            replay.await;
+            turn.await;
             result
         });
+        let mut context = None;
+        if self.has_run_plan((step, job)) {
+            // The plan gave the permit back, so the call has a context that counts no permit.
+            self.share_permits();
+            let (element, attempt) = {
+                let flow = self.flow(step);
+                let at = &flow.jobs[job];
+                (flow.elements(at.place), at.attempts)
+            };
+            context = Some(self.context((step, job), element, attempt, None, None));
+        } else {
+            self.has_permit = false;
+        }
         self.in_writing.insert((step, job));
         self.calls += 1;
-        self.has_permit = false;
         self.flow(step).active += 1;
-        let more = CallState::of(span, None, None);
+        let more = CallState::of(span, None, context);
         self.running.push((step, job), Some(future), more, 0);
-        true
     }
 
     /// A call that is to be recorded. It is held back as long as the run replays.
@@ -202,11 +225,12 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// Returns `true` if a call without a record had run a plan inside it before a crash.
+    /// Returns `true` if a call had run a plan inside it before a crash.
     pub(super) fn has_run_plan(&self, (step, job): (usize, usize)) -> bool {
-        let flow = self.steps.flow(step);
-        let attempt = flow.map_or(1, |flow| flow.jobs[job].attempts);
-        self.has_begun(step, job, attempt).is_ok_and(|begun| begun)
+        let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
+            return false;
+        };
+        durable.has_plan_inside(&self.key_of_attempt(step, job, flow.jobs[job].attempts))
     }
 
     /// Returns the number of the record of a job's next attempt; a number after all records if only something in the attempt has a record. `Err` means that the run is over.

@@ -122,7 +122,7 @@ impl<'x> Schedule<'x> {
         if context.count() {
             self.has_permit = false;
         }
-        if self.has_run_plan(place) {
+        if self.clock.stands() && self.has_run_plan(place) {
             // The plan gave the permit back before a crash, and other calls started with the permit.
             context.stop_counting();
         }
