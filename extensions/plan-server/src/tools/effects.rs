@@ -119,7 +119,9 @@ impl Effects {
         let again = before.is_some();
         let count = self.count.checked_add(u64::from(!again));
         let count = count.ok_or_else(|| {
-            let path = self.path.display();
+            let is_new = self.new.lines.iter().any(|line| line.count(0) == u64::MAX);
+            let path = if is_new { &self.path } else { &old(&self.path) };
+            let path = path.display();
             io::Error::other(format!(
                 "a line of {path} has the largest count, {}, so no effect can follow; stop the server and remove the line",
                 u64::MAX
@@ -311,15 +313,21 @@ mod tests {
         let folder = Folder::new("forged");
         let path = folder.path();
         let make = |number| Ok(json!({"made": number, "text": ""}));
-        for (name, output) in [
+        let outputs = [
             ("count", json!({"made": 7, "text": ""})),
             ("id", json!({"made": 7, "text": "", "id": u64::MAX})),
-        ] {
+        ];
+        let files = [path.clone(), old(&path)];
+        let cases = files
+            .iter()
+            .flat_map(|file| outputs.iter().map(move |it| (file, it)));
+        for (file, (name, output)) in cases {
             let mut line = json!({"key": "a", "call": "r s", "tool": "slow", "output": output});
-            if name == "count" {
+            if *name == "count" {
                 line["count"] = u64::MAX.into();
             }
-            fs::write(&path, format!("{line}\n")).unwrap();
+            let _ = fs::remove_file(&path);
+            fs::write(file, format!("{line}\n")).unwrap();
             let mut effects = Effects::open(&path, 10_000).unwrap();
             let had = effects.have("b".to_owned(), "r s".into(), "slow", make);
             let error = had.unwrap_err().to_string();
@@ -327,9 +335,11 @@ mod tests {
                 error.contains("has the largest count, 18446744073709551615"),
                 "{error}"
             );
+            assert!(error.contains(&format!("{} ", file.display())), "{error}");
             // The earlier effect is not lost, and nothing was written.
             assert_eq!(have(&mut effects, "a", ""), 7);
-            assert_eq!((effects.made().count(), lines(&path)), (1, 2));
+            let lines = lines(&path) + lines(&old(&path));
+            assert_eq!((effects.made().count(), lines), (1, 2));
         }
     }
 
