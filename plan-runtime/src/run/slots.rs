@@ -17,6 +17,8 @@ pub(super) struct SlotQueue {
     woken: Arc<Woken>,
     /// `true` if the woken slots were queued in this turn.
     is_refilled: bool,
+    /// `true` if a woken slot was not polled in this turn, which has done enough.
+    is_late: bool,
 }
 
 /// The waker of a slot. It serves one task after the other, so that a new task costs no allocation.
@@ -82,6 +84,7 @@ impl SlotQueue {
     pub(super) fn refill(&mut self, cx: &Context<'_>, may_start: impl FnOnce() -> bool) -> bool {
         let mut woken = self.woken.lock();
         let (slots, run) = &mut *woken;
+        self.is_late = false;
         if slots.is_empty() {
             let before = match run {
                 Some(run) if run.will_wake(cx.waker()) => None,
@@ -96,10 +99,21 @@ impl SlotQueue {
             return true;
         } else {
             drop(woken);
+            self.is_late = !self.is_refilled;
             cx.waker().wake_by_ref();
         }
         self.is_refilled = false;
         false
+    }
+
+    /// Returns `true` if a woken slot was not polled in this turn, which has done enough.
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late
+    }
+
+    /// Notes that no slot has a task.
+    pub(super) fn forget_late(&mut self) {
+        self.is_late = false;
     }
 
     /// Returns the slots that were woken and not polled since.
@@ -222,7 +236,25 @@ pub(super) fn drop_future(future: &mut Option<StepFuture<'_>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{FreeSlots, LOOKS, ToolNumber};
+    use super::{FreeSlots, LOOKS, SlotQueue, ToolNumber};
+    use std::task::{Context, Waker};
+
+    /// A woken slot that a turn does not poll is late until the next turn queues the slot.
+    #[test]
+    fn a_slot_is_late_until_it_is_queued() {
+        let cx = Context::from_waker(Waker::noop());
+        let mut queue = SlotQueue::default();
+        let slot = queue.waker(0);
+        slot.context().waker().wake_by_ref();
+        assert!(!queue.refill(&cx, || false));
+        assert!(queue.is_late());
+        assert!(queue.refill(&cx, || true));
+        assert!(!queue.is_late());
+        // A task that wakes itself again and again is not late.
+        slot.context().waker().wake_by_ref();
+        assert!(!queue.refill(&cx, || true));
+        assert!(!queue.is_late());
+    }
 
     /// A future is found while its slot is one of the last, and is found once. The next call uses the slot.
     #[test]

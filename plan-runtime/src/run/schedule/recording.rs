@@ -311,6 +311,7 @@ fn share_names(blocks: &[&Block]) -> bool {
         let is_shared = own.iter().any(|name| names.contains(name));
         names.extend(own);
         is_shared
+            || self.running.is_late()
     })
 }
 

@@ -137,6 +137,7 @@ impl<'x> Tasks<'x> {
                 }
             }
             if self.free.len() == self.slots.len() {
+                self.queue.forget_late();
                 return Poll::Ready(None);
             }
             if !self.queue.refill(cx, may_start) {
@@ -167,6 +168,11 @@ impl<'x> Tasks<'x> {
             self.free.push(slot, tool);
         }
         happened
+    }
+
+    /// Returns `true` if a woken call was not polled in this turn, which has done enough.
+    pub(super) fn is_late(&self) -> bool {
+        self.queue.is_late()
     }
 
     /// Returns the blocks that were woken and not polled since.
