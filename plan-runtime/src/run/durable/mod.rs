@@ -124,6 +124,8 @@ const PATIENCE: u64 = 4;
 
 struct State {
     is_live: bool,
+    /// `true` after the last record of a run that has ended.
+    is_exhausted: bool,
     /// The time of the record that had its turn last.
     time: Duration,
     /// Set while the run acts on a record, so that the time is that of the record.
@@ -195,6 +197,7 @@ impl Durable {
             plans: Mutex::default(),
             state: Mutex::new(State {
                 is_live,
+                is_exhausted: false,
                 time: Duration::ZERO,
                 has_turn: false,
                 ahead: Duration::ZERO,
@@ -260,6 +263,11 @@ impl Durable {
     /// Returns `true` if nothing may be written: the run is viewed, or had ended before.
     pub(super) fn is_closed(&self) -> bool {
         self.is_viewed || self.has_ended()
+    }
+
+    /// Returns `true` after the last record of a run that has ended.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.has_ended() && self.state().is_exhausted
     }
 
     /// Notes that the run has gates: a record contains the answer of a gate.
@@ -600,7 +608,13 @@ impl Durable {
             waker.wake();
             return true;
         }
-        if state.is_live || self.is_viewed {
+        if state.is_live {
+            return false;
+        }
+        if self.has_ended() && !std::mem::replace(&mut state.is_exhausted, true) {
+            return true;
+        }
+        if self.is_viewed {
             return false;
         }
         if let Some(end) = &self.ended {
@@ -722,6 +736,13 @@ impl Durable {
             Some(_) => Box::pin(ready(Ok(()))),
             None => self.journal.end(&self.claim, end),
         }
+    }
+
+    /// Fails, since the records of a run that had ended do not lead to that end.
+    pub(super) fn lose_end(&self) -> Option<Arc<JournalError>> {
+        let end = self.ended.as_ref()?;
+        self.fail(self.lost_end(end));
+        self.failure()
     }
 
     /// The error of a run that had ended, and whose records do not lead to that end.

@@ -47,7 +47,7 @@ struct ReadBody<'b> {
     undone: Undone,
 }
 
-/// How an attempt failed. The type of an error is not kept, except that of a plan; all that the error says and means is.
+/// How an attempt failed. The record keeps the text and the meaning of an error, and the type only of a plan's error.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Failed {
     kind: Kind,

@@ -24,6 +24,7 @@ impl<'x> Schedule<'x> {
             self.look_at_limits();
             if self.clock.is_durable {
                 self.look_at_journal(cx);
+                self.drop_unstarted();
                 self.interrupts.poll(cx, &self.clock);
                 self.record_interrupt();
                 self.interrupts.poll_record(cx);
@@ -112,6 +113,9 @@ impl<'x> Schedule<'x> {
             }
         }
         self.give_back();
+        if self.clock.is_durable {
+            self.look_for_end();
+        }
         // Waits may be left, for a step that has failed by now.
         self.abandon_all();
         if self.is_before_ending() {

@@ -103,6 +103,8 @@ impl Schedule<'_> {
         if let (Some(durable), Some(_)) = (&self.run.durable, &self.outer) {
             durable.enter(&self.prefix, self.plan, self.secrecy.is_some());
         }
+    }
+
     /// Notes which block of a step runs, if the names of its steps do not tell. `Sqlite::retry_failed` needs the block.
     pub(super) fn note_branch(&self, (step, job): (usize, usize), attempt: u32, block: &Block) {
         if self.run.durable.is_none() {
@@ -117,12 +119,27 @@ impl Schedule<'_> {
         }
     }
 
-    }
-
     /// Notes that this undo step has undone a step with this lasting path.
     pub(super) fn note_undone(&self, undo: usize, path: String) {
         let key = || self.key(undo, &[]) + UNDONE;
         self.note_end(key, Value::from(path));
+    }
+
+    /// Notes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
+    pub(super) fn note_undo_call(&self, undo: usize) {
+        let step = &self.plan.steps[undo];
+        if let (Role::Undo(undone), Body::Action(_)) = (step.role, &step.body) {
+            let undone = &self.plan.steps[undone].id;
+            let path = durable::of_element(&self.lasting_prefix(), undone, &[]);
+            self.note_undone(undo, path);
+        }
+    }
+
+    /// Notes that an undo step has failed. Without this note, nobody knows whether a step with several calls has failed or was dropped.
+    pub(super) fn note_undo_failed(&self, undo: usize) {
+        if let Role::Undo(_) = self.plan.steps[undo].role {
+            self.note_end(|| self.key(undo, &[]) + FAILED, Value::Null);
+        }
     }
 
     /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Sqlite::retry_failed`,
@@ -174,6 +191,61 @@ impl Schedule<'_> {
             let ended = std::mem::take(&mut self.in_writing);
             self.abandon(|task| task.is_call() && !ended.contains(&(task.step, task.job)));
             self.in_writing = ended;
+        }
+    }
+
+    /// Drops the calls without records that a failure has kept from their starts, after the last record of a run that has ended. A replay may start such calls, since
+    /// the plans inside calls with records take no permits.
+    #[cold]
+    pub(super) fn drop_unstarted(&mut self) {
+        let durable = self.run.durable.as_ref().filter(|_| self.outer.is_none());
+        if durable.is_some_and(|it| it.is_exhausted())
+            && self.interrupts.drops_calls()
+            && self.has_failure()
+        {
+            self.drop_open();
+        }
+    }
+
+    /// Returns `true` if something has failed in the plan, or in a block that runs.
+    fn has_failure(&self) -> bool {
+        let mut blocks = self.running.running_blocks();
+        !self.failed.is_empty() || blocks.any(|block| block.schedule.has_failure())
+    }
+
+    /// Drops the calls of the work that run, also in blocks.
+    fn drop_open(&mut self) {
+        self.running
+            .blocks(|_, _, block| block.schedule.drop_open());
+        if self.ending.is_some() {
+            return;
+        }
+        for step in 0..self.plan.steps.len() {
+            let calls = self.running.calls_of(step).count();
+            if calls > 0
+                && let Some(flow) = self.steps.flow_mut(step)
+            {
+                flow.active -= calls;
+                flow.cut = true;
+                self.abandon(|task| task.step == step && task.is_call());
+                self.settle(step);
+            }
+        }
+    }
+
+    /// Ends a run that had ended with a failure, if its records do not contain the failure.
+    #[cold]
+    pub(super) fn look_for_end(&self) {
+        if let Some(durable) = &self.run.durable
+            && self.outer.is_none()
+            && durable.is_exhausted()
+            && !durable.is_viewed()
+            && self.failed.is_empty()
+            && self.interrupts.happened().is_none()
+            && self.ending.is_none()
+            && let Some(error) = durable.lose_end()
+        {
+            self.interrupts.happen(Interrupt::Journal(error));
         }
     }
 
@@ -239,6 +311,7 @@ impl Schedule<'_> {
     fn has_to_go_on(&self) -> bool {
         let mut blocks = self.running.woken_blocks();
         self.is_paused
+            || self.running.is_late()
             || self.applicant.has_come()
             || blocks.any(|block| block.schedule.has_to_go_on())
     }
@@ -298,10 +371,6 @@ impl Schedule<'_> {
     }
 }
 
-/// That a record cannot be read or written.
-pub(super) fn unusable(key: &str, error: impl Display) -> JournalError {
-    JournalError::storage(format!("the record `{key}`: {error}"))
-}
 /// Returns `true` if two of the blocks have steps of one name.
 fn share_names(blocks: &[&Block]) -> bool {
     let mut names = HashSet::new();
@@ -311,7 +380,10 @@ fn share_names(blocks: &[&Block]) -> bool {
         let is_shared = own.iter().any(|name| names.contains(name));
         names.extend(own);
         is_shared
-            || self.running.is_late()
     })
 }
 
+/// That a record cannot be read or written.
+pub(super) fn unusable(key: &str, error: impl Display) -> JournalError {
+    JournalError::storage(format!("the record `{key}`: {error}"))
+}
