@@ -107,7 +107,7 @@ impl StepError {
         let Self::Tool(error) = self else {
             return None;
         };
-        // Whoever says more than that of the failure is believed.
+        // A tool that gives its error a code, or another transience, describes the failure itself.
         let is_all = |run: &&RunError| {
             matches!(run.cause(), Cause::Steps)
                 && error.code().is_none()

@@ -33,6 +33,6 @@ pub enum OnFailure {
     Stop,
     /// Still runs every step that does not depend on the failed one.
     Continue,
-    /// Starts nothing more, and drops the calls that run.
+    /// Starts nothing more, and drops the calls that run. With a journal, a call that has ended is not dropped, so the step completes and is undone.
     Cancel,
 }
