@@ -133,7 +133,7 @@ impl<'x> Driver<'x> {
     fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
         match command {
-            Command::Start(..) => {}
+            Command::Start(..) | Command::Over(_) => {}
             Command::Free(scope) => self.scene.values.close(scope),
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(id, question) => {
