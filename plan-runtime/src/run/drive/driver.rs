@@ -6,14 +6,15 @@ use super::super::nesting::may_start;
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
 use super::super::start::StepResult;
+use super::super::watch::{Keeps, Watch};
 use super::answers::Answering;
 use super::failures::Errors;
 use super::scene::{Host, Scene};
 use super::stops::{Clock, Stops};
-use super::tasks::{Tasks, Waited};
+use super::tasks::{Of, Tasks, Waited};
 use super::values::{ScopeValues, Values};
 use crate::error::Interrupt;
-use crate::machine::{CallEnd, CallId, Command, Event, Machine, ScopeId};
+use crate::machine::{CallEnd, CallId, Command, Event, Machine, Pause, ScopeId};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
@@ -37,13 +38,16 @@ impl<'x> Driver<'x> {
         plans: &[(usize, u32)],
         (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Option<CallContext>),
         (clock, stops, signals): (Clock, Stops<'x>, OnceLock<Receiver>),
+        keeps: Keeps,
     ) -> Self {
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
+        let watch = Watch::new(&run, keeps, around.clone());
+        values.has_layers = watch.is_some();
         values.open(ScopeId::ROOT, root);
         let seed = run.options.seed;
-        let scene = Scene {
+        let mut scene = Scene {
             machine,
             values,
             errors,
@@ -53,7 +57,9 @@ impl<'x> Driver<'x> {
             allowance,
             around,
             opening: HashMap::new(),
+            watch,
         };
+        scene.watching().open(ScopeId::ROOT);
         Self {
             scene,
             tasks: Tasks::default(),
@@ -76,6 +82,9 @@ impl<'x> Driver<'x> {
         cx: &mut Context<'_>,
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
+        if let Some(watch) = &mut self.scene.watch {
+            watch.look();
+        }
         while let Some(event) = self.scene.stops.poll(cx, &self.scene.clock) {
             self.scene.machine.handle(event);
         }
@@ -131,10 +140,14 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
+        self.scene.watching().see(&command);
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
         match command {
-            Command::Start(..) | Command::Over(_) => {}
-            Command::Free(scope) => self.scene.values.close(scope),
+            Command::Start(..) => {}
+            Command::Free(scope) => {
+                self.scene.watching().close(scope);
+                self.scene.values.close(scope);
+            }
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(id, question) => {
                 let answer = Answering(&mut self.scene).answer(id, question, host);
@@ -145,8 +158,17 @@ impl<'x> Driver<'x> {
             Command::Settled(scope, slot, status) => {
                 self.scene.settled(scope, slot.index(), status);
             }
-            Command::Done => self.is_done = true,
+            Command::Over(scope) => self.scene.watching().over(scope),
+            Command::Done => {
+                self.scene.watching().done();
+                self.is_done = true;
+            }
         }
+    }
+
+    fn fired(&mut self, of: &Of, pause: Pause) {
+        self.scene.watching().fired(of, pause);
+        self.scene.machine.handle(Event::Fired(of.call));
     }
 
     /// Drops a call, a wait or a timer.
@@ -156,6 +178,7 @@ impl<'x> Driver<'x> {
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
             let step = self.scene.place_of(scope, call.index());
+            self.scene.watching().plain_dropped(call, scope);
             self.scene.values.release(scope, step);
         }
     }
@@ -169,7 +192,8 @@ impl<'x> Driver<'x> {
         match (result, waited) {
             (Some(result), _) => self.called(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),
-            (None, Some(Waited::Fired) | None) => self.scene.machine.handle(Event::Fired(of.call)),
+            (None, Some(Waited::Fired(pause))) => self.fired(&of, pause),
+            (None, None) => {}
         }
     }
 
