@@ -353,3 +353,26 @@ fn limits() {
         );
     }
 }
+
+/// A call that is ready at its time limit has not missed the limit.
+#[test]
+fn a_call_is_ready_at_its_limit() {
+    let mut policy = retried(2).timeout(ms(50));
+    policy.deadline = Some(ms(200));
+    let keys = words(&["b", "c", "d"]);
+    let plan = plan(vec![with(
+        step("all", each(keys, act(local(0))), &[]),
+        policy,
+    )]);
+    let stage = || {
+        Stage::default()
+            .with("b", &[(0, End::Hang), (20, End::Ok)])
+            .with("c", &[(60, End::Ok), (50, End::Ok)])
+            .with("d", &[(50, End::Ok)])
+    };
+    let stages = [stage(), stage()];
+    let [expected, got] = both(&stages, &plan, |run| run);
+    assert_eq!(got.result, expected.result);
+    assert_eq!(got.report, expected.report);
+    assert!(got.result.contains(r#"String("d")"#), "{}", got.result);
+}

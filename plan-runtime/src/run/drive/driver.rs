@@ -15,7 +15,8 @@ use super::tasks::{Of, Tasks, Waited};
 use super::values::{ScopeValues, Values};
 use crate::error::Interrupt;
 use crate::machine::{CallEnd, CallId, Command, Event, Machine, Pause, ScopeId};
-use std::collections::HashMap;
+use crate::plan::Body;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
@@ -29,6 +30,8 @@ pub(in crate::run) struct Driver<'x> {
     is_done: bool,
     /// Nothing can be sent to the run once the receiver is dropped.
     _signals: OnceLock<Receiver>,
+    /// The timers of time limits that are over.
+    late: VecDeque<(Of, Pause)>,
 }
 
 impl<'x> Driver<'x> {
@@ -67,6 +70,7 @@ impl<'x> Driver<'x> {
             has_begun: false,
             is_done: false,
             _signals: signals,
+            late: VecDeque::new(),
         }
     }
 
@@ -85,6 +89,7 @@ impl<'x> Driver<'x> {
         if let Some(watch) = &mut self.scene.watch {
             watch.look();
         }
+        self.pass_limit();
         while let Some(event) = self.scene.stops.poll(cx, &self.scene.clock) {
             self.scene.machine.handle(event);
         }
@@ -109,6 +114,9 @@ impl<'x> Driver<'x> {
             }
             let mut result = None;
             let Poll::Ready(slot) = self.tasks.poll_next(cx, &mut result) else {
+                if self.pass_limit() {
+                    continue;
+                }
                 return Poll::Pending;
             };
             let plain = match result {
@@ -166,13 +174,34 @@ impl<'x> Driver<'x> {
         }
     }
 
+    /// The time limit of a call that is over takes effect, after every call that was ready by then. Returns `false` if there is none.
+    fn pass_limit(&mut self) -> bool {
+        let late = self.late.pop_front();
+        late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
+    }
+
     fn fired(&mut self, of: &Of, pause: Pause) {
         self.scene.watching().fired(of, pause);
         self.scene.machine.handle(Event::Fired(of.call));
     }
 
+    /// Returns `true` for the timer of a call or a wait, as opposed to that of a block or a loop.
+    fn limits_call(&mut self, of: &Of, pause: Pause) -> bool {
+        let part = self.scene.machine.view().part(of.call);
+        let Some(part) = part.filter(|part| part.inside.is_none()) else {
+            return false;
+        };
+        let bodies = &self.scene.inside(of.scope, of.slot()).bodies;
+        let is_call = matches!(
+            bodies[part.body as usize].0,
+            Body::Action(_) | Body::Await(_)
+        );
+        is_call && matches!(pause, Pause::Timeout | Pause::Deadline)
+    }
+
     /// Drops a call, a wait or a timer.
     pub(super) fn drop_call(&mut self, call: CallId) {
+        self.late.retain(|(of, _)| of.call != call);
         let bytes = self.tasks.drop_call(call);
         self.scene.values.remove(bytes);
         if call.is_plain() {
@@ -192,6 +221,9 @@ impl<'x> Driver<'x> {
         match (result, waited) {
             (Some(result), _) => self.called(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),
+            (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {
+                self.late.push_back((of, pause));
+            }
             (None, Some(Waited::Fired(pause))) => self.fired(&of, pause),
             (None, None) => {}
         }
