@@ -65,6 +65,7 @@ impl Machine {
                 capacity,
                 keeps_all: false,
                 tells: false,
+                tells_scopes: false,
             },
             is_quiet: true,
             stopped: None,
@@ -86,6 +87,12 @@ impl Machine {
     /// Tells the driver the ends of steps. Call this setter before the first event.
     pub fn telling(mut self) -> Self {
         self.core.settings.tells = true;
+        self
+    }
+
+    /// Tells the driver the ends of scopes. Call this setter before the first event.
+    pub fn telling_scopes(mut self) -> Self {
+        self.core.settings.tells_scopes = true;
         self
     }
 
@@ -250,7 +257,7 @@ impl Machine {
                     desk.calls.tell(call)
                 }
                 Command::Drop(call) => desk.calls.is_known(call),
-                Command::Settled(..) | Command::Free(_) | Command::Done => true,
+                Command::Settled(..) | Command::Free(_) | Command::Over(_) | Command::Done => true,
             };
             if matters {
                 return Some(command);

@@ -82,6 +82,8 @@ pub enum Command {
     Free(ScopeId),
     /// A step has ended. Only a machine that tells the ends of steps has this command, and not for plain steps that succeed or are dropped.
     Settled(ScopeId, StepSlot, StepStatus),
+    /// An inner scope is over: its work, its undo steps or its always steps were the last that ran. Only a machine that tells the ends of scopes has this command.
+    Over(ScopeId),
     /// The run is over.
     Done,
 }

@@ -41,7 +41,7 @@ impl CallId {
     }
 }
 
-impl MachineView<'_> {
+impl<'m> MachineView<'m> {
     /// Returns the scope of a slot.
     #[inline]
     pub fn scope_of(self, slot: StepSlot) -> ScopeId {
@@ -147,6 +147,19 @@ impl MachineView<'_> {
         let step = StepId(self.lookup.0.tables.rows[it.row].first + place as u32);
         let by = it.blocked.get(&step).unwrap_or(&step);
         it.losses.get(by).cloned()
+    }
+
+    /// Returns the place of the failed step that has blocked the step with this place in a scope.
+    pub fn blocker(self, scope: ScopeId, place: usize) -> Option<usize> {
+        let it = &self.lookup.0.scopes[scope];
+        let first = self.lookup.0.tables.rows[it.row].first;
+        let by = it.blocked.get(&StepId(first + place as u32))?;
+        Some((by.0 - first) as usize)
+    }
+
+    /// Returns the failure of a scope that is over, if the machine tells the ends of scopes. The scope is known until the driver has taken all commands.
+    pub fn ended(self, scope: ScopeId) -> Option<&'m Loss> {
+        self.lookup.0.scopes[scope].ended.as_deref()
     }
 
     /// Returns the failure that a question asks to replace.

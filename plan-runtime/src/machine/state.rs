@@ -67,6 +67,8 @@ pub(super) struct ScopeRun {
     pub(super) not_undone: Vec<u32>,
     /// The results of undo steps in inner scopes that no failure of a step holds.
     pub(super) left: Loss,
+    /// The failure of the scope, if the scope is over and the driver hears of the ends of scopes.
+    pub(super) ended: Option<Box<Loss>>,
 }
 
 impl ScopeRun {
@@ -90,6 +92,7 @@ impl ScopeRun {
             blocked: BTreeMap::new(),
             not_undone: Vec::new(),
             left: Loss::default(),
+            ended: None,
         }
     }
 

@@ -62,6 +62,7 @@ pub(crate) mod tool;
 mod trace;
 #[cfg(feature = "sqlite")]
 mod view;
+mod watch;
 mod weights;
 
 pub use crate::error::{Failure, RunError, StepError};
@@ -102,7 +103,7 @@ use durable::{Begun, Inputs, Owned, Target};
 use engine::secrets_on_engine;
 use nesting::Nested;
 use options::Options;
-use schedule::{Schedule, unstarted};
+use schedule::Schedule;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -690,7 +691,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                     }
                     Ok(Start::Ended(body, has_secrets)) => {
                         if let Some(report) = report {
-                            *report = Some(unstarted(plan));
+                            *report = Some(Report::unstarted(plan));
                         }
                         let output = serde_json::from_str(&body).and_then(self.output.read);
                         return Poll::Ready(output.map_err(|error| {
@@ -713,7 +714,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 Err(cause) => {
                     self.claim = None;
                     if let Some(report) = report {
-                        *report = Some(unstarted(plan));
+                        *report = Some(Report::unstarted(plan));
                     }
                     let error = RunError::new(plan, cause, Vec::new());
                     return Poll::Ready(Err(error.before_the_start()));
@@ -732,6 +733,9 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 output: &mut self.made,
             };
             let result = ready!(driver.poll(cx, &mut host));
+            if let Some(report) = report {
+                *report = driver.report();
+            }
             self.stage = Stage::Ended;
             let made = self.made.take();
             return Poll::Ready(result.map(|()| made.expect("a run that succeeds has its output")));

@@ -97,7 +97,7 @@ fn a_driven_run_refuses_options_that_it_would_ignore() {
 }
 
 /// A loop of two rounds, each of which calls the tool with the value of the round before.
-fn rounds(collect: bool) -> Step {
+pub(super) fn rounds(collect: bool) -> Step {
     let last = of(Source::Input(0), vec![], "last");
     let bound = Condition::Let {
         pattern: "Some(_)".into(),
@@ -123,7 +123,7 @@ fn rounds(collect: bool) -> Step {
 }
 
 /// Plans in which everything counts that a run holds.
-fn holding() -> Vec<Plan> {
+pub(super) fn holding() -> Vec<Plan> {
     let words = || list(["some", "words", "in", "a list"].map(string).to_vec());
     let each_word = |body| each(words(), body);
     let bound = |inner| {

@@ -7,6 +7,7 @@ mod blocks_undone;
 mod branches;
 mod cancelling;
 mod driven;
+mod driven_watched;
 mod endings;
 mod errors;
 mod failing;

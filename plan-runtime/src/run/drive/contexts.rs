@@ -1,6 +1,6 @@
 //! The contexts of calls: what a call may know of the run around it.
 
-use super::super::context::{CallContext, CallPlace};
+use super::super::context::{CallContext, CallPlace, Inside};
 use super::scene::Scene;
 use super::starting::Starting;
 use crate::machine::{CallId, Part, ScopeId};
@@ -62,6 +62,9 @@ impl Scene<'_> {
         // Undo steps and always steps of a block do not count in the time limits of its step.
         let around = outer.as_ref().filter(|_| step.role == Role::Work);
         let around = around.and_then(CallContext::deadline);
+        let number = it.actions + it.graph.actions[at.step] as usize + at.action;
+        let secrets = it.secrets(number).filter(|_| at.is_plan);
+        let secrets = secrets.cloned().unwrap_or(Secrets::NONE);
         CallContext::new(CallPlace {
             run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
@@ -86,14 +89,27 @@ impl Scene<'_> {
             computes: false,
             is_last: step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last),
             outer,
-            secrets: Secrets::NONE,
-            inside: None,
+            secrets,
+            inside: self.inside_call(),
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
             turn: Mutex::default(),
             elsewhere: None,
             plans_inside: Mutex::new(BTreeMap::new()),
         })
+    }
+
+    /// Returns `true` if the report shows the outputs of steps. Steps hand over JSON then.
+    pub(super) fn captures_outputs(&self) -> bool {
+        let watch = self.watch.as_ref();
+        watch.is_some_and(|watch| watch.keeps().outputs)
+    }
+
+    /// Returns the list of the reports of plans that a tool runs inside its call, if the run has a report.
+    fn inside_call(&self) -> Option<Arc<Inside>> {
+        let keeps = self.watch.as_ref()?.keeps();
+        let inside = || Inside::new(&self.allowance, keeps.arguments, keeps.outputs);
+        keeps.report.then(|| Arc::new(inside()))
     }
 
     /// The number of times that a step was undone, or the step that it undoes. For an always step, the number of retries of the run.

@@ -6,15 +6,17 @@ use super::super::nesting::may_start;
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
 use super::super::start::StepResult;
+use super::super::watch::{Keeps, Watch};
 use super::answers::Answering;
 use super::failures::Errors;
 use super::scene::{Host, Scene};
 use super::stops::{Clock, Stops};
-use super::tasks::{Tasks, Waited};
+use super::tasks::{Of, Tasks, Waited};
 use super::values::{ScopeValues, Values};
 use crate::error::Interrupt;
-use crate::machine::{CallEnd, CallId, Command, Event, Machine, ScopeId};
-use std::collections::HashMap;
+use crate::machine::{CallEnd, CallId, Command, Event, Machine, Pause, ScopeId};
+use crate::plan::Body;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
@@ -28,6 +30,8 @@ pub(in crate::run) struct Driver<'x> {
     is_done: bool,
     /// Nothing can be sent to the run once the receiver is dropped.
     _signals: OnceLock<Receiver>,
+    /// The timers of time limits that are over.
+    late: VecDeque<(Of, Pause)>,
 }
 
 impl<'x> Driver<'x> {
@@ -37,13 +41,16 @@ impl<'x> Driver<'x> {
         plans: &[(usize, u32)],
         (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Option<CallContext>),
         (clock, stops, signals): (Clock, Stops<'x>, OnceLock<Receiver>),
+        keeps: Keeps,
     ) -> Self {
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
+        let watch = Watch::new(&run, keeps, around.clone());
+        values.has_layers = watch.is_some();
         values.open(ScopeId::ROOT, root);
         let seed = run.options.seed;
-        let scene = Scene {
+        let mut scene = Scene {
             machine,
             values,
             errors,
@@ -53,7 +60,9 @@ impl<'x> Driver<'x> {
             allowance,
             around,
             opening: HashMap::new(),
+            watch,
         };
+        scene.watching().open(ScopeId::ROOT);
         Self {
             scene,
             tasks: Tasks::default(),
@@ -61,6 +70,7 @@ impl<'x> Driver<'x> {
             has_begun: false,
             is_done: false,
             _signals: signals,
+            late: VecDeque::new(),
         }
     }
 
@@ -76,6 +86,10 @@ impl<'x> Driver<'x> {
         cx: &mut Context<'_>,
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
+        if let Some(watch) = &mut self.scene.watch {
+            watch.look();
+        }
+        self.pass_limit();
         while let Some(event) = self.scene.stops.poll(cx, &self.scene.clock) {
             self.scene.machine.handle(event);
         }
@@ -100,6 +114,9 @@ impl<'x> Driver<'x> {
             }
             let mut result = None;
             let Poll::Ready(slot) = self.tasks.poll_next(cx, &mut result) else {
+                if self.pass_limit() {
+                    continue;
+                }
                 return Poll::Pending;
             };
             let plain = match result {
@@ -131,10 +148,14 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
+        self.scene.watching().see(&command);
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
         match command {
             Command::Start(..) => {}
-            Command::Free(scope) => self.scene.values.close(scope),
+            Command::Free(scope) => {
+                self.scene.watching().close(scope);
+                self.scene.values.close(scope);
+            }
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(id, question) => {
                 let answer = Answering(&mut self.scene).answer(id, question, host);
@@ -145,17 +166,48 @@ impl<'x> Driver<'x> {
             Command::Settled(scope, slot, status) => {
                 self.scene.settled(scope, slot.index(), status);
             }
-            Command::Done => self.is_done = true,
+            Command::Over(scope) => self.scene.watching().over(scope),
+            Command::Done => {
+                self.scene.watching().done();
+                self.is_done = true;
+            }
         }
+    }
+
+    /// The time limit of a call that is over takes effect, after every call that was ready by then. Returns `false` if there is none.
+    fn pass_limit(&mut self) -> bool {
+        let late = self.late.pop_front();
+        late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
+    }
+
+    fn fired(&mut self, of: &Of, pause: Pause) {
+        self.scene.watching().fired(of, pause);
+        self.scene.machine.handle(Event::Fired(of.call));
+    }
+
+    /// Returns `true` for the timer of a call or a wait, as opposed to that of a block or a loop.
+    fn limits_call(&mut self, of: &Of, pause: Pause) -> bool {
+        let part = self.scene.machine.view().part(of.call);
+        let Some(part) = part.filter(|part| part.inside.is_none()) else {
+            return false;
+        };
+        let bodies = &self.scene.inside(of.scope, of.slot()).bodies;
+        let is_call = matches!(
+            bodies[part.body as usize].0,
+            Body::Action(_) | Body::Await(_)
+        );
+        is_call && matches!(pause, Pause::Timeout | Pause::Deadline)
     }
 
     /// Drops a call, a wait or a timer.
     pub(super) fn drop_call(&mut self, call: CallId) {
+        self.late.retain(|(of, _)| of.call != call);
         let bytes = self.tasks.drop_call(call);
         self.scene.values.remove(bytes);
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
             let step = self.scene.place_of(scope, call.index());
+            self.scene.watching().plain_dropped(call, scope);
             self.scene.values.release(scope, step);
         }
     }
@@ -169,7 +221,11 @@ impl<'x> Driver<'x> {
         match (result, waited) {
             (Some(result), _) => self.called(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),
-            (None, Some(Waited::Fired) | None) => self.scene.machine.handle(Event::Fired(of.call)),
+            (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {
+                self.late.push_back((of, pause));
+            }
+            (None, Some(Waited::Fired(pause))) => self.fired(&of, pause),
+            (None, None) => {}
         }
     }
 

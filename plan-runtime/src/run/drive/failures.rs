@@ -1,6 +1,8 @@
 //! Turns the failures of the machine into the errors of the run.
 
-use crate::error::{BlockPlace, Cause, Failure, Interrupt, RunError, StepError, StepPath, Undoing};
+use crate::error::{
+    BlockPlace, Cause, Error, Failure, Interrupt, RunError, StepError, StepPath, Undoing,
+};
 use crate::machine::{
     CallError, Cutoff, ErrorId, Fault, FaultDuty, Loss, MachineView, Reason, StepId, Trail,
     TrailPart,
@@ -233,27 +235,66 @@ impl<'x> Errors<'x> {
         around: usize,
         loss: &Loss,
     ) -> crate::Failure {
-        let Some(first) = loss.faults.first() else {
+        let first = loss.faults.first();
+        let part = first.and_then(|first| Some((first, first.trail.0.get(around)?)));
+        let Some((first, part)) = part else {
             return crate::Failure::unclear();
         };
-        let trail = &first.trail.0[around..];
-        let is_own = trail.len() == 1
-            && loss.faults.len() == 1
-            && loss.undone.is_empty()
-            && loss.not_undone.is_empty();
-        let error = if is_own {
-            self.reason(view, first)
-        } else {
-            let (failures, undoing) = self.failures(view, loss, around);
-            let run = RunError::new(self.plan(), Cause::Steps, failures);
-            StepError::Block(Arc::new(run.undoing(undoing)))
-        };
-        let Some(part) = trail.first() else {
-            return crate::Failure::unclear();
-        };
+        let error = self.step_error(view, around, loss);
         let place = self.place(view, part);
         let path = format!("{}{}", place.step, crate::error::Elements(&place.element));
         crate::Failure::of_step(path, &error, first.attempts)
+    }
+
+    /// Returns the failure of a step as an error. So many scopes are around the step.
+    pub(super) fn step_error(
+        &self,
+        view: MachineView<'_>,
+        around: usize,
+        loss: &Loss,
+    ) -> StepError {
+        let is_alone = loss.undone.is_empty() && loss.not_undone.is_empty();
+        match &loss.faults[..] {
+            [] => StepError::Unknown,
+            [first] if is_alone && first.trail.0.len() == around + 1 => self.reason(view, first),
+            _ => {
+                let (failures, undoing) = self.failures(view, loss, around);
+                let run = RunError::new(self.plan(), Cause::Steps, failures);
+                StepError::Block(Arc::new(run.undoing(undoing)))
+            }
+        }
+    }
+
+    /// Returns the fault of a run that needed more than it may have.
+    pub(super) fn exceeded(&self, view: MachineView<'_>) -> Option<Fault> {
+        let faults = view.result().err()?.faults;
+        let exceeds = |fault: &Fault| self.reason(view, fault).exceeded().is_some();
+        faults
+            .into_iter()
+            .find(|fault| matches!(fault.reason, Reason::Full(_)) || exceeds(fault))
+    }
+
+    /// Returns the failure of a scope as the error of the attempt that has opened the scope. So many scopes are around the steps of the scope, which is a block, or the
+    /// call of a plan. A scope that was late has another error.
+    pub(super) fn scope_error(
+        &self,
+        view: MachineView<'_>,
+        (around, loss): (usize, &Loss),
+        (plan, is_call): (&Plan, bool),
+        late: Option<StepError>,
+        place: &BlockPlace,
+    ) -> StepError {
+        let mut faults = loss.faults.iter();
+        let own = faults.find(|fault| fault.trail.0.len() == around);
+        let own = own.map(|fault| self.reason(view, fault));
+        let (failures, undoing) = self.failures(view, loss, around);
+        let is_steps = own.is_none() && late.is_none();
+        let cause = own.map_or(Cause::Steps, Cause::Output);
+        let run = RunError::new(plan, cause, failures).undoing(undoing);
+        if is_call && is_steps {
+            return StepError::tool(Error::new(run)).of_call(|| place.clone());
+        }
+        StepError::of_block(run, late, place)
     }
 
     /// Returns the error of a run that has failed.

@@ -11,8 +11,10 @@
 //! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
 //! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
 //! | `failures.rs` | from the failures of the machine to errors |
+//! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
 
 mod answers;
+mod closing;
 mod cold;
 mod contexts;
 mod convert;
@@ -20,12 +22,14 @@ mod driver;
 mod failures;
 mod scene;
 mod scopes;
+mod secrets;
 mod settling;
 mod starting;
 mod stops;
 mod tasks;
 mod values;
 mod waits;
+mod watching;
 
 use super::admission::{allowance, can_receive};
 use super::catch::catch;
@@ -33,15 +37,17 @@ use super::limits::Limits;
 use super::nesting::Nested;
 use super::on_failure::OnFailure;
 use super::options::Options;
+use super::shared::SharedRun;
 use super::signals::Signals;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
 };
 use super::storing::once;
-use super::{CallContext, Cause, Run, RunError, Stage, StepError};
+use super::watch::Keeps;
+use super::{CallContext, Cause, Report, Run, RunError, Stage, StepError, trace};
 use crate::error::Error;
-use crate::machine::{Machine, Reaction};
-use crate::plan::{Action, Executable, Plan, number};
+use crate::machine::{Machine, Reaction, Tables};
+use crate::plan::{Action, Executable, Graph, Plan, number};
 use crate::resolve::{MemoryBudget, ResolveError, StoredValue};
 pub(super) use driver::Driver;
 use scene::Host;
@@ -55,7 +61,7 @@ use values::ScopeValues;
 pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// Has the machine decide the run. The run has no journal, no gates, no observers and no report.
+    /// Has the machine decide the run. The run has no journal and no gates.
     ///
     /// # Panics
     ///
@@ -97,7 +103,6 @@ fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
             "durable",
             options.target.is_some() || options.durable.is_some(),
         ),
-        ("observe", !options.observers.is_empty()),
         ("on_engine", options.engine.is_some()),
     ];
     let found = unknown.into_iter().find(|(_, is_set)| *is_set);
@@ -183,7 +188,10 @@ impl<'x> Driver<'x> {
     ) -> Result<Self, Cause> {
         let plan = executable.plan;
         let graph = executable.graph.map_err(Cause::Plan)?;
-        let inputs = inputs?;
+        let around = options.outer.take();
+        let secrecy = options.secrecy.take();
+        let secrecy = secrecy.or_else(|| secrets::secrecy(plan, &graph, around.as_ref()));
+        let inputs = secrets::hushed_inputs(inputs, secrecy.is_some())?;
         let tables = match options.driven.take().flatten() {
             None => convert::tables(plan, &graph),
             Some(find) => {
@@ -195,16 +203,10 @@ impl<'x> Driver<'x> {
             }
         };
         let converted = tables.map_err(|error| Cause::Unfit(vec![error.to_string()]))?;
-        let around = options.outer.take();
         let allowance = self::allowance(&mut options, limits, around.as_ref());
         let run = around.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
         can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
-        let reaction = match run.options.on_failure {
-            OnFailure::Stop => Reaction::Stop,
-            OnFailure::Continue => Reaction::Continue,
-            OnFailure::Cancel => Reaction::Cancel,
-        };
         let clock = Clock::new(Arc::clone(&run.options.timer));
         let stops = Stops::new(
             options.cancel.take(),
@@ -212,31 +214,20 @@ impl<'x> Driver<'x> {
             options.grace,
             &clock,
         );
-        let hands_over = options.hands_over;
+        let keeps = Keeps::of(&options, around.as_ref());
         let root = ScopeValues {
-            plan,
-            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
-            hands_over,
-            graph,
-            first: 0,
-            actions: 0,
-            inputs,
-            seen: Vec::new(),
-            owner: None,
-            depth: 0,
             plans: around.as_ref().map_or(0, CallContext::depth_inside),
-            bytes: 0,
-            called: None,
-            own: None,
+            secrecy,
+            ..root(plan, graph, inputs, options.hands_over && !keeps.outputs)
         };
-        let bound = number(run.options.concurrency.min(u32::MAX as usize));
-        let machine = Machine::new(&converted.tables, reaction, bound).telling();
+        let machine = machine(&converted.tables, &run, keeps);
         Ok(Self::new(
             machine,
             root,
             &converted.plans,
             (run, allowance, around),
             (clock, stops, options.signals),
+            keeps,
         ))
     }
 
@@ -264,9 +255,15 @@ impl<'x> Driver<'x> {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
                 let plan = self.plan();
+                self.scene.watching().panicked();
                 Poll::Ready(Err(RunError::new(plan, Cause::Panicked(panic), Vec::new())))
             }
         }
+    }
+
+    /// Returns the report of a run that is over, if there is to be one.
+    pub(super) fn report(&mut self) -> Option<Report> {
+        self.scene.watching().report()
     }
 
     /// Returns the sender of values to steps that wait.
@@ -291,5 +288,48 @@ impl<'x> Driver<'x> {
             let stopped = scene.stops.stopped.clone();
             scene.errors.run_error(view, &loss, stopped, self.has_begun)
         })
+    }
+}
+
+/// Returns the machine of a run, which tells the ends of scopes if somebody listens.
+fn machine(tables: &Arc<Tables>, run: &SharedRun, keeps: Keeps) -> Machine {
+    let reaction = match run.options.on_failure {
+        OnFailure::Stop => Reaction::Stop,
+        OnFailure::Continue => Reaction::Continue,
+        OnFailure::Cancel => Reaction::Cancel,
+    };
+    let bound = number(run.options.concurrency.min(u32::MAX as usize));
+    let machine = Machine::new(tables, reaction, bound).telling();
+    if keeps.report || run.is_observed() || trace::is_on() {
+        machine.telling_scopes()
+    } else {
+        machine
+    }
+}
+
+/// Returns the values of a plan that begins.
+fn root(
+    plan: &Plan,
+    graph: Arc<Graph>,
+    inputs: Vec<StoredValue>,
+    hands_over: bool,
+) -> ScopeValues<'_> {
+    ScopeValues {
+        plan,
+        handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
+        hands_over,
+        graph,
+        first: 0,
+        actions: 0,
+        inputs,
+        seen: Vec::new(),
+        owner: None,
+        depth: 0,
+        plans: 0,
+        bytes: 0,
+        called: None,
+        own: None,
+        secrecy: None,
+        is_plain: false,
     }
 }

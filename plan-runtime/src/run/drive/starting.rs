@@ -4,6 +4,7 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::start::{CalledPlan, Request, Started, StepResult, start_again};
 use super::super::throttle::LONGEST_CLOSED;
+use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::driver::Driver;
 use super::scene::{Host, Opening};
@@ -13,6 +14,7 @@ use crate::error::BlockPlace;
 use crate::machine::{CallEnd, CallError, CallId, Event, Part, ScopeId, StepPlace};
 use crate::plan::{Action, Body, Role, ToolNumber};
 use crate::resolve::{Meter, StoredValue};
+use std::cell::Cell;
 
 /// A call that is about to start.
 pub(super) struct Starting<'x> {
@@ -39,7 +41,7 @@ impl<'x> Driver<'x> {
             return self.failed(call, StepError::Unknown);
         };
         let number = it.actions + it.graph.actions[step] as usize;
-        if it.called.is_some() || it.handing.is_some() {
+        if !it.is_plain {
             return self.start_plain((call, scope), (step, action, number), host);
         }
         // Most calls need no more than this.
@@ -69,7 +71,8 @@ impl<'x> Driver<'x> {
             }
             started => {
                 let part = None;
-                self.started(Of { call, scope, part }, (started, bytes), host);
+                let bytes = (bytes, Span::none());
+                self.started(Of { call, scope, part }, started, bytes, host);
             }
         }
     }
@@ -100,6 +103,7 @@ impl<'x> Driver<'x> {
             number,
             attempt: 1,
         };
+        self.scene.watching().start(scope, call.index());
         self.make_call(&starting, host);
     }
 
@@ -127,6 +131,7 @@ impl<'x> Driver<'x> {
             number,
             attempt: place.attempt,
         };
+        self.scene.watching().start(scope, slot.index());
         let it = self.scene.values.scope(scope);
         let (is_simple, role) = (it.graph.simple[step], it.plan.steps[step].role);
         if place.attempt == 1
@@ -158,8 +163,16 @@ impl<'x> Driver<'x> {
         if let Err(error) = self.scene.values.charge(it.action, it.attempt == 1) {
             return self.called(it.of, Err(error));
         }
+        let tool = it.action.tool.as_ref();
+        let span = match self.scene.watching().begin(&it.of, it.attempt, tool) {
+            Ok(span) => span,
+            Err(error) => return self.called(it.of, Err(error)),
+        };
         let given = self.scene.values.give(scope, step, is_last);
         let mut own = self.scene.values.take_own(scope);
+        let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps());
+        let captured = Cell::new(None);
+        let captures = keeps.is_some_and(|keeps| keeps.arguments);
         let (started, bytes) = {
             let at = self.scene.values.scope(scope);
             let meter = Meter::new(self.scene.values.room(), None);
@@ -177,23 +190,27 @@ impl<'x> Driver<'x> {
             let context = |is_plan| self.scene.context(self.scene.at(it, is_plan));
             let request = Request::new(&resolving, it.action)
                 .within(&context)
+                .hiding(at.secrets(it.number))
+                .capturing(captures.then_some(&captured))
                 .handing(given.as_ref(), Values::keep(at, step));
-            let started = catch(|| match &mut own {
+            let start = || match &mut own {
                 None => host.start(it.number, request),
                 Some((_, own)) => (own.start)(it.number, request),
-            });
-            (started, meter.spent())
+            };
+            (catch(|| span.in_scope(start)), meter.spent())
         };
         self.scene.values.put_own(own);
         self.scene.values.take_back(scope, given);
         self.scene.values.count_json(scope, step);
-        match started {
-            Ok(Started::Running(future)) if it.of.part.is_none() => {
-                self.scene.values.add(bytes);
-                self.tasks.push((it.of.call, scope), future, None, bytes);
-            }
-            started => self.started(it.of, (started, bytes), host),
+        if self.scene.watch.is_some() {
+            let context = match &started {
+                Ok(Started::InContext(_, context) | Started::Plan(_, context)) => Some(context),
+                _ => None,
+            };
+            let mut watching = self.scene.watching();
+            watching.called((&it.of, it.number), captured.take(), context);
         }
+        self.started(it.of, started, (bytes, span), host);
     }
 
     /// A call has started, or ended at once.
@@ -201,13 +218,14 @@ impl<'x> Driver<'x> {
     fn started(
         &mut self,
         of: Of,
-        (started, bytes): (Result<Started<'x>, StepError>, usize),
+        started: Result<Started<'x>, StepError>,
+        (bytes, span): (usize, Span),
         host: &mut dyn Host<'x>,
     ) {
         match started {
             Ok(Started::Running(future) | Started::InContext(future, _)) => {
                 self.scene.values.add(bytes);
-                self.tasks.push_part(&of, future, bytes);
+                self.tasks.push_part(&of, future, span, bytes);
             }
             Ok(Started::Ended(result)) => self.called(of, result),
             Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
@@ -227,7 +245,7 @@ impl<'x> Driver<'x> {
             Ok(Started::Plan(plan, context)) => {
                 let future = host.run_plan(*plan, context);
                 self.scene.values.add(bytes);
-                self.tasks.push_part(&of, future, bytes);
+                self.tasks.push_part(&of, future, span, bytes);
             }
             Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
             Err(panic) => self.called(of, Err(panic)),
@@ -243,6 +261,9 @@ impl<'x> Driver<'x> {
     /// A plain call has its output.
     #[inline(always)]
     pub(super) fn plain_called(&mut self, (call, scope): (CallId, ScopeId), output: StoredValue) {
+        if self.scene.watch.is_some() {
+            self.scene.watching().plain_called((call, scope), &output);
+        }
         if self.scene.values.has_room(output.bytes()) {
             self.scene.values.complete(scope, call.index(), output);
             self.scene.machine.handle(Event::Ended(call, CallEnd::Done));
@@ -265,6 +286,7 @@ impl<'x> Driver<'x> {
 
     #[cold]
     fn part_called(&mut self, of: Of, part: Part, output: StoredValue) {
+        self.scene.watching().end(&of, None);
         match self.scene.take_made(of.scope, part, output) {
             Ok(()) => self
                 .scene
@@ -277,7 +299,8 @@ impl<'x> Driver<'x> {
     #[cold]
     pub(super) fn call_failed(&mut self, of: Of, error: StepError) {
         let step = self.scene.place_of(of.scope, of.slot());
-        let id = &self.scene.values.scope(of.scope).plan.steps[step].id;
+        let it = self.scene.values.scope(of.scope);
+        let id = &it.plan.steps[step].id;
         let error = error.of_call(|| BlockPlace {
             step: id.clone(),
             element: of
@@ -285,6 +308,8 @@ impl<'x> Driver<'x> {
                 .map_or_else(Vec::new, |part| self.scene.element(&part)),
             attempt: of.part.map_or(1, |part| part.attempt),
         });
+        let error = it.hushed(step, error);
+        self.scene.watching().end(&of, Some(&error));
         if let Some(limit) = error.exceeded() {
             let element = of
                 .part

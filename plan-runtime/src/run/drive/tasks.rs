@@ -6,7 +6,8 @@ use super::super::signals::{Sent, Waiting};
 use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
 use super::super::timer::Sleep;
-use crate::machine::{CallId, Part, ScopeId};
+use super::super::trace::Span;
+use crate::machine::{CallId, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,14 +33,14 @@ impl Of {
 
 /// The work of a task that is not a call.
 pub(super) enum Wait {
-    Timer(Sleep),
+    Timer(Sleep, Pause),
     /// A wait for a value. `true` if something else may end the wait.
     Value(Waiting, bool),
 }
 
 /// The end of a task that is not a call.
 pub(super) enum Waited {
-    Fired,
+    Fired(Pause),
     Received(Result<Arc<Sent>, StepError>),
 }
 
@@ -69,11 +70,13 @@ struct TaskSlot<'x> {
     ended: Option<StepFuture<'x>>,
 }
 
-/// The rest of a task, unless the task is a plain call.
+/// The rest of a task, unless the task is a plain call without a span.
 struct More {
-    part: Part,
+    part: Option<Part>,
     wait: Option<Wait>,
     waited: Option<Waited>,
+    /// The span in which a call is polled and dropped.
+    span: Span,
 }
 
 impl<'x> Tasks<'x> {
@@ -99,26 +102,30 @@ impl<'x> Tasks<'x> {
     }
 
     /// Adds a call.
-    pub(super) fn push_part(&mut self, of: &Of, future: StepFuture<'x>, bytes: usize) {
+    pub(super) fn push_part(&mut self, of: &Of, future: StepFuture<'x>, span: Span, bytes: usize) {
         let slot = self.add(of.call, of.scope, bytes);
         self.slots[slot].future = Some(future);
-        if let Some(part) = of.part {
-            self.add_more(slot, part, None);
+        if of.part.is_some() || !span.is_none() {
+            self.add_more(slot, of.part, None, span);
         }
     }
 
     /// Adds a timer or a wait.
     pub(super) fn push_wait(&mut self, (call, scope): (CallId, ScopeId), part: Part, wait: Wait) {
         let slot = self.add(call, scope, 0);
-        self.add_more(slot, part, Some(wait));
+        self.add_more(slot, Some(part), Some(wait), Span::none());
     }
 
     #[cold]
-    fn add_more(&mut self, slot: usize, part: Part, wait: Option<Wait>) {
+    fn add_more(&mut self, slot: usize, part: Option<Part>, wait: Option<Wait>, span: Span) {
         let it = &mut self.slots[slot];
         self.of_calls.insert(it.call, slot);
-        let waited = None;
-        it.more = Some(Box::new(More { part, wait, waited }));
+        it.more = Some(Box::new(More {
+            part,
+            wait,
+            waited: None,
+            span,
+        }));
     }
 
     #[inline(always)]
@@ -175,14 +182,16 @@ impl<'x> Tasks<'x> {
     fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
         let it = &mut self.slots[slot];
         let mut cx = it.waker.context();
+        if let Some(more) = &mut it.more {
+            return more.poll(&mut it.future, &mut cx, result);
+        }
         if it.future.is_some() {
             poll_future(&mut it.future, it.tool.is_some(), &mut cx, result);
             if result.is_some() && it.tool.is_some() {
                 it.ended = it.future.take();
             }
-            return result.is_some();
         }
-        it.more.as_mut().is_some_and(|more| more.poll(&mut cx))
+        result.is_some()
     }
 
     /// The call and the scope of a task that has ended, and the bytes that it counted, if it was a plain call. The slot is free then.
@@ -207,24 +216,26 @@ impl<'x> Tasks<'x> {
         if more.is_some() {
             self.of_calls.remove(&call);
         }
-        let part = more.as_ref().map(|more| more.part);
+        let part = more.as_ref().and_then(|more| more.part);
         let waited = more.and_then(|more| more.waited);
         (Of { call, scope, part }, waited, bytes)
     }
 
     /// Drops a task. Returns the bytes that it counted.
     pub(super) fn drop_call(&mut self, call: CallId) -> usize {
-        let slot = if call.is_plain() {
-            self.slot_of_plain(call)
-        } else {
-            self.of_calls.remove(&call)
+        let slot = match self.of_calls.remove(&call) {
+            None if call.is_plain() => self.slot_of_plain(call),
+            slot => slot,
         };
         let Some(slot) = slot else {
             return 0;
         };
         let it = &mut self.slots[slot];
-        drop_future(&mut it.future);
         let more = it.more.take();
+        match &more {
+            None => drop_future(&mut it.future),
+            Some(more) => drop_in(&more.span, &mut it.future),
+        }
         let bytes = it.bytes;
         let _ = catch(|| drop(more));
         it.tool = None;
@@ -248,13 +259,28 @@ impl<'x> Tasks<'x> {
 }
 
 impl More {
-    /// Returns `true` once the wait has ended.
+    /// Returns `true` once the call or the wait has ended.
     #[cold]
-    fn poll(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll(
+        &mut self,
+        future: &mut Option<StepFuture<'_>>,
+        cx: &mut Context<'_>,
+        result: &mut Option<StepResult>,
+    ) -> bool {
+        if future.is_some() {
+            let span = &self.span;
+            // A subscriber may panic.
+            let polled = catch(|| span.in_scope(|| poll_future(future, false, cx, result)));
+            if let Err(panic) = polled {
+                drop_in(span, future);
+                result.get_or_insert(Err(panic));
+            }
+            return result.is_some();
+        }
         let polled = catch(|| match &mut self.wait {
             None => None,
-            Some(Wait::Timer(sleep)) => match sleep.as_mut().poll(cx) {
-                Poll::Ready(()) => Some(Waited::Fired),
+            Some(Wait::Timer(sleep, pause)) => match sleep.as_mut().poll(cx) {
+                Poll::Ready(()) => Some(Waited::Fired(*pause)),
                 Poll::Pending => None,
             },
             Some(Wait::Value(waiting, has_limit)) => match waiting.poll(cx, *has_limit) {
@@ -265,4 +291,11 @@ impl More {
         self.waited = polled.unwrap_or_else(|panic| Some(Waited::Received(Err(panic))));
         self.waited.is_some()
     }
+}
+
+/// Drops the future of a call in its span. A panic is lost.
+#[cold]
+fn drop_in(span: &Span, future: &mut Option<StepFuture<'_>>) {
+    let future = future.take();
+    let _ = catch(|| span.in_scope(|| drop(future)));
 }

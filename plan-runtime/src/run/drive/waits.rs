@@ -23,13 +23,21 @@ impl Driver<'_> {
             let part = Some(part);
             return self.call_failed(Of { call, scope, part }, error);
         }
+        let of = Of {
+            call,
+            scope,
+            part: Some(part),
+        };
+        if let Err(error) = self.scene.watching().begin(&of, 1, None) {
+            return self.call_failed(of, error);
+        }
         let step = self.scene.place_of(scope, slot);
         let (Body::Await(wait), Some(path)) = (body, self.path_of_wait(scope, step, &part)) else {
-            return self.failed(call, StepError::NoSignals);
+            return self.call_failed(of, StepError::NoSignals);
         };
         let wait: &Await = wait;
         let Some(inbox) = self.scene.run.options.inbox.clone() else {
-            return self.failed(call, StepError::NoSignals);
+            return self.call_failed(of, StepError::NoSignals);
         };
         let policy = self.scene.policy(scope, slot);
         let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
@@ -55,6 +63,9 @@ impl Driver<'_> {
     /// A wait has ended.
     pub(super) fn received(&mut self, of: Of, received: Result<Arc<Sent>, StepError>) {
         let Some(part) = of.part else { return };
+        if received.is_ok() {
+            self.scene.watching().end(&of, None);
+        }
         let received = received.and_then(|sent| {
             let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
             self.scene.take_made(of.scope, part, value)
@@ -92,6 +103,7 @@ impl Driver<'_> {
                     self.drop_call(deadline);
                     return self.scene.machine.handle(Event::Fired(deadline));
                 }
+                self.scene.watching().retry(&part, wait);
                 Some(wait)
             }
             Pause::Every => policy.every,
@@ -108,7 +120,7 @@ impl Driver<'_> {
         if time.is_zero() && matches!(pause, Pause::Backoff | Pause::Every) {
             return self.scene.machine.handle(Event::Fired(timer));
         }
-        let wait = Wait::Timer(self.scene.clock.sleep(time));
+        let wait = Wait::Timer(self.scene.clock.sleep(time), pause);
         self.tasks.push_wait((timer, scope), part, wait);
     }
 }

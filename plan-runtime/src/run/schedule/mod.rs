@@ -30,8 +30,6 @@ mod tasks;
 mod waiting;
 mod watch;
 
-pub(super) use outcome::unstarted;
-
 use super::admission::{allowance, can_receive};
 use super::catch::catch;
 use super::context::{Allowance, AnyGate, Blocked, CallContext, Held, Inside};

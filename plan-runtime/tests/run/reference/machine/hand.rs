@@ -161,7 +161,9 @@ impl<'p> Hand<'p> {
         };
         Self {
             plan,
-            machine: Machine::new(&plan.tables, reaction, bound).telling(),
+            machine: Machine::new(&plan.tables, reaction, bound)
+                .telling()
+                .telling_scopes(),
             running: BTreeMap::new(),
             waiting: BTreeMap::new(),
             started: Vec::new(),
@@ -210,6 +212,7 @@ impl<'p> Hand<'p> {
                     assert_eq!(self.machine.view().scope_of(slot), scope);
                     assert_eq!(self.machine.view().status(slot), status);
                 }
+                Command::Over(scope) => assert_ne!(scope, ScopeId::ROOT),
                 Command::Done => assert!(!std::mem::replace(&mut self.is_done, true)),
             }
         }
