@@ -9,6 +9,10 @@ use super::word::StepStatus;
 pub enum Event {
     /// A call or a wait has ended.
     Ended(CallId, CallEnd),
+    /// An attempt of a call may start. The attempt has its turn in the order of the plan, and its call has another id.
+    Admitted(CallId),
+    /// The driver decides about as many calls as it can at one time. The machine asks again after the driver has decided about another call, and asks nothing more about the step until then.
+    Deferred(CallId),
     /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
@@ -68,6 +72,8 @@ pub struct QuestionId {
 /// A task for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
+    /// Decide whether an attempt of a call may start. An answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. The attempt does not count as a call that runs.
+    Admit(CallId, StepPlace),
     /// Start a call.
     Start(CallId, StepPlace),
     /// Wait for a value from outside.

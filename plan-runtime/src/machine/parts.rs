@@ -19,6 +19,8 @@ pub struct Part {
     pub body: u32,
     /// The number of the element, from 1 on, or 0 for the step itself. The elements of a list have consecutive numbers.
     pub element: u32,
+    /// The number of the call, the scope or the wait among those of the step. All attempts have this number.
+    pub job: u32,
     /// The number of the attempt.
     pub attempt: u32,
     /// The scope that the attempt has opened.
@@ -184,6 +186,7 @@ impl MachineView<'_> {
             slot: it.slot,
             body: 0,
             element: WHOLE,
+            job: 0,
             attempt: 1,
             inside: None,
         }
@@ -194,6 +197,7 @@ impl MachineView<'_> {
         Part {
             body: self.number(run, tried.body),
             element: tried.element,
+            job: tried.job,
             attempt: tried.number,
             inside: match tried.doing {
                 Doing::Scope(scope) => Some(scope),

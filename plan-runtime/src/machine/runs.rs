@@ -391,11 +391,13 @@ impl Core {
                 continue;
             }
             match &mut it.tries[attempt as usize].doing {
-                Doing::Await(_) | Doing::Every | Doing::Ready(None) => {
+                Doing::Await(_) | Doing::Every | Doing::Ready(None) | Doing::Asked(_, None) => {
                     it.is.cut = true;
                     self.desk.end_try(run, attempt);
                 }
-                Doing::Backoff(_, loss) | Doing::Ready(Some(loss)) => {
+                Doing::Backoff(_, loss)
+                | Doing::Ready(Some(loss))
+                | Doing::Asked(_, Some(loss)) => {
                     let loss = std::mem::take(&mut **loss);
                     let element = it.tries[attempt as usize].element;
                     self.desk.end_try(run, attempt);

@@ -6,9 +6,11 @@ use super::super::nesting::may_start;
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
 use super::super::start::StepResult;
+use super::admitting::Admission;
 use super::answers::Answering;
 use super::failures::Errors;
 use super::scene::{Host, Scene};
+use super::sharing::Sharing;
 use super::stops::{Clock, Stops};
 use super::tasks::{Tasks, Waited};
 use super::values::{ScopeValues, Values};
@@ -22,7 +24,13 @@ use std::task::{Context, Poll};
 pub(in crate::run) struct Driver<'x> {
     pub(super) scene: Scene<'x>,
     pub(super) tasks: Tasks<'x>,
+    /// The gates and throttles, if there are any.
+    pub(super) admission: Option<Box<Admission<'x>>>,
+    /// The permits, if plans that calls run share these.
+    pub(super) sharing: Option<Box<Sharing>>,
     pub(super) random: fastrand::Rng,
+    /// `true` if calls need more than their arguments and contexts.
+    pub(super) is_followed: bool,
     /// `true` if a step has started.
     pub(super) has_begun: bool,
     is_done: bool,
@@ -42,7 +50,12 @@ impl<'x> Driver<'x> {
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
         values.open(ScopeId::ROOT, root);
+        let sharing = around
+            .is_some()
+            .then(|| Box::new(Sharing::new(Arc::clone(&run), 0)));
+        let is_followed = run.is_kept();
         let seed = run.options.seed;
+        let seed = seed.map(|seed| seed ^ around.as_ref().map_or(0, CallContext::hash));
         let scene = Scene {
             machine,
             values,
@@ -52,11 +65,15 @@ impl<'x> Driver<'x> {
             run,
             allowance,
             around,
+            beside: None,
             opening: HashMap::new(),
         };
         Self {
             scene,
             tasks: Tasks::default(),
+            admission: None,
+            sharing,
+            is_followed,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             has_begun: false,
             is_done: false,
@@ -76,6 +93,9 @@ impl<'x> Driver<'x> {
         cx: &mut Context<'_>,
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
+        if self.scene.around.is_some() {
+            self.look_at_call(cx);
+        }
         while let Some(event) = self.scene.stops.poll(cx, &self.scene.clock) {
             self.scene.machine.handle(event);
         }
@@ -83,7 +103,7 @@ impl<'x> Driver<'x> {
             if self.scene.values.is_shared() {
                 self.look_at_limits(cx);
             }
-            while let Some(command) = self.scene.machine.next(true) {
+            while let Some(command) = self.next_command(cx) {
                 let Command::Start(call, place) = command else {
                     self.execute(command, host);
                     continue;
@@ -96,6 +116,7 @@ impl<'x> Driver<'x> {
                 }
             }
             if self.is_done {
+                self.sharing = None;
                 return Poll::Ready(());
             }
             let mut result = None;
@@ -109,11 +130,20 @@ impl<'x> Driver<'x> {
             match (result, plain) {
                 (Some(Ok(output)), Some((call, scope, bytes))) => {
                     self.scene.values.remove(bytes);
+                    if let Some(sharing) = &mut self.sharing {
+                        sharing.ended(None);
+                    }
                     self.plain_called((call, scope), output);
                 }
                 (result, _) => self.ended(slot, result),
             }
         }
+    }
+
+    #[inline(always)]
+    fn next_command(&mut self, cx: &Context<'_>) -> Option<Command> {
+        let may_start = self.sharing.is_none() || self.has_permit(cx);
+        self.scene.machine.next(may_start)
     }
 
     /// Ends the run if a plan in a call has exceeded a limit of the run.
@@ -134,6 +164,7 @@ impl<'x> Driver<'x> {
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
         match command {
             Command::Start(..) => {}
+            Command::Admit(call, place) => self.admit(call, place, host),
             Command::Free(scope) => self.scene.values.close(scope),
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(id, question) => {
@@ -144,6 +175,9 @@ impl<'x> Driver<'x> {
             Command::Drop(call) => self.drop_call(call),
             Command::Settled(scope, slot, status) => {
                 self.scene.settled(scope, slot.index(), status);
+                if let Some(admission) = &mut self.admission {
+                    admission.settled(slot.index());
+                }
             }
             Command::Done => self.is_done = true,
         }
@@ -151,8 +185,14 @@ impl<'x> Driver<'x> {
 
     /// Drops a call, a wait or a timer.
     pub(super) fn drop_call(&mut self, call: CallId) {
-        let bytes = self.tasks.drop_call(call);
+        if self.admission.is_some() {
+            self.drop_wait_before(call);
+        }
+        let (bytes, is_call) = self.tasks.drop_call(call);
         self.scene.values.remove(bytes);
+        if is_call && let Some(sharing) = &mut self.sharing {
+            sharing.dropped();
+        }
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
             let step = self.scene.place_of(scope, call.index());
@@ -164,8 +204,16 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     fn ended(&mut self, slot: usize, result: Option<StepResult>) {
-        let (of, waited, bytes) = self.tasks.take(slot);
+        let (of, waited, ticket, bytes) = self.tasks.take(slot);
         self.scene.values.remove(bytes);
+        if result.is_some()
+            && let Some(sharing) = &mut self.sharing
+        {
+            sharing.ended(ticket.context.as_ref());
+        }
+        if matches!(waited, Some(Waited::Fired)) && self.has_waited(of.call) {
+            return;
+        }
         match (result, waited) {
             (Some(result), _) => self.called(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),

@@ -3,8 +3,11 @@
 //! | file | contents |
 //! |---|---|
 //! | `convert.rs` | from a plan to the tables of the machine |
+//! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
 //! | `starting.rs`, `waits.rs` | calls; waits for values, and timers |
+//! | `admitting.rs` | calls that wait for gates and throttles |
+//! | `sharing.rs` | permits that plans in calls share |
 //! | `scene.rs`, `contexts.rs` | the state of a run without its tasks; the contexts of calls |
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
 //! | `settling.rs` | the ends of steps |
@@ -12,7 +15,9 @@
 //! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
 //! | `failures.rs` | from the failures of the machine to errors |
 
+mod admitting;
 mod answers;
+mod begin;
 mod cold;
 mod contexts;
 mod convert;
@@ -21,17 +26,16 @@ mod failures;
 mod scene;
 mod scopes;
 mod settling;
+mod sharing;
 mod starting;
 mod stops;
 mod tasks;
 mod values;
 mod waits;
 
-use super::admission::{allowance, can_receive};
 use super::catch::catch;
 use super::limits::Limits;
 use super::nesting::Nested;
-use super::on_failure::OnFailure;
 use super::options::Options;
 use super::signals::Signals;
 use super::start::{
@@ -40,16 +44,14 @@ use super::start::{
 use super::storing::once;
 use super::{CallContext, Cause, Run, RunError, Stage, StepError};
 use crate::error::Error;
-use crate::machine::{Machine, Reaction};
-use crate::plan::{Action, Executable, Plan, number};
-use crate::resolve::{MemoryBudget, ResolveError, StoredValue};
+use crate::plan::{Action, Executable, Plan};
+use crate::resolve::{MemoryBudget, ResolveError};
+pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
 use scene::Host;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use stops::{Clock, Stops};
-use values::ScopeValues;
 
 /// Finds the plan that a call is.
 pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
@@ -90,15 +92,11 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 /// Returns the name of an option without effect in a driven run.
 fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
     let unknown = [
-        ("gate", options.gate.is_some()),
-        ("only", options.only.is_some()),
-        ("throttle", !options.throttles.is_empty()),
         (
             "durable",
             options.target.is_some() || options.durable.is_some(),
         ),
         ("observe", !options.observers.is_empty()),
-        ("on_engine", options.engine.is_some()),
     ];
     let found = unknown.into_iter().find(|(_, is_set)| *is_set);
     found.map(|(name, _)| name)
@@ -161,8 +159,9 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
         own: plan.own,
         output: None,
     };
-    let (of, limits) = (plan.executable.plan, plan.limits);
-    let begun = Driver::begin(plan.executable, plan.inputs, limits, options);
+    let of = plan.executable.plan;
+    let how = (Limits::DEFAULT, true);
+    let begun = Driver::begin(plan.executable, plan.inputs, how, options, None);
     let result = match begun {
         Ok(mut driver) => poll_fn(|cx| driver.poll_alone(cx, &mut host)).await,
         Err(cause) => Err(RunError::new(of, cause, Vec::new()).before_the_start()),
@@ -174,72 +173,6 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
 }
 
 impl<'x> Driver<'x> {
-    /// Begins a run. These are its limits unless the options have others.
-    pub(super) fn begin(
-        executable: Executable<'x>,
-        inputs: Result<Vec<StoredValue>, Cause>,
-        limits: Limits,
-        mut options: Options<'x>,
-    ) -> Result<Self, Cause> {
-        let plan = executable.plan;
-        let graph = executable.graph.map_err(Cause::Plan)?;
-        let inputs = inputs?;
-        let tables = match options.driven.take().flatten() {
-            None => convert::tables(plan, &graph),
-            Some(find) => {
-                let find = |action: &Action| {
-                    let found = find(action)?;
-                    Some((found.plan, found.graph.clone().ok()?))
-                };
-                convert::convert(plan, &graph, &find).map(Arc::new)
-            }
-        };
-        let converted = tables.map_err(|error| Cause::Unfit(vec![error.to_string()]))?;
-        let around = options.outer.take();
-        let allowance = self::allowance(&mut options, limits, around.as_ref());
-        let run = around.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(options.share()));
-        can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
-        let reaction = match run.options.on_failure {
-            OnFailure::Stop => Reaction::Stop,
-            OnFailure::Continue => Reaction::Continue,
-            OnFailure::Cancel => Reaction::Cancel,
-        };
-        let clock = Clock::new(Arc::clone(&run.options.timer));
-        let stops = Stops::new(
-            options.cancel.take(),
-            options.deadline,
-            options.grace,
-            &clock,
-        );
-        let hands_over = options.hands_over;
-        let root = ScopeValues {
-            plan,
-            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
-            hands_over,
-            graph,
-            first: 0,
-            actions: 0,
-            inputs,
-            seen: Vec::new(),
-            owner: None,
-            depth: 0,
-            plans: around.as_ref().map_or(0, CallContext::depth_inside),
-            bytes: 0,
-            called: None,
-            own: None,
-        };
-        let bound = number(run.options.concurrency.min(u32::MAX as usize));
-        let machine = Machine::new(&converted.tables, reaction, bound).telling();
-        Ok(Self::new(
-            machine,
-            root,
-            &converted.plans,
-            (run, allowance, around),
-            (clock, stops, options.signals),
-        ))
-    }
-
     /// Polls the run of a called plan. Is ready once the run is over.
     fn poll_alone(
         &mut self,

@@ -35,12 +35,15 @@ impl<'x> Answering<'_, 'x> {
             inputs,
             hands_over,
             own,
-            ..
         } = *plan;
+        let hands_over = hands_over && !self.0.run.is_kept();
         let plan = executable.plan;
         let begun = executable.graph.map_err(Cause::Plan).and_then(|graph| {
             let inputs = inputs?;
             let limits = self.0.allowance.limits();
+            if let Some(cause) = self.0.allowance.refuses(plan) {
+                return Err(cause);
+            }
             can_receive(plan, &graph, &self.0.run, Some(&context), limits)?;
             Ok((graph, inputs))
         });

@@ -2,13 +2,16 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
+use super::super::context::CallContext;
+use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
 use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
+use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use crate::machine::{CallId, Part, ScopeId};
 use crate::plan::ToolNumber;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -28,13 +31,22 @@ impl Of {
             None => self.call.index(),
         }
     }
+
+    /// The number of the element.
+    pub(super) fn element(&self) -> u32 {
+        self.part.map_or(Part::WHOLE, |part| part.element)
+    }
 }
 
 /// The work of a task that is not a call.
 pub(super) enum Wait {
     Timer(Sleep),
+    /// A time limit. A call that ends at the same time is in time.
+    Limit(Sleep),
     /// A wait for a value. `true` if something else may end the wait.
     Value(Waiting, bool),
+    /// A wait for a value that an engine receives.
+    Engine(EngineFuture<Result<Arc<Sent>, StepError>>),
 }
 
 /// The end of a task that is not a call.
@@ -49,6 +61,8 @@ pub(super) struct Tasks<'x> {
     slots: Vec<TaskSlot<'x>>,
     free: FreeSlots,
     queue: SlotQueue,
+    /// The slots of time limits that have passed.
+    passed: VecDeque<usize>,
     /// The slots of tasks that are not plain calls.
     of_calls: HashMap<CallId, usize>,
     /// The slots of plain calls that ran when the last was dropped.
@@ -69,11 +83,58 @@ struct TaskSlot<'x> {
     ended: Option<StepFuture<'x>>,
 }
 
-/// The rest of a task, unless the task is a plain call.
+impl TaskSlot<'_> {
+    /// Returns `true` for a call that runs without a context.
+    fn is_call(&self) -> bool {
+        let more = self.more.as_ref();
+        self.future.is_some() && more.is_none_or(|more| more.ticket.context.is_none())
+    }
+}
+
+/// The rest of a task, unless the task is a plain call that knows nothing of its run.
 struct More {
-    part: Part,
+    part: Option<Part>,
     wait: Option<Wait>,
     waited: Option<Waited>,
+    ticket: Ticket,
+}
+
+/// The things that a call has until its end, beside its arguments.
+#[derive(Default)]
+pub(super) struct Ticket {
+    /// The turn of the call among those to the same tools.
+    pub(super) turn: Option<Turn>,
+    /// The context of the call, if the call knows its context.
+    pub(super) context: Option<CallContext>,
+}
+
+impl Ticket {
+    /// Creates the ticket of a call. A call that knows its context may run a plan, and needs no turn any more then.
+    pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>) -> Self {
+        match &context {
+            Some(context) => {
+                context.keep(turn);
+                let turn = None;
+                Self {
+                    turn,
+                    context: Some(context.clone()),
+                }
+            }
+            None => Self { turn, context },
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.turn.is_none() && self.context.is_none()
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if let Some(context) = &self.context {
+            context.stop_counting();
+        }
+    }
 }
 
 impl<'x> Tasks<'x> {
@@ -99,26 +160,36 @@ impl<'x> Tasks<'x> {
     }
 
     /// Adds a call.
-    pub(super) fn push_part(&mut self, of: &Of, future: StepFuture<'x>, bytes: usize) {
+    pub(super) fn push_part(
+        &mut self,
+        of: &Of,
+        future: StepFuture<'x>,
+        ticket: Ticket,
+        bytes: usize,
+    ) {
         let slot = self.add(of.call, of.scope, bytes);
         self.slots[slot].future = Some(future);
-        if let Some(part) = of.part {
-            self.add_more(slot, part, None);
+        if of.part.is_some() || !ticket.is_empty() {
+            self.add_more(slot, of.part, None, ticket);
         }
     }
 
     /// Adds a timer or a wait.
     pub(super) fn push_wait(&mut self, (call, scope): (CallId, ScopeId), part: Part, wait: Wait) {
         let slot = self.add(call, scope, 0);
-        self.add_more(slot, part, Some(wait));
+        self.add_more(slot, Some(part), Some(wait), Ticket::default());
     }
 
     #[cold]
-    fn add_more(&mut self, slot: usize, part: Part, wait: Option<Wait>) {
+    fn add_more(&mut self, slot: usize, part: Option<Part>, wait: Option<Wait>, ticket: Ticket) {
         let it = &mut self.slots[slot];
         self.of_calls.insert(it.call, slot);
-        let waited = None;
-        it.more = Some(Box::new(More { part, wait, waited }));
+        it.more = Some(Box::new(More {
+            part,
+            wait,
+            waited: None,
+            ticket,
+        }));
     }
 
     #[inline(always)]
@@ -166,9 +237,22 @@ impl<'x> Tasks<'x> {
                 }
             }
             if !self.queue.refill(cx, || true) {
-                return Poll::Pending;
+                return self.next_passed();
             }
         }
+    }
+
+    /// Returns the slot of a time limit that has passed.
+    #[inline]
+    fn next_passed(&mut self) -> Poll<usize> {
+        while let Some(slot) = self.passed.pop_front() {
+            let more = self.slots[slot].more.as_ref();
+            // The limit may have been dropped in the meantime.
+            if more.is_some_and(|more| more.waited.is_some()) {
+                return Poll::Ready(slot);
+            }
+        }
+        Poll::Pending
     }
 
     #[inline(always)]
@@ -182,7 +266,15 @@ impl<'x> Tasks<'x> {
             }
             return result.is_some();
         }
-        it.more.as_mut().is_some_and(|more| more.poll(&mut cx))
+        let Some(more) = &mut it.more else {
+            return false;
+        };
+        let is_over = more.waited.is_none() && more.poll(&mut cx);
+        if is_over && matches!(more.wait, Some(Wait::Limit(_))) {
+            self.passed.push_back(slot);
+            return false;
+        }
+        is_over
     }
 
     /// The call and the scope of a task that has ended, and the bytes that it counted, if it was a plain call. The slot is free then.
@@ -197,9 +289,9 @@ impl<'x> Tasks<'x> {
         Some((call, scope, bytes))
     }
 
-    /// The owner of a task that has ended, its end unless it was a call, and the bytes that it counted. The slot is free then.
+    /// The owner of a task that has ended, its end unless it was a call, its ticket, and the bytes that it counted. The slot is free then.
     #[cold]
-    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, usize) {
+    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, Ticket, usize) {
         let it = &mut self.slots[slot];
         let (call, scope, bytes) = (it.call, it.scope, it.bytes);
         let more = it.more.take();
@@ -207,29 +299,36 @@ impl<'x> Tasks<'x> {
         if more.is_some() {
             self.of_calls.remove(&call);
         }
-        let part = more.as_ref().map(|more| more.part);
-        let waited = more.and_then(|more| more.waited);
-        (Of { call, scope, part }, waited, bytes)
+        let part = more.as_ref().and_then(|more| more.part);
+        let (waited, ticket) =
+            more.map_or_else(Default::default, |more| (more.waited, more.ticket));
+        (Of { call, scope, part }, waited, ticket, bytes)
     }
 
-    /// Drops a task. Returns the bytes that it counted.
-    pub(super) fn drop_call(&mut self, call: CallId) -> usize {
-        let slot = if call.is_plain() {
-            self.slot_of_plain(call)
-        } else {
-            self.of_calls.remove(&call)
+    /// Returns the number of calls that run without contexts.
+    #[cold]
+    pub(super) fn calls(&self) -> usize {
+        self.slots.iter().filter(|it| it.is_call()).count()
+    }
+
+    /// Drops a task. Returns the bytes that it counted, and `true` for a call without a context.
+    pub(super) fn drop_call(&mut self, call: CallId) -> (usize, bool) {
+        let slot = match self.of_calls.remove(&call) {
+            None if call.is_plain() => self.slot_of_plain(call),
+            slot => slot,
         };
         let Some(slot) = slot else {
-            return 0;
+            return (0, false);
         };
         let it = &mut self.slots[slot];
+        let is_call = it.is_call();
         drop_future(&mut it.future);
         let more = it.more.take();
         let bytes = it.bytes;
         let _ = catch(|| drop(more));
         it.tool = None;
         self.free.push(slot, None);
-        bytes
+        (bytes, is_call)
     }
 
     /// The slot of a plain call that runs. One pass over the slots finds all calls to drop.
@@ -253,12 +352,16 @@ impl More {
     fn poll(&mut self, cx: &mut Context<'_>) -> bool {
         let polled = catch(|| match &mut self.wait {
             None => None,
-            Some(Wait::Timer(sleep)) => match sleep.as_mut().poll(cx) {
+            Some(Wait::Timer(sleep) | Wait::Limit(sleep)) => match sleep.as_mut().poll(cx) {
                 Poll::Ready(()) => Some(Waited::Fired),
                 Poll::Pending => None,
             },
             Some(Wait::Value(waiting, has_limit)) => match waiting.poll(cx, *has_limit) {
                 Poll::Ready(sent) => Some(Waited::Received(sent.ok_or(StepError::NoSignals))),
+                Poll::Pending => None,
+            },
+            Some(Wait::Engine(receiving)) => match receiving.as_mut().poll(cx) {
+                Poll::Ready(received) => Some(Waited::Received(received)),
                 Poll::Pending => None,
             },
         });

@@ -52,6 +52,7 @@ impl<'p> Hand<'p> {
     pub(super) fn settle_with(&mut self, may_start: bool) {
         while let Some(command) = self.machine.next(may_start) {
             match command {
+                Command::Admit(call, _) => self.machine.handle(Event::Admitted(call)),
                 Command::Start(call, place) | Command::Await(call, place) => {
                     let trail = self.machine.view().trail(call).unwrap();
                     let places = trail.0.iter().flat_map(|it| it.element.clone());
