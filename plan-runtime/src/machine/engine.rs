@@ -314,11 +314,9 @@ impl Machine {
         core.desk.calling -= 1;
         let scope = hot.scope();
         let step = core.scopes[scope].step(slot);
-        let fault = Fault {
-            transient: error.transient,
-            ..Fault::new(Lookup(core).trail(scope, step), Reason::Error(error.error))
-        };
-        core.finish_step(scope, slot, StepStatus::Failed, Some(Loss::of(fault)));
+        let fault = Fault::new(Lookup(core).trail(scope, step), Reason::Error(error.error));
+        let loss = Loss::of(error.mark(fault));
+        core.finish_step(scope, slot, StepStatus::Failed, Some(loss));
     }
 
     /// A call or a wait of a step that is not plain has ended. Returns its row with the number of attempts that have begun, unless the machine ignores the call.
@@ -352,13 +350,11 @@ impl Machine {
         let core = &mut self.core;
         let result = match error {
             None => Ok(()),
-            Some(CallError { error, transient }) => {
+            Some(error) => {
                 let tried = &core.desk.runs.rows[row.run].tries[row.attempt as usize];
-                let reason = Reason::Error(error);
-                let lookup = Lookup(core);
-                let mut fault = lookup.fault(row.run, tried.element, begun, reason);
-                fault.transient = transient;
-                Err(Loss::of(fault))
+                let reason = Reason::Error(error.error);
+                let fault = Lookup(core).fault(row.run, tried.element, begun, reason);
+                Err(Loss::of(error.mark(fault)))
             }
         };
         core.attempt_ended(row.run, row.attempt, result);

@@ -2,6 +2,7 @@
 
 use super::describe::Amounts;
 use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
+use super::loss::Fault;
 use super::word::StepStatus;
 
 /// An event in a run, which a driver hands to the machine.
@@ -45,6 +46,19 @@ pub struct CallError {
     pub error: ErrorId,
     /// `true` if another attempt may help.
     pub transient: bool,
+    /// `true` if no other value may replace the failure, unless the failure itself becomes the value.
+    pub lasting: bool,
+}
+
+impl CallError {
+    /// Returns a failure with the properties of the error.
+    pub(super) fn mark(self, fault: Fault) -> Fault {
+        Fault {
+            transient: self.transient,
+            lasting: self.lasting,
+            ..fault
+        }
+    }
 }
 
 /// The answer to a question.

@@ -197,7 +197,7 @@ impl Core {
             (Some(_), _) => {
                 self.desk.drop_timers(run, attempt);
                 let it = &mut self.desk.runs.rows[run];
-                if loss.not_undone.is_empty() {
+                if !loss.is_lasting() {
                     it.left.add(loss.of_undo_steps());
                 } else {
                     it.note(element, loss);
@@ -258,7 +258,7 @@ impl Core {
         let is_missed = match self.tables.colds[it.cold].recovery {
             _ if element == WHOLE || it.is.doomed => false,
             Recovery::CatchEach => true,
-            Recovery::ReplaceEach => loss.not_undone.is_empty(),
+            Recovery::ReplaceEach => !loss.is_lasting(),
             Recovery::No | Recovery::Catch | Recovery::Replace => false,
         };
         if is_missed {

@@ -4,7 +4,7 @@ use super::stage::{Act, End, Stage, each, ending, list, ms, plan, step, string};
 use super::support::Driven;
 use fastrand::Rng;
 use plan_runtime::check::{Request, Started};
-use plan_runtime::plan::{Action, Body, Plan, Policy, Template};
+use plan_runtime::plan::{Action, Await, Body, Optional, Plan, Policy, Template};
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{CallContext, Limits, OnFailure, Timer};
 use plan_runtime::shape::TypeShape;
@@ -252,4 +252,36 @@ fn a_plan_ends_with_the_call_around_it() {
     };
     assert!(result.unwrap_err().is_deadline());
     assert_eq!((outer.stage.running(), outer.stage.dropped()), (0, 1));
+}
+
+/// Nothing replaces the failure of a plan inside a call that waits for a value from nobody, or that is not undone.
+#[test]
+fn the_failure_of_a_plan_that_waits_for_nobody_is_not_replaced() {
+    for is_driven in [false, true] {
+        let wait = plan(vec![step("reply", Body::Await(Await::new("Value")), &[])]);
+        for (optional, list) in [
+            (Optional::Whole, false),
+            (Optional::Each, true),
+            (Optional::Whole, true),
+        ] {
+            let body = if list {
+                each(list_of_one(), nest(0))
+            } else {
+                nest(0)
+            };
+            let mut it = step("nest", body, &[]);
+            it.policy = Policy::DEFAULT.optional(optional).into();
+            let office = Office {
+                plans: vec![wait.clone(), plan(vec![it])],
+                is_driven,
+                ..Office::default()
+            };
+            let played = office.play(|run| run);
+            assert!(played.ending.contains("nobody can send it"), "{played:?}");
+        }
+    }
+}
+
+fn list_of_one() -> Template {
+    list(vec![string("x")])
 }

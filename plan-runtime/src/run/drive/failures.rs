@@ -73,12 +73,13 @@ impl<'x> Errors<'x> {
     /// Keeps an error for the machine.
     #[cold]
     pub(super) fn keep(&mut self, error: StepError) -> CallError {
-        let transient = error.is_transient();
+        let (transient, lasting) = (error.is_transient(), error.leaves_work());
         let id = ErrorId(crate::plan::number(self.kept.len()));
         self.kept.push(error);
         CallError {
             error: id,
             transient,
+            lasting,
         }
     }
 

@@ -217,6 +217,7 @@ impl Driver {
         let error = CallError {
             error: ErrorId(0),
             transient: random.bool(),
+            lasting: random.u8(..4) == 0,
         };
         if let Some(call) = of(&self.calls, number) {
             self.calls.remove(&call);

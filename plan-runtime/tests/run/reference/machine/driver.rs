@@ -21,10 +21,12 @@ pub(super) struct Hand<'p> {
 pub(super) const LATER: CallEnd = CallEnd::Failed(CallError {
     error: ErrorId(1),
     transient: true,
+    lasting: false,
 });
 pub(super) const NEVER: CallEnd = CallEnd::Failed(CallError {
     error: ErrorId(2),
     transient: false,
+    lasting: false,
 });
 
 impl<'p> Hand<'p> {

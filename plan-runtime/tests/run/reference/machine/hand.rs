@@ -235,6 +235,7 @@ impl<'p> Hand<'p> {
             end => CallEnd::Failed(CallError {
                 error: ErrorId(0),
                 transient: end == End::Transient,
+                lasting: false,
             }),
         };
         self.machine.handle(Event::Ended(call, ending));
