@@ -106,6 +106,8 @@ pub struct Fault {
     pub reason: Reason,
     /// `true` if another attempt may help.
     pub transient: bool,
+    /// `true` if no other value may replace the failure, unless the failure itself becomes the value.
+    pub lasting: bool,
     /// The number of attempts.
     pub attempts: u32,
     /// The steps that did not run because of the failure.
@@ -134,6 +136,7 @@ impl Fault {
             trail,
             reason,
             transient: reason == Reason::Timeout,
+            lasting: false,
             attempts: 1,
             blocked: Vec::new(),
             duty: FaultDuty::Work,
@@ -145,6 +148,11 @@ impl Loss {
     /// Returns `true` if another attempt may help.
     pub fn is_transient(&self) -> bool {
         self.not_undone.is_empty() && self.faults.first().is_some_and(|it| it.transient)
+    }
+
+    /// Returns `true` if no other value may replace the failure.
+    pub(super) fn is_lasting(&self) -> bool {
+        !self.not_undone.is_empty() || self.faults.iter().any(|it| it.lasting)
     }
 
     pub(super) fn of(fault: Fault) -> Self {

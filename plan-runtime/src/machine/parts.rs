@@ -19,6 +19,8 @@ pub struct Part {
     pub body: u32,
     /// The number of the element, from 1 on, or 0 for the step itself. The elements of a list have consecutive numbers.
     pub element: u32,
+    /// The number of the call, the scope or the wait among those of the step. All attempts have this number.
+    pub job: u32,
     /// The number of the attempt.
     pub attempt: u32,
     /// The scope that the attempt has opened.
@@ -197,6 +199,7 @@ impl<'m> MachineView<'m> {
             slot: it.slot,
             body: 0,
             element: WHOLE,
+            job: 0,
             attempt: 1,
             inside: None,
         }
@@ -207,6 +210,7 @@ impl<'m> MachineView<'m> {
         Part {
             body: self.number(run, tried.body),
             element: tried.element,
+            job: tried.job,
             attempt: tried.number,
             inside: match tried.doing {
                 Doing::Scope(scope) => Some(scope),

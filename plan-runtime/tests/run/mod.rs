@@ -1,5 +1,6 @@
 //! Running plans, with plans and start functions written by hand in the form that `plan!` gives them.
 
+mod admitted;
 mod begun;
 mod blocks;
 mod blocks_bounded;
@@ -13,6 +14,7 @@ mod errors;
 mod failing;
 mod faults;
 mod generated;
+mod inside;
 mod model;
 mod nesting;
 mod outputs;

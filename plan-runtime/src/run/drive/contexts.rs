@@ -19,6 +19,8 @@ pub(super) struct At {
     /// The number of the action among the actions of the step.
     pub(super) action: usize,
     pub(super) element: Vec<usize>,
+    /// The number of the call among those of the step.
+    pub(super) job: u32,
     pub(super) attempt: u32,
     pub(super) is_plan: bool,
     pub(super) until: Option<Duration>,
@@ -36,6 +38,7 @@ impl Scene<'_> {
                 step: owner.step,
                 action: owner.action,
                 element: owner.element.clone(),
+                job: owner.part.job,
                 attempt: owner.part.attempt,
                 is_plan: true,
                 until: None,
@@ -59,8 +62,10 @@ impl Scene<'_> {
         let outer = self.outer(at.scope).cloned();
         let own = [at.until, self.stops.until].into_iter().flatten().min();
         let own = own.and_then(|elapsed| self.clock.at(elapsed));
+        let beside = self.beside.as_ref().filter(|_| it.owner.is_none());
         // Undo steps and always steps of a block do not count in the time limits of its step.
-        let around = outer.as_ref().filter(|_| step.role == Role::Work);
+        let is_limited = step.role == Role::Work || beside.is_some();
+        let around = outer.as_ref().filter(|_| is_limited);
         let around = around.and_then(CallContext::deadline);
         let number = it.actions + it.graph.actions[at.step] as usize + at.action;
         let secrets = it.secrets(number).filter(|_| at.is_plan);
@@ -69,8 +74,12 @@ impl Scene<'_> {
             run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
             depth: it.plans,
-            at: Vec::new(),
-            beside: None,
+            at: [
+                outer.as_ref().map_or(&[][..], CallContext::at),
+                &[at.step, at.job as usize],
+            ]
+            .concat(),
+            beside: beside.cloned(),
             plan: self
                 .values
                 .plan_of(at.scope)
@@ -126,8 +135,10 @@ impl Scene<'_> {
 
     /// The beginning of the lasting paths of a scope's steps.
     pub(super) fn lasting_prefix(&self, scope: ScopeId) -> String {
+        let is_root = self.values.scope(scope).owner.is_none();
+        let beside = self.beside.as_deref().filter(|_| is_root);
         let outer = self.outer(scope);
-        outer.map_or_else(String::new, |outer| outer.lasting_inside(None))
+        outer.map_or_else(String::new, |outer| outer.lasting_inside(beside))
     }
 
     #[cold]
@@ -145,6 +156,7 @@ impl Scene<'_> {
             step,
             action: number - it.actions - it.graph.actions[step] as usize,
             element: Vec::new(),
+            job: 0,
             attempt: 1,
             is_plan,
             until: None,
@@ -171,6 +183,7 @@ impl Scene<'_> {
             step: it.step,
             action: it.number - first,
             element: it.of.part.map_or_else(Vec::new, |part| self.element(&part)),
+            job: it.of.part.map_or(0, |part| part.job),
             attempt: it.attempt,
             is_plan,
             until: timeout.into_iter().chain(deadline).min(),

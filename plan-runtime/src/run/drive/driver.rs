@@ -7,9 +7,11 @@ use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
 use super::super::start::StepResult;
 use super::super::watch::{Keeps, Watch};
+use super::admitting::Admission;
 use super::answers::Answering;
 use super::failures::Errors;
 use super::scene::{Host, Scene};
+use super::sharing::Sharing;
 use super::stops::{Clock, Stops};
 use super::tasks::{Of, Tasks, Waited};
 use super::values::{ScopeValues, Values};
@@ -24,6 +26,10 @@ use std::task::{Context, Poll};
 pub(in crate::run) struct Driver<'x> {
     pub(super) scene: Scene<'x>,
     pub(super) tasks: Tasks<'x>,
+    /// The gates and throttles, if there are any.
+    pub(super) admission: Option<Box<Admission<'x>>>,
+    /// The permits, if plans that calls run share these.
+    pub(super) sharing: Option<Box<Sharing>>,
     pub(super) random: fastrand::Rng,
     /// `true` if a step has started.
     pub(super) has_begun: bool,
@@ -47,9 +53,13 @@ impl<'x> Driver<'x> {
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
         let watch = Watch::new(&run, keeps, around.clone());
-        values.has_layers = watch.is_some();
+        values.has_layers = watch.is_some() || run.is_kept();
         values.open(ScopeId::ROOT, root);
+        let sharing = around
+            .is_some()
+            .then(|| Box::new(Sharing::new(Arc::clone(&run), 0)));
         let seed = run.options.seed;
+        let seed = seed.map(|seed| seed ^ around.as_ref().map_or(0, CallContext::hash));
         let mut scene = Scene {
             machine,
             values,
@@ -59,6 +69,7 @@ impl<'x> Driver<'x> {
             run,
             allowance,
             around,
+            beside: None,
             opening: HashMap::new(),
             watch,
         };
@@ -66,6 +77,8 @@ impl<'x> Driver<'x> {
         Self {
             scene,
             tasks: Tasks::default(),
+            admission: None,
+            sharing,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             has_begun: false,
             is_done: false,
@@ -89,6 +102,9 @@ impl<'x> Driver<'x> {
         if let Some(watch) = &mut self.scene.watch {
             watch.look();
         }
+        if self.scene.around.is_some() {
+            self.look_at_call(cx);
+        }
         self.pass_limit();
         while let Some(event) = self.scene.stops.poll(cx, &self.scene.clock) {
             self.scene.machine.handle(event);
@@ -97,7 +113,7 @@ impl<'x> Driver<'x> {
             if self.scene.values.is_shared() {
                 self.look_at_limits(cx);
             }
-            while let Some(command) = self.scene.machine.next(true) {
+            while let Some(command) = self.next_command(cx) {
                 let Command::Start(call, place) = command else {
                     self.execute(command, host);
                     continue;
@@ -110,6 +126,7 @@ impl<'x> Driver<'x> {
                 }
             }
             if self.is_done {
+                self.sharing = None;
                 return Poll::Ready(());
             }
             let mut result = None;
@@ -126,11 +143,20 @@ impl<'x> Driver<'x> {
             match (result, plain) {
                 (Some(Ok(output)), Some((call, scope, bytes))) => {
                     self.scene.values.remove(bytes);
+                    if let Some(sharing) = &mut self.sharing {
+                        sharing.ended(None);
+                    }
                     self.plain_called((call, scope), output);
                 }
                 (result, _) => self.ended(slot, result),
             }
         }
+    }
+
+    #[inline(always)]
+    fn next_command(&mut self, cx: &Context<'_>) -> Option<Command> {
+        let may_start = self.sharing.is_none() || self.has_permit(cx);
+        self.scene.machine.next(may_start)
     }
 
     /// Ends the run if a plan in a call has exceeded a limit of the run.
@@ -152,6 +178,7 @@ impl<'x> Driver<'x> {
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
         match command {
             Command::Start(..) => {}
+            Command::Admit(call, place) => self.admit(call, place, host),
             Command::Free(scope) => {
                 self.scene.watching().close(scope);
                 self.scene.values.close(scope);
@@ -165,6 +192,9 @@ impl<'x> Driver<'x> {
             Command::Drop(call) => self.drop_call(call),
             Command::Settled(scope, slot, status) => {
                 self.scene.settled(scope, slot.index(), status);
+                if let Some(admission) = &mut self.admission {
+                    admission.settled(slot.index());
+                }
             }
             Command::Over(scope) => self.scene.watching().over(scope),
             Command::Done => {
@@ -202,8 +232,14 @@ impl<'x> Driver<'x> {
     /// Drops a call, a wait or a timer.
     pub(super) fn drop_call(&mut self, call: CallId) {
         self.late.retain(|(of, _)| of.call != call);
-        let bytes = self.tasks.drop_call(call);
+        if self.admission.is_some() {
+            self.drop_wait_before(call);
+        }
+        let (bytes, is_call) = self.tasks.drop_call(call);
         self.scene.values.remove(bytes);
+        if is_call && let Some(sharing) = &mut self.sharing {
+            sharing.dropped();
+        }
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
             let step = self.scene.place_of(scope, call.index());
@@ -216,8 +252,16 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     fn ended(&mut self, slot: usize, result: Option<StepResult>) {
-        let (of, waited, bytes) = self.tasks.take(slot);
+        let (of, waited, ticket, bytes) = self.tasks.take(slot);
         self.scene.values.remove(bytes);
+        if result.is_some()
+            && let Some(sharing) = &mut self.sharing
+        {
+            sharing.ended(ticket.context.as_ref());
+        }
+        if matches!(waited, Some(Waited::Fired(_))) && self.has_waited(of.call) {
+            return;
+        }
         match (result, waited) {
             (Some(result), _) => self.called(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),

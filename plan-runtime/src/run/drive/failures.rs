@@ -75,12 +75,13 @@ impl<'x> Errors<'x> {
     /// Keeps an error for the machine.
     #[cold]
     pub(super) fn keep(&mut self, error: StepError) -> CallError {
-        let transient = error.is_transient();
+        let (transient, lasting) = (error.is_transient(), error.leaves_work());
         let id = ErrorId(crate::plan::number(self.kept.len()));
         self.kept.push(error);
         CallError {
             error: id,
             transient,
+            lasting,
         }
     }
 
@@ -308,7 +309,16 @@ impl<'x> Errors<'x> {
         let (failures, undoing) = self.failures(view, loss, 0);
         let of_output = loss.faults.iter().find(|fault| fault.trail.0.is_empty());
         let cause = match (loss.cutoff, stopped, of_output) {
-            (_, Some(limit @ Interrupt::Limit(_)), _) => Cause::Interrupted(limit),
+            (
+                _,
+                Some(
+                    interrupt @ (Interrupt::Limit(_)
+                    | Interrupt::Nested { .. }
+                    | Interrupt::Outer
+                    | Interrupt::Outside(_)),
+                ),
+                _,
+            ) => Cause::Interrupted(interrupt),
             (Some(Cutoff::Cancelled | Cutoff::Late), Some(interrupt), _) => {
                 Cause::Interrupted(interrupt)
             }

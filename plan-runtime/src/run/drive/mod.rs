@@ -3,8 +3,11 @@
 //! | file | contents |
 //! |---|---|
 //! | `convert.rs` | from a plan to the tables of the machine |
+//! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
 //! | `starting.rs`, `waits.rs` | calls; waits for values, and timers |
+//! | `admitting.rs` | calls that wait for gates and throttles |
+//! | `sharing.rs` | permits that plans in calls share |
 //! | `scene.rs`, `contexts.rs` | the state of a run without its tasks; the contexts of calls |
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
 //! | `settling.rs` | the ends of steps |
@@ -13,7 +16,9 @@
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
 
+mod admitting;
 mod answers;
+mod begin;
 mod closing;
 mod cold;
 mod contexts;
@@ -24,6 +29,7 @@ mod scene;
 mod scopes;
 mod secrets;
 mod settling;
+mod sharing;
 mod starting;
 mod stops;
 mod tasks;
@@ -31,37 +37,31 @@ mod values;
 mod waits;
 mod watching;
 
-use super::admission::{allowance, can_receive};
 use super::catch::catch;
 use super::limits::Limits;
 use super::nesting::Nested;
-use super::on_failure::OnFailure;
 use super::options::Options;
-use super::shared::SharedRun;
 use super::signals::Signals;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
 };
 use super::storing::once;
-use super::watch::Keeps;
-use super::{CallContext, Cause, Report, Run, RunError, Stage, StepError, trace};
+use super::{CallContext, Cause, Report, Run, RunError, Stage, StepError};
 use crate::error::Error;
-use crate::machine::{Machine, Reaction, Tables};
-use crate::plan::{Action, Executable, Graph, Plan, number};
-use crate::resolve::{MemoryBudget, ResolveError, StoredValue};
+use crate::plan::{Action, Executable, Plan};
+use crate::resolve::{MemoryBudget, ResolveError};
+pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
 use scene::Host;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use stops::{Clock, Stops};
-use values::ScopeValues;
 
 /// Finds the plan that a call is.
 pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// Has the machine decide the run. The run has no journal and no gates.
+    /// Has the machine decide the run. The run has no journal.
     ///
     /// # Panics
     ///
@@ -95,16 +95,10 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
 /// Returns the name of an option without effect in a driven run.
 fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
-    let unknown = [
-        ("gate", options.gate.is_some()),
-        ("only", options.only.is_some()),
-        ("throttle", !options.throttles.is_empty()),
-        (
-            "durable",
-            options.target.is_some() || options.durable.is_some(),
-        ),
-        ("on_engine", options.engine.is_some()),
-    ];
+    let unknown = [(
+        "durable",
+        options.target.is_some() || options.durable.is_some(),
+    )];
     let found = unknown.into_iter().find(|(_, is_set)| *is_set);
     found.map(|(name, _)| name)
 }
@@ -166,8 +160,9 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
         own: plan.own,
         output: None,
     };
-    let (of, limits) = (plan.executable.plan, plan.limits);
-    let begun = Driver::begin(plan.executable, plan.inputs, limits, options);
+    let of = plan.executable.plan;
+    let how = (Limits::DEFAULT, true);
+    let begun = Driver::begin(plan.executable, plan.inputs, how, options, None);
     let result = match begun {
         Ok(mut driver) => poll_fn(|cx| driver.poll_alone(cx, &mut host)).await,
         Err(cause) => Err(RunError::new(of, cause, Vec::new()).before_the_start()),
@@ -179,58 +174,6 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
 }
 
 impl<'x> Driver<'x> {
-    /// Begins a run. These are its limits unless the options have others.
-    pub(super) fn begin(
-        executable: Executable<'x>,
-        inputs: Result<Vec<StoredValue>, Cause>,
-        limits: Limits,
-        mut options: Options<'x>,
-    ) -> Result<Self, Cause> {
-        let plan = executable.plan;
-        let graph = executable.graph.map_err(Cause::Plan)?;
-        let around = options.outer.take();
-        let secrecy = options.secrecy.take();
-        let secrecy = secrecy.or_else(|| secrets::secrecy(plan, &graph, around.as_ref()));
-        let inputs = secrets::hushed_inputs(inputs, secrecy.is_some())?;
-        let tables = match options.driven.take().flatten() {
-            None => convert::tables(plan, &graph),
-            Some(find) => {
-                let find = |action: &Action| {
-                    let found = find(action)?;
-                    Some((found.plan, found.graph.clone().ok()?))
-                };
-                convert::convert(plan, &graph, &find).map(Arc::new)
-            }
-        };
-        let converted = tables.map_err(|error| Cause::Unfit(vec![error.to_string()]))?;
-        let allowance = self::allowance(&mut options, limits, around.as_ref());
-        let run = around.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(options.share()));
-        can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
-        let clock = Clock::new(Arc::clone(&run.options.timer));
-        let stops = Stops::new(
-            options.cancel.take(),
-            options.deadline,
-            options.grace,
-            &clock,
-        );
-        let keeps = Keeps::of(&options, around.as_ref());
-        let root = ScopeValues {
-            plans: around.as_ref().map_or(0, CallContext::depth_inside),
-            secrecy,
-            ..root(plan, graph, inputs, options.hands_over && !keeps.outputs)
-        };
-        let machine = machine(&converted.tables, &run, keeps);
-        Ok(Self::new(
-            machine,
-            root,
-            &converted.plans,
-            (run, allowance, around),
-            (clock, stops, options.signals),
-            keeps,
-        ))
-    }
-
     /// Polls the run of a called plan. Is ready once the run is over.
     fn poll_alone(
         &mut self,
@@ -254,14 +197,14 @@ impl<'x> Driver<'x> {
         match catch(|| self.poll_commands(cx, host)) {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
-                let plan = self.plan();
                 self.scene.watching().panicked();
+                let plan = self.plan();
                 Poll::Ready(Err(RunError::new(plan, Cause::Panicked(panic), Vec::new())))
             }
         }
     }
 
-    /// Returns the report of a run that is over, if there is to be one.
+    /// Returns the report, if there is to be one.
     pub(super) fn report(&mut self) -> Option<Report> {
         self.scene.watching().report()
     }
@@ -288,48 +231,5 @@ impl<'x> Driver<'x> {
             let stopped = scene.stops.stopped.clone();
             scene.errors.run_error(view, &loss, stopped, self.has_begun)
         })
-    }
-}
-
-/// Returns the machine of a run, which tells the ends of scopes if somebody listens.
-fn machine(tables: &Arc<Tables>, run: &SharedRun, keeps: Keeps) -> Machine {
-    let reaction = match run.options.on_failure {
-        OnFailure::Stop => Reaction::Stop,
-        OnFailure::Continue => Reaction::Continue,
-        OnFailure::Cancel => Reaction::Cancel,
-    };
-    let bound = number(run.options.concurrency.min(u32::MAX as usize));
-    let machine = Machine::new(tables, reaction, bound).telling();
-    if keeps.report || run.is_observed() || trace::is_on() {
-        machine.telling_scopes()
-    } else {
-        machine
-    }
-}
-
-/// Returns the values of a plan that begins.
-fn root(
-    plan: &Plan,
-    graph: Arc<Graph>,
-    inputs: Vec<StoredValue>,
-    hands_over: bool,
-) -> ScopeValues<'_> {
-    ScopeValues {
-        plan,
-        handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
-        hands_over,
-        graph,
-        first: 0,
-        actions: 0,
-        inputs,
-        seen: Vec::new(),
-        owner: None,
-        depth: 0,
-        plans: 0,
-        bytes: 0,
-        called: None,
-        own: None,
-        secrecy: None,
-        is_plain: false,
     }
 }

@@ -40,6 +40,8 @@ pub(super) struct Scene<'x> {
     pub(super) allowance: Arc<Allowance>,
     /// The call that the run is.
     pub(super) around: Option<CallContext>,
+    /// The name of the plan, if a tool runs the plan inside its call.
+    pub(super) beside: Option<Arc<str>>,
     /// Called plans that are about to begin, by slots and elements.
     pub(super) opening: HashMap<(usize, u32), Opening<'x>>,
     /// The listeners of the run, and the log of its report.

@@ -36,8 +36,8 @@ impl<'x> Answering<'_, 'x> {
             inputs,
             hands_over,
             own,
-            ..
         } = *plan;
+        let hands_over = hands_over && !self.0.run.is_kept();
         let plan = executable.plan;
         let known = executable.graph.as_ref().ok();
         let secrecy = known.and_then(|graph| secrecy(plan, graph, Some(&context)));
@@ -45,6 +45,9 @@ impl<'x> Answering<'_, 'x> {
         let begun = executable.graph.map_err(Cause::Plan).and_then(|graph| {
             let inputs = inputs?;
             let limits = self.0.allowance.limits();
+            if let Some(cause) = self.0.allowance.refuses(plan) {
+                return Err(cause);
+            }
             can_receive(plan, &graph, &self.0.run, Some(&context), limits)?;
             Ok((graph, inputs))
         });

@@ -2,18 +2,19 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::start::{CalledPlan, Request, Started, StepResult, start_again};
+use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult, start_again};
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::driver::Driver;
 use super::scene::{Host, Opening};
-use super::tasks::Of;
+use super::tasks::{Of, Ticket};
 use super::values::Values;
 use crate::error::BlockPlace;
 use crate::machine::{CallEnd, CallError, CallId, Event, Part, ScopeId, StepPlace};
 use crate::plan::{Action, Body, Role, ToolNumber};
-use crate::resolve::{Meter, StoredValue};
+use crate::resolve::{Handed, Meter, StoredValue};
+use serde_json::Value;
 use std::cell::Cell;
 
 /// A call that is about to start.
@@ -25,6 +26,31 @@ pub(super) struct Starting<'x> {
     /// The number of the action in the whole plan.
     pub(super) number: usize,
     pub(super) attempt: u32,
+}
+
+/// The way in which an action starts.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'r> {
+    /// `true` if the action starts no call, but makes the question to gates.
+    asks: bool,
+    /// The values that are handed over.
+    given: Option<&'r Handed>,
+    /// The cell for the arguments that the report shows.
+    captured: Option<&'r Cell<Option<Value>>>,
+}
+
+impl Way<'_> {
+    pub(super) const CALLS: Self = Self {
+        asks: false,
+        given: None,
+        captured: None,
+    };
+
+    pub(super) const ASKS: Self = Self {
+        asks: true,
+        given: None,
+        captured: None,
+    };
 }
 
 impl<'x> Driver<'x> {
@@ -67,6 +93,7 @@ impl<'x> Driver<'x> {
         match started {
             Ok(Started::Running(future)) => {
                 self.scene.values.add(bytes);
+                self.count_call();
                 self.tasks.push((call, scope), future, tool, bytes);
             }
             started => {
@@ -111,6 +138,24 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     fn start_part(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
+        let Some(starting) = self.starting(call, place) else {
+            return self.failed(call, StepError::Unknown);
+        };
+        let Starting { of, step, .. } = starting;
+        self.scene.watching().start(of.scope, of.slot());
+        if place.attempt == 1
+            && !self.scene.values.scope(of.scope).graph.simple[step]
+            && let Err(error) = self.scene.values.hold_call(of.slot())
+        {
+            return self.call_failed(of, error);
+        }
+        let seen = self.before_call(&starting);
+        self.make_call(&starting, host);
+        self.scene.catch_again(seen);
+    }
+
+    /// Returns the call of a step that is not plain.
+    pub(super) fn starting(&mut self, call: CallId, place: StepPlace) -> Option<Starting<'x>> {
         let slot = place.slot;
         let scope = self.scene.machine.view().scope_of(slot);
         let step = self.scene.place_of(scope, slot.index());
@@ -118,9 +163,9 @@ impl<'x> Driver<'x> {
         let part = part.expect("a call that starts has a part");
         let (body, number) = self.scene.inside(scope, slot.index()).bodies[part.body as usize];
         let Body::Action(action) = body else {
-            return self.failed(call, StepError::Unknown);
+            return None;
         };
-        let starting = Starting {
+        Some(Starting {
             of: Of {
                 call,
                 scope,
@@ -130,22 +175,7 @@ impl<'x> Driver<'x> {
             action,
             number,
             attempt: place.attempt,
-        };
-        self.scene.watching().start(scope, slot.index());
-        let it = self.scene.values.scope(scope);
-        let (is_simple, role) = (it.graph.simple[step], it.plan.steps[step].role);
-        if place.attempt == 1
-            && !is_simple
-            && let Err(error) = self.scene.values.hold_call(slot.index())
-        {
-            return self.call_failed(starting.of, error);
-        }
-        if role == Role::Always {
-            self.scene.show_results(scope);
-        }
-        let seen = self.scene.uncatch(scope, step);
-        self.make_call(&starting, host);
-        self.scene.catch_again(seen);
+        })
     }
 
     /// Makes a call. Its arguments are resolved now.
@@ -159,8 +189,12 @@ impl<'x> Driver<'x> {
             .of
             .part
             .is_none_or(|part| part.attempt >= self.scene.policy(scope, it.of.slot()).attempts);
+        let admission = self.admission.as_ref();
+        let is_asked = admission.is_some_and(|admission| admission.shown(&it.of).is_some());
+        let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
         // An attempt after the first does not count as a call.
-        if let Err(error) = self.scene.values.charge(it.action, it.attempt == 1) {
+        let is_new = it.attempt == 1 && !is_counted;
+        if let Err(error) = self.scene.values.charge(it.action, is_new) {
             return self.called(it.of, Err(error));
         }
         let tool = it.action.tool.as_ref();
@@ -168,38 +202,16 @@ impl<'x> Driver<'x> {
             Ok(span) => span,
             Err(error) => return self.called(it.of, Err(error)),
         };
-        let given = self.scene.values.give(scope, step, is_last);
-        let mut own = self.scene.values.take_own(scope);
+        let given = self.scene.values.give(scope, step, is_last && !is_asked);
         let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps());
         let captured = Cell::new(None);
         let captures = keeps.is_some_and(|keeps| keeps.arguments);
-        let (started, bytes) = {
-            let at = self.scene.values.scope(scope);
-            let meter = Meter::new(self.scene.values.room(), None);
-            let inside = it.of.part.and_then(|part| {
-                let inside = self.scene.values.step(part.slot.index())?;
-                Some(inside.locals(part.element))
-            });
-            let locals = inside.as_deref().unwrap_or_default();
-            let is_always = it.of.part.is_some() && at.plan.steps[step].role == Role::Always;
-            let resolving = self
-                .scene
-                .values
-                .resolving(at, is_always, locals)
-                .metered(&meter);
-            let context = |is_plan| self.scene.context(self.scene.at(it, is_plan));
-            let request = Request::new(&resolving, it.action)
-                .within(&context)
-                .hiding(at.secrets(it.number))
-                .capturing(captures.then_some(&captured))
-                .handing(given.as_ref(), Values::keep(at, step));
-            let start = || match &mut own {
-                None => host.start(it.number, request),
-                Some((_, own)) => (own.start)(it.number, request),
-            };
-            (catch(|| span.in_scope(start)), meter.spent())
+        let way = Way {
+            given: given.as_ref(),
+            captured: captures.then_some(&captured),
+            ..Way::CALLS
         };
-        self.scene.values.put_own(own);
+        let (started, bytes) = self.request((it, &span), way, host);
         self.scene.values.take_back(scope, given);
         self.scene.values.count_json(scope, step);
         if self.scene.watch.is_some() {
@@ -213,6 +225,62 @@ impl<'x> Driver<'x> {
         self.started(it.of, started, (bytes, span), host);
     }
 
+    /// Has the host start an action. Returns the bytes that the arguments count.
+    pub(super) fn request(
+        &mut self,
+        (it, span): (&Starting<'x>, &Span),
+        way: Way<'_>,
+        host: &mut dyn Host<'x>,
+    ) -> (Result<Started<'x>, StepError>, usize) {
+        let Starting {
+            of: Of { scope, part, .. },
+            step,
+            ..
+        } = *it;
+        let mut own = self.scene.values.take_own(scope);
+        let (started, bytes) = {
+            let at = self.scene.values.scope(scope);
+            let meter = Meter::new(self.scene.values.room(), None);
+            let inside = part.and_then(|part| {
+                let inside = self.scene.values.step(part.slot.index())?;
+                Some(inside.locals(part.element))
+            });
+            let locals = inside.as_deref().unwrap_or_default();
+            let is_always = part.is_some() && at.plan.steps[step].role == Role::Always;
+            let resolving = self
+                .scene
+                .values
+                .resolving(at, is_always, locals)
+                .metered(&meter);
+            let context = |is_plan| {
+                let mut place = self.scene.at(it, is_plan);
+                if way.asks {
+                    // The question does not count in the time limits of the step.
+                    place.until = None;
+                }
+                self.scene.context(place)
+            };
+            let admission = self.admission.as_ref();
+            let mut request = Request::new(&resolving, it.action)
+                .within(&context)
+                .on(self.scene.run.engine.as_ref())
+                .shown(admission.and_then(|admission| admission.shown(&it.of)))
+                .hiding(at.secrets(it.number))
+                .capturing(way.captured)
+                .handing(way.given, Values::keep(at, step));
+            if way.asks {
+                request = request.asking();
+            }
+            let start = || match &mut own {
+                None => host.start(it.number, request),
+                Some((_, own)) => (own.start)(it.number, request),
+            };
+            (catch(|| span.in_scope(start)), meter.spent())
+        };
+        self.scene.values.put_own(own);
+        (started, bytes)
+    }
+
     /// A call has started, or ended at once.
     #[inline(never)]
     fn started(
@@ -222,13 +290,21 @@ impl<'x> Driver<'x> {
         (bytes, span): (usize, Span),
         host: &mut dyn Host<'x>,
     ) {
+        let admission = self.admission.as_mut();
+        let turn = admission.and_then(|admission| admission.take_turn(&of));
         match started {
-            Ok(Started::Running(future) | Started::InContext(future, _)) => {
+            Ok(Started::Running(future)) => {
                 self.scene.values.add(bytes);
-                self.tasks.push_part(&of, future, span, bytes);
+                self.push_call(&of, future, Ticket::new(turn, None, span), bytes);
+            }
+            Ok(Started::InContext(future, context)) => {
+                self.scene.values.add(bytes);
+                let ticket = Ticket::new(turn, Some(context), span);
+                self.push_call(&of, future, ticket, bytes);
             }
             Ok(Started::Ended(result)) => self.called(of, result),
             Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
+                drop(turn);
                 let bytes = bytes + of_scope(plan.executable.plan);
                 if !self.scene.values.has_room(bytes) {
                     return self.call_failed(of, self.scene.values.full());
@@ -243,13 +319,19 @@ impl<'x> Driver<'x> {
                 self.scene.machine.handle(Event::Opened(of.call));
             }
             Ok(Started::Plan(plan, context)) => {
-                let future = host.run_plan(*plan, context);
+                let future = host.run_plan(*plan, context.clone());
                 self.scene.values.add(bytes);
-                self.tasks.push_part(&of, future, span, bytes);
+                let ticket = Ticket::new(turn, Some(context), span);
+                self.push_call(&of, future, ticket, bytes);
             }
             Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
             Err(panic) => self.called(of, Err(panic)),
         }
+    }
+
+    fn push_call(&mut self, of: &Of, future: StepFuture<'x>, ticket: Ticket, bytes: usize) {
+        self.share(&ticket);
+        self.tasks.push_part(of, future, ticket, bytes);
     }
 
     /// Returns `true` if a call is a plan whose steps the machine knows.
@@ -286,6 +368,7 @@ impl<'x> Driver<'x> {
 
     #[cold]
     fn part_called(&mut self, of: Of, part: Part, output: StoredValue) {
+        self.forget_question(&of);
         self.scene.watching().end(&of, None);
         match self.scene.take_made(of.scope, part, output) {
             Ok(()) => self
@@ -321,8 +404,9 @@ impl<'x> Driver<'x> {
             return self.scene.machine.handle(Event::Ended(of.call, end));
         }
         if let (Some(part), Some(delay)) = (of.part, error.retry_delay()) {
-            let inside = self.scene.inside(of.scope, of.slot());
             let delay = delay.min(LONGEST_CLOSED);
+            self.close_throttles(&of, &part, delay);
+            let inside = self.scene.inside(of.scope, of.slot());
             inside.delays.insert(part.element, delay);
         }
         self.failed(of.call, error);

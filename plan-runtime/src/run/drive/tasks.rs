@@ -2,9 +2,12 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
+use super::super::context::CallContext;
+use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
 use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
+use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use crate::machine::{CallId, Part, Pause, ScopeId};
@@ -29,6 +32,11 @@ impl Of {
             None => self.call.index(),
         }
     }
+
+    /// The number of the element.
+    pub(super) fn element(&self) -> u32 {
+        self.part.map_or(Part::WHOLE, |part| part.element)
+    }
 }
 
 /// The work of a task that is not a call.
@@ -36,6 +44,8 @@ pub(super) enum Wait {
     Timer(Sleep, Pause),
     /// A wait for a value. `true` if something else may end the wait.
     Value(Waiting, bool),
+    /// A wait for a value that an engine receives.
+    Engine(EngineFuture<Result<Arc<Sent>, StepError>>),
 }
 
 /// The end of a task that is not a call.
@@ -70,13 +80,65 @@ struct TaskSlot<'x> {
     ended: Option<StepFuture<'x>>,
 }
 
-/// The rest of a task, unless the task is a plain call without a span.
+impl TaskSlot<'_> {
+    /// Returns `true` for a call that runs without a context.
+    fn is_call(&self) -> bool {
+        let more = self.more.as_ref();
+        self.future.is_some() && more.is_none_or(|more| more.ticket.context.is_none())
+    }
+}
+
+/// The rest of a task, unless the task is a plain call that knows nothing of its run.
 struct More {
     part: Option<Part>,
     wait: Option<Wait>,
     waited: Option<Waited>,
-    /// The span in which a call is polled and dropped.
-    span: Span,
+    ticket: Ticket,
+}
+
+/// The things that a call has until its end, beside its arguments.
+pub(super) struct Ticket {
+    /// The turn of the call among those to the same tools.
+    pub(super) turn: Option<Turn>,
+    /// The context of the call, if the call knows its context.
+    pub(super) context: Option<CallContext>,
+    /// The span in which the call is polled and dropped.
+    pub(super) span: Span,
+}
+
+impl Ticket {
+    /// Creates the ticket of a call. A call that knows its context may run a plan, and needs no turn any more then.
+    pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>, span: Span) -> Self {
+        let turn = match &context {
+            Some(context) => {
+                context.keep(turn);
+                None
+            }
+            None => turn,
+        };
+        Self {
+            turn,
+            context,
+            span,
+        }
+    }
+
+    /// Returns the ticket of a task that is no call.
+    pub(super) fn none() -> Self {
+        Self::new(None, None, Span::none())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.turn.is_none() && self.context.is_none() && self.span.is_none()
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if let Some(context) = &self.context {
+            context.stop_counting();
+        }
+    }
 }
 
 impl<'x> Tasks<'x> {
@@ -102,29 +164,35 @@ impl<'x> Tasks<'x> {
     }
 
     /// Adds a call.
-    pub(super) fn push_part(&mut self, of: &Of, future: StepFuture<'x>, span: Span, bytes: usize) {
+    pub(super) fn push_part(
+        &mut self,
+        of: &Of,
+        future: StepFuture<'x>,
+        ticket: Ticket,
+        bytes: usize,
+    ) {
         let slot = self.add(of.call, of.scope, bytes);
         self.slots[slot].future = Some(future);
-        if of.part.is_some() || !span.is_none() {
-            self.add_more(slot, of.part, None, span);
+        if of.part.is_some() || !ticket.is_empty() {
+            self.add_more(slot, of.part, None, ticket);
         }
     }
 
     /// Adds a timer or a wait.
     pub(super) fn push_wait(&mut self, (call, scope): (CallId, ScopeId), part: Part, wait: Wait) {
         let slot = self.add(call, scope, 0);
-        self.add_more(slot, Some(part), Some(wait), Span::none());
+        self.add_more(slot, Some(part), Some(wait), Ticket::none());
     }
 
     #[cold]
-    fn add_more(&mut self, slot: usize, part: Option<Part>, wait: Option<Wait>, span: Span) {
+    fn add_more(&mut self, slot: usize, part: Option<Part>, wait: Option<Wait>, ticket: Ticket) {
         let it = &mut self.slots[slot];
         self.of_calls.insert(it.call, slot);
         it.more = Some(Box::new(More {
             part,
             wait,
             waited: None,
-            span,
+            ticket,
         }));
     }
 
@@ -206,9 +274,9 @@ impl<'x> Tasks<'x> {
         Some((call, scope, bytes))
     }
 
-    /// The owner of a task that has ended, its end unless it was a call, and the bytes that it counted. The slot is free then.
+    /// The owner of a task that has ended, its end unless it was a call, its ticket, and the bytes that it counted. The slot is free then.
     #[cold]
-    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, usize) {
+    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, Ticket, usize) {
         let it = &mut self.slots[slot];
         let (call, scope, bytes) = (it.call, it.scope, it.bytes);
         let more = it.more.take();
@@ -217,30 +285,40 @@ impl<'x> Tasks<'x> {
             self.of_calls.remove(&call);
         }
         let part = more.as_ref().and_then(|more| more.part);
-        let waited = more.and_then(|more| more.waited);
-        (Of { call, scope, part }, waited, bytes)
+        let (waited, ticket) = match more {
+            Some(more) => (more.waited, more.ticket),
+            None => (None, Ticket::none()),
+        };
+        (Of { call, scope, part }, waited, ticket, bytes)
     }
 
-    /// Drops a task. Returns the bytes that it counted.
-    pub(super) fn drop_call(&mut self, call: CallId) -> usize {
+    /// Returns the number of calls that run without contexts.
+    #[cold]
+    pub(super) fn calls(&self) -> usize {
+        self.slots.iter().filter(|it| it.is_call()).count()
+    }
+
+    /// Drops a task. Returns the bytes that it counted, and `true` for a call without a context.
+    pub(super) fn drop_call(&mut self, call: CallId) -> (usize, bool) {
         let slot = match self.of_calls.remove(&call) {
             None if call.is_plain() => self.slot_of_plain(call),
             slot => slot,
         };
         let Some(slot) = slot else {
-            return 0;
+            return (0, false);
         };
         let it = &mut self.slots[slot];
+        let is_call = it.is_call();
         let more = it.more.take();
         match &more {
             None => drop_future(&mut it.future),
-            Some(more) => drop_in(&more.span, &mut it.future),
+            Some(more) => drop_in(&more.ticket.span, &mut it.future),
         }
         let bytes = it.bytes;
         let _ = catch(|| drop(more));
         it.tool = None;
         self.free.push(slot, None);
-        bytes
+        (bytes, is_call)
     }
 
     /// The slot of a plain call that runs. One pass over the slots finds all calls to drop.
@@ -268,7 +346,7 @@ impl More {
         result: &mut Option<StepResult>,
     ) -> bool {
         if future.is_some() {
-            let span = &self.span;
+            let span = &self.ticket.span;
             // A subscriber may panic.
             let polled = catch(|| span.in_scope(|| poll_future(future, false, cx, result)));
             if let Err(panic) = polled {
@@ -281,6 +359,10 @@ impl More {
             None => None,
             Some(Wait::Timer(sleep, pause)) => match sleep.as_mut().poll(cx) {
                 Poll::Ready(()) => Some(Waited::Fired(*pause)),
+                Poll::Pending => None,
+            },
+            Some(Wait::Engine(receiving)) => match receiving.as_mut().poll(cx) {
+                Poll::Ready(received) => Some(Waited::Received(received)),
                 Poll::Pending => None,
             },
             Some(Wait::Value(waiting, has_limit)) => match waiting.poll(cx, *has_limit) {

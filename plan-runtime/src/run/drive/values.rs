@@ -43,6 +43,35 @@ pub(super) struct ScopeValues<'x> {
     pub(super) is_plain: bool,
 }
 
+impl<'x> ScopeValues<'x> {
+    /// Returns the scope of the plan of a run.
+    pub(super) fn root(
+        plan: &'x Plan,
+        graph: Arc<Graph>,
+        hands_over: bool,
+        inputs: Vec<StoredValue>,
+    ) -> Self {
+        Self {
+            plan,
+            graph,
+            handing: None,
+            hands_over,
+            first: 0,
+            actions: 0,
+            inputs,
+            seen: Vec::new(),
+            owner: None,
+            depth: 0,
+            plans: 0,
+            bytes: 0,
+            called: None,
+            own: None,
+            secrecy: None,
+            is_plain: false,
+        }
+    }
+}
+
 /// The attempt that has opened a scope.
 pub(super) struct Opener {
     pub(super) scope: ScopeId,
@@ -196,6 +225,14 @@ impl<'x> Values<'x> {
         let call = if is_new { self.held.call() } else { Ok(()) };
         let counted = call.and_then(|()| self.held.attempt());
         counted.map_err(StepError::arguments)
+    }
+
+    /// Counts a call whose attempts count later.
+    pub(super) fn charge_call(&self) -> Result<(), StepError> {
+        if !self.allowance.counts() {
+            return Ok(());
+        }
+        self.held.call().map_err(StepError::arguments)
     }
 
     /// Returns `true` if the run may hold `bytes` more.

@@ -1,13 +1,15 @@
 //! Waits for values from outside, and timers.
 
 use super::super::StepError;
+use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
 use super::driver::Driver;
 use super::tasks::{Of, Wait};
 use crate::error::Elements;
 use crate::machine::{CallEnd, CallId, Event, Part, Pause, ScopeId, StepPlace};
 use crate::plan::{Await, Body, Role};
-use crate::resolve::StoredValue;
+use crate::resolve::{StoredValue, bytes_of, settle};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +38,11 @@ impl Driver<'_> {
             return self.call_failed(of, StepError::NoSignals);
         };
         let wait: &Await = wait;
+        if let Some(engine) = &self.scene.run.engine {
+            let received = received_by(engine.receive(&path), wait.clone());
+            let wait = Wait::Engine(Box::pin(received));
+            return self.tasks.push_wait((call, scope), part, wait);
+        }
         let Some(inbox) = self.scene.run.options.inbox.clone() else {
             return self.call_failed(of, StepError::NoSignals);
         };
@@ -123,4 +130,19 @@ impl Driver<'_> {
         let wait = Wait::Timer(self.scene.clock.sleep(time), pause);
         self.tasks.push_wait((timer, scope), part, wait);
     }
+}
+
+/// Returns the value that an engine receives, as a value of the type that the wait has.
+async fn received_by(value: EngineFuture<Value>, wait: Await) -> Result<Arc<Sent>, StepError> {
+    let value = value.await;
+    let value = match wait.receive(&value) {
+        None => value,
+        Some(received) => {
+            let received =
+                received.map_err(|why| StepError::output(serde::de::Error::custom(why)))?;
+            settle(&value, received)
+        }
+    };
+    let bytes = bytes_of(&value);
+    Ok(Arc::new(Sent { value, bytes }))
 }

@@ -33,6 +33,7 @@ mod watch;
 use super::admission::{allowance, can_receive};
 use super::catch::catch;
 use super::context::{Allowance, AnyGate, Blocked, CallContext, Held, Inside};
+use super::lasting;
 use super::limits::Limits;
 use super::nesting::Turn;
 use super::options::Options;
@@ -307,7 +308,7 @@ impl<'x> Schedule<'x> {
         let beside = outer.as_ref().filter(|_| !is_step);
         // What is secret must not be guessed from a key, which other services see.
         let known = if secrecy.is_some() { &[] } else { &*inputs };
-        let beside = beside.map(|outer| recording::beside(outer, plan, known));
+        let beside = beside.map(|outer| lasting::beside(outer, plan, known));
         let prefix = match &outer {
             Some(outer) if run.is_kept() => outer.key_inside(beside.as_deref()),
             _ => String::new(),

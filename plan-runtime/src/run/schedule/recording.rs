@@ -5,7 +5,6 @@ use super::super::context::CallContext;
 use super::super::durable::{
     self, BRANCH, Durable, FAILED, GRACE, INPUTS, INTERRUPT, MADE_UP, UNDONE,
 };
-use super::super::hash::StableHasher;
 use super::super::shared::SharedRun;
 use super::super::timer::Sleep;
 use super::Schedule;
@@ -13,13 +12,11 @@ use super::Schedule;
 use crate::error::{Cause, RunError};
 use crate::error::{Elements, Interrupt};
 use crate::journal::JournalError;
-use crate::plan::{Block, Body, Plan, Role};
+use crate::plan::{Block, Body, Role};
 use crate::resolve::{Limit, StoredValue};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Display;
-use std::hash::Hasher;
-use std::sync::Arc;
 use std::task::Context;
 
 /// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
@@ -43,21 +40,6 @@ fn interrupt_of(run: &SharedRun, prefix: Option<&str>, key: &str) -> Option<(Sle
     };
     let replay = durable.replay(found.number, recorded.ended);
     Some((replay, interrupt))
-}
-
-/// The name of a plan that a tool runs inside its call. A tool may run plans in any order, and in another one when it is called again, so that they are known by their
-/// names and inputs. Those that have the same are told apart by their order.
-pub(super) fn beside(outer: &CallContext, plan: &Plan, inputs: &[StoredValue]) -> Arc<str> {
-    let mut hasher = StableHasher::new();
-    for input in inputs {
-        // What JSON cannot hold fails where it is used.
-        if let Ok(json) = input.as_json() {
-            hasher.json(json);
-        }
-        hasher.text(",");
-    }
-    let name = durable::Segment(&plan.name);
-    outer.beside(format!("#{name}-{:016x}", hasher.finish()))
 }
 
 /// The inputs of a plan that a step calls, as they were before a crash.

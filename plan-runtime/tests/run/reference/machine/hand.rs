@@ -183,6 +183,7 @@ impl<'p> Hand<'p> {
     pub(super) fn settle(&mut self) {
         while let Some(command) = self.machine.next(true) {
             match command {
+                Command::Admit(call, _) => self.machine.handle(Event::Admitted(call)),
                 Command::Start(call, _) if self.machine.view().may_open(call).is_some() => {
                     self.machine.handle(Event::Opened(call));
                 }
@@ -237,6 +238,7 @@ impl<'p> Hand<'p> {
             end => CallEnd::Failed(CallError {
                 error: ErrorId(0),
                 transient: end == End::Transient,
+                lasting: false,
             }),
         };
         self.machine.handle(Event::Ended(call, ending));
