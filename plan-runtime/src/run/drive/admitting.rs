@@ -153,12 +153,15 @@ impl<'x> Driver<'x> {
         let seen = self.before_call(it);
         let (started, bytes) = self.request((it, &Span::none()), Way::ASKS, host);
         self.scene.catch_again(seen);
-        let call = match started? {
+        let mut call = match started? {
             Started::Asks(Some(call)) => *call,
             Started::Asks(None) => return Ok(false),
             Started::Ended(Err(error)) => return Err(error),
             _ => return Err(StepError::Unknown),
         };
+        if let Some(secrets) = self.scene.values.scope(it.of.scope).secrets(it.number) {
+            call.hide(secrets);
+        }
         let Some(admission) = &mut self.admission else {
             return Ok(false);
         };
