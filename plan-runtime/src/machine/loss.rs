@@ -1,5 +1,6 @@
 //! The failures of steps and scopes.
 
+use super::event::CallError;
 use super::ids::{ErrorId, StepId};
 use std::fmt;
 
@@ -95,6 +96,8 @@ pub enum FaultDuty {
     Undo,
     /// The step always runs, or is inside such a step.
     Always,
+    /// Another failure counts, and the work that this failure leaves is still there.
+    Left,
 }
 
 /// The failure of a step.
@@ -147,7 +150,7 @@ impl Fault {
 impl Loss {
     /// Returns `true` if another attempt may help.
     pub fn is_transient(&self) -> bool {
-        self.not_undone.is_empty() && self.faults.first().is_some_and(|it| it.transient)
+        !self.is_lasting() && self.faults.first().is_some_and(|it| it.transient)
     }
 
     /// Returns `true` if no other value may replace the failure.
@@ -170,14 +173,20 @@ impl Loss {
 
     /// Adds the work that a caught failure leaves.
     pub(super) fn add_absorbed(&mut self, loss: Self) {
-        if !loss.not_undone.is_empty() {
+        if loss.is_lasting() {
             self.add(loss.of_undo_steps());
         }
     }
 
-    /// The results of the undo steps alone. The failures of the work do not matter where another failure counts.
+    /// The results of the undo steps alone, and the failures that leave work. The other failures of the work do not matter where another failure counts.
     pub(super) fn of_undo_steps(mut self) -> Self {
-        self.faults.retain(|it| it.duty == FaultDuty::Undo);
+        self.faults
+            .retain(|it| it.duty == FaultDuty::Undo || it.lasting);
+        for fault in &mut self.faults {
+            if fault.duty != FaultDuty::Undo {
+                fault.duty = FaultDuty::Left;
+            }
+        }
         self
     }
 }

@@ -120,7 +120,9 @@ impl Core {
                 } else {
                     FaultDuty::Undo
                 };
-                loss.faults.iter_mut().for_each(|it| it.duty = duty);
+                let mut faults = loss.faults.iter_mut();
+                let own = faults.by_ref().filter(|it| it.duty != FaultDuty::Left);
+                own.for_each(|it| it.duty = duty);
             }
             it.losses.insert(step, loss);
         }

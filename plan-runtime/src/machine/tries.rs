@@ -197,10 +197,10 @@ impl Core {
             (Some(_), _) => {
                 self.desk.drop_timers(run, attempt);
                 let it = &mut self.desk.runs.rows[run];
-                if !loss.is_lasting() {
-                    it.left.add(loss.of_undo_steps());
-                } else {
+                if loss.is_lasting() {
                     it.note(element, loss);
+                } else {
+                    it.left.add(loss.of_undo_steps());
                 }
             }
             (None, _) => self.attempt_failed(run, attempt, loss),

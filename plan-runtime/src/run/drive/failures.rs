@@ -147,21 +147,26 @@ impl<'x> Errors<'x> {
         }
     }
 
-    /// Returns undone steps with those of a scope in the order of time, and then those of each scope inside. The machine has the order of the plan.
+    /// Returns undone steps with those of a scope in the order of time, and then those of each scope inside, which come in the order of time as well. The machine has the
+    /// order of the plan.
     fn in_order<'t>(
         &self,
         view: MachineView<'_>,
         undone: Vec<&'t Trail>,
         around: usize,
     ) -> Vec<&'t Trail> {
-        let is_own = |trail: &&Trail| trail.0.len() <= around + 1;
-        let (mut all, inner): (Vec<_>, Vec<_>) = undone.into_iter().partition(is_own);
-        all.sort_by_cached_key(|trail| {
+        let time = |trail: &Trail| {
             let path = self.path(view, &trail.0).path;
             self.undone.get(&path).copied()
-        });
-        for scope in inner.chunk_by(|one, next| one.0[around] == next.0[around]) {
-            all.extend(self.in_order(view, scope.to_vec(), around + 1));
+        };
+        let is_own = |trail: &&Trail| trail.0.len() <= around + 1;
+        let (mut all, inner): (Vec<_>, Vec<_>) = undone.into_iter().partition(is_own);
+        all.sort_by_cached_key(|trail| time(trail));
+        let scopes = inner.chunk_by(|one, next| one.0[around] == next.0[around]);
+        let mut scopes: Vec<Vec<&Trail>> = scopes.map(<[&Trail]>::to_vec).collect();
+        scopes.sort_by_cached_key(|scope| scope.iter().filter_map(|trail| time(trail)).min());
+        for scope in scopes {
+            all.extend(self.in_order(view, scope, around + 1));
         }
         all
     }
@@ -188,9 +193,13 @@ impl<'x> Errors<'x> {
             };
             let step = self.step(view, last.step);
             let error = self.reason(view, fault);
+            let is_left = fault.duty == FaultDuty::Left;
             let mut failures = if let StepError::Block(run) = &error {
                 let mut left = run.undoing_of().clone();
-                let mut inside = run.failures().to_vec();
+                let inside = run.failures().iter().cloned();
+                let mut inside: Vec<Failure> = inside
+                    .filter(|failure| !is_left || failure.is_of_undo())
+                    .collect();
                 for part in outer.iter().rev() {
                     let place = self.place(view, part);
                     inside = place.failures(&inside).collect();
@@ -198,6 +207,13 @@ impl<'x> Errors<'x> {
                 }
                 undoing.add(left);
                 inside
+            } else if is_left {
+                let mut left = error.left(&self.place(view, last)).undoing;
+                for part in outer.iter().rev() {
+                    left = self.place(view, part).undoing(&left);
+                }
+                undoing.add(left);
+                Vec::new()
             } else {
                 vec![Failure {
                     step: self.path(view, trail),
@@ -217,7 +233,7 @@ impl<'x> Errors<'x> {
                 first.blocked.extend(paths(&fault.blocked));
             }
             let role = match fault.duty {
-                FaultDuty::Work => None,
+                FaultDuty::Work | FaultDuty::Left => None,
                 FaultDuty::Undo => Some(Role::Undo(0)),
                 FaultDuty::Always => Some(Role::Always),
             };
