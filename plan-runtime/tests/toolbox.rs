@@ -818,7 +818,8 @@ fn a_dropped_attempt_has_no_end() {
 #[tool]
 async fn put_aside(shop: &Shop, part: String) -> Result<()> {
     shop.attempts.fetch_add(100, SeqCst);
-    Ok(drop(part))
+    drop(part);
+    Ok(())
 }
 
 plan! {

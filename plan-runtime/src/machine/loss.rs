@@ -1,6 +1,5 @@
 //! The failures of steps and scopes.
 
-use super::event::CallError;
 use super::ids::{ErrorId, StepId};
 use std::fmt;
 

@@ -165,8 +165,8 @@ impl<'x> Driver<'x> {
         let Some(admission) = &mut self.admission else {
             return Ok(false);
         };
-        // The question has a copy of the arguments.
-        let bytes = bytes.saturating_mul(2);
+        // The question has a copy of the arguments, and maybe a copy without secrets.
+        let bytes = bytes.saturating_mul(2 + usize::from(call.shown.is_some()));
         if !self.scene.values.has_room(bytes) {
             return Err(self.scene.values.full());
         }
