@@ -1,7 +1,6 @@
 //! The options of a run.
 
 use super::context::{Allowance, AnyGate, CallContext};
-use super::drive::FindPlan;
 use super::durable::{Durable, Target};
 use super::engine::Engine;
 use super::lasting::Undone;
@@ -12,7 +11,7 @@ use super::shared::{SharedOptions, SharedRun};
 use super::signals::Receiver;
 use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
-use crate::plan::Secrecy;
+use crate::plan::{Action, Executable, Secrecy};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -23,6 +22,9 @@ pub const DEFAULT_CONCURRENCY: usize = 64;
 
 /// The time limit for undo steps and always steps after a run was cancelled, unless [`Run::grace`](super::Run::grace) sets another time.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
+
+/// Finds the plan that a call is.
+pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
 pub(super) struct Options<'a> {
     pub(super) concurrency: usize,

@@ -40,7 +40,7 @@ mod watching;
 use super::catch::catch;
 use super::limits::Limits;
 use super::nesting::Nested;
-use super::options::Options;
+use super::options::{FindPlan, Options};
 use super::signals::Signals;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
@@ -48,7 +48,7 @@ use super::start::{
 use super::storing::once;
 use super::{CallContext, Cause, Report, Run, RunError, Stage, StepError};
 use crate::error::Error;
-use crate::plan::{Action, Executable, Plan};
+use crate::plan::Plan;
 use crate::resolve::{MemoryBudget, ResolveError};
 pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
@@ -56,9 +56,6 @@ use scene::Host;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-
-/// Finds the plan that a call is.
-pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Has the machine decide the run. The run has no journal.

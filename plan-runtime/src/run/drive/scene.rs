@@ -10,7 +10,6 @@ use super::convert::bodies;
 use super::failures::Errors;
 use super::stops::{Clock, Stops};
 use super::values::Values;
-use super::watching::Watching;
 use crate::error::Elements;
 use crate::machine::{Machine, Part, ScopeId};
 use crate::plan::{Catch, Policy};
@@ -57,11 +56,6 @@ pub(super) struct Opening<'x> {
 }
 
 impl<'x> Scene<'x> {
-    /// Tells the watch what happens.
-    pub(super) fn watching(&mut self) -> Watching<'_, 'x> {
-        Watching(self)
-    }
-
     /// The place of a step in its plan.
     pub(super) fn place_of(&self, scope: ScopeId, slot: usize) -> usize {
         slot - self.values.scope(scope).first

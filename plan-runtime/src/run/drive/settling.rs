@@ -2,6 +2,7 @@
 
 use super::cold::outcome;
 use super::scene::Scene;
+use super::watching::Watching;
 use crate::error::{Interrupt, StepError};
 use crate::failure::Failure;
 use crate::machine::{ScopeId, StepStatus};
@@ -10,7 +11,12 @@ use crate::resolve::StoredValue;
 use humantime::format_duration;
 use serde_json::Value;
 
-impl Scene<'_> {
+impl<'x> Scene<'x> {
+    /// Tells the watch what happens.
+    pub(super) fn watching(&mut self) -> Watching<'_, 'x> {
+        Watching(self)
+    }
+
     /// A step has ended.
     pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
         let step = self.place_of(scope, slot);
