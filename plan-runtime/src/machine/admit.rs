@@ -2,11 +2,12 @@
 
 use super::core::{Core, Todo};
 use super::desk::Desk;
+use super::engine::Machine;
 use super::event::{Command, StepPlace};
-use super::ids::{CallId, RunId};
+use super::ids::{CallId, RunId, ScopeId};
 use super::loss::Loss;
 use super::rows::{CallKind, CallRow};
-use super::state::Doing;
+use super::state::{Doing, Owner};
 
 impl Desk {
     /// Asks the driver whether an attempt may start.
@@ -70,5 +71,37 @@ impl Core {
             self.desk.runs.rows[run].is.deferred = false;
             self.todo.push_back(Todo::Run(run));
         }
+    }
+}
+
+impl Machine {
+    /// Returns where in the plan the next attempt starts, if an attempt may start. The list has two numbers for each scope, the outermost scope first: the index of the step in the
+    /// scope, and the index of the job in the step. A driver that shares its permits with others compares these lists.
+    pub fn first(&mut self) -> Option<Vec<usize>> {
+        let core = &mut self.core;
+        if core.desk.calling >= self.bound {
+            return None;
+        }
+        let (mut scope, mut step, mut job) = match core.first_in_line() {
+            Some((scope, place, _)) => (scope, place.step, place.job),
+            None => {
+                let slot = core.ready.peek()?;
+                (ScopeId::ROOT, core.scopes[ScopeId::ROOT].step(slot), 0)
+            }
+        };
+        let mut places = Vec::new();
+        loop {
+            let it = &core.scopes[scope];
+            let first = core.tables.rows[it.row].first;
+            places.extend([job as usize, (step.0 - first) as usize]);
+            let Some(Owner { run, attempt }) = it.owner else {
+                break;
+            };
+            let around = &core.desk.runs.rows[run];
+            (scope, step) = (around.scope, around.step);
+            job = around.tries[attempt as usize].job;
+        }
+        places.reverse();
+        Some(places)
     }
 }

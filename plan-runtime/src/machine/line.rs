@@ -3,7 +3,6 @@
 //! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
 
 use super::core::{Core, Todo};
-use super::engine::Machine;
 use super::ids::{RunId, ScopeId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::Loss;
@@ -45,38 +44,6 @@ impl StepRun {
             && !self.is.deferred
             && self.asking == 0
             && self.active < self.amounts.at_once.max(1)
-    }
-}
-
-impl Machine {
-    /// Returns where in the plan the next attempt starts, if an attempt may start. The list has two numbers for each scope, the outermost scope first: the index of the step in the
-    /// scope, and the index of the job in the step. A driver that shares its permits with others compares these lists.
-    pub fn first(&mut self) -> Option<Vec<usize>> {
-        let core = &mut self.core;
-        if core.desk.calling >= self.bound {
-            return None;
-        }
-        let (mut scope, mut step, mut job) = match core.first_in_line() {
-            Some((scope, place, _)) => (scope, place.step, place.job),
-            None => {
-                let slot = core.ready.peek()?;
-                (ScopeId::ROOT, core.scopes[ScopeId::ROOT].step(slot), 0)
-            }
-        };
-        let mut places = Vec::new();
-        loop {
-            let it = &core.scopes[scope];
-            let first = core.tables.rows[it.row].first;
-            places.extend([job as usize, (step.0 - first) as usize]);
-            let Some(Owner { run, attempt }) = it.owner else {
-                break;
-            };
-            let around = &core.desk.runs.rows[run];
-            (scope, step) = (around.scope, around.step);
-            job = around.tries[attempt as usize].job;
-        }
-        places.reverse();
-        Some(places)
     }
 }
 
@@ -146,7 +113,7 @@ impl Core {
     }
 
     /// Returns the first in line with its place, unless a plain step of the plan itself comes before.
-    fn first_in_line(&mut self) -> Option<(ScopeId, LinePlace, First)> {
+    pub(super) fn first_in_line(&mut self) -> Option<(ScopeId, LinePlace, First)> {
         let mut scope = ScopeId::ROOT;
         loop {
             let it = &mut self.scopes[scope];

@@ -11,7 +11,7 @@ pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
 pub(super) use polled::{Blocked, Polled};
 
-use super::durable::of_element;
+use super::durable::{Segment, of_element};
 use super::hash::StableHasher;
 use super::lasting::{LastingPaths, Undone};
 use super::shared::SharedRun;
@@ -19,7 +19,9 @@ use super::signals::Signals;
 use super::throttle::Turn;
 use super::timer::{ThreadTimer, Timer};
 use crate::error::Elements;
+use crate::plan::Plan;
 use crate::print::MessageName;
+use crate::resolve::StoredValue;
 use crate::shape::Secrets;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -382,8 +384,19 @@ impl CallContext {
         format!("{}{}.", self.key(), beside.unwrap_or_default())
     }
 
-    /// The name of the next of the plans with this name that the tool runs inside the call.
-    pub(super) fn beside(&self, name: String) -> Arc<str> {
+    /// Returns the name of a plan that the tool runs inside the call. A tool may run plans in any order, and in another order when the tool is called again. So the names of the plans and
+    /// their inputs tell the plans apart. Plans with equal names and inputs are told apart by their order.
+    pub(super) fn beside(&self, plan: &Plan, inputs: &[StoredValue]) -> Arc<str> {
+        let mut hasher = StableHasher::new();
+        for input in inputs {
+            // A value that JSON cannot hold fails where a step reads the value.
+            if let Ok(json) = input.as_json() {
+                hasher.json(json);
+            }
+            hasher.text(",");
+        }
+        let name = Segment(&plan.name);
+        let name = format!("#{name}-{:016x}", hasher.finish());
         let Some(place) = &self.0 else {
             return name.into();
         };

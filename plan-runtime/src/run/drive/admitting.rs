@@ -1,124 +1,23 @@
 //! Calls that wait before they start: for the answers of gates, and for their turns among the calls of all runs with the same throttles.
 
 use super::super::StepError;
+use super::super::admission::MOST_QUESTIONS;
 use super::super::catch::catch;
-use super::super::context::{Allowance, AnyGate, Decision, Question};
+use super::super::context::{Decision, Question};
 use super::super::start::Started;
-use super::super::throttle::{Throttle, Turn};
+use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
+use super::admission::Waiting;
 use super::driver::Driver;
 use super::scene::Host;
 use super::starting::{Starting, Way};
 use super::tasks::{Of, Wait};
 use crate::machine::{CallId, Event, Part, Pause, StepPlace};
 use crate::plan::{Action, Role};
-use serde_json::Value;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
-
-/// The most calls of a run that wait for gates and throttles at one time.
-const MOST_WAITING: usize = 64;
-
-/// The gates and throttles of a run, and the calls that wait for these.
-pub(super) struct Admission<'x> {
-    gates: Vec<Arc<dyn AnyGate>>,
-    throttles: Vec<Throttle>,
-    waiting: HashMap<CallId, Waiting<'x>>,
-    /// The steps with calls that have waited, by slots.
-    steps: HashMap<usize, StepAdmission>,
-}
-
-/// A call that waits.
-struct Waiting<'x> {
-    of: Of,
-    action: &'x Action,
-    /// The number of the action in the whole plan.
-    number: usize,
-    /// The place of the turn that the call waits for, unless the call waits for gates.
-    turn: Option<Arc<Mutex<Option<Turn>>>>,
-}
-
-#[derive(Default)]
-struct StepAdmission {
-    /// The numbers of the actions about which the gates are asked no more.
-    allowed: Vec<usize>,
-    /// The calls by elements.
-    calls: HashMap<u32, CallAdmission>,
-}
-
-/// A call with all its attempts.
-#[derive(Default)]
-struct CallAdmission {
-    is_allowed: bool,
-    /// `true` if the call counts in the limit of calls.
-    is_counted: bool,
-    question: Option<Box<Question>>,
-    turn: Option<Turn>,
-}
-
-impl Admission<'_> {
-    /// Returns `None` if no call has to wait.
-    pub(super) fn of(allowance: &Allowance) -> Option<Self> {
-        let (gates, throttles) = (allowance.gates(), allowance.throttles());
-        let has_any = !(gates.is_empty() && throttles.is_empty());
-        has_any.then(|| Self {
-            gates,
-            throttles,
-            waiting: HashMap::new(),
-            steps: HashMap::new(),
-        })
-    }
-
-    fn call(&self, of: &Of) -> Option<&CallAdmission> {
-        self.steps.get(&of.slot())?.calls.get(&of.element())
-    }
-
-    fn call_mut(&mut self, of: &Of) -> &mut CallAdmission {
-        let step = self.steps.entry(of.slot()).or_default();
-        step.calls.entry(of.element()).or_default()
-    }
-
-    /// Returns the arguments that the gates were shown.
-    pub(super) fn shown(&self, of: &Of) -> Option<&Value> {
-        let question = self.call(of)?.question.as_ref()?;
-        Some(&question.arguments)
-    }
-
-    /// Returns `true` if a call counts in the limit of calls.
-    pub(super) fn is_counted(&self, of: &Of) -> bool {
-        self.call(of).is_some_and(|call| call.is_counted)
-    }
-
-    /// Takes the turn of a call that starts.
-    pub(super) fn take_turn(&mut self, of: &Of) -> Option<Turn> {
-        let step = self.steps.get_mut(&of.slot())?;
-        step.calls.get_mut(&of.element())?.turn.take()
-    }
-
-    /// Forgets the calls of a step that has ended.
-    pub(super) fn settled(&mut self, slot: usize) {
-        self.steps.remove(&slot);
-    }
-
-    fn must_ask(&self, it: &Starting<'_>) -> bool {
-        let step = self.steps.get(&it.of.slot());
-        let is_allowed = |step: &StepAdmission| {
-            let call = step.calls.get(&it.of.element());
-            step.allowed.contains(&it.number) || call.is_some_and(|call| call.is_allowed)
-        };
-        !self.gates.is_empty() && !step.is_some_and(is_allowed)
-    }
-
-    fn needs_turn(&self, of: &Of, action: &Action) -> bool {
-        let tool = action.tool.as_ref();
-        let limits = |tool: &str| self.throttles.iter().any(|it| it.has(tool));
-        let has_turn = self.call(of).is_some_and(|call| call.turn.is_some());
-        !has_turn && tool.is_some_and(|tool| limits(&tool.name))
-    }
-}
 
 impl<'x> Driver<'x> {
     /// Decides whether a call may start.
@@ -131,9 +30,9 @@ impl<'x> Driver<'x> {
         let Some(admission) = &self.admission else {
             return self.scene.machine.handle(Event::Admitted(call));
         };
-        let must_ask = admission.must_ask(&it);
+        let must_ask = admission.must_ask(&it.of, it.number);
         if (must_ask || admission.needs_turn(&it.of, it.action))
-            && admission.waiting.len() >= MOST_WAITING
+            && admission.waiting.len() >= MOST_QUESTIONS
         {
             return self.scene.machine.handle(Event::Deferred(call));
         }

@@ -2,14 +2,13 @@
 
 use super::super::admission::{allowance, can_receive};
 use super::super::context::CallContext;
-use super::super::lasting::beside;
 use super::super::limits::Limits;
 use super::super::on_failure::OnFailure;
 use super::super::options::{FindPlan, Options};
 use super::super::shared::SharedRun;
 use super::super::watch::Keeps;
 use super::super::{Cause, trace};
-use super::admitting::Admission;
+use super::admission::Admission;
 use super::convert;
 use super::driver::Driver;
 use super::secrets;
@@ -55,7 +54,7 @@ impl<'x> Driver<'x> {
         can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
         // Other services see the keys that contain the name, so the name has no secret.
         let known = if secrecy.is_some() { &[] } else { &*inputs };
-        let beside = beside_of.map(|outer| beside(outer, plan, known));
+        let beside = beside_of.map(|outer| outer.beside(plan, known));
         let clock = Clock::new(Arc::clone(&run.options.timer));
         let stops = Stops::new(
             options.cancel.take(),

@@ -7,7 +7,7 @@ use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
 use super::super::start::StepResult;
 use super::super::watch::{Keeps, Watch};
-use super::admitting::Admission;
+use super::admission::Admission;
 use super::answers::Answering;
 use super::failures::Errors;
 use super::scene::{Host, Scene};

@@ -6,8 +6,8 @@
 //! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
 //! | `starting.rs`, `waits.rs` | calls; waits for values, and timers |
-//! | `admitting.rs` | calls that wait for gates and throttles |
-//! | `sharing.rs` | permits that plans in calls share |
+//! | `admission.rs`, `admitting.rs` | calls that wait for gates and throttles |
+//! | `sharing.rs`, `inside.rs` | permits that plans in calls share |
 //! | `scene.rs`, `contexts.rs` | the state of a run without its tasks; the contexts of calls |
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
 //! | `settling.rs` | the ends of steps |
@@ -16,6 +16,7 @@
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
 
+mod admission;
 mod admitting;
 mod answers;
 mod begin;
@@ -25,6 +26,7 @@ mod contexts;
 mod convert;
 mod driver;
 mod failures;
+mod inside;
 mod scene;
 mod scopes;
 mod secrets;

@@ -1,6 +1,7 @@
 //! What a run does while calls wait for gates and throttles.
 
 use super::super::StepError;
+use super::super::admission::MOST_QUESTIONS;
 use super::super::catch::catch;
 use super::super::context::{Decision, Question};
 use super::super::start::{Request, Started};
@@ -9,7 +10,7 @@ use super::super::timer::Sleep;
 use super::body_state::{AttemptRecord, WaitsFor, Work};
 use super::decisions::RecordedAnswer;
 use super::task::CallState;
-use super::{MOST_QUESTIONS, Schedule, Start};
+use super::{Schedule, Start};
 use crate::plan::Action;
 use crate::resolve::Meter;
 use std::cmp::Reverse;

@@ -33,7 +33,6 @@ mod watch;
 use super::admission::{allowance, can_receive};
 use super::catch::catch;
 use super::context::{Allowance, AnyGate, Blocked, CallContext, Held, Inside};
-use super::lasting;
 use super::limits::Limits;
 use super::nesting::Turn;
 use super::options::Options;
@@ -161,9 +160,6 @@ pub(super) struct Schedule<'x> {
     /// Whether there is a permit for the next call.
     has_permit: bool,
 }
-
-/// At most this many calls wait for gates and throttles at one time.
-const MOST_QUESTIONS: usize = 64;
 
 /// What it counts that the report of a call is kept.
 const INSIDE: usize = size_of::<(usize, usize, Arc<Inside>)>() + size_of::<Inside>();
@@ -308,7 +304,7 @@ impl<'x> Schedule<'x> {
         let beside = outer.as_ref().filter(|_| !is_step);
         // What is secret must not be guessed from a key, which other services see.
         let known = if secrecy.is_some() { &[] } else { &*inputs };
-        let beside = beside.map(|outer| lasting::beside(outer, plan, known));
+        let beside = beside.map(|outer| outer.beside(plan, known));
         let prefix = match &outer {
             Some(outer) if run.is_kept() => outer.key_inside(beside.as_deref()),
             _ => String::new(),

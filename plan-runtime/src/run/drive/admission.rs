@@ -1,0 +1,108 @@
+//! The gates and throttles of a run, and the calls that wait for these.
+
+use super::super::context::{Allowance, AnyGate, Question};
+use super::super::throttle::{Throttle, Turn};
+use super::tasks::Of;
+use crate::machine::CallId;
+use crate::plan::Action;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// The gates and throttles of a run, and the calls that wait for these.
+pub(super) struct Admission<'x> {
+    pub(super) gates: Vec<Arc<dyn AnyGate>>,
+    pub(super) throttles: Vec<Throttle>,
+    pub(super) waiting: HashMap<CallId, Waiting<'x>>,
+    /// The steps with calls that have waited, by slots.
+    pub(super) steps: HashMap<usize, StepAdmission>,
+}
+
+/// A call that waits.
+pub(super) struct Waiting<'x> {
+    pub(super) of: Of,
+    pub(super) action: &'x Action,
+    /// The number of the action in the whole plan.
+    pub(super) number: usize,
+    /// The place of the turn that the call waits for, unless the call waits for gates.
+    pub(super) turn: Option<Arc<Mutex<Option<Turn>>>>,
+}
+
+#[derive(Default)]
+pub(super) struct StepAdmission {
+    /// The numbers of the actions about which the gates are asked no more.
+    pub(super) allowed: Vec<usize>,
+    /// The calls by elements.
+    pub(super) calls: HashMap<u32, CallAdmission>,
+}
+
+/// A call with all its attempts.
+#[derive(Default)]
+pub(super) struct CallAdmission {
+    pub(super) is_allowed: bool,
+    /// `true` if the call counts in the limit of calls.
+    pub(super) is_counted: bool,
+    pub(super) question: Option<Box<Question>>,
+    pub(super) turn: Option<Turn>,
+}
+
+impl Admission<'_> {
+    /// Returns `None` if no call has to wait.
+    pub(super) fn of(allowance: &Allowance) -> Option<Self> {
+        let (gates, throttles) = (allowance.gates(), allowance.throttles());
+        let has_any = !(gates.is_empty() && throttles.is_empty());
+        has_any.then(|| Self {
+            gates,
+            throttles,
+            waiting: HashMap::new(),
+            steps: HashMap::new(),
+        })
+    }
+
+    pub(super) fn call(&self, of: &Of) -> Option<&CallAdmission> {
+        self.steps.get(&of.slot())?.calls.get(&of.element())
+    }
+
+    pub(super) fn call_mut(&mut self, of: &Of) -> &mut CallAdmission {
+        let step = self.steps.entry(of.slot()).or_default();
+        step.calls.entry(of.element()).or_default()
+    }
+
+    /// Returns the arguments that the gates were shown.
+    pub(super) fn shown(&self, of: &Of) -> Option<&Value> {
+        let question = self.call(of)?.question.as_ref()?;
+        Some(&question.arguments)
+    }
+
+    /// Returns `true` if a call counts in the limit of calls.
+    pub(super) fn is_counted(&self, of: &Of) -> bool {
+        self.call(of).is_some_and(|call| call.is_counted)
+    }
+
+    /// Takes the turn of a call that starts.
+    pub(super) fn take_turn(&mut self, of: &Of) -> Option<Turn> {
+        let step = self.steps.get_mut(&of.slot())?;
+        step.calls.get_mut(&of.element())?.turn.take()
+    }
+
+    /// Forgets the calls of a step that has ended.
+    pub(super) fn settled(&mut self, slot: usize) {
+        self.steps.remove(&slot);
+    }
+
+    pub(super) fn must_ask(&self, of: &Of, number: usize) -> bool {
+        let step = self.steps.get(&of.slot());
+        let is_allowed = |step: &StepAdmission| {
+            let call = step.calls.get(&of.element());
+            step.allowed.contains(&number) || call.is_some_and(|call| call.is_allowed)
+        };
+        !self.gates.is_empty() && !step.is_some_and(is_allowed)
+    }
+
+    pub(super) fn needs_turn(&self, of: &Of, action: &Action) -> bool {
+        let tool = action.tool.as_ref();
+        let limits = |tool: &str| self.throttles.iter().any(|it| it.has(tool));
+        let has_turn = self.call(of).is_some_and(|call| call.turn.is_some());
+        !has_turn && tool.is_some_and(|tool| limits(&tool.name))
+    }
+}
