@@ -250,7 +250,9 @@ impl Machine {
                     desk.calls.tell(call)
                 }
                 Command::Drop(call) => desk.calls.is_known(call),
-                Command::Settled(..) | Command::Free(_) | Command::Done => true,
+                Command::Settled(..) | Command::Free(_) | Command::Unwinding(_) | Command::Done => {
+                    true
+                }
             };
             if matters {
                 return Some(command);
@@ -291,6 +293,12 @@ impl Machine {
             Event::Ended(call, CallEnd::Exceeds(error)) => self.call_exceeds(call, error),
             Event::Ended(call, CallEnd::Done) => self.call_ended(call, None),
             Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
+            Event::Ending(call, true) => {
+                core.desk.ending.insert(call);
+            }
+            Event::Ending(call, false) => {
+                core.desk.ending.remove(&call);
+            }
             Event::Opened(call) => core.opened(call),
             Event::Fired(timer) => core.fired(timer),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
@@ -330,6 +338,7 @@ impl Machine {
             _ => return None,
         }
         it.active -= 1;
+        core.desk.ending.remove(&call);
         debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
         tried.doing = Doing::Nothing;
         core.desk.calls.close(call);

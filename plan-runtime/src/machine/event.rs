@@ -9,6 +9,8 @@ use super::word::StepStatus;
 pub enum Event {
     /// A call or a wait has ended.
     Ended(CallId, CallEnd),
+    /// The end of a call is certain (`true`), and comes later: a scope that is cut waits for the call. `false` comes right before the end.
+    Ending(CallId, bool),
     /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
@@ -82,6 +84,8 @@ pub enum Command {
     Free(ScopeId),
     /// A step has ended. Only a machine that tells the ends of steps has this command, and not for plain steps that succeed or are dropped.
     Settled(ScopeId, StepSlot, StepStatus),
+    /// The work of a scope has failed, and its undo steps are next. Only a machine that tells the ends of steps has this command.
+    Unwinding(ScopeId),
     /// The run is over.
     Done,
 }

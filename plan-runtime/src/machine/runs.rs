@@ -408,7 +408,7 @@ impl Core {
     }
 
     /// Drops the calls of a step, because another step has failed or the scope was ended before its time.
-    pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, is_doomed: bool) {
+    pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, (is_doomed, waits): (bool, bool)) {
         let it = &mut self.desk.runs.rows[run];
         if it.is.ended {
             return;
@@ -417,6 +417,6 @@ impl Core {
         if let Some(failed) = it.failed.take_if(|it| it.1.not_undone.is_empty()) {
             it.left.add(failed.1.of_undo_steps());
         }
-        self.cut_tries(run, cutoff);
+        self.cut_tries(run, cutoff, waits);
     }
 }

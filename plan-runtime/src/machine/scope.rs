@@ -183,7 +183,7 @@ impl Core {
             self.stop_work(scope);
         }
         if self.settings.reaction == Reaction::Cancel {
-            self.drop_work(scope, Cutoff::Beside);
+            self.drop_work(scope, Cutoff::Beside, false);
         }
     }
 
@@ -211,7 +211,8 @@ impl Core {
         }
     }
 
-    fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
+    /// Drops the calls of the work. If the scope `waits`, calls whose ends are certain go on.
+    fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff, waits: bool) {
         let tables = Arc::clone(&self.tables);
         let row = self.scopes[scope].row;
         let is_doomed = self.scopes[scope].cutoff.is_some();
@@ -222,13 +223,16 @@ impl Core {
                 continue;
             }
             if hot.is_plain() {
+                if waits && self.desk.ending.contains(&CallId(slot.0)) {
+                    continue;
+                }
                 hot.set(StepStatus::Cancelled);
                 let it = &mut self.scopes[scope];
                 it.open -= 1;
                 self.desk.calling -= 1;
-                self.desk.out.push_back(Command::Drop(CallId(slot.0)));
+                self.desk.drop_call(CallId(slot.0));
             } else if let Some(run) = Lookup(self).run_of(scope, step) {
-                self.cut_run(run, cutoff, is_doomed);
+                self.cut_run(run, cutoff, (is_doomed, waits));
             }
         }
         self.todo.push_back(Todo::Scope(scope));
@@ -252,7 +256,7 @@ impl Core {
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
             self.stop_work(scope);
-            self.drop_work(scope, cutoff);
+            self.drop_work(scope, cutoff, true);
         }
     }
 
@@ -288,6 +292,9 @@ impl Core {
         let tables = Arc::clone(&self.tables);
         let it = &mut self.scopes[scope];
         it.phase = Phase::Undo;
+        if self.settings.tells && !it.is_undone {
+            self.desk.out.push_back(Command::Unwinding(scope));
+        }
         let row = &tables.rows[it.row];
         self.todo.push_back(Todo::Scope(scope));
         if !row.can_undo {

@@ -736,6 +736,19 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 output: &mut self.made,
             };
             let result = ready!(driver.poll(cx, &mut host));
+            if let Some(durable) = driver.ended_in() {
+                let result = result.map(|()| driver.take_json());
+                let ending = Ending {
+                    written: durable.end(end_with(&result)),
+                    result,
+                    report: None,
+                    plan: driver.plan().name.clone(),
+                };
+                self.made = None;
+                self.stage = Stage::Ending(Box::new(ending));
+                return self.poll_run(cx, report);
+            }
+            self.claim = None;
             self.stage = Stage::Ended;
             let made = self.made.take();
             return Poll::Ready(result.map(|()| made.expect("a run that succeeds has its output")));
@@ -826,7 +839,7 @@ fn begun<'a>(
     options: Options<'a>,
 ) -> Result<Stage<'a>, Cause> {
     if options.driven.is_some() {
-        let driver = Driver::begin(executable, inputs, limits, options)?;
+        let driver = Driver::begin(executable, inputs, limits, (options, false))?;
         return Ok(Stage::Driven(Box::new(driver)));
     }
     let schedule = Schedule::of(executable, inputs, limits, options, false)?;
@@ -957,14 +970,18 @@ fn end_of(
         Ok(()) => Ok(output),
         Err(error) => Err(schedule.unfit_output(&error)),
     });
-    let end = match &output {
+    (end_with(&output), output)
+}
+
+/// Returns the record of the end of a run.
+fn end_with(output: &Result<Value, RunError>) -> End {
+    match output {
         Ok(output) => End {
             failed: false,
             body: output.to_string(),
         },
         Err(error) => failed_end(error),
-    };
-    (end, output)
+    }
 }
 
 /// Returns the record of a run that ended with this error.

@@ -4,7 +4,6 @@ use super::blocks::{block, input, taking};
 use super::stage::{
     End, Stage, act, branch, each, ending, list, local, of, plan, step, string, value, with,
 };
-use plan_runtime::journal::Memory;
 use plan_runtime::plan::{
     Block, Body, Catch, Condition, Input, Loop, Plan, Policy, Role, Source, Step, Template,
 };
@@ -78,13 +77,11 @@ fn a_call_that_succeeds_after_a_failure_has_read_its_values_once() {
 fn a_driven_run_refuses_options_that_it_would_ignore() {
     let plan = plan(vec![step("a", act(string("a")), &[])]);
     let stage = Stage::default();
-    let journal = Memory::new();
     let throttle = Throttle::new().concurrency("act", 1);
     let run = || stage.run::<Value>(&plan);
     let runs = [
         ("only", run().only(["act"])),
         ("throttle", run().throttle(&throttle)),
-        ("durable", run().durable(&journal, "run")),
     ];
     for (name, run) in runs {
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run.driven()));

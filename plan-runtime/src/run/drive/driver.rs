@@ -1,15 +1,17 @@
 //! Drives a run in memory: does the commands of the machine, and hands events to the machine.
 
 use super::super::StepError;
-use super::super::context::{Allowance, CallContext};
+use super::super::clock::Clock;
+use super::super::context::{Allowance, Blocked, CallContext};
 use super::super::nesting::may_start;
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
 use super::super::start::StepResult;
 use super::answers::Answering;
 use super::failures::Errors;
+use super::records::Records;
 use super::scene::{Host, Scene};
-use super::stops::{Clock, Stops};
+use super::stops::Stops;
 use super::tasks::{Tasks, Waited};
 use super::values::{ScopeValues, Values};
 use crate::error::Interrupt;
@@ -23,11 +25,31 @@ pub(in crate::run) struct Driver<'x> {
     pub(super) scene: Scene<'x>,
     pub(super) tasks: Tasks<'x>,
     pub(super) random: fastrand::Rng,
+    /// `true` if the run has a journal.
+    pub(super) is_recorded: bool,
     /// `true` if a step has started.
     pub(super) has_begun: bool,
     is_done: bool,
+    /// Finds out whether the tool blocks on the plan inside its call.
+    pub(super) blocked: Blocked,
     /// Nothing can be sent to the run once the receiver is dropped.
     _signals: OnceLock<Receiver>,
+}
+
+/// The surroundings of a run inside another run.
+#[derive(Default)]
+pub(super) struct Around {
+    /// The call that the run is inside of.
+    pub(super) call: Option<CallContext>,
+    /// The name of the plan, if a tool runs the plan inside its call.
+    pub(super) beside: Option<Arc<str>>,
+}
+
+/// Returns the seed of a run. A run with a journal has the same seed after a crash.
+fn seed(run: &SharedRun, around: Option<&CallContext>) -> Option<u64> {
+    let durable = run.durable.as_ref();
+    let recorded = durable.map(|durable| durable.seed() ^ around.map_or(0, CallContext::hash));
+    run.options.seed.or(recorded)
 }
 
 impl<'x> Driver<'x> {
@@ -35,14 +57,22 @@ impl<'x> Driver<'x> {
         machine: Machine,
         root: ScopeValues<'x>,
         plans: &[(usize, u32)],
-        (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Option<CallContext>),
+        (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Around),
         (clock, stops, signals): (Clock, Stops<'x>, OnceLock<Receiver>),
     ) -> Self {
+        let Around {
+            call: around,
+            beside,
+        } = around;
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
         values.open(ScopeId::ROOT, root);
-        let seed = run.options.seed;
+        let is_inner = around.is_some() && beside.is_none();
+        let records = run.durable.as_ref();
+        let records = records.map(|durable| Records::new(Arc::clone(durable), is_inner));
+        let records = records.map(Box::new);
+        let seed = seed(&run, around.as_ref());
         let scene = Scene {
             machine,
             values,
@@ -52,14 +82,18 @@ impl<'x> Driver<'x> {
             run,
             allowance,
             around,
+            beside,
+            records,
             opening: HashMap::new(),
         };
         Self {
+            is_recorded: scene.records.is_some(),
             scene,
             tasks: Tasks::default(),
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             has_begun: false,
             is_done: false,
+            blocked: Blocked::default(),
             _signals: signals,
         }
     }
@@ -76,12 +110,17 @@ impl<'x> Driver<'x> {
         cx: &mut Context<'_>,
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
-        while let Some(event) = self.scene.stops.poll(cx, &self.scene.clock) {
+        while !self.is_recorded
+            && let Some(event) = self.scene.stops.poll(cx, &self.scene.clock)
+        {
             self.scene.machine.handle(event);
         }
         loop {
             if self.scene.values.is_shared() {
                 self.look_at_limits(cx);
+            }
+            if self.is_recorded {
+                self.look_at_journal(cx);
             }
             while let Some(command) = self.scene.machine.next(true) {
                 let Command::Start(call, place) = command else {
@@ -95,15 +134,27 @@ impl<'x> Driver<'x> {
                     return Poll::Pending;
                 }
             }
+            if self.is_recorded {
+                self.limit_opened();
+                if self.look_at_failure() {
+                    continue;
+                }
+            }
             if self.is_done {
                 return Poll::Ready(());
             }
             let mut result = None;
             let Poll::Ready(slot) = self.tasks.poll_next(cx, &mut result) else {
+                if self.is_recorded && self.goes_on() {
+                    continue;
+                }
                 return Poll::Pending;
             };
+            if self.is_recorded {
+                self.blocked.goes_on();
+            }
             let plain = match result {
-                Some(Ok(_)) => self.tasks.take_plain(slot),
+                Some(Ok(_)) if !self.is_recorded => self.tasks.take_plain(slot),
                 _ => None,
             };
             match (result, plain) {
@@ -120,6 +171,12 @@ impl<'x> Driver<'x> {
     #[cold]
     fn look_at_limits(&mut self, cx: &Context<'_>) {
         self.scene.allowance.wake(cx.waker());
+        if let (Some(call), Some(beside)) = (&self.scene.around, &self.scene.beside)
+            && !self.scene.machine.is_over()
+            && let Some(why) = call.refuses_inside(Some((beside, cx.waker())))
+        {
+            self.interrupt(Interrupt::Outside(why));
+        }
         if !self.scene.stops.is_exceeded()
             && let Some(place) = self.scene.allowance.exceeded().cloned()
         {
@@ -132,12 +189,20 @@ impl<'x> Driver<'x> {
     #[inline(never)]
     fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
+        if self.is_recorded && !matches!(command, Command::Sleep(..)) {
+            self.limit_opened();
+        }
         match command {
             Command::Start(..) => {}
+            Command::Unwinding(scope) => self.scene.note_failed(scope),
             Command::Free(scope) => self.scene.values.close(scope),
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(id, question) => {
+                let part = self.scene.machine.view().asked(id);
                 let answer = Answering(&mut self.scene).answer(id, question, host);
+                if self.is_recorded {
+                    return self.answered(id, (question, part), answer);
+                }
                 self.scene.machine.handle(Event::Answered(id, answer));
             }
             Command::Sleep(timer, pause, place) => self.sleep(timer, pause, place),
@@ -151,6 +216,7 @@ impl<'x> Driver<'x> {
 
     /// Drops a call, a wait or a timer.
     pub(super) fn drop_call(&mut self, call: CallId) {
+        self.forget_due(call);
         let bytes = self.tasks.drop_call(call);
         self.scene.values.remove(bytes);
         if call.is_plain() {
@@ -169,6 +235,8 @@ impl<'x> Driver<'x> {
         match (result, waited) {
             (Some(result), _) => self.called(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),
+            // The limit of an attempt whose work has ended is no limit.
+            (None, _) if self.is_recorded && self.has_worked(&of) => {}
             (None, Some(Waited::Fired) | None) => self.scene.machine.handle(Event::Fired(of.call)),
         }
     }
@@ -179,5 +247,13 @@ impl<'x> Driver<'x> {
         self.scene
             .machine
             .handle(Event::Ended(call, CallEnd::Failed(error)));
+    }
+}
+
+impl Drop for Driver<'_> {
+    fn drop(&mut self) {
+        if let (Some(call), Some(beside)) = (&self.scene.around, &self.scene.beside) {
+            call.forget_inside(beside);
+        }
     }
 }

@@ -82,6 +82,16 @@ impl<'x> Errors<'x> {
         }
     }
 
+    /// Returns the error of a call that has left something that was not undone.
+    pub(super) fn leaving(&self, loss: &Loss) -> Option<StepError> {
+        let errors = loss.faults.iter().filter_map(|fault| match fault.reason {
+            Reason::Error(error) => Some(&self.kept[error.0 as usize]),
+            _ => None,
+        });
+        let mut leaving = errors.filter(|error| error.leaves_work());
+        leaving.next().cloned()
+    }
+
     pub(super) fn note_undone(&mut self, path: String) {
         self.undone.insert(path, self.undos);
         self.undos += 1;
@@ -267,7 +277,17 @@ impl<'x> Errors<'x> {
         let (failures, undoing) = self.failures(view, loss, 0);
         let of_output = loss.faults.iter().find(|fault| fault.trail.0.is_empty());
         let cause = match (loss.cutoff, stopped, of_output) {
-            (_, Some(limit @ Interrupt::Limit(_)), _) => Cause::Interrupted(limit),
+            (
+                _,
+                Some(
+                    limit @ (Interrupt::Limit(_)
+                    | Interrupt::Journal(_)
+                    | Interrupt::Nested { .. }
+                    | Interrupt::Outer
+                    | Interrupt::Outside(_)),
+                ),
+                _,
+            ) => Cause::Interrupted(limit),
             (Some(Cutoff::Cancelled | Cutoff::Late), Some(interrupt), _) => {
                 Cause::Interrupted(interrupt)
             }

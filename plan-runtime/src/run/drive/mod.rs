@@ -1,4 +1,4 @@
-//! Runs that the machine decides, in memory.
+//! Runs that the machine decides.
 //!
 //! | file | contents |
 //! |---|---|
@@ -11,6 +11,7 @@
 //! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
 //! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
 //! | `failures.rs` | from the failures of the machine to errors |
+//! | `records.rs`, `recording/` | the state of runs with a journal; records |
 
 mod answers;
 mod cold;
@@ -18,6 +19,8 @@ mod contexts;
 mod convert;
 mod driver;
 mod failures;
+mod recording;
+mod records;
 mod scene;
 mod scopes;
 mod settling;
@@ -29,33 +32,38 @@ mod waits;
 
 use super::admission::{allowance, can_receive};
 use super::catch::catch;
+use super::clock::Clock;
+use super::durable::Durable;
 use super::limits::Limits;
 use super::nesting::Nested;
 use super::on_failure::OnFailure;
 use super::options::Options;
+use super::recorded;
 use super::signals::Signals;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
 };
 use super::storing::once;
 use super::{CallContext, Cause, Run, RunError, Stage, StepError};
-use crate::error::Error;
+use crate::error::{Error, Interrupt};
 use crate::machine::{Machine, Reaction};
-use crate::plan::{Action, Executable, Plan, number};
+use crate::plan::{Action, Converted, Executable, Graph, Plan, number};
 use crate::resolve::{MemoryBudget, ResolveError, StoredValue};
+use driver::Around;
 pub(super) use driver::Driver;
 use scene::Host;
+use serde_json::Value;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use stops::{Clock, Stops};
+use stops::Stops;
 use values::ScopeValues;
 
 /// Finds the plan that a call is.
 pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// Has the machine decide the run. The run has no journal, no gates, no observers and no report.
+    /// Has the machine decide the run. The run has no gates, no observers and no report.
     ///
     /// # Panics
     ///
@@ -93,10 +101,6 @@ fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
         ("gate", options.gate.is_some()),
         ("only", options.only.is_some()),
         ("throttle", !options.throttles.is_empty()),
-        (
-            "durable",
-            options.target.is_some() || options.durable.is_some(),
-        ),
         ("observe", !options.observers.is_empty()),
         ("on_engine", options.engine.is_some()),
     ];
@@ -162,7 +166,7 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
         output: None,
     };
     let (of, limits) = (plan.executable.plan, plan.limits);
-    let begun = Driver::begin(plan.executable, plan.inputs, limits, options);
+    let begun = Driver::begin(plan.executable, plan.inputs, limits, (options, true));
     let result = match begun {
         Ok(mut driver) => poll_fn(|cx| driver.poll_alone(cx, &mut host)).await,
         Err(cause) => Err(RunError::new(of, cause, Vec::new()).before_the_start()),
@@ -174,38 +178,52 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
 }
 
 impl<'x> Driver<'x> {
-    /// Begins a run. These are its limits unless the options have others.
+    /// Begins a run. These are its limits unless the options have others. The plan is inner if a step calls the plan.
     pub(super) fn begin(
         executable: Executable<'x>,
         inputs: Result<Vec<StoredValue>, Cause>,
         limits: Limits,
-        mut options: Options<'x>,
+        (mut options, is_inner): (Options<'x>, bool),
     ) -> Result<Self, Cause> {
         let plan = executable.plan;
         let graph = executable.graph.map_err(Cause::Plan)?;
-        let inputs = inputs?;
-        let tables = match options.driven.take().flatten() {
-            None => convert::tables(plan, &graph),
-            Some(find) => {
-                let find = |action: &Action| {
-                    let found = find(action)?;
-                    Some((found.plan, found.graph.clone().ok()?))
-                };
-                convert::convert(plan, &graph, &find).map(Arc::new)
-            }
-        };
-        let converted = tables.map_err(|error| Cause::Unfit(vec![error.to_string()]))?;
-        let around = options.outer.take();
-        let allowance = self::allowance(&mut options, limits, around.as_ref());
-        let run = around.as_ref().and_then(CallContext::run).cloned();
+        let mut inputs = inputs?;
+        let converted = tables(plan, &graph, options.driven.take().flatten())?;
+        let call = options.outer.take();
+        if let Some(call) = call.as_ref().filter(|_| !is_inner)
+            && let Some(why) = call.refuses_inside(None)
+        {
+            return Err(Cause::Unfit(vec![why.to_owned()]));
+        }
+        let allowance = self::allowance(&mut options, limits, call.as_ref());
+        let run = call.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
-        can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
+        if call.is_some() && graph.secrecy.is_some() {
+            run.may_have_secrets()?;
+        }
+        can_receive(plan, &graph, &run, call.as_ref(), allowance.limits())?;
+        let computes = |call: &&CallContext| is_inner && call.computes();
+        if let Some(call) = call.as_ref().filter(computes) {
+            inputs = recorded::inputs(&run, call, inputs);
+        }
+        // A key, which other services see, must not allow a guess about a secret.
+        let known = if graph.secrecy.is_some() {
+            &[]
+        } else {
+            &*inputs
+        };
+        let outer = call.as_ref().filter(|_| !is_inner);
+        let beside = outer.map(|outer| recorded::beside(outer, plan, known));
+        if let (Some(durable), Some(call)) = (&run.durable, &call) {
+            let prefix = call.key_inside(beside.as_deref());
+            durable.enter(&prefix, plan, graph.secrecy.is_some());
+        }
         let reaction = match run.options.on_failure {
             OnFailure::Stop => Reaction::Stop,
             OnFailure::Continue => Reaction::Continue,
             OnFailure::Cancel => Reaction::Cancel,
         };
-        let clock = Clock::new(Arc::clone(&run.options.timer));
+        let clock = Clock::start(Arc::clone(&run), beside.is_some());
         let stops = Stops::new(
             options.cancel.take(),
             options.deadline,
@@ -215,7 +233,9 @@ impl<'x> Driver<'x> {
         let hands_over = options.hands_over;
         let root = ScopeValues {
             plan,
-            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
+            handing: (hands_over && !run.is_kept())
+                .then(|| graph.handing(plan, None))
+                .flatten(),
             hands_over,
             graph,
             first: 0,
@@ -224,20 +244,23 @@ impl<'x> Driver<'x> {
             seen: Vec::new(),
             owner: None,
             depth: 0,
-            plans: around.as_ref().map_or(0, CallContext::depth_inside),
+            plans: call.as_ref().map_or(0, CallContext::depth_inside),
             bytes: 0,
             called: None,
             own: None,
         };
         let bound = number(run.options.concurrency.min(u32::MAX as usize));
         let machine = Machine::new(&converted.tables, reaction, bound).telling();
-        Ok(Self::new(
+        let around = Around { call, beside };
+        let mut driver = Self::new(
             machine,
             root,
             &converted.plans,
             (run, allowance, around),
             (clock, stops, options.signals),
-        ))
+        );
+        driver.begin_records();
+        Ok(driver)
     }
 
     /// Polls the run of a called plan. Is ready once the run is over.
@@ -260,7 +283,13 @@ impl<'x> Driver<'x> {
         host: &mut dyn Host<'x>,
     ) -> Poll<Result<(), RunError>> {
         // A timer or the future that cancels the run may panic.
-        match catch(|| self.poll_commands(cx, host)) {
+        let polled = loop {
+            match catch(|| self.poll_commands(cx, host)) {
+                Ok(Poll::Pending) if self.waits_in_vain(cx) => {}
+                polled => break polled,
+            }
+        };
+        match polled {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
                 let plan = self.plan();
@@ -287,9 +316,49 @@ impl<'x> Driver<'x> {
     fn result(&self) -> Result<(), RunError> {
         let scene = &self.scene;
         let view = scene.machine.view();
-        view.result().map_err(|loss| {
-            let stopped = scene.stops.stopped.clone();
-            scene.errors.run_error(view, &loss, stopped, self.has_begun)
-        })
+        match (view.result(), &scene.stops.journal) {
+            (Ok(()), None) => Ok(()),
+            // The rest of the run is not known.
+            (Ok(()), Some((error, _))) => {
+                let cause = Cause::Interrupted(Interrupt::Journal(Arc::clone(error)));
+                Err(RunError::new(self.plan(), cause, Vec::new()))
+            }
+            (Err(loss), _) => {
+                let reason = scene.stops.reason();
+                Err(scene.errors.run_error(view, &loss, reason, self.has_begun))
+            }
+        }
     }
+
+    /// Returns the journal of a run that has come to an end, unless the run is inside another run. A run whose journal has failed comes to no end.
+    pub(super) fn ended_in(&self) -> Option<Arc<Durable>> {
+        let is_whole = self.scene.around.is_none() && self.scene.machine.is_over();
+        let durable = self.scene.run.durable.clone()?;
+        (is_whole && self.scene.stops.journal.is_none()).then_some(durable)
+    }
+
+    /// Returns the output of a run with a journal, as JSON.
+    pub(super) fn take_json(&mut self) -> Value {
+        let records = self.scene.records.as_mut();
+        records.map_or(Value::Null, |records| std::mem::take(&mut records.output))
+    }
+}
+
+/// Returns the tables of a plan, with the plans that its calls are.
+fn tables<'a>(
+    plan: &'a Plan,
+    graph: &Arc<Graph>,
+    find: Option<FindPlan<'a>>,
+) -> Result<Arc<Converted>, Cause> {
+    let tables = match find {
+        None => convert::tables(plan, graph),
+        Some(find) => {
+            let find = |action: &Action| {
+                let found = find(action)?;
+                Some((found.plan, found.graph.clone().ok()?))
+            };
+            convert::convert(plan, graph, &find).map(Arc::new)
+        }
+    };
+    tables.map_err(|error| Cause::Unfit(vec![error.to_string()]))
 }

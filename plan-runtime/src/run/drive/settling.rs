@@ -45,7 +45,8 @@ impl Scene<'_> {
             Role::Undo(undone) if status == StepStatus::Completed => {
                 let prefix = self.lasting_prefix(scope);
                 let id = &self.values.scope(scope).plan.steps[undone].id;
-                self.run.undo(&prefix, id);
+                let lasting = self.run.undo(&prefix, id);
+                self.note_undone(scope, step, &lasting);
                 let outer = self.outer(scope).map(|outer| outer.path() + ".");
                 let path = outer.unwrap_or_default() + id;
                 self.errors.note_undone(path);
@@ -126,6 +127,7 @@ impl Scene<'_> {
                 "DEADLINE",
                 format!("the run took longer than {}", format_duration(*limit)),
             ),
+            Some(Interrupt::Recorded(place)) => ("CANCELLED", place.to_string()),
             Some(_) => ("CANCELLED", "the run was cancelled".to_owned()),
             None => (
                 "CANCELLED",

@@ -28,7 +28,7 @@ pub(super) struct Starting<'x> {
 impl<'x> Driver<'x> {
     #[inline(always)]
     pub(super) fn start(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
-        if !call.is_plain() {
+        if !call.is_plain() || self.is_recorded {
             return self.start_part(call, place, host);
         }
         let scope = self.scene.machine.view().scope_of(place.slot);
@@ -111,17 +111,19 @@ impl<'x> Driver<'x> {
         let scope = self.scene.machine.view().scope_of(slot);
         let step = self.scene.place_of(scope, slot.index());
         let part = self.scene.machine.view().part(call);
-        let part = part.expect("a call that starts has a part");
-        let (body, number) = self.scene.inside(scope, slot.index()).bodies[part.body as usize];
+        let (body, number) = match &part {
+            Some(part) => self.scene.inside(scope, slot.index()).bodies[part.body as usize],
+            None => {
+                let it = self.scene.values.scope(scope);
+                let number = it.actions + it.graph.actions[step] as usize;
+                (&it.plan.steps[step].body, number)
+            }
+        };
         let Body::Action(action) = body else {
             return self.failed(call, StepError::Unknown);
         };
         let starting = Starting {
-            of: Of {
-                call,
-                scope,
-                part: Some(part),
-            },
+            of: Of { call, scope, part },
             step,
             action,
             number,
@@ -137,6 +139,9 @@ impl<'x> Driver<'x> {
         }
         if role == Role::Always {
             self.scene.show_results(scope);
+        }
+        if self.is_recorded && self.replays(&starting, host) {
+            return;
         }
         let seen = self.scene.uncatch(scope, step);
         self.make_call(&starting, host);
@@ -188,7 +193,7 @@ impl<'x> Driver<'x> {
         self.scene.values.take_back(scope, given);
         self.scene.values.count_json(scope, step);
         match started {
-            Ok(Started::Running(future)) if it.of.part.is_none() => {
+            Ok(Started::Running(future)) if it.of.part.is_none() && !self.is_recorded => {
                 self.scene.values.add(bytes);
                 self.tasks.push((it.of.call, scope), future, None, bytes);
             }
@@ -205,12 +210,13 @@ impl<'x> Driver<'x> {
         host: &mut dyn Host<'x>,
     ) {
         match started {
-            Ok(Started::Running(future) | Started::InContext(future, _)) => {
-                self.scene.values.add(bytes);
-                self.tasks.push_part(&of, future, bytes);
+            Ok(Started::Running(future)) => self.push_call(&of, future, None, bytes),
+            Ok(Started::InContext(future, context)) => {
+                self.push_call(&of, future, Some(context), bytes);
             }
-            Ok(Started::Ended(result)) => self.called(of, result),
+            Ok(Started::Ended(result)) => self.ended_at_once(of, result),
             Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
+                self.begin_plan(&of);
                 let bytes = bytes + of_scope(plan.executable.plan);
                 if !self.scene.values.has_room(bytes) {
                     return self.call_failed(of, self.scene.values.full());
@@ -225,12 +231,14 @@ impl<'x> Driver<'x> {
                 self.scene.machine.handle(Event::Opened(of.call));
             }
             Ok(Started::Plan(plan, context)) => {
+                self.begin_plan(&of);
+                self.limit_plan(&of);
                 let future = host.run_plan(*plan, context);
                 self.scene.values.add(bytes);
                 self.tasks.push_part(&of, future, bytes);
             }
             Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
-            Err(panic) => self.called(of, Err(panic)),
+            Err(panic) => self.ended_at_once(of, Err(panic)),
         }
     }
 
@@ -256,6 +264,14 @@ impl<'x> Driver<'x> {
     /// A call has ended.
     #[inline(never)]
     pub(super) fn called(&mut self, of: Of, result: StepResult) {
+        let result = if self.is_recorded {
+            match self.records(of, result) {
+                Some(result) => result,
+                None => return,
+            }
+        } else {
+            result
+        };
         match (result, of.part) {
             (Ok(output), None) => self.plain_called((of.call, of.scope), output),
             (Ok(output), Some(part)) => self.part_called(of, part, output),
@@ -294,6 +310,9 @@ impl<'x> Driver<'x> {
             let CallError { error, .. } = self.scene.errors.keep(error);
             let end = CallEnd::Exceeds(error);
             return self.scene.machine.handle(Event::Ended(of.call, end));
+        }
+        if self.is_recorded {
+            self.keep_failure(&of, &error);
         }
         if let (Some(part), Some(delay)) = (of.part, error.retry_delay()) {
             let inside = self.scene.inside(of.scope, of.slot());

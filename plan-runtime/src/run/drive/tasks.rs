@@ -9,6 +9,8 @@ use super::super::timer::Sleep;
 use crate::machine::{CallId, Part, ScopeId};
 use crate::plan::ToolNumber;
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -33,9 +35,16 @@ impl Of {
 /// The work of a task that is not a call.
 pub(super) enum Wait {
     Timer(Sleep),
+    /// The time limit of a scope. `true` once the limit has waited for the other tasks that were woken with it.
+    Limit(Sleep, bool),
     /// A wait for a value. `true` if something else may end the wait.
     Value(Waiting, bool),
+    /// A wait for a value whose end has a record.
+    Recorded(Receiving),
 }
+
+/// A value on its way.
+pub(super) type Receiving = Pin<Box<dyn Future<Output = Result<Arc<Sent>, StepError>> + Send>>;
 
 /// The end of a task that is not a call.
 pub(super) enum Waited {
@@ -182,7 +191,18 @@ impl<'x> Tasks<'x> {
             }
             return result.is_some();
         }
-        it.more.as_mut().is_some_and(|more| more.poll(&mut cx))
+        let Some(more) = &mut it.more else {
+            return false;
+        };
+        // A call that ends at the same time as the limit of its scope has ended in time.
+        if let Some(Wait::Limit(_, has_waited)) = &mut more.wait
+            && !std::mem::replace(has_waited, true)
+            && !self.queue.is_empty()
+        {
+            self.queue.push_back(slot);
+            return false;
+        }
+        more.poll(&mut cx)
     }
 
     /// The call and the scope of a task that has ended, and the bytes that it counted, if it was a plain call. The slot is free then.
@@ -255,6 +275,17 @@ impl More {
             None => None,
             Some(Wait::Timer(sleep)) => match sleep.as_mut().poll(cx) {
                 Poll::Ready(()) => Some(Waited::Fired),
+                Poll::Pending => None,
+            },
+            Some(Wait::Limit(sleep, has_waited)) => match sleep.as_mut().poll(cx) {
+                Poll::Ready(()) => Some(Waited::Fired),
+                Poll::Pending => {
+                    *has_waited = false;
+                    None
+                }
+            },
+            Some(Wait::Recorded(receiving)) => match receiving.as_mut().poll(cx) {
+                Poll::Ready(received) => Some(Waited::Received(received)),
                 Poll::Pending => None,
             },
             Some(Wait::Value(waiting, has_limit)) => match waiting.poll(cx, *has_limit) {

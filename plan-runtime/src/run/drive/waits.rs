@@ -31,6 +31,14 @@ impl Driver<'_> {
         let Some(inbox) = self.scene.run.options.inbox.clone() else {
             return self.failed(call, StepError::NoSignals);
         };
+        let of = Of {
+            call,
+            scope,
+            part: Some(part),
+        };
+        if self.wait_recorded(&of, part, (&inbox, &path, wait)) {
+            return;
+        }
         let policy = self.scene.policy(scope, slot);
         let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
         let waiting = Waiting::new(inbox, path, wait.clone());
@@ -74,16 +82,27 @@ impl Driver<'_> {
         let slot = place.slot.index();
         let part = self.scene.machine.view().part(timer);
         let part = part.expect("a timer that starts has a part");
+        if self.is_recorded && pause != Pause::Backoff {
+            return self.keep_timer((timer, pause), (scope, part));
+        }
         let policy = self.scene.policy(scope, slot);
         let time = match pause {
             Pause::Backoff => {
+                if self.is_recorded {
+                    self.unlimit(scope, &part);
+                }
                 let mut wait = policy.wait_after(place.attempt - 1);
                 if policy.jitter {
                     wait = wait.mul_f64(self.random.f64());
                 }
+                let timed = if self.is_recorded {
+                    self.timed(scope, &part)
+                } else {
+                    part.element
+                };
                 let inside = self.scene.inside(scope, slot);
                 let asked = inside.delays.remove(&part.element).unwrap_or_default();
-                let deadline = inside.deadlines.get(&part.element).copied();
+                let deadline = inside.deadlines.get(&timed).copied();
                 let wait = wait.max(asked);
                 // An attempt that would start after the time limit is not waited for.
                 if let Some((deadline, until)) = deadline
@@ -108,7 +127,6 @@ impl Driver<'_> {
         if time.is_zero() && matches!(pause, Pause::Backoff | Pause::Every) {
             return self.scene.machine.handle(Event::Fired(timer));
         }
-        let wait = Wait::Timer(self.scene.clock.sleep(time));
-        self.tasks.push_wait((timer, scope), part, wait);
+        self.wait_before(timer, (scope, part), time);
     }
 }

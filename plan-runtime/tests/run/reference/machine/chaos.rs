@@ -162,7 +162,7 @@ impl Driver {
                     assert!(had || self.ended.contains(&call));
                 }
                 Command::Free(scope) => self.free(scope),
-                Command::Settled(..) => {}
+                Command::Settled(..) | Command::Unwinding(_) => {}
                 Command::Done => self.is_done = true,
             }
         }

@@ -266,7 +266,11 @@ fn run(machine: &mut Machine, number: u32) {
             Command::Sleep(timer, Pause::Backoff | Pause::Every, _) => {
                 machine.handle(Event::Fired(timer));
             }
-            Command::Sleep(..) | Command::Drop(_) | Command::Free(_) | Command::Settled(..) => {}
+            Command::Sleep(..)
+            | Command::Drop(_)
+            | Command::Free(_)
+            | Command::Settled(..)
+            | Command::Unwinding(_) => {}
             Command::Done => open = false,
         }
     }
