@@ -7,13 +7,14 @@ use super::random::{
     By, Case, Maker, Running, Told, World, cases, hash, key, plan_text, start, told,
 };
 use super::rough::Rough;
-use super::support::secs;
+use super::support::{Driven, secs};
 use fastrand::Rng;
 use plan_runtime::plan::{Action, Body, Condition, Executable, Plan, Policy, Role, Template};
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::{Decision, Gate, GatedCall, ManualTimer};
-use plan_runtime::{Run, plan};
+use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, ManualTimer};
+use plan_runtime::{Result as ToolResult, Run, plan, tool};
 use serde_json::Value;
+use smol::future::yield_now;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -540,4 +541,121 @@ fn the_machine_writes_the_records_of_the_scheduler() {
             ))
         })
     });
+}
+
+/// The names of the calls that have started, with a fixed outcome.
+#[derive(Default)]
+struct Beside {
+    /// The number of lives so far.
+    lives: Mutex<u32>,
+    called: Mutex<Vec<String>>,
+}
+
+impl Beside {
+    /// The scheduler and the machine decide every other life, or every other plan inside a call.
+    fn is_driven(&self, number: u64) -> bool {
+        (u64::from(*self.lives.lock().unwrap()) + number) % 2 == 1
+    }
+}
+
+/// Counts, after a while.
+#[tool]
+async fn count(world: &Beside, #[context] context: CallContext, n: u64) -> ToolResult<u64> {
+    world.called.lock().unwrap().push(key(&context));
+    for _ in 0..n % 3 {
+        yield_now().await;
+    }
+    Ok(n)
+}
+
+plan! {
+    Counted(n: u64) -> u64 {
+        step one = Count { n };
+        step two = Count { n: n + 1 };
+        step three = Count { n: one + two };
+        step other = Count { n: n + 7 };
+        three + other
+    }
+}
+
+/// Runs a plan inside its call.
+#[tool]
+async fn wrap(world: &Beside, #[context] context: CallContext, n: u64) -> ToolResult<u64> {
+    let run = Counted { n }.run(world).inside(&context);
+    let run = if world.is_driven(n) {
+        run.driven()
+    } else {
+        run
+    };
+    Ok(run.await?)
+}
+
+plan! {
+    Wrapped() -> u64 {
+        step first = Wrap { n: 1 };
+        step second = Wrap { n: 2 };
+        step count = Count { n: 5 };
+        step last = Wrap { n: first + count };
+        first + second + last
+    }
+}
+
+/// Plans inside calls have the order of the records in common with the run, no matter which of them the machine decides.
+#[test]
+fn plans_inside_calls_are_decided_by_both() {
+    let world = Beside::default();
+    let whole = Rough::slow();
+    let expected = smol::block_on(Wrapped {}.run(&world)).unwrap();
+    for seed in 0..cases() {
+        let mut random = Rng::with_seed(seed);
+        let world = Beside::default();
+        let journal = if seed == 0 {
+            whole.clone()
+        } else {
+            Rough::slow()
+        };
+        let mut crashes = if seed == 0 { 0 } else { random.u32(1..6) };
+        let ended = loop {
+            *world.lives.lock().unwrap() += random.u32(0..2);
+            world.called.lock().unwrap().clear();
+            let recorded = journal.keys();
+            let run = Wrapped {}.run(&world).durable(&journal, "run");
+            let run = if world.is_driven(0) {
+                run.driven()
+            } else {
+                run
+            };
+            let mut run = Driven::new(run);
+            let mut left = if crashes == 0 {
+                usize::MAX
+            } else {
+                random.usize(..60)
+            };
+            crashes = crashes.saturating_sub(1);
+            let ended = loop {
+                if left == 0 {
+                    break None;
+                }
+                left -= 1;
+                if run.is_woken() && (random.bool() || !journal.flush()) {
+                    if let Poll::Ready(ended) = run.poll() {
+                        break Some(ended);
+                    }
+                } else if !run.is_woken() && !journal.flush() {
+                    panic!("seed {seed}: the run waits, and nothing wakes it");
+                }
+            };
+            drop(run);
+            journal.lose();
+            for called in &*world.called.lock().unwrap() {
+                assert!(!recorded.contains(called), "seed {seed}: {called} again");
+            }
+            if let Some(ended) = ended {
+                break ended;
+            }
+        };
+        assert_eq!(ended.unwrap(), expected, "seed {seed}");
+        let records = without_times(journal.records());
+        assert_eq!(records, without_times(whole.records()), "seed {seed}");
+    }
 }

@@ -341,7 +341,7 @@ impl<'x> Answering<'_, 'x> {
         let loss = self.0.machine.view().absorbed(id);
         let left = loss.and_then(|loss| self.0.errors.leaving(&loss));
         if let Some(error) = left.filter(|_| policy.catch == Catch::No) {
-            // Nobody knows what state is left, so nothing makes up for the failure.
+            // The failed call has left an unknown state, so nothing makes up for the failure.
             return Err(error);
         }
         let (value, bytes) = match (policy.catch, &policy.fallback) {

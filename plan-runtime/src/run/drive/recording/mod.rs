@@ -1,4 +1,4 @@
-//! Runs with a journal: records of what happens, and what is taken from records.
+//! Runs with a journal: their records.
 //!
 //! | file | contents |
 //! |---|---|

@@ -141,7 +141,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Records the end of the run that has come. It ends the run when the record has its turn: all that was recorded before has its turn before.
+    /// Records the end of the run that has come. The run ends when the record has its turn, so all records before have their turns first.
     fn record_interrupt(&mut self, durable: &Arc<Durable>) {
         let prefix = self.scene.prefix(ScopeId::ROOT);
         let is_beside = self.scene.beside.is_some();
