@@ -186,7 +186,7 @@ impl Core {
             (Some(Cutoff::Limit), Some(reason)) => {
                 let fault = Lookup(self).fault(run, element, number, reason);
                 let mut late = Loss::of(fault);
-                late.add(loss.of_undo_steps());
+                late.add(loss);
                 self.attempt_failed(run, attempt, late);
             }
             (Some(_), _) => {

@@ -106,6 +106,10 @@ impl Scene<'_> {
 
     /// Notes that a plan or block has failed, unless the plan is the run.
     pub(in super::super) fn note_failed(&self, scope: ScopeId) {
+        // Without a grace, nothing in the run comes to an end after an interrupt.
+        if self.stops.stopped.is_some() && self.stops.grace.is_zero() {
+            return;
+        }
         let has_last = self.values.scope(scope).graph.last.is_some();
         if self.outer(scope).is_some() && (has_last || self.machine.view().has_kept(scope)) {
             self.note_end(|| self.prefix(scope) + FAILED, Value::Null);

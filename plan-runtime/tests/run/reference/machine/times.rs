@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
 use plan_runtime::machine::{
-    Amounts, Answer, CallEnd, CallError, CallId, Cutoff, ErrorId, Event, Machine, Node, NodeBlock,
-    NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
+    Amounts, Answer, CallEnd, CallError, CallId, Cutoff, Duty, ErrorId, Event, FaultDuty, Machine,
+    Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
 };
 
 #[test]
@@ -372,4 +372,28 @@ fn an_element_without_another_value_has_failed() {
         assert!(hand.is_done);
         assert_eq!(hand.machine.view().result().is_ok(), is_replaced);
     }
+}
+
+/// The error of a block that takes too long names the steps of the block that have failed, also its always steps.
+#[test]
+fn a_block_that_takes_too_long_names_failures_inside() {
+    let always = Node {
+        duty: Duty::Always,
+        ..call(9)
+    };
+    let mut step = Node::new(0, block(vec![call(8), always]), vec![]);
+    step.timing.timeout = true;
+    let tables = tables(vec![step]);
+    let mut hand = Hand::of(&tables);
+    hand.fire(Pause::Timeout);
+    hand.end("9#1", NEVER);
+    let loss = hand.machine.view().result().unwrap_err();
+    let faults: Vec<_> = loss.faults.iter().map(|it| (it.reason, it.duty)).collect();
+    assert_eq!(
+        faults,
+        [
+            (Reason::Timeout, FaultDuty::Work),
+            (Reason::Error(ErrorId(2)), FaultDuty::Always)
+        ]
+    );
 }
