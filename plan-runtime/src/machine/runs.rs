@@ -408,12 +408,13 @@ impl Core {
     }
 
     /// Drops the calls of a step, because another step has failed or the scope was ended before its time.
-    pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, (is_doomed, waits): (bool, bool)) {
+    pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, is_doomed: bool) {
         let it = &mut self.desk.runs.rows[run];
         if it.is.ended {
             return;
         }
         it.is.doomed |= is_doomed;
+        let waits = it.failed.is_none();
         if let Some(failed) = it.failed.take_if(|it| it.1.not_undone.is_empty()) {
             it.left.add(failed.1.of_undo_steps());
         }

@@ -183,7 +183,7 @@ impl Core {
             self.stop_work(scope);
         }
         if self.settings.reaction == Reaction::Cancel {
-            self.drop_work(scope, Cutoff::Beside, false);
+            self.drop_work(scope, Cutoff::Beside);
         }
     }
 
@@ -211,8 +211,8 @@ impl Core {
         }
     }
 
-    /// Drops the calls of the work. If the scope `waits`, calls whose ends are certain go on.
-    fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff, waits: bool) {
+    /// Drops the calls of the work, except those whose ends are certain.
+    fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
         let tables = Arc::clone(&self.tables);
         let row = self.scopes[scope].row;
         let is_doomed = self.scopes[scope].cutoff.is_some();
@@ -223,7 +223,7 @@ impl Core {
                 continue;
             }
             if hot.is_plain() {
-                if waits && self.desk.ending.contains(&CallId(slot.0)) {
+                if self.desk.ending.contains(&CallId(slot.0)) {
                     continue;
                 }
                 hot.set(StepStatus::Cancelled);
@@ -232,7 +232,7 @@ impl Core {
                 self.desk.calling -= 1;
                 self.desk.drop_call(CallId(slot.0));
             } else if let Some(run) = Lookup(self).run_of(scope, step) {
-                self.cut_run(run, cutoff, (is_doomed, waits));
+                self.cut_run(run, cutoff, is_doomed);
             }
         }
         self.todo.push_back(Todo::Scope(scope));
@@ -256,7 +256,7 @@ impl Core {
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
             self.stop_work(scope);
-            self.drop_work(scope, cutoff, true);
+            self.drop_work(scope, cutoff);
         }
     }
 

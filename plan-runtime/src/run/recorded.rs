@@ -7,9 +7,10 @@ use super::shared::SharedRun;
 use super::timer::Sleep;
 use crate::error::Interrupt;
 use crate::journal::{Found, JournalError};
-use crate::plan::Plan;
+use crate::plan::{Block, Body, Plan};
 use crate::resolve::StoredValue;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::future::{Future, pending};
 use std::hash::Hasher;
@@ -169,4 +170,20 @@ pub(super) async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Outp
     durable.live().await;
     let _busy = durable.run();
     future.await
+}
+
+/// Returns the number of a block among the blocks of a step, if the names of its steps do not tell which of the blocks has run.
+pub(super) fn branch(body: &Body, block: &Block) -> Option<usize> {
+    let blocks = body.blocks();
+    let mut names = HashSet::new();
+    let share_names = blocks.iter().any(|block| {
+        let steps = block.plan.steps.iter().map(|step| &*step.id);
+        let own: HashSet<&str> = steps.collect();
+        let is_shared = own.iter().any(|name| names.contains(name));
+        names.extend(own);
+        is_shared
+    });
+    let mut places = blocks.iter();
+    let place = places.position(|it| std::ptr::eq(*it, block));
+    place.filter(|_| share_names)
 }

@@ -131,6 +131,7 @@ impl<'x> Answering<'_, 'x> {
         {
             *input = StoredValue::json(last);
         }
+        self.0.note_branch(&part, block);
         let element = self.0.element(&part);
         let it = self.0.values.scope(around);
         let step = slot - it.first;

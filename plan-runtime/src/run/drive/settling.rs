@@ -59,6 +59,9 @@ impl Scene<'_> {
             }
             Role::Undo(_) | Role::Work => {}
         }
+        if status == StepStatus::Failed {
+            self.note_undo_failed(scope, step);
+        }
         self.values.release(scope, step);
     }
 

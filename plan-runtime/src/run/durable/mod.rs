@@ -530,8 +530,10 @@ impl Durable {
         if self.is_closed() || self.failure().is_some() {
             return;
         }
-        if let Ok(None) = self.find(&key) {
-            drop(self.journal.record(&self.claim, key, body));
+        match self.journal.find(&self.claim, &key) {
+            Ok(None) => drop(self.journal.record(&self.claim, key, body)),
+            Ok(Some(_)) => {}
+            Err(error) => self.fail(error),
         }
     }
 

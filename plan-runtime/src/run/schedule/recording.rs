@@ -12,7 +12,6 @@ use crate::journal::JournalError;
 use crate::plan::{Block, Body, Role};
 use crate::resolve::Limit;
 use serde_json::Value;
-use std::collections::HashSet;
 use std::task::Context;
 
 impl Schedule<'_> {
@@ -28,10 +27,7 @@ impl Schedule<'_> {
         if self.run.durable.is_none() {
             return;
         }
-        let blocks = self.plan.steps[step].body.blocks();
-        if share_names(&blocks)
-            && let Some(number) = blocks.iter().position(|it| std::ptr::eq(*it, block))
-        {
+        if let Some(number) = recorded::branch(&self.plan.steps[step].body, block) {
             let key = || self.key_of_attempt(step, job, attempt) + BRANCH;
             self.note_end(key, Value::from(number));
         }
@@ -281,16 +277,4 @@ impl Schedule<'_> {
         let element = flow.map_or_else(Vec::new, |flow| flow.elements(flow.jobs[job].place));
         format!("{}@{attempt}", self.key(step, &element))
     }
-}
-
-/// Returns `true` if two of the blocks have steps of one name.
-fn share_names(blocks: &[&Block]) -> bool {
-    let mut names = HashSet::new();
-    blocks.iter().any(|block| {
-        let steps = block.plan.steps.iter().map(|step| &*step.id);
-        let own: HashSet<&str> = steps.collect();
-        let is_shared = own.iter().any(|name| names.contains(name));
-        names.extend(own);
-        is_shared
-    })
 }

@@ -237,7 +237,11 @@ impl<'x> Driver<'x> {
         let times = (self.scene.clock.in_all(due.started), now);
         let body = match &result {
             Ok(output) => match output.as_json() {
-                Ok(json) => durable::encode_call(times, Ok(json), &undone),
+                Ok(json) => {
+                    let step = self.scene.place_of(of.scope, of.slot());
+                    self.scene.note_undo_call(of.scope, step);
+                    durable::encode_call(times, Ok(json), &undone)
+                }
                 // The step fails where the output is read.
                 Err(_) => return Some(result),
             },

@@ -2,11 +2,13 @@
 
 use super::super::super::StepError;
 use super::super::super::deciding::{AS_IT_IS, Decider, Keeper};
-use super::super::super::durable::{FAILED, MADE_UP, UNDONE, of_element};
+use super::super::super::durable::{BRANCH, FAILED, MADE_UP, UNDONE, of_element};
+use super::super::super::recorded;
 use super::super::scene::Scene;
 use super::super::tasks::Of;
 use crate::error::Elements;
 use crate::machine::{Loss, Part, ScopeId};
+use crate::plan::{Block, Body, Role};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -83,6 +85,35 @@ impl Scene<'_> {
     pub(in super::super) fn note_undone(&self, scope: ScopeId, undo: usize, path: &str) {
         let key = || self.key(scope, undo, &[]) + UNDONE;
         self.note_end(key, Value::from(path));
+    }
+
+    /// Notes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
+    pub(in super::super) fn note_undo_call(&self, scope: ScopeId, undo: usize) {
+        let steps = &self.values.scope(scope).plan.steps;
+        if let (Role::Undo(undone), Body::Action(_)) = (steps[undo].role, &steps[undo].body) {
+            let path = of_element(&self.lasting_prefix(scope), &steps[undone].id, &[]);
+            self.note_undone(scope, undo, &path);
+        }
+    }
+
+    /// Notes that an undo step has failed. Without this note, nobody knows whether a step with several calls has failed or was dropped.
+    pub(in super::super) fn note_undo_failed(&self, scope: ScopeId, step: usize) {
+        if let Role::Undo(_) = self.values.scope(scope).plan.steps[step].role {
+            self.note_end(|| self.key(scope, step, &[]) + FAILED, Value::Null);
+        }
+    }
+
+    /// Notes which block of a step runs, if the names of its steps do not tell. `Sqlite::retry_failed` needs the block.
+    pub(in super::super) fn note_branch(&self, part: &Part, block: &Block) {
+        let scope = self.scope_of(part);
+        let step = self.place_of(scope, part.slot.index());
+        let body = &self.values.scope(scope).plan.steps[step].body;
+        if self.records.is_some()
+            && let Some(number) = recorded::branch(body, block)
+        {
+            let key = || self.key_of_part(scope, part) + BRANCH;
+            self.note_end(key, Value::from(number));
+        }
     }
 
     /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Sqlite::retry_failed`,
