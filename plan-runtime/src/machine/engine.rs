@@ -303,6 +303,7 @@ impl Machine {
             Event::Fired(timer) => core.fired(timer),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
             Event::Answered(id, answer) => core.answered(id, answer),
+            Event::Exhausted => core.cut_failed(),
             Event::Cancelled => self.stop(Cutoff::Cancelled),
             Event::Late => self.stop(Cutoff::Late),
             Event::GraceOver => self.drop_scope(ScopeId::ROOT),

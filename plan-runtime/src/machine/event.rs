@@ -17,6 +17,8 @@ pub enum Event {
     Answered(QuestionId, Answer),
     /// The time of a timer is over.
     Fired(CallId),
+    /// No call that runs can end any more. If something has failed, the calls of the work are dropped.
+    Exhausted,
     /// The run was cancelled.
     Cancelled,
     /// The run has passed its deadline.

@@ -260,6 +260,14 @@ impl Core {
         }
     }
 
+    /// Ends the work of the run before its time, if something in the work has failed.
+    pub(super) fn cut_failed(&mut self) {
+        let mut scopes = self.scopes.rows.iter();
+        if scopes.any(|it| it.has_failed && it.phase != Phase::Over) {
+            self.cut_scope(ScopeId::ROOT, Cutoff::Beside);
+        }
+    }
+
     /// Begins the next phase of a scope, if the phase has ended.
     pub(super) fn settle_scope(&mut self, scope: ScopeId) {
         let it = &mut self.scopes[scope];

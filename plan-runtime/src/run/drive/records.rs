@@ -31,6 +31,8 @@ pub(super) struct Records {
     pub(super) opened: Vec<(ScopeId, Part)>,
     pub(super) interrupts: Interrupts,
     pub(super) messages: Option<Messages>,
+    /// `true` after the last record of a run that had ended.
+    pub(super) is_exhausted: bool,
     /// The output of the run.
     pub(super) output: Value,
 }
@@ -79,6 +81,7 @@ impl Records {
             opened: Vec::new(),
             interrupts: Interrupts::default(),
             messages: None,
+            is_exhausted: false,
             output: Value::Null,
         }
     }

@@ -64,11 +64,24 @@ impl Driver<'_> {
             }
         }
         self.look_at_failure();
+        self.look_at_end(&durable);
         if !self.scene.stops.is_exceeded() {
             self.begin_grace();
             self.look_for_interrupts(&durable, cx);
             self.record_interrupt(&durable);
             self.take_interrupt(cx);
+        }
+    }
+
+    /// Drops the calls without records, after the last record of a run that had ended with a failure.
+    fn look_at_end(&mut self, durable: &Durable) {
+        let records = self.scene.records.as_mut();
+        let Some(records) = records.filter(|it| !it.is_exhausted) else {
+            return;
+        };
+        if self.scene.around.is_none() && durable.is_exhausted() {
+            records.is_exhausted = true;
+            self.scene.machine.handle(Event::Exhausted);
         }
     }
 

@@ -397,3 +397,27 @@ fn a_block_that_takes_too_long_names_failures_inside() {
         ]
     );
 }
+
+/// If no call can end any more, a run that has failed drops its calls and undoes its steps.
+#[test]
+fn a_failed_run_drops_the_calls_that_cannot_end() {
+    let mut steps = held();
+    steps.push(call(7));
+    steps.push(call(6));
+    let tables = tables(steps);
+    for has_failed in [false, true] {
+        let mut hand = Hand::of(&tables);
+        hand.end("8#1", CallEnd::Done);
+        if has_failed {
+            hand.end("7#1", NEVER);
+        }
+        hand.machine.handle(Event::Exhausted);
+        hand.settle();
+        let expected = if has_failed {
+            vec!["9#1"]
+        } else {
+            vec!["6#1", "7#1"]
+        };
+        assert_eq!(hand.calls(), expected);
+    }
+}
