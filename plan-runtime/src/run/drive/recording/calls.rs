@@ -73,7 +73,7 @@ impl<'x> Driver<'x> {
             replay.await;
             result
         });
-        self.end_later(&it.of, future);
+        self.end_later(&it.of, future, true);
         true
     }
 
@@ -258,13 +258,18 @@ impl<'x> Driver<'x> {
             write.await;
             result
         });
-        self.end_later(&of, future);
+        self.end_later(&of, future, false);
         None
     }
 
-    /// The end of a call comes with this future.
-    fn end_later(&mut self, of: &Of, future: StepFuture<'x>) {
+    /// The end of a call comes with this future. A run that had ended writes no record, so nothing waits for the turn of a new record.
+    fn end_later(&mut self, of: &Of, future: StepFuture<'x>, is_found: bool) {
+        let records = self.scene.records.as_ref();
+        let has_turn = is_found || !records.is_some_and(|it| it.durable.is_closed());
         self.tasks.push_part(of, future, 0);
+        if !has_turn {
+            return;
+        }
         if let Some(records) = self
             .scene
             .records
