@@ -2,7 +2,7 @@
 #![cfg(feature = "macros")]
 
 use plan_runtime::dynamic::{Contract, Toolbox};
-use plan_runtime::plan::Executable;
+use plan_runtime::plan::{Action, Executable, Step, Template};
 use plan_runtime::run::{Observer, OnFailure, Run, Status, StepRef};
 use plan_runtime::{Call, Error, Plan, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -811,5 +811,48 @@ fn a_dropped_attempt_has_no_end() {
             step.attempts().iter().all(|it| it.ended().is_none()),
             "{report}"
         );
+    }
+}
+
+/// Cuts a part, which an undo step puts aside.
+#[tool]
+async fn put_aside(shop: &Shop, part: String) -> Result<()> {
+    shop.attempts.fetch_add(100, SeqCst);
+    drop(part);
+    Ok(())
+}
+
+plan! {
+    /// Cuts a part that can be put aside.
+    CutForNow(part: String) -> String {
+        step done = Cut { part, length: 3 };
+        #[undo(done)]
+        step aside = PutAside { part: done };
+        done
+    }
+}
+
+/// The scope around a plan of a toolbox undoes the plan after it has succeeded, whoever has checked the plan around it.
+#[test]
+fn a_plan_of_a_toolbox_is_undone() {
+    let toolbox = toolbox().with::<PutAside>().with::<CutForNow>();
+    let part = |part: &str| Template::object([("part", part.to_owned().into())]);
+    let mut plan = Plan::new("p");
+    let stone = Step::new("stone", Action::call("cut", part("stone")));
+    plan.steps = vec![
+        Step::new("oak", Action::call("cut_for_now", part("oak"))),
+        stone,
+    ];
+    plan.steps[1].after = vec![0];
+    for is_driven in [false, true] {
+        let shop = Shop::default();
+        let run = toolbox.run(&plan, (), &shop);
+        let error = if is_driven {
+            smol::block_on(run.driven()).unwrap_err()
+        } else {
+            smol::block_on(run).unwrap_err()
+        };
+        assert_eq!(error.undone().collect::<Vec<_>>(), ["oak.done"], "{error}");
+        assert_eq!(shop.attempts.load(SeqCst), 100);
     }
 }

@@ -114,18 +114,23 @@ fn attempts_are_spans_and_ends_are_events() {
         ]}"#,
     )
     .unwrap();
-    let seen = Seen::default();
-    tracing::subscriber::with_default(seen.clone(), || {
-        smol::block_on(Run::<(), ()>::new(&plan, Ok(vec![]), &(), start)).unwrap_err();
-    });
-    let lines = seen.lines.lock().unwrap().clone();
-    let lines: Vec<_> = lines
-        .iter()
-        .map(|line| line.split(" took=").next().unwrap())
-        .collect();
-    assert_eq!(
-        lines,
-        [
+    for is_driven in [false, true] {
+        let seen = Seen::default();
+        tracing::subscriber::with_default(seen.clone(), || {
+            let run = Run::<(), ()>::new(&plan, Ok(vec![]), &(), start);
+            let ended = if is_driven {
+                smol::block_on(run.driven())
+            } else {
+                smol::block_on(run)
+            };
+            ended.unwrap_err();
+        });
+        let lines = seen.lines.lock().unwrap().clone();
+        let lines: Vec<_> = lines
+            .iter()
+            .map(|line| line.split(" took=").next().unwrap())
+            .collect();
+        let expected = [
             r#"1 in 0: plan plan="p""#,
             r#"2 in 1: step step=a tool="fetch" attempt=1"#,
             "event in 2: message=at work",
@@ -138,8 +143,9 @@ fn attempts_are_spans_and_ends_are_events() {
             r#"event in 1: message=step step=b tool="fetch" outcome="failed""#,
             r#"event in 1: message=step step=c tool="fetch" outcome="blocked""#,
             "event in 1: message=plan finished totals=1 completed, 1 failed, 1 blocked",
-        ]
-    );
+        ];
+        assert_eq!(lines, expected, "{is_driven}");
+    }
 }
 
 #[test]

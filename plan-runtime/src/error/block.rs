@@ -8,6 +8,7 @@ use crate::print::MessageName;
 use std::sync::Arc;
 
 /// Where a block is in the plan around it: the step, the element, and which attempt it is.
+#[derive(Clone)]
 pub(crate) struct BlockPlace {
     pub(crate) step: String,
     pub(crate) element: Vec<usize>,

@@ -46,6 +46,8 @@ pub(super) struct Settings {
     pub(super) keeps_all: bool,
     /// `true` to tell the driver the ends of steps.
     pub(super) tells: bool,
+    /// `true` to tell the driver the ends of scopes.
+    pub(super) tells_scopes: bool,
 }
 
 /// The end of a run.

@@ -118,6 +118,8 @@ pub struct Timing {
     pub amounts: bool,
     /// `true` if the driver makes the value that replaces a failure.
     pub instead: bool,
+    /// `true` if the driver decides when each attempt of a call may start.
+    pub admits: bool,
 }
 
 impl Node {
@@ -141,6 +143,7 @@ impl Node {
                 every: false,
                 amounts: false,
                 instead: false,
+                admits: false,
             },
             after,
         }

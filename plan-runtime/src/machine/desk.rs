@@ -23,6 +23,12 @@ pub(super) struct Desk {
     pub(super) ending: BTreeSet<CallId>,
     /// `true` if there is a permit for a call or a scope that begins now.
     pub(super) may_begin: bool,
+    /// Calls that the driver decides about.
+    pub(super) asked: u32,
+    /// Runs whose next calls the driver could not decide about.
+    pub(super) deferred: Vec<RunId>,
+    /// `true` if the driver has decided about a call, or need not any more.
+    pub(super) has_decided: bool,
     pub(super) out: VecDeque<Command>,
     pub(super) starts_left: StartsLeft,
     /// Elements and rounds that the run may still have.
@@ -41,6 +47,9 @@ impl Desk {
             questions: Questions::default(),
             ending: BTreeSet::new(),
             may_begin: false,
+            asked: 0,
+            deferred: Vec::new(),
+            has_decided: false,
             out: VecDeque::new(),
             starts_left: StartsLeft::new(capacity),
             elements_left: capacity.elements,
@@ -225,6 +234,12 @@ impl Desk {
             }
             Doing::Await(call) => {
                 it.active -= 1;
+                call
+            }
+            Doing::Asked(call, _) => {
+                it.active -= 1;
+                self.asked -= 1;
+                self.has_decided = true;
                 call
             }
             Doing::Backoff(call, _) => call,

@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub struct Machine {
     pub(super) core: Core,
     /// The most calls that run at one time.
-    bound: u32,
+    pub(super) bound: u32,
 }
 
 impl Machine {
@@ -65,6 +65,7 @@ impl Machine {
                 capacity,
                 keeps_all: false,
                 tells: false,
+                tells_scopes: false,
             },
             is_quiet: true,
             stopped: None,
@@ -86,6 +87,12 @@ impl Machine {
     /// Tells the driver the ends of steps. Call this setter before the first event.
     pub fn telling(mut self) -> Self {
         self.core.settings.tells = true;
+        self
+    }
+
+    /// Tells the driver the ends of scopes. Call this setter before the first event.
+    pub fn telling_scopes(mut self) -> Self {
+        self.core.settings.tells_scopes = true;
         self
     }
 
@@ -246,13 +253,16 @@ impl Machine {
         while let Some(command) = desk.out.pop_front() {
             let matters = match command {
                 Command::Evaluate(id, _) => desk.questions.get(id).is_some(),
-                Command::Start(call, _) | Command::Await(call, _) | Command::Sleep(call, ..) => {
-                    desk.calls.tell(call)
-                }
+                Command::Admit(call, _)
+                | Command::Start(call, _)
+                | Command::Await(call, _)
+                | Command::Sleep(call, ..) => desk.calls.tell(call),
                 Command::Drop(call) => desk.calls.is_known(call),
-                Command::Settled(..) | Command::Free(_) | Command::Unwinding(_) | Command::Done => {
-                    true
-                }
+                Command::Settled(..)
+                | Command::Free(_)
+                | Command::Unwinding(_)
+                | Command::Over(_)
+                | Command::Done => true,
             };
             if matters {
                 return Some(command);
@@ -299,6 +309,8 @@ impl Machine {
             Event::Ending(call, false) => {
                 core.desk.ending.remove(&call);
             }
+            Event::Admitted(call) => core.admitted(call),
+            Event::Deferred(call) => core.deferred(call),
             Event::Opened(call) => core.opened(call),
             Event::Fired(timer) => core.fired(timer),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
@@ -320,22 +332,26 @@ impl Machine {
         core.desk.calling -= 1;
         let scope = hot.scope();
         let step = core.scopes[scope].step(slot);
-        let fault = Fault {
-            transient: error.transient,
-            ..Fault::new(Lookup(core).trail(scope, step), Reason::Error(error.error))
-        };
-        core.finish_step(scope, slot, StepStatus::Failed, Some(Loss::of(fault)));
+        let fault = Fault::new(Lookup(core).trail(scope, step), Reason::Error(error.error));
+        let loss = Loss::of(error.mark(fault));
+        core.finish_step(scope, slot, StepStatus::Failed, Some(loss));
     }
 
-    /// A call or a wait of a step that is not plain has ended. Returns its row, unless the machine ignores the call.
-    pub(super) fn close_call(&mut self, call: CallId) -> Option<CallRow> {
+    /// A call or a wait of a step that is not plain has ended. Returns its row with the number of attempts that have begun, unless the machine ignores the call.
+    pub(super) fn close_call(&mut self, call: CallId) -> Option<(CallRow, u32)> {
         let core = &mut self.core;
         let row = core.desk.calls.get(call)?;
         let it = &mut core.desk.runs.rows[row.run];
         let tried = it.tries.get_mut(row.attempt as usize)?;
+        let mut begun = tried.number;
         match tried.doing {
             Doing::Call(own) if own == call => core.desk.calling -= 1,
             Doing::Await(own) if own == call => {}
+            Doing::Asked(own, _) if own == call => {
+                begun -= 1;
+                core.desk.asked -= 1;
+                core.desk.has_decided = true;
+            }
             _ => return None,
         }
         it.active -= 1;
@@ -343,23 +359,21 @@ impl Machine {
         debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
         tried.doing = Doing::Nothing;
         core.desk.calls.close(call);
-        Some(row)
+        Some((row, begun))
     }
 
     fn call_ended(&mut self, call: CallId, error: Option<CallError>) {
-        let Some(row) = self.close_call(call) else {
+        let Some((row, begun)) = self.close_call(call) else {
             return;
         };
         let core = &mut self.core;
         let result = match error {
             None => Ok(()),
-            Some(CallError { error, transient }) => {
+            Some(error) => {
                 let tried = &core.desk.runs.rows[row.run].tries[row.attempt as usize];
-                let reason = Reason::Error(error);
-                let lookup = Lookup(core);
-                let mut fault = lookup.fault(row.run, tried.element, tried.number, reason);
-                fault.transient = transient;
-                Err(Loss::of(fault))
+                let reason = Reason::Error(error.error);
+                let fault = Lookup(core).fault(row.run, tried.element, begun, reason);
+                Err(Loss::of(error.mark(fault)))
             }
         };
         core.attempt_ended(row.run, row.attempt, result);
@@ -377,6 +391,9 @@ impl Machine {
         loop {
             self.end_full();
             let core = &mut self.core;
+            if core.desk.has_decided {
+                core.ask_again();
+            }
             let Some(todo) = core.todo.pop_front() else {
                 let has_line = !core.scopes[ScopeId::ROOT].line.is_empty();
                 core.is_quiet = core.desk.out.is_empty() && core.freed.is_empty() && !has_line;

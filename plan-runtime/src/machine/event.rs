@@ -2,6 +2,7 @@
 
 use super::describe::Amounts;
 use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
+use super::loss::Fault;
 use super::word::StepStatus;
 
 /// An event in a run, which a driver hands to the machine.
@@ -11,6 +12,10 @@ pub enum Event {
     Ended(CallId, CallEnd),
     /// The end of a call is certain (`true`), and comes later: a scope that is cut waits for the call. `false` comes right before the end.
     Ending(CallId, bool),
+    /// An attempt of a call may start. The attempt has its turn in the order of the plan, and its call has another id.
+    Admitted(CallId),
+    /// The driver decides about as many calls as it can at one time. The machine asks again after the driver has decided about another call, and asks nothing more about the step until then.
+    Deferred(CallId),
     /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.
@@ -45,6 +50,19 @@ pub struct CallError {
     pub error: ErrorId,
     /// `true` if another attempt may help.
     pub transient: bool,
+    /// `true` if no other value may replace the failure, unless the failure itself becomes the value.
+    pub lasting: bool,
+}
+
+impl CallError {
+    /// Returns a failure with the properties of the error.
+    pub(super) fn mark(self, fault: Fault) -> Fault {
+        Fault {
+            transient: self.transient,
+            lasting: self.lasting,
+            ..fault
+        }
+    }
 }
 
 /// The answer to a question.
@@ -72,6 +90,8 @@ pub struct QuestionId {
 /// A task for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
+    /// Decide whether an attempt of a call may start. An answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. The attempt does not count as a call that runs.
+    Admit(CallId, StepPlace),
     /// Start a call.
     Start(CallId, StepPlace),
     /// Wait for a value from outside.
@@ -88,6 +108,8 @@ pub enum Command {
     Settled(ScopeId, StepSlot, StepStatus),
     /// The work of a scope has failed, and its undo steps are next. Only a machine that tells the ends of steps has this command.
     Unwinding(ScopeId),
+    /// An inner scope is over: its work, its undo steps or its always steps were the last that ran. Only a machine that tells the ends of scopes has this command.
+    Over(ScopeId),
     /// The run is over.
     Done,
 }

@@ -107,13 +107,13 @@ impl Machine {
             let trail = Lookup(core).trail(scope, core.scopes[scope].step(slot));
             (Fault::new(trail, reason), slot)
         } else {
-            let Some(row) = self.close_call(call) else {
+            let Some((row, begun)) = self.close_call(call) else {
                 return;
             };
             let it = &self.core.desk.runs.rows[row.run];
             let tried = &it.tries[row.attempt as usize];
             let lookup = Lookup(&self.core);
-            let fault = lookup.fault(row.run, tried.element, tried.number, reason);
+            let fault = lookup.fault(row.run, tried.element, begun, reason);
             (fault, it.slot)
         };
         self.exceed(fault, Some(slot));

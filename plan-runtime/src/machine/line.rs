@@ -3,6 +3,7 @@
 //! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
 
 use super::core::{Core, Todo};
+use super::engine::Machine;
 use super::ids::{RunId, ScopeId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::Loss;
@@ -40,7 +41,42 @@ impl StepRun {
     /// Returns `true` if an attempt or an element may start.
     fn may_go_on(&self) -> bool {
         let may_start = !self.is.ended && self.failed.is_none() && !self.is.cut;
-        may_start && self.asking == 0 && self.active < self.amounts.at_once.max(1)
+        may_start
+            && !self.is.deferred
+            && self.asking == 0
+            && self.active < self.amounts.at_once.max(1)
+    }
+}
+
+impl Machine {
+    /// Returns where in the plan the next attempt starts, if an attempt may start. The list has two numbers for each scope, the outermost scope first: the index of the step in the
+    /// scope, and the index of the job in the step. A driver that shares its permits with others compares these lists.
+    pub fn first(&mut self) -> Option<Vec<usize>> {
+        let core = &mut self.core;
+        if core.desk.calling >= self.bound {
+            return None;
+        }
+        let (mut scope, mut step, mut job) = match core.first_in_line() {
+            Some((scope, place, _)) => (scope, place.step, place.job),
+            None => {
+                let slot = core.ready.peek()?;
+                (ScopeId::ROOT, core.scopes[ScopeId::ROOT].step(slot), 0)
+            }
+        };
+        let mut places = Vec::new();
+        loop {
+            let it = &core.scopes[scope];
+            let first = core.tables.rows[it.row].first;
+            places.extend([job as usize, (step.0 - first) as usize]);
+            let Some(Owner { run, attempt }) = it.owner else {
+                break;
+            };
+            let around = &core.desk.runs.rows[run];
+            (scope, step) = (around.scope, around.step);
+            job = around.tries[attempt as usize].job;
+        }
+        places.reverse();
+        Some(places)
     }
 }
 
@@ -104,6 +140,13 @@ impl Core {
 
     /// Takes the first out of the line, unless a plain step of the plan itself comes before.
     pub(super) fn next_in_line(&mut self) -> Option<First> {
+        let (scope, place, first) = self.first_in_line()?;
+        self.leave_line(scope, place);
+        Some(first)
+    }
+
+    /// Returns the first in line with its place, unless a plain step of the plan itself comes before.
+    fn first_in_line(&mut self) -> Option<(ScopeId, LinePlace, First)> {
         let mut scope = ScopeId::ROOT;
         loop {
             let it = &mut self.scopes[scope];
@@ -121,10 +164,7 @@ impl Core {
             }
             match self.at_place(scope, place) {
                 Found::Inside(inner) => scope = inner,
-                Found::First(first) => {
-                    self.leave_line(scope, place);
-                    return Some(first);
-                }
+                Found::First(first) => return Some((scope, place, first)),
                 Found::Nothing => self.leave_line(scope, place),
             }
         }

@@ -95,6 +95,8 @@ pub enum FaultDuty {
     Undo,
     /// The step always runs, or is inside such a step.
     Always,
+    /// Another failure counts, and the work that this failure leaves is still there.
+    Left,
 }
 
 /// The failure of a step.
@@ -106,6 +108,8 @@ pub struct Fault {
     pub reason: Reason,
     /// `true` if another attempt may help.
     pub transient: bool,
+    /// `true` if no other value may replace the failure, unless the failure itself becomes the value.
+    pub lasting: bool,
     /// The number of attempts.
     pub attempts: u32,
     /// The steps that did not run because of the failure.
@@ -134,6 +138,7 @@ impl Fault {
             trail,
             reason,
             transient: reason == Reason::Timeout,
+            lasting: false,
             attempts: 1,
             blocked: Vec::new(),
             duty: FaultDuty::Work,
@@ -144,7 +149,12 @@ impl Fault {
 impl Loss {
     /// Returns `true` if another attempt may help.
     pub fn is_transient(&self) -> bool {
-        self.not_undone.is_empty() && self.faults.first().is_some_and(|it| it.transient)
+        !self.is_lasting() && self.faults.first().is_some_and(|it| it.transient)
+    }
+
+    /// Returns `true` if no other value may replace the failure.
+    pub(super) fn is_lasting(&self) -> bool {
+        !self.not_undone.is_empty() || self.faults.iter().any(|it| it.lasting)
     }
 
     pub(super) fn of(fault: Fault) -> Self {
@@ -162,14 +172,20 @@ impl Loss {
 
     /// Adds the work that a caught failure leaves.
     pub(super) fn add_absorbed(&mut self, loss: Self) {
-        if !loss.not_undone.is_empty() {
+        if loss.is_lasting() {
             self.add(loss.of_undo_steps());
         }
     }
 
-    /// The results of the undo steps alone. The failures of the work do not matter where another failure counts.
+    /// The results of the undo steps alone, and the failures that leave work. The other failures of the work do not matter where another failure counts.
     pub(super) fn of_undo_steps(mut self) -> Self {
-        self.faults.retain(|it| it.duty == FaultDuty::Undo);
+        self.faults
+            .retain(|it| it.duty == FaultDuty::Undo || it.lasting);
+        for fault in &mut self.faults {
+            if fault.duty != FaultDuty::Undo {
+                fault.duty = FaultDuty::Left;
+            }
+        }
         self
     }
 }

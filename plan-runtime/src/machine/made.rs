@@ -26,20 +26,17 @@ impl Core {
         it.phase = Phase::Over;
         let tried = &self.desk.runs.rows[run].tries[attempt as usize];
         let (element, number) = (tried.element, tried.number);
-        let mut fault = Lookup(self).fault(run, element, number, Reason::Error(error.error));
-        fault.transient = error.transient;
-        self.attempt_ended(run, attempt, Err(Loss::of(fault)));
+        let fault = Lookup(self).fault(run, element, number, Reason::Error(error.error));
+        self.attempt_ended(run, attempt, Err(Loss::of(error.mark(fault))));
     }
 
     /// The driver has made the value of a scope, or has failed to.
     pub(super) fn output_made(&mut self, scope: ScopeId, error: Option<CallError>) {
-        let Some(CallError { error, transient }) = error else {
+        let Some(error) = error else {
             return self.begin_always(scope);
         };
-        let fault = Fault {
-            transient,
-            ..Fault::new(Lookup(self).trail_of(scope), Reason::Error(error))
-        };
+        let fault = Fault::new(Lookup(self).trail_of(scope), Reason::Error(error.error));
+        let fault = error.mark(fault);
         let it = &mut self.scopes[scope];
         it.has_failed = true;
         it.left.add(Loss::of(fault));
@@ -79,9 +76,8 @@ impl Core {
             return self.finish_step(scope, slot, StepStatus::Recovered, None);
         };
         let attempts = old.faults.first().map_or(1, |it| it.attempts);
-        let mut fault = Lookup(self).fault(run, element, attempts, Reason::Error(error.error));
-        fault.transient = error.transient;
-        let mut loss = Loss::of(fault);
+        let fault = Lookup(self).fault(run, element, attempts, Reason::Error(error.error));
+        let mut loss = Loss::of(error.mark(fault));
         loss.add(old.of_undo_steps());
         self.finish_step(scope, slot, StepStatus::Failed, Some(loss));
     }

@@ -14,6 +14,7 @@
 //! | `scope.rs` | scopes: work, undo steps, always steps |
 //! | `runs.rs` | steps that are not plain: branches, lists, rounds |
 //! | `tries.rs` | attempts: time limits, failures, undo |
+//! | `admit.rs` | calls that the driver lets start |
 //! | `capacity.rs`, `full.rs` | the most that a run may have; the end of a run that needs more, or whose time is over |
 //! | `recycle.rs` | rows of ended scopes and calls, which serve again |
 //! | `made.rs` | values that a driver makes |
@@ -40,6 +41,7 @@
 //! # Ok::<(), plan_runtime::machine::BadNodes>(())
 //! ```
 
+mod admit;
 mod bad;
 mod capacity;
 mod core;

@@ -19,6 +19,8 @@ pub struct Part {
     pub body: u32,
     /// The number of the element, from 1 on, or 0 for the step itself. The elements of a list have consecutive numbers.
     pub element: u32,
+    /// The number of the call, the scope or the wait among those of the step. All attempts have this number.
+    pub job: u32,
     /// The number of the attempt.
     pub attempt: u32,
     /// The scope that the attempt has opened.
@@ -41,7 +43,7 @@ impl CallId {
     }
 }
 
-impl MachineView<'_> {
+impl<'m> MachineView<'m> {
     /// Returns the scope of a slot.
     #[inline]
     pub fn scope_of(self, slot: StepSlot) -> ScopeId {
@@ -177,6 +179,19 @@ impl MachineView<'_> {
         it.losses.get(by).cloned()
     }
 
+    /// Returns the place of the failed step that has blocked the step with this place in a scope.
+    pub fn blocker(self, scope: ScopeId, place: usize) -> Option<usize> {
+        let it = &self.lookup.0.scopes[scope];
+        let first = self.lookup.0.tables.rows[it.row].first;
+        let by = it.blocked.get(&StepId(first + place as u32))?;
+        Some((by.0 - first) as usize)
+    }
+
+    /// Returns the failure of a scope that is over, if the machine tells the ends of scopes. The scope is known until the driver has taken all commands.
+    pub fn ended(self, scope: ScopeId) -> Option<&'m Loss> {
+        self.lookup.0.scopes[scope].ended.as_deref()
+    }
+
     /// Returns the failure that a question asks to replace.
     pub fn absorbed(self, id: QuestionId) -> Option<Loss> {
         let OpenQuestion::Instead { run, element } = self.lookup.0.desk.questions.get(id)? else {
@@ -212,6 +227,7 @@ impl MachineView<'_> {
             slot: it.slot,
             body: 0,
             element: WHOLE,
+            job: 0,
             attempt: 1,
             inside: None,
         }
@@ -222,6 +238,7 @@ impl MachineView<'_> {
         Part {
             body: self.number(run, tried.body),
             element: tried.element,
+            job: tried.job,
             attempt: tried.number,
             inside: match tried.doing {
                 Doing::Scope(scope) => Some(scope),

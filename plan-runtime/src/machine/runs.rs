@@ -191,10 +191,9 @@ impl Core {
                 it.is.skipped |= element == WHOLE;
             }
             (StepBody::For(_), Err(error)) => self.fail_value(run, element, error),
-            (_, Err(CallError { error, transient })) => {
-                let mut fault = Lookup(self).fault(run, element, 0, Reason::Error(error));
-                fault.transient = transient;
-                self.fail(run, element, Loss::of(fault));
+            (_, Err(error)) => {
+                let fault = Lookup(self).fault(run, element, 0, Reason::Error(error.error));
+                self.fail(run, element, Loss::of(error.mark(fault)));
             }
         }
     }
@@ -202,9 +201,8 @@ impl Core {
     /// A value that the whole step needs cannot be made.
     fn fail_value(&mut self, run: RunId, element: u32, error: CallError) {
         let reason = Reason::Error(error.error);
-        let mut fault = Lookup(self).fault(run, element, 0, reason);
-        fault.transient = error.transient;
-        self.fail_run(run, element, Loss::of(fault));
+        let fault = Lookup(self).fault(run, element, 0, reason);
+        self.fail_run(run, element, Loss::of(error.mark(fault)));
     }
 
     /// The condition of a loop is known, after a round.
@@ -348,9 +346,7 @@ impl Core {
             (None, _) => false,
             _ if it.is.doomed => false,
             (_, Recovery::Catch) => true,
-            (Some(failed), Recovery::Replace) => {
-                failed.1.not_undone.is_empty() && it.left.not_undone.is_empty()
-            }
+            (Some(failed), Recovery::Replace) => !failed.1.is_lasting() && !it.left.is_lasting(),
             (_, Recovery::No | Recovery::CatchEach | Recovery::ReplaceEach) => false,
         };
         if is_absorbed && cold.timing.instead {
@@ -391,11 +387,13 @@ impl Core {
                 continue;
             }
             match &mut it.tries[attempt as usize].doing {
-                Doing::Await(_) | Doing::Every | Doing::Ready(None) => {
+                Doing::Await(_) | Doing::Every | Doing::Ready(None) | Doing::Asked(_, None) => {
                     it.is.cut = true;
                     self.desk.end_try(run, attempt);
                 }
-                Doing::Backoff(_, loss) | Doing::Ready(Some(loss)) => {
+                Doing::Backoff(_, loss)
+                | Doing::Ready(Some(loss))
+                | Doing::Asked(_, Some(loss)) => {
                     let loss = std::mem::take(&mut **loss);
                     let element = it.tries[attempt as usize].element;
                     self.desk.end_try(run, attempt);
@@ -415,7 +413,7 @@ impl Core {
         }
         it.is.doomed |= is_doomed;
         let waits = it.failed.is_none();
-        if let Some(failed) = it.failed.take_if(|it| it.1.not_undone.is_empty()) {
+        if let Some(failed) = it.failed.take_if(|it| !it.1.is_lasting()) {
             it.left.add(failed.1.of_undo_steps());
         }
         self.cut_tries(run, cutoff, waits);

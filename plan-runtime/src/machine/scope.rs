@@ -120,7 +120,9 @@ impl Core {
                 } else {
                     FaultDuty::Undo
                 };
-                loss.faults.iter_mut().for_each(|it| it.duty = duty);
+                let mut faults = loss.faults.iter_mut();
+                let own = faults.by_ref().filter(|it| it.duty != FaultDuty::Left);
+                own.for_each(|it| it.duty = duty);
             }
             it.losses.insert(step, loss);
         }
@@ -379,10 +381,18 @@ impl Core {
             }
             return;
         };
-        if it.is_undone {
+        let tells = self.settings.tells_scopes;
+        if tells {
+            self.desk.out.push_back(Command::Over(scope));
+        }
+        if self.scopes[scope].is_undone {
             self.undone_inside(run, attempt);
         } else {
             let result = Lookup(self).result(scope);
+            if tells {
+                let ended = result.as_ref().err().cloned();
+                self.scopes[scope].ended = ended.map(Box::new);
+            }
             self.attempt_ended(run, attempt, result);
         }
     }

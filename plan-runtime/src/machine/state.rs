@@ -67,6 +67,8 @@ pub(super) struct ScopeRun {
     pub(super) not_undone: Vec<u32>,
     /// The results of undo steps in inner scopes that no failure of a step holds.
     pub(super) left: Loss,
+    /// The failure of the scope, if the scope is over and the driver hears of the ends of scopes.
+    pub(super) ended: Option<Box<Loss>>,
 }
 
 impl ScopeRun {
@@ -90,6 +92,7 @@ impl ScopeRun {
             blocked: BTreeMap::new(),
             not_undone: Vec::new(),
             left: Loss::default(),
+            ended: None,
         }
     }
 
@@ -150,7 +153,7 @@ pub(super) struct StepRun {
     /// Attempts that run or wait for their start, and questions that are open.
     pub(super) running: u32,
     pub(super) asking: u32,
-    /// Attempts that run.
+    /// Attempts that run, or that the driver decides about.
     pub(super) active: u32,
     pub(super) questions: QuestionList,
     /// Elements that have no value yet.
@@ -177,6 +180,8 @@ pub(super) struct RunFlags {
     pub(super) doomed: bool,
     /// The loop has reached its time limit.
     pub(super) late: bool,
+    /// The driver cannot decide about a further call now.
+    pub(super) deferred: bool,
     pub(super) ended: bool,
 }
 
@@ -189,6 +194,8 @@ pub(super) struct Try {
     pub(super) job: u32,
     pub(super) doing: Doing,
     pub(super) fate: Fate,
+    /// `true` if the driver lets the attempt start.
+    pub(super) is_admitted: bool,
     /// The time limit that the attempt has reached.
     pub(super) late: Option<Reason>,
     pub(super) timeout: Option<CallId>,
@@ -201,6 +208,8 @@ pub(super) struct Try {
 pub(super) enum Doing {
     /// The wait for a permit, with the failure of the attempt before.
     Ready(Option<Box<Loss>>),
+    /// The wait for the driver, which decides whether the attempt may start, with the failure of the attempt before.
+    Asked(CallId, Option<Box<Loss>>),
     Call(CallId),
     Await(CallId),
     Scope(ScopeId),

@@ -20,6 +20,7 @@ impl Try {
             job: 0,
             doing: Doing::Nothing,
             fate: Fate::Runs,
+            is_admitted: false,
             late: None,
             timeout: None,
             deadline: None,
@@ -63,6 +64,10 @@ impl Core {
             attempt: number,
         };
         // After an attempt that is too much, the run is over.
+        let is_call = matches!(self.tables.bodies[body], StepBody::Call | StepBody::Open(_));
+        if is_call && self.tables.colds[it.cold].timing.admits && !tried.is_admitted {
+            return self.desk.ask_to_admit(run, attempt, place);
+        }
         let doing = match self.tables.bodies[body] {
             StepBody::Call | StepBody::Value | StepBody::Open(_) => {
                 let Some(call) = self.desk.open(run, Some(attempt), CallKind::Call) else {
@@ -192,10 +197,10 @@ impl Core {
             (Some(_), _) => {
                 self.desk.drop_timers(run, attempt);
                 let it = &mut self.desk.runs.rows[run];
-                if loss.not_undone.is_empty() {
-                    it.left.add(loss.of_undo_steps());
-                } else {
+                if loss.is_lasting() {
                     it.note(element, loss);
+                } else {
+                    it.left.add(loss.of_undo_steps());
                 }
             }
             (None, _) => self.attempt_failed(run, attempt, loss),
@@ -253,7 +258,7 @@ impl Core {
         let is_missed = match self.tables.colds[it.cold].recovery {
             _ if element == WHOLE || it.is.doomed => false,
             Recovery::CatchEach => true,
-            Recovery::ReplaceEach => loss.not_undone.is_empty(),
+            Recovery::ReplaceEach => !loss.is_lasting(),
             Recovery::No | Recovery::Catch | Recovery::Replace => false,
         };
         if is_missed {
@@ -281,13 +286,15 @@ impl Core {
                 continue;
             }
             match &mut it.tries[attempt as usize].doing {
-                Doing::Backoff(_, loss) | Doing::Ready(Some(loss)) => {
+                Doing::Backoff(_, loss)
+                | Doing::Ready(Some(loss))
+                | Doing::Asked(_, Some(loss)) => {
                     let loss = std::mem::take(&mut **loss);
                     let element = it.tries[attempt as usize].element;
                     it.note(element, loss);
                     self.desk.end_try(run, attempt);
                 }
-                Doing::Ready(None) => self.desk.end_try(run, attempt),
+                Doing::Ready(None) | Doing::Asked(_, None) => self.desk.end_try(run, attempt),
                 _ => {}
             }
         }
@@ -427,7 +434,7 @@ impl Core {
                 self.cut_scope(scope, Cutoff::Limit);
             }
             // The attempt begins too late.
-            Doing::Ready(_) => tried.late = tried.late.or(Some(reason)),
+            Doing::Ready(_) | Doing::Asked(..) => tried.late = tried.late.or(Some(reason)),
             Doing::Backoff(_, loss) => {
                 let loss = std::mem::take(&mut **loss);
                 self.desk.end_try(run, attempt);

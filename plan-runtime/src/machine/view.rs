@@ -88,7 +88,7 @@ impl<'m> MachineView<'m> {
         let begun = tries.filter(|it| {
             !matches!(
                 it.doing,
-                Doing::Ready(_) | Doing::Backoff(..) | Doing::Every
+                Doing::Ready(_) | Doing::Asked(..) | Doing::Backoff(..) | Doing::Every
             )
         });
         let shown = begun.map(|tried| Tried {

@@ -115,8 +115,8 @@ pub(crate) struct Graph {
     handing: OnceLock<Option<Arc<Handing>>>,
     /// The tools that the plan calls, once a run has asked.
     called: OnceLock<Arc<CalledTools>>,
-    /// The tables of the plan for the machine, once a run has made them.
-    tables: OnceLock<Result<Arc<Converted>, BadNodes>>,
+    /// The tables of the plan for the machine, once a run has made them; and the tables of runs whose driver decides when calls start.
+    tables: [OnceLock<Result<Arc<Converted>, BadNodes>>; 2],
 }
 
 /// The tables of a plan for the machine.
@@ -171,9 +171,11 @@ impl Graph {
     /// Returns the tables of the plan of which this graph was made.
     pub(crate) fn tables(
         &self,
+        admits: bool,
         make: impl FnOnce() -> Result<Converted, BadNodes>,
     ) -> Result<Arc<Converted>, BadNodes> {
-        self.tables.get_or_init(|| make().map(Arc::new)).clone()
+        let tables = &self.tables[usize::from(admits)];
+        tables.get_or_init(|| make().map(Arc::new)).clone()
     }
 
     pub(crate) fn checked(plan: &Plan) -> Checked {

@@ -5,7 +5,7 @@ use super::mock::{Known, Mock, Recorded};
 use super::one_thread::Kept;
 use super::start::{Request, Started};
 use super::storing::once;
-use super::{CalledPlan, Run, Stage, Starter, StepError, limits_of};
+use super::{CalledPlan, Run, Stage, Starter, StepError};
 use crate::resolve::{HandOver, Meter, StoredValue, drop_quietly, encode};
 use crate::{Error, Result, Tool};
 use serde::Serialize;
@@ -387,11 +387,9 @@ where
         let start = Box::new(move |number: usize, request: Request<'_>| {
             start(number, request.known_by(&known), Mock::STAND_IN)
         });
-        let limits = limits_of(&executable);
         Some(CalledPlan::new::<O>(
             executable,
             inputs,
-            limits,
             (start, true),
             hand_over,
         ))

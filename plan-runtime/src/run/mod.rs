@@ -66,6 +66,7 @@ pub(crate) mod tool;
 mod trace;
 #[cfg(feature = "sqlite")]
 mod view;
+mod watch;
 mod weights;
 
 pub use crate::error::{Failure, RunError, StepError};
@@ -96,17 +97,17 @@ pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
 use crate::journal::{End, JournalError, SharedJournal, Written};
-use crate::plan::Executable;
 #[cfg(feature = "dynamic")]
 use crate::plan::Secrecy;
+use crate::plan::{Action, Executable};
 use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
 use catch::catch;
-use drive::{Driver, RunHost};
+use drive::{Driver, PlanOf, RunHost};
 use durable::{Begun, Inputs, Owned, Target};
 use engine::secrets_on_engine;
 use nesting::Nested;
 use options::Options;
-use schedule::{Schedule, unstarted};
+use schedule::Schedule;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -656,11 +657,9 @@ where
         let start = Box::new(move |number: usize, request: start::Request<'_>| {
             starter.start(number, request, app)
         });
-        let limits = limits_of(&executable);
         Some(CalledPlan::new::<O>(
             executable,
             inputs,
-            limits,
             (start, hands_over),
             hand_over,
         ))
@@ -689,12 +688,12 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 Ok(_) => match begin(&executable, inputs, &mut options) {
                     Ok(Start::Runs(inputs)) => {
                         self.claim = options.durable.clone().map(Owned);
-                        catch(|| begun(executable, inputs, limits, *options))
+                        catch(|| begun(executable, inputs, limits, *options, &self.starter))
                             .unwrap_or_else(|panic| Err(Cause::Panicked(panic)))
                     }
                     Ok(Start::Ended(body, has_secrets)) => {
                         if let Some(report) = report {
-                            *report = Some(unstarted(plan));
+                            *report = Some(Report::unstarted(plan));
                         }
                         let output = serde_json::from_str(&body).and_then(self.output.read);
                         return Poll::Ready(output.map_err(|error| {
@@ -717,7 +716,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 Err(cause) => {
                     self.claim = None;
                     if let Some(report) = report {
-                        *report = Some(unstarted(plan));
+                        *report = Some(Report::unstarted(plan));
                     }
                     let error = RunError::new(plan, cause, Vec::new());
                     return Poll::Ready(Err(error.before_the_start()));
@@ -741,7 +740,11 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 let ending = Ending {
                     written: durable.end(end_with(&result)),
                     result,
-                    report: None,
+                    report: if report.is_some() {
+                        driver.report()
+                    } else {
+                        None
+                    },
                     plan: driver.plan().name.clone(),
                 };
                 self.made = None;
@@ -749,6 +752,9 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 return self.poll_run(cx, report);
             }
             self.claim = None;
+            if let Some(report) = report {
+                *report = driver.report();
+            }
             self.stage = Stage::Ended;
             let made = self.made.take();
             return Poll::Ready(result.map(|()| made.expect("a run that succeeds has its output")));
@@ -832,14 +838,17 @@ enum Start {
 }
 
 /// Begins the work of a run.
-fn begun<'a>(
+fn begun<'a, App: ?Sized>(
     executable: Executable<'a>,
     inputs: Result<Vec<StoredValue>, Cause>,
     limits: Limits,
     options: Options<'a>,
+    starter: &Starter<'_, App>,
 ) -> Result<Stage<'a>, Cause> {
     if options.driven.is_some() {
-        let driver = Driver::begin(executable, inputs, limits, (options, false))?;
+        let plan_of = |action: &Action| starter.plan(action);
+        let plan_of = starter.finds_plans().then_some(&plan_of as PlanOf<'_>);
+        let driver = Driver::begin(executable, inputs, (limits, false), options, plan_of)?;
         return Ok(Stage::Driven(Box::new(driver)));
     }
     let schedule = Schedule::of(executable, inputs, limits, options, false)?;
@@ -853,7 +862,7 @@ fn begin(
     options: &mut Options<'_>,
 ) -> Result<Start, Cause> {
     if let Some(engine) = options.engine.clone() {
-        return begin_on(engine, executable, inputs, options);
+        return begin_on(engine, executable, inputs, options).map(Start::Runs);
     }
     let Some(target) = options.target.take() else {
         return Ok(Start::Runs(inputs));
@@ -881,13 +890,13 @@ fn begin(
     })
 }
 
-/// Begins a run whose calls an engine makes.
+/// Begins a run whose calls an engine makes. Returns the inputs.
 fn begin_on(
     engine: Arc<dyn Engine>,
     executable: &Executable<'_>,
     inputs: Result<Vec<StoredValue>, Cause>,
     options: &mut Options<'_>,
-) -> Result<Start, Cause> {
+) -> Result<Result<Vec<StoredValue>, Cause>, Cause> {
     let conflicts = [
         (
             options.target.is_some(),
@@ -918,11 +927,8 @@ fn begin_on(
     options.seed = Some(engine.seed());
     options.timer = Some(engine);
     receive(executable, options);
-    Ok(Start::Runs(Ok(inputs
-        .values
-        .into_iter()
-        .map(StoredValue::json)
-        .collect())))
+    let inputs = inputs.values.into_iter().map(StoredValue::json);
+    Ok(Ok(inputs.collect()))
 }
 
 /// Values for its steps come from outside.

@@ -1,19 +1,17 @@
 //! Records of plans and of their ends: their keys and their contents.
 
 use super::context::CallContext;
-use super::durable::{self, BEGUN, Durable, INPUTS, Segment};
-use super::hash::StableHasher;
+use super::durable::{self, BEGUN, Durable, INPUTS};
 use super::shared::SharedRun;
 use super::timer::Sleep;
 use crate::error::Interrupt;
 use crate::journal::{Found, JournalError};
-use crate::plan::{Block, Body, Plan};
+use crate::plan::{Block, Body};
 use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::future::{Future, pending};
-use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,21 +49,6 @@ pub(super) fn interrupt_body(
         _ => Value::Null,
     };
     durable::encode((now, now), Ok(&limit))
-}
-
-/// Returns the name of a plan that a tool runs inside its call. A tool may run plans in any order, and in another order when the tool is called again. So plans are known by
-/// their names and inputs. Their order tells apart plans with the same name and inputs.
-pub(super) fn beside(outer: &CallContext, plan: &Plan, inputs: &[StoredValue]) -> Arc<str> {
-    let mut hasher = StableHasher::new();
-    for input in inputs {
-        // A value that JSON cannot hold fails where the value is used.
-        if let Ok(json) = input.as_json() {
-            hasher.json(json);
-        }
-        hasher.text(",");
-    }
-    let name = Segment(&plan.name);
-    outer.beside(format!("#{name}-{:016x}", hasher.finish()))
 }
 
 /// Returns the recorded inputs of a plan that a step calls. Inputs without a record are recorded.

@@ -116,11 +116,6 @@ impl SlotQueue {
         self.is_late = false;
     }
 
-    /// Returns `true` if no slot is queued. A woken slot may not be queued yet.
-    pub(super) fn is_empty(&self) -> bool {
-        self.next.is_none() && self.queue.is_empty()
-    }
-
     /// Returns the slots that were woken and not polled since.
     pub(super) fn woken(&self) -> Vec<usize> {
         let woken = self.woken.lock();

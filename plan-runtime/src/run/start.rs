@@ -5,12 +5,11 @@ use super::calling::{arguments_on, call_on, decided_on};
 use super::context::GatedCall;
 use super::context::{CallContext, Polled, RunningCall};
 use super::engine::Engine;
-use super::limits::Limits;
 pub use super::request::Request;
 use super::storing::{CalledAgain, Calling, Storing, once};
 pub use super::storing::{StepFuture, StepResult};
 use crate::error::Cause;
-use crate::plan::{Executable, Keep, Template};
+use crate::plan::{Action, Executable, Keep, Plan, Template};
 use crate::resolve::{
     HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly,
     encode_within, resolve, settle, take,
@@ -44,12 +43,34 @@ pub(crate) enum Starter<'a, App: ?Sized> {
 /// What starts the actions of one plan, by their numbers.
 pub(crate) trait Starts<App: ?Sized>: Send {
     fn start<'x>(&self, call_index: usize, request: Request<'_>, app: &'x App) -> Started<'x>;
+
+    /// Returns `true` if one of the tools is a plan.
+    fn finds_plans(&self) -> bool;
+
+    /// Returns the plan that a call is.
+    fn plan(&self, action: &Action) -> Option<&'static Plan>;
 }
 
 impl<'a, App: ?Sized> Starter<'a, App> {
     /// Whether values are handed over in Rust. A toolbox has tools for names, and a plan may mean another type by one of them.
     pub(super) fn hands_over(&self) -> bool {
         matches!(self, Self::Plan(_))
+    }
+
+    /// Returns `true` if one of the tools that are found by their names is a plan.
+    pub(super) fn finds_plans(&self) -> bool {
+        match self {
+            Self::Found(found) => found.finds_plans(),
+            Self::Plan(_) | Self::Called(_) => false,
+        }
+    }
+
+    /// Returns the plan that a call is, where the tools are found by their names.
+    pub(super) fn plan(&self, action: &Action) -> Option<&'static Plan> {
+        match self {
+            Self::Found(found) => found.plan(action),
+            Self::Plan(_) | Self::Called(_) => None,
+        }
     }
 
     #[inline]
@@ -351,11 +372,10 @@ pub(super) fn start_again<'x>(
     }
 }
 
-/// A plan that a step calls, before it starts. It runs as a block does: what is around it may end it, and undo it after it has succeeded.
+/// A plan that a step calls, before it starts. It runs as a block does: what is around it may end it, and undo it after it has succeeded. It has the limits of the run around it.
 pub struct CalledPlan<'x> {
     pub(super) executable: Executable<'x>,
     pub(super) inputs: Result<Vec<StoredValue>, Cause>,
-    pub(super) limits: Limits,
     pub(super) hands_over: bool,
     pub(super) own: OwnStart<'x>,
 }
@@ -420,7 +440,6 @@ impl<'x> CalledPlan<'x> {
     pub(super) fn new<O>(
         executable: Executable<'x>,
         inputs: Result<Vec<StoredValue>, Cause>,
-        limits: Limits,
         (start, hands_over): (Box<StartAction<'x>>, bool),
         hand_over: fn() -> Option<HandOver<O>>,
     ) -> Self
@@ -450,7 +469,6 @@ impl<'x> CalledPlan<'x> {
         Self {
             executable,
             inputs,
-            limits,
             hands_over,
             own,
         }

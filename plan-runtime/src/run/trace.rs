@@ -20,6 +20,7 @@ mod on {
     }
 
     /// The span of a run or of an attempt.
+    #[derive(Clone)]
     pub(in crate::run) struct Span(Option<tracing::Span>);
 
     /// The name of a step's tool. What subscribers make of a text is theirs, so it is safe to print before they have it.
@@ -101,10 +102,15 @@ mod on {
 
 #[cfg(not(feature = "tracing"))]
 mod off {
+    use crate::plan::Plan;
+    use crate::run::{StepError, StepRef, Totals};
+    use std::time::Duration;
+
     pub(in crate::run) fn is_on() -> bool {
         false
     }
 
+    #[derive(Clone)]
     pub(in crate::run) struct Span;
 
     impl Span {
@@ -115,6 +121,22 @@ mod off {
         pub(in crate::run) fn is_none(&self) -> bool {
             true
         }
+
+        pub(in crate::run) fn run(_: &Plan) -> Self {
+            Self
+        }
+
+        pub(in crate::run) fn attempt(_: &Self, _: &StepRef<'_>, _: u32) -> Self {
+            Self
+        }
+
+        pub(in crate::run) fn outcome(&self, _: Option<&StepError>) {}
+
+        pub(in crate::run) fn retrying(&self, _: &StepRef<'_>, _: u32, _: Duration) {}
+
+        pub(in crate::run) fn step(&self, _: &StepRef<'_>, _: &str) {}
+
+        pub(in crate::run) fn finished(&self, _: &Totals, _: Duration) {}
 
         pub(in crate::run) fn in_scope<T>(&self, run: impl FnOnce() -> T) -> T {
             run()

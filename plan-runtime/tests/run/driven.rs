@@ -7,7 +7,7 @@ use super::stage::{
 use plan_runtime::plan::{
     Block, Body, Catch, Condition, Input, Loop, Plan, Policy, Role, Source, Step, Template,
 };
-use plan_runtime::run::{Limits, Throttle};
+use plan_runtime::run::Limits;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -73,28 +73,8 @@ fn a_call_that_succeeds_after_a_failure_has_read_its_values_once() {
     );
 }
 
-#[test]
-fn a_driven_run_refuses_options_that_it_would_ignore() {
-    let plan = plan(vec![step("a", act(string("a")), &[])]);
-    let stage = Stage::default();
-    let throttle = Throttle::new().concurrency("act", 1);
-    let run = || stage.run::<Value>(&plan);
-    let runs = [
-        ("only", run().only(["act"])),
-        ("throttle", run().throttle(&throttle)),
-    ];
-    for (name, run) in runs {
-        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run.driven()));
-        let message = panic.unwrap_err().downcast::<String>().unwrap();
-        assert_eq!(
-            *message,
-            format!("a driven run has no `{name}`: remove the call of `Run::{name}`")
-        );
-    }
-}
-
 /// A loop of two rounds, each of which calls the tool with the value of the round before.
-fn rounds(collect: bool) -> Step {
+pub(super) fn rounds(collect: bool) -> Step {
     let last = of(Source::Input(0), vec![], "last");
     let bound = Condition::Let {
         pattern: "Some(_)".into(),
@@ -120,7 +100,7 @@ fn rounds(collect: bool) -> Step {
 }
 
 /// Plans in which everything counts that a run holds.
-fn holding() -> Vec<Plan> {
+pub(super) fn holding() -> Vec<Plan> {
     let words = || list(["some", "words", "in", "a list"].map(string).to_vec());
     let each_word = |body| each(words(), body);
     let bound = |inner| {
@@ -235,4 +215,39 @@ fn many_elements_with_local_values_end() {
     let stage = Stage::default();
     let run = stage.run::<Vec<Value>>(&plan).concurrency(1_000_000);
     assert_eq!(stage.play(run.driven()).unwrap().len(), many as usize);
+}
+
+/// Within a bound, the first call in the plan starts first, whichever call has waited longer: in blocks, and in undo steps and always steps.
+#[test]
+fn within_a_bound_the_first_call_in_the_plan_starts_first() {
+    let inner = |key: &str| {
+        let first = step(&format!("{key}1"), act(string(&format!("{key}1"))), &[]);
+        let second = step(&format!("{key}2"), act(string(&format!("{key}2"))), &[0]);
+        let mut back = step("back", act(string(&format!("{key} back"))), &[]);
+        back.role = Role::Undo(0);
+        let mut last = step("last", act(string(&format!("{key} last"))), &[]);
+        last.role = Role::Always;
+        block(vec![first, second, back, last])
+    };
+    let mut plan = plan(vec![
+        step("a", inner("a"), &[]),
+        step("b", inner("b"), &[]),
+        step("c", act(string("c")), &[]),
+        step("d", act(string("d")), &[0, 1, 2]),
+    ]);
+    plan.output.value = Template::Null;
+    for (bound, log) in [
+        (1, "a1 a2 a last b1 b2 b last c d a back b back"),
+        (2, "a1 b1 a2 b2 a last b last c d a back b back"),
+    ] {
+        let stage = Stage::default().with("d", &[(10, End::Permanent)]);
+        let run = stage.run::<Value>(&plan).concurrency(bound);
+        assert!(stage.play(run.driven()).is_err());
+        let starts: Vec<String> = stage
+            .log()
+            .split(' ')
+            .map(|call| call.split('@').next().unwrap().to_owned())
+            .collect();
+        assert_eq!(starts.join(" "), log);
+    }
 }

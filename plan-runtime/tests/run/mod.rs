@@ -1,5 +1,6 @@
 //! Running plans, with plans and start functions written by hand in the form that `plan!` gives them.
 
+mod admitted;
 mod begun;
 mod blocks;
 mod blocks_bounded;
@@ -7,11 +8,13 @@ mod blocks_undone;
 mod branches;
 mod cancelling;
 mod driven;
+mod driven_watched;
 mod endings;
 mod errors;
 mod failing;
 mod faults;
 mod generated;
+mod inside;
 mod model;
 mod nesting;
 mod outputs;

@@ -7,15 +7,16 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// An observer that notes each event in a line.
 #[derive(Default)]
-struct Log(Mutex<Vec<String>>);
+pub(crate) struct Log(Mutex<Vec<String>>);
 
 impl Log {
     fn say(&self, text: String) {
         self.0.lock().unwrap().push(text);
     }
 
-    fn said(&self) -> Vec<String> {
+    pub(crate) fn said(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }

@@ -174,4 +174,19 @@ impl<App: ?Sized> Starts<App> for FoundTools<'_, App> {
             None => request.unknown(),
         }
     }
+
+    fn finds_plans(&self) -> bool {
+        let contracts = &self.toolbox.contracts;
+        let mut tools = self.called.tools.iter();
+        tools.any(|tool| {
+            contracts
+                .get(&tool.name)
+                .is_some_and(|it| it.plan.is_some())
+        })
+    }
+
+    fn plan(&self, action: &Action) -> Option<&'static Plan> {
+        let contract = self.toolbox.contracts.get(&action.tool.as_ref()?.name)?;
+        contract.plan.plan()
+    }
 }

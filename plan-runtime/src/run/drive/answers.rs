@@ -54,11 +54,22 @@ impl<'x> Answering<'_, 'x> {
             }
             (_, None) => Err(StepError::Unknown),
         };
-        answer.unwrap_or_else(|error| self.refuse(part, error))
+        answer.unwrap_or_else(|error| self.refuse(question, part, error))
     }
 
     /// There is no answer. Returns the reason.
-    fn refuse(&mut self, part: Option<Part>, error: StepError) -> Answer {
+    fn refuse(&mut self, question: Question, part: Option<Part>, error: StepError) -> Answer {
+        let error = match &part {
+            None => error,
+            Some(part) => {
+                let (scope, slot) = (self.0.scope_of(part), part.slot.index());
+                let step = self.0.place_of(scope, slot);
+                self.0.values.scope(scope).hushed(step, error)
+            }
+        };
+        if let (Question::Inputs(_) | Question::Again(..), Some(part)) = (question, &part) {
+            self.0.watching().end_part(part, Some(&error));
+        }
         if let (Some(limit), Some(part)) = (error.exceeded(), part) {
             let element = self.0.element(&part);
             let scope = self.0.scope_of(&part);
@@ -208,6 +219,7 @@ impl<'x> Answering<'_, 'x> {
         counted.map_err(StepError::arguments)?;
         self.0.values.hold(slot, all);
         let length = number(items.len());
+        self.0.watching().list(part, items.len());
         if items.is_empty() {
             let empty = StoredValue::json(Value::Array(items));
             self.0.deliver(scope, *part, empty, false)?;
@@ -234,9 +246,14 @@ impl<'x> Answering<'_, 'x> {
             let meter = Meter::new(scene.values.room(), None);
             let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
             let again = catch(|| resolve::<bool>(&repeat.again, &resolving))?;
-            again.map_err(|error| StepError::arguments(error.of_part("its condition (`while`)")))
+            again.map_err(|error| {
+                let error = StepError::arguments(error.of_part("its condition (`while`)"));
+                it.hushed_output(error)
+            })
         })?;
         self.round_made(scope, part, round, again)?;
+        self.0.watching().end_part(part, None);
+        self.0.watching().finish(part, &[part.element]);
         let policy = self.0.policy(scope, slot);
         let number = self.0.element(part).first().map_or(0, |round| round + 1);
         let may_follow = policy.at_most.is_none_or(|most| number < most as usize);
@@ -330,6 +347,7 @@ impl<'x> Answering<'_, 'x> {
         let amounts = convert::amounts(&resolved);
         let resolved = Arc::new(resolved);
         self.0.errors.note_policy(part.step, &resolved);
+        self.0.watching().policy(part, &resolved);
         self.0.inside(scope, slot).policy = Some(resolved);
         Ok(amounts)
     }
@@ -338,12 +356,7 @@ impl<'x> Answering<'_, 'x> {
     fn instead(&mut self, id: QuestionId, part: Part) -> Result<(), StepError> {
         let (scope, slot) = (self.0.scope_of(&part), part.slot.index());
         let policy = self.0.policy(scope, slot);
-        let loss = self.0.machine.view().absorbed(id);
-        let left = loss.and_then(|loss| self.0.errors.leaving(&loss));
-        if let Some(error) = left.filter(|_| policy.catch == Catch::No) {
-            // The failed call has left an unknown state, so nothing makes up for the failure.
-            return Err(error);
-        }
+        self.0.watching().instead(id, &part);
         let (value, bytes) = match (policy.catch, &policy.fallback) {
             (Catch::Whole | Catch::Each, _) => {
                 let view = self.0.machine.view();

@@ -131,13 +131,13 @@ impl<'x> StepValues<'x> {
     }
 
     /// Puts a value where it belongs. The last value of a list makes the list a value. If the failures of elements are caught, each other element is an `Ok`. Returns the bytes that
-    /// the local values around the value counted.
+    /// the local values around the value counted. `finished` gets the elements that have their values.
     pub(super) fn deliver(
         &mut self,
         mut element: u32,
         value: StoredValue,
-        mut is_failure: bool,
-        catches: bool,
+        (mut is_failure, catches): (bool, bool),
+        mut finished: Option<&mut Vec<u32>>,
     ) -> Result<usize, ResolveError> {
         if self.list_of(element).is_none() {
             self.output = Some(value);
@@ -146,6 +146,9 @@ impl<'x> StepValues<'x> {
         let mut value = value.into_json()?;
         let mut left = 0;
         while let Some(at) = self.list_of(element) {
+            if let Some(finished) = &mut finished {
+                finished.push(element);
+            }
             left += self.leave(element);
             let list = &mut self.lists[at];
             let place = (element - list.first) as usize;

@@ -1,6 +1,6 @@
 //! The contexts of calls: what a call may know of the run around it.
 
-use super::super::context::{CallContext, CallPlace};
+use super::super::context::{CallContext, CallPlace, Inside};
 use super::scene::Scene;
 use super::starting::Starting;
 use crate::machine::{CallId, Part, ScopeId};
@@ -19,6 +19,8 @@ pub(super) struct At {
     /// The number of the action among the actions of the step.
     pub(super) action: usize,
     pub(super) element: Vec<usize>,
+    /// The number of the call among those of the step.
+    pub(super) job: u32,
     pub(super) attempt: u32,
     pub(super) is_plan: bool,
     pub(super) until: Option<Duration>,
@@ -36,6 +38,7 @@ impl Scene<'_> {
                 step: owner.step,
                 action: owner.action,
                 element: owner.element.clone(),
+                job: owner.part.job,
                 attempt: owner.part.attempt,
                 is_plan: true,
                 until: None,
@@ -59,15 +62,24 @@ impl Scene<'_> {
         let outer = self.outer(at.scope).cloned();
         let own = [at.until, self.stops.until].into_iter().flatten().min();
         let own = own.and_then(|elapsed| self.clock.at(elapsed));
+        let beside = self.beside.as_ref().filter(|_| it.owner.is_none());
         // Undo steps and always steps of a block do not count in the time limits of its step.
-        let around = outer.as_ref().filter(|_| step.role == Role::Work);
+        let is_limited = step.role == Role::Work || beside.is_some();
+        let around = outer.as_ref().filter(|_| is_limited);
         let around = around.and_then(CallContext::deadline);
+        let number = it.actions + it.graph.actions[at.step] as usize + at.action;
+        let secrets = it.secrets(number).filter(|_| at.is_plan);
+        let secrets = secrets.cloned().unwrap_or(Secrets::NONE);
         CallContext::new(CallPlace {
             run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
             depth: it.plans,
-            at: Vec::new(),
-            beside: self.beside.as_ref().filter(|_| it.owner.is_none()).cloned(),
+            at: [
+                outer.as_ref().map_or(&[][..], CallContext::at),
+                &[at.step, at.job as usize],
+            ]
+            .concat(),
+            beside: beside.cloned(),
             plan: self
                 .values
                 .plan_of(at.scope)
@@ -86,14 +98,27 @@ impl Scene<'_> {
             computes: at.is_plan && self.computes_inputs(step),
             is_last: step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last),
             outer,
-            secrets: Secrets::NONE,
-            inside: None,
+            secrets,
+            inside: self.inside_call(),
             counts: AtomicBool::new(false),
             dropped: Mutex::default(),
             turn: Mutex::default(),
             elsewhere: None,
             plans_inside: Mutex::new(BTreeMap::new()),
         })
+    }
+
+    /// Returns `true` if the report shows the outputs of steps. Steps hand over JSON then.
+    pub(super) fn captures_outputs(&self) -> bool {
+        let watch = self.watch.as_ref();
+        watch.is_some_and(|watch| watch.keeps().outputs)
+    }
+
+    /// Returns the list of the reports of plans that a tool runs inside its call, if the run has a report.
+    fn inside_call(&self) -> Option<Arc<Inside>> {
+        let keeps = self.watch.as_ref()?.keeps();
+        let inside = || Inside::new(&self.allowance, keeps.arguments, keeps.outputs);
+        keeps.report.then(|| Arc::new(inside()))
     }
 
     /// The number of times that a step was undone, or the step that it undoes. For an always step, the number of retries of the run.
@@ -110,8 +135,10 @@ impl Scene<'_> {
 
     /// The beginning of the lasting paths of a scope's steps.
     pub(super) fn lasting_prefix(&self, scope: ScopeId) -> String {
+        let is_root = self.values.scope(scope).owner.is_none();
+        let beside = self.beside.as_deref().filter(|_| is_root);
         let outer = self.outer(scope);
-        outer.map_or_else(String::new, |it| it.lasting_inside(self.beside_of(scope)))
+        outer.map_or_else(String::new, |outer| outer.lasting_inside(beside))
     }
 
     /// Returns `true` if code makes an argument of a step's calls in a run with a journal.
@@ -135,6 +162,7 @@ impl Scene<'_> {
             step,
             action: number - it.actions - it.graph.actions[step] as usize,
             element: Vec::new(),
+            job: 0,
             attempt: 1,
             is_plan,
             until: None,
@@ -161,6 +189,7 @@ impl Scene<'_> {
             step: it.step,
             action: it.number - first,
             element: it.of.part.map_or_else(Vec::new, |part| self.element(&part)),
+            job: it.of.part.map_or(0, |part| part.job),
             attempt: it.attempt,
             is_plan,
             until: timeout.into_iter().chain(deadline).min(),

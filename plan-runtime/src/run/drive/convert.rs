@@ -13,9 +13,17 @@ use std::sync::Arc;
 /// Finds the plan that a call may turn out to be.
 pub(super) type Find<'f, 'p> = &'f dyn Fn(&Action) -> Option<(&'p Plan, Arc<Graph>)>;
 
-/// Returns the tables of a checked plan. The graph of the plan keeps the tables for further runs.
-pub(super) fn tables(plan: &Plan, graph: &Arc<Graph>) -> Result<Arc<Converted>, BadNodes> {
-    graph.tables(|| convert(plan, graph, &|action| known(action)))
+/// Returns the tables of a checked plan. With `admits`, the driver decides when each call may start. The graph of the plan keeps the tables for further runs, unless `find` may find plans.
+pub(super) fn tables<'p>(
+    plan: &'p Plan,
+    graph: &Arc<Graph>,
+    find: Option<Find<'_, 'p>>,
+    admits: bool,
+) -> Result<Arc<Converted>, BadNodes> {
+    match find {
+        Some(find) => convert(plan, graph, find, admits).map(Arc::new),
+        None => graph.tables(admits, || convert(plan, graph, &|_| None, admits)),
+    }
 }
 
 /// The plan of a tool that is a plan.
@@ -27,23 +35,26 @@ fn known(action: &Action) -> Option<(&'static Plan, Arc<Graph>)> {
     Some((plan, graph))
 }
 
-/// Converts a plan, with the plans that its calls may turn out to be.
-pub(super) fn convert<'p>(
+/// Converts a plan, with the plans that its calls may turn out to be. With `admits`, the driver decides when each call may start.
+fn convert<'p>(
     plan: &'p Plan,
     graph: &Arc<Graph>,
     find: Find<'_, 'p>,
+    admits: bool,
 ) -> Result<Converted, BadNodes> {
     let mut converting = Converting {
         labels: 0,
         plans: vec![(plan, Arc::clone(graph))],
         find,
+        admits,
+        is_called: false,
         is_recursive: false,
     };
     let (mut blocks, mut plans) = (Vec::new(), Vec::new());
     while let Some((plan, graph)) = converting.plans.get(blocks.len()).cloned() {
         plans.push((std::ptr::from_ref(plan).addr(), converting.labels));
-        let is_called = !blocks.is_empty();
-        blocks.push(converting.scope(plan, &graph, is_called));
+        converting.is_called = !blocks.is_empty();
+        blocks.push(converting.scope(plan, &graph, converting.is_called));
     }
     blocks[0].has_inputs = converting.is_recursive;
     let tables = Tables::new(&blocks)?;
@@ -112,6 +123,9 @@ struct Converting<'f, 'p> {
     labels: u32,
     plans: Vec<(&'p Plan, Arc<Graph>)>,
     find: Find<'f, 'p>,
+    admits: bool,
+    /// `true` while a plan is converted that a call may turn out to be.
+    is_called: bool,
     /// `true` if a call may be the first plan.
     is_recursive: bool,
 }
@@ -145,7 +159,10 @@ impl Converting<'_, '_> {
             },
             recovery: recovery(policy),
             amounts: amounts(policy),
-            timing: timing(step),
+            timing: Timing {
+                admits: self.admits && has_tools(step),
+                ..timing(step)
+            },
             after: match step.role {
                 Role::Always => always(place, graph),
                 Role::Work | Role::Undo(_) => {
@@ -178,7 +195,13 @@ impl Converting<'_, '_> {
         if action.tool.is_none() {
             return NodeBody::Value;
         }
-        let Some((plan, graph)) = (self.find)(action) else {
+        // The code of a called plan knows its tools. The first plan may run with other tools of these names.
+        let found = if self.is_called {
+            known(action).or_else(|| (self.find)(action))
+        } else {
+            (self.find)(action).or_else(|| known(action))
+        };
+        let Some((plan, graph)) = found else {
             return NodeBody::Call;
         };
         let mut plans = self.plans.iter();
@@ -238,5 +261,12 @@ fn timing(step: &Step) -> Timing {
         every: policy.every.is_some() || gives(Amount::Every),
         amounts: !policy.given.is_empty(),
         instead: recovery(policy) != Recovery::No,
+        admits: false,
     }
+}
+
+/// Returns `true` if a step calls tools itself, and not only in blocks.
+fn has_tools(step: &Step) -> bool {
+    let mut bodies = bodies(step, 0).into_iter();
+    bodies.any(|(body, _)| matches!(body, Body::Action(action) if action.tool.is_some()))
 }

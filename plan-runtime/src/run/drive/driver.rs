@@ -7,16 +7,20 @@ use super::super::nesting::may_start;
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
 use super::super::start::StepResult;
+use super::super::watch::{Keeps, Watch};
+use super::admitting::Admission;
 use super::answers::Answering;
 use super::failures::Errors;
 use super::records::Records;
 use super::scene::{Host, Scene};
+use super::sharing::Sharing;
 use super::stops::Stops;
-use super::tasks::{Tasks, Waited};
+use super::tasks::{Of, Tasks, Waited};
 use super::values::{ScopeValues, Values};
 use crate::error::Interrupt;
-use crate::machine::{CallEnd, CallId, Command, Event, Machine, ScopeId};
-use std::collections::HashMap;
+use crate::machine::{CallEnd, CallId, Command, Event, Machine, Pause, ScopeId};
+use crate::plan::Body;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
@@ -24,6 +28,10 @@ use std::task::{Context, Poll};
 pub(in crate::run) struct Driver<'x> {
     pub(super) scene: Scene<'x>,
     pub(super) tasks: Tasks<'x>,
+    /// The gates and throttles, if there are any.
+    pub(super) admission: Option<Box<Admission<'x>>>,
+    /// The permits, if plans that calls run share these.
+    pub(super) sharing: Option<Box<Sharing>>,
     pub(super) random: fastrand::Rng,
     /// `true` if the run has a journal.
     pub(super) is_recorded: bool,
@@ -34,6 +42,8 @@ pub(in crate::run) struct Driver<'x> {
     pub(super) blocked: Blocked,
     /// Nothing can be sent to the run once the receiver is dropped.
     _signals: OnceLock<Receiver>,
+    /// The timers of time limits that are over.
+    late: VecDeque<(Of, Pause)>,
 }
 
 /// The surroundings of a run inside another run.
@@ -48,8 +58,8 @@ pub(super) struct Around {
 /// Returns the seed of a run. A run with a journal has the same seed after a crash.
 fn seed(run: &SharedRun, around: Option<&CallContext>) -> Option<u64> {
     let durable = run.durable.as_ref();
-    let recorded = durable.map(|durable| durable.seed() ^ around.map_or(0, CallContext::hash));
-    run.options.seed.or(recorded)
+    let seed = run.options.seed.or(durable.map(|durable| durable.seed()));
+    seed.map(|seed| seed ^ around.map_or(0, CallContext::hash))
 }
 
 impl<'x> Driver<'x> {
@@ -59,6 +69,7 @@ impl<'x> Driver<'x> {
         plans: &[(usize, u32)],
         (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Around),
         (clock, stops, signals): (Clock, Stops<'x>, OnceLock<Receiver>),
+        keeps: Keeps,
     ) -> Self {
         let Around {
             call: around,
@@ -67,13 +78,18 @@ impl<'x> Driver<'x> {
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
+        let watch = Watch::new(&run, keeps, around.clone());
+        values.has_layers = watch.is_some() || run.is_kept();
         values.open(ScopeId::ROOT, root);
         let is_inner = around.is_some() && beside.is_none();
         let records = run.durable.as_ref();
         let records = records.map(|durable| Records::new(Arc::clone(durable), is_inner));
         let records = records.map(Box::new);
+        let sharing = around
+            .is_some()
+            .then(|| Box::new(Sharing::new(Arc::clone(&run), 0)));
         let seed = seed(&run, around.as_ref());
-        let scene = Scene {
+        let mut scene = Scene {
             machine,
             values,
             errors,
@@ -85,16 +101,21 @@ impl<'x> Driver<'x> {
             beside,
             records,
             opening: HashMap::new(),
+            watch,
         };
+        scene.watching().open(ScopeId::ROOT);
         Self {
             is_recorded: scene.records.is_some(),
             scene,
             tasks: Tasks::default(),
+            admission: None,
+            sharing,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             has_begun: false,
             is_done: false,
             blocked: Blocked::default(),
             _signals: signals,
+            late: VecDeque::new(),
         }
     }
 
@@ -110,6 +131,13 @@ impl<'x> Driver<'x> {
         cx: &mut Context<'_>,
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
+        if let Some(watch) = &mut self.scene.watch {
+            watch.look();
+        }
+        if self.scene.around.is_some() {
+            self.look_at_call(cx);
+        }
+        self.pass_limit();
         while !self.is_recorded
             && let Some(event) = self.scene.stops.poll(cx, &self.scene.clock)
         {
@@ -122,7 +150,7 @@ impl<'x> Driver<'x> {
             if self.is_recorded {
                 self.look_at_journal(cx);
             }
-            while let Some(command) = self.scene.machine.next(true) {
+            while let Some(command) = self.next_command(cx) {
                 let Command::Start(call, place) = command else {
                     self.execute(command, host);
                     continue;
@@ -141,11 +169,12 @@ impl<'x> Driver<'x> {
                 }
             }
             if self.is_done {
+                self.sharing = None;
                 return Poll::Ready(());
             }
             let mut result = None;
             let Poll::Ready(slot) = self.tasks.poll_next(cx, &mut result) else {
-                if self.is_recorded && self.goes_on() {
+                if self.pass_limit() || self.is_recorded && self.goes_on() {
                     continue;
                 }
                 return Poll::Pending;
@@ -160,6 +189,9 @@ impl<'x> Driver<'x> {
             match (result, plain) {
                 (Some(Ok(output)), Some((call, scope, bytes))) => {
                     self.scene.values.remove(bytes);
+                    if let Some(sharing) = &mut self.sharing {
+                        sharing.ended(None);
+                    }
                     self.plain_called((call, scope), output);
                 }
                 (result, _) => self.ended(slot, result),
@@ -167,16 +199,16 @@ impl<'x> Driver<'x> {
         }
     }
 
+    #[inline(always)]
+    fn next_command(&mut self, cx: &Context<'_>) -> Option<Command> {
+        let may_start = self.sharing.is_none() || self.has_permit(cx);
+        self.scene.machine.next(may_start)
+    }
+
     /// Ends the run if a plan in a call has exceeded a limit of the run.
     #[cold]
     fn look_at_limits(&mut self, cx: &Context<'_>) {
         self.scene.allowance.wake(cx.waker());
-        if let (Some(call), Some(beside)) = (&self.scene.around, &self.scene.beside)
-            && !self.scene.machine.is_over()
-            && let Some(why) = call.refuses_inside(Some((beside, cx.waker())))
-        {
-            self.interrupt(Interrupt::Outside(why));
-        }
         if !self.scene.stops.is_exceeded()
             && let Some(place) = self.scene.allowance.exceeded().cloned()
         {
@@ -188,6 +220,7 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
+        self.scene.watching().see(&command);
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
         if self.is_recorded && !matches!(command, Command::Sleep(..)) {
             self.limit_opened();
@@ -195,7 +228,11 @@ impl<'x> Driver<'x> {
         match command {
             Command::Start(..) => {}
             Command::Unwinding(scope) => self.scene.note_failed(scope),
-            Command::Free(scope) => self.scene.values.close(scope),
+            Command::Admit(call, place) => self.admit(call, place, host),
+            Command::Free(scope) => {
+                self.scene.watching().close(scope);
+                self.scene.values.close(scope);
+            }
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(id, question) => {
                 let part = self.scene.machine.view().asked(id);
@@ -209,19 +246,59 @@ impl<'x> Driver<'x> {
             Command::Drop(call) => self.drop_call(call),
             Command::Settled(scope, slot, status) => {
                 self.scene.settled(scope, slot.index(), status);
+                if let Some(admission) = &mut self.admission {
+                    admission.settled(slot.index());
+                }
             }
-            Command::Done => self.is_done = true,
+            Command::Over(scope) => self.scene.watching().over(scope),
+            Command::Done => {
+                self.scene.watching().done();
+                self.is_done = true;
+            }
         }
+    }
+
+    /// The time limit of a call that is over takes effect, after every call that was ready by then. Returns `false` if there is none.
+    fn pass_limit(&mut self) -> bool {
+        let late = self.late.pop_front();
+        late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
+    }
+
+    fn fired(&mut self, of: &Of, pause: Pause) {
+        self.scene.watching().fired(of, pause);
+        self.scene.machine.handle(Event::Fired(of.call));
+    }
+
+    /// Returns `true` for the timer of a call or a wait, as opposed to that of a block or a loop.
+    fn limits_call(&mut self, of: &Of, pause: Pause) -> bool {
+        let part = self.scene.machine.view().part(of.call);
+        let Some(part) = part.filter(|part| part.inside.is_none()) else {
+            return false;
+        };
+        let bodies = &self.scene.inside(of.scope, of.slot()).bodies;
+        let is_call = matches!(
+            bodies[part.body as usize].0,
+            Body::Action(_) | Body::Await(_)
+        );
+        is_call && matches!(pause, Pause::Timeout | Pause::Deadline)
     }
 
     /// Drops a call, a wait or a timer.
     pub(super) fn drop_call(&mut self, call: CallId) {
         self.forget_due(call);
-        let bytes = self.tasks.drop_call(call);
+        self.late.retain(|(of, _)| of.call != call);
+        if self.admission.is_some() {
+            self.drop_wait_before(call);
+        }
+        let (bytes, is_call) = self.tasks.drop_call(call);
         self.scene.values.remove(bytes);
+        if is_call && let Some(sharing) = &mut self.sharing {
+            sharing.dropped();
+        }
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
             let step = self.scene.place_of(scope, call.index());
+            self.scene.watching().plain_dropped(call, scope);
             self.scene.values.release(scope, step);
         }
     }
@@ -230,14 +307,33 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     fn ended(&mut self, slot: usize, result: Option<StepResult>) {
-        let (of, waited, bytes) = self.tasks.take(slot);
+        let (of, waited, ticket, bytes) = self.tasks.take(slot);
         self.scene.values.remove(bytes);
+        let (result, ticket) = match result {
+            Some(result) if self.is_recorded => match self.records(of, result, ticket) {
+                Some((result, ticket)) => (Some(result), ticket),
+                None => return,
+            },
+            result => (result, ticket),
+        };
+        if result.is_some()
+            && let Some(sharing) = &mut self.sharing
+        {
+            sharing.ended(ticket.context.as_ref());
+        }
+        if matches!(waited, Some(Waited::Fired(_))) && self.has_waited(of.call) {
+            return;
+        }
         match (result, waited) {
-            (Some(result), _) => self.called(of, result),
+            (Some(result), _) => self.counted(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),
             // The limit of an attempt whose work has ended is no limit.
-            (None, _) if self.is_recorded && self.has_worked(&of) => {}
-            (None, Some(Waited::Fired) | None) => self.scene.machine.handle(Event::Fired(of.call)),
+            (None, _) if self.is_recorded && (self.records_limit(&of) || self.has_worked(&of)) => {}
+            (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {
+                self.late.push_back((of, pause));
+            }
+            (None, Some(Waited::Fired(pause))) => self.fired(&of, pause),
+            (None, None) => {}
         }
     }
 
@@ -247,13 +343,5 @@ impl<'x> Driver<'x> {
         self.scene
             .machine
             .handle(Event::Ended(call, CallEnd::Failed(error)));
-    }
-}
-
-impl Drop for Driver<'_> {
-    fn drop(&mut self) {
-        if let (Some(call), Some(beside)) = (&self.scene.around, &self.scene.beside) {
-            call.forget_inside(beside);
-        }
     }
 }

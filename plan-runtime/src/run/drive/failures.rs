@@ -1,6 +1,8 @@
 //! Turns the failures of the machine into the errors of the run.
 
-use crate::error::{BlockPlace, Cause, Failure, Interrupt, RunError, StepError, StepPath, Undoing};
+use crate::error::{
+    BlockPlace, Cause, Error, Failure, Interrupt, RunError, StepError, StepPath, Undoing,
+};
 use crate::machine::{
     CallError, Cutoff, ErrorId, Fault, FaultDuty, Loss, MachineView, Reason, StepId, Trail,
     TrailPart,
@@ -73,23 +75,14 @@ impl<'x> Errors<'x> {
     /// Keeps an error for the machine.
     #[cold]
     pub(super) fn keep(&mut self, error: StepError) -> CallError {
-        let transient = error.is_transient();
+        let (transient, lasting) = (error.is_transient(), error.leaves_work());
         let id = ErrorId(crate::plan::number(self.kept.len()));
         self.kept.push(error);
         CallError {
             error: id,
             transient,
+            lasting,
         }
-    }
-
-    /// Returns the error of a call that has left something that was not undone.
-    pub(super) fn leaving(&self, loss: &Loss) -> Option<StepError> {
-        let errors = loss.faults.iter().filter_map(|fault| match fault.reason {
-            Reason::Error(error) => Some(&self.kept[error.0 as usize]),
-            _ => None,
-        });
-        let mut leaving = errors.filter(|error| error.leaves_work());
-        leaving.next().cloned()
     }
 
     pub(super) fn note_undone(&mut self, path: String) {
@@ -154,21 +147,26 @@ impl<'x> Errors<'x> {
         }
     }
 
-    /// Returns undone steps with those of a scope in the order of time, and then those of each scope inside. The machine has the order of the plan.
+    /// Returns undone steps with those of a scope in the order of time, and then those of each scope inside, which come in the order of time as well. The machine has the
+    /// order of the plan.
     fn in_order<'t>(
         &self,
         view: MachineView<'_>,
         undone: Vec<&'t Trail>,
         around: usize,
     ) -> Vec<&'t Trail> {
-        let is_own = |trail: &&Trail| trail.0.len() <= around + 1;
-        let (mut all, inner): (Vec<_>, Vec<_>) = undone.into_iter().partition(is_own);
-        all.sort_by_cached_key(|trail| {
+        let time = |trail: &Trail| {
             let path = self.path(view, &trail.0).path;
             self.undone.get(&path).copied()
-        });
-        for scope in inner.chunk_by(|one, next| one.0[around] == next.0[around]) {
-            all.extend(self.in_order(view, scope.to_vec(), around + 1));
+        };
+        let is_own = |trail: &&Trail| trail.0.len() <= around + 1;
+        let (mut all, inner): (Vec<_>, Vec<_>) = undone.into_iter().partition(is_own);
+        all.sort_by_cached_key(|trail| time(trail));
+        let scopes = inner.chunk_by(|one, next| one.0[around] == next.0[around]);
+        let mut scopes: Vec<Vec<&Trail>> = scopes.map(<[&Trail]>::to_vec).collect();
+        scopes.sort_by_cached_key(|scope| scope.iter().filter_map(|trail| time(trail)).min());
+        for scope in scopes {
+            all.extend(self.in_order(view, scope, around + 1));
         }
         all
     }
@@ -195,9 +193,13 @@ impl<'x> Errors<'x> {
             };
             let step = self.step(view, last.step);
             let error = self.reason(view, fault);
+            let is_left = fault.duty == FaultDuty::Left;
             let mut failures = if let StepError::Block(run) = &error {
                 let mut left = run.undoing_of().clone();
-                let mut inside = run.failures().to_vec();
+                let inside = run.failures().iter().cloned();
+                let mut inside: Vec<Failure> = inside
+                    .filter(|failure| !is_left || failure.is_of_undo())
+                    .collect();
                 for part in outer.iter().rev() {
                     let place = self.place(view, part);
                     inside = place.failures(&inside).collect();
@@ -205,6 +207,13 @@ impl<'x> Errors<'x> {
                 }
                 undoing.add(left);
                 inside
+            } else if is_left {
+                let mut left = error.left(&self.place(view, last)).undoing;
+                for part in outer.iter().rev() {
+                    left = self.place(view, part).undoing(&left);
+                }
+                undoing.add(left);
+                Vec::new()
             } else {
                 vec![Failure {
                     step: self.path(view, trail),
@@ -224,7 +233,7 @@ impl<'x> Errors<'x> {
                 first.blocked.extend(paths(&fault.blocked));
             }
             let role = match fault.duty {
-                FaultDuty::Work => None,
+                FaultDuty::Work | FaultDuty::Left => None,
                 FaultDuty::Undo => Some(Role::Undo(0)),
                 FaultDuty::Always => Some(Role::Always),
             };
@@ -243,27 +252,66 @@ impl<'x> Errors<'x> {
         around: usize,
         loss: &Loss,
     ) -> crate::Failure {
-        let Some(first) = loss.faults.first() else {
+        let first = loss.faults.first();
+        let part = first.and_then(|first| Some((first, first.trail.0.get(around)?)));
+        let Some((first, part)) = part else {
             return crate::Failure::unclear();
         };
-        let trail = &first.trail.0[around..];
-        let is_own = trail.len() == 1
-            && loss.faults.len() == 1
-            && loss.undone.is_empty()
-            && loss.not_undone.is_empty();
-        let error = if is_own {
-            self.reason(view, first)
-        } else {
-            let (failures, undoing) = self.failures(view, loss, around);
-            let run = RunError::new(self.plan(), Cause::Steps, failures);
-            StepError::Block(Arc::new(run.undoing(undoing)))
-        };
-        let Some(part) = trail.first() else {
-            return crate::Failure::unclear();
-        };
+        let error = self.step_error(view, around, loss);
         let place = self.place(view, part);
         let path = format!("{}{}", place.step, crate::error::Elements(&place.element));
         crate::Failure::of_step(path, &error, first.attempts)
+    }
+
+    /// Returns the failure of a step as an error. So many scopes are around the step.
+    pub(super) fn step_error(
+        &self,
+        view: MachineView<'_>,
+        around: usize,
+        loss: &Loss,
+    ) -> StepError {
+        let is_alone = loss.undone.is_empty() && loss.not_undone.is_empty();
+        match &loss.faults[..] {
+            [] => StepError::Unknown,
+            [first] if is_alone && first.trail.0.len() == around + 1 => self.reason(view, first),
+            _ => {
+                let (failures, undoing) = self.failures(view, loss, around);
+                let run = RunError::new(self.plan(), Cause::Steps, failures);
+                StepError::Block(Arc::new(run.undoing(undoing)))
+            }
+        }
+    }
+
+    /// Returns the fault of a run that needed more than it may have.
+    pub(super) fn exceeded(&self, view: MachineView<'_>) -> Option<Fault> {
+        let faults = view.result().err()?.faults;
+        let exceeds = |fault: &Fault| self.reason(view, fault).exceeded().is_some();
+        faults
+            .into_iter()
+            .find(|fault| matches!(fault.reason, Reason::Full(_)) || exceeds(fault))
+    }
+
+    /// Returns the failure of a scope as the error of the attempt that has opened the scope. So many scopes are around the steps of the scope, which is a block, or the
+    /// call of a plan. A scope that was late has another error.
+    pub(super) fn scope_error(
+        &self,
+        view: MachineView<'_>,
+        (around, loss): (usize, &Loss),
+        (plan, is_call): (&Plan, bool),
+        late: Option<StepError>,
+        place: &BlockPlace,
+    ) -> StepError {
+        let mut faults = loss.faults.iter();
+        let own = faults.find(|fault| fault.trail.0.len() == around);
+        let own = own.map(|fault| self.reason(view, fault));
+        let (failures, undoing) = self.failures(view, loss, around);
+        let is_steps = own.is_none() && late.is_none();
+        let cause = own.map_or(Cause::Steps, Cause::Output);
+        let run = RunError::new(plan, cause, failures).undoing(undoing);
+        if is_call && is_steps {
+            return StepError::tool(Error::new(run)).of_call(|| place.clone());
+        }
+        StepError::of_block(run, late, place)
     }
 
     /// Returns the error of a run that has failed.
@@ -280,14 +328,14 @@ impl<'x> Errors<'x> {
             (
                 _,
                 Some(
-                    limit @ (Interrupt::Limit(_)
+                    interrupt @ (Interrupt::Limit(_)
                     | Interrupt::Journal(_)
                     | Interrupt::Nested { .. }
                     | Interrupt::Outer
                     | Interrupt::Outside(_)),
                 ),
                 _,
-            ) => Cause::Interrupted(limit),
+            ) => Cause::Interrupted(interrupt),
             (Some(Cutoff::Cancelled | Cutoff::Late), Some(interrupt), _) => {
                 Cause::Interrupted(interrupt)
             }

@@ -3,8 +3,11 @@
 //! | file | contents |
 //! |---|---|
 //! | `convert.rs` | from a plan to the tables of the machine |
+//! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
 //! | `starting.rs`, `waits.rs` | calls; waits for values, and timers |
+//! | `admitting.rs` | calls that wait for gates and throttles |
+//! | `sharing.rs` | permits that plans in calls share |
 //! | `scene.rs`, `contexts.rs` | the state of a run without its tasks; the contexts of calls |
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
 //! | `settling.rs` | the ends of steps |
@@ -12,8 +15,12 @@
 //! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `records.rs`, `recording/` | the state of runs with a journal; records |
+//! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
 
+mod admitting;
 mod answers;
+mod begin;
+mod closing;
 mod cold;
 mod contexts;
 mod convert;
@@ -23,47 +30,43 @@ mod recording;
 mod records;
 mod scene;
 mod scopes;
+mod secrets;
 mod settling;
+mod sharing;
 mod starting;
 mod stops;
 mod tasks;
 mod values;
 mod waits;
+mod watching;
 
-use super::admission::{allowance, can_receive};
 use super::catch::catch;
-use super::clock::Clock;
 use super::durable::Durable;
 use super::limits::Limits;
 use super::nesting::Nested;
-use super::on_failure::OnFailure;
 use super::options::Options;
-use super::recorded;
 use super::signals::Signals;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
 };
 use super::storing::once;
-use super::{CallContext, Cause, Run, RunError, Stage, StepError};
+use super::{CallContext, Cause, Report, Run, RunError, Stage, StepError};
 use crate::error::{Error, Interrupt};
-use crate::machine::{Machine, Reaction};
-use crate::plan::{Action, Converted, Executable, Graph, Plan, number};
-use crate::resolve::{MemoryBudget, ResolveError, StoredValue};
-use driver::Around;
+use crate::plan::{Action, Executable, Plan};
+use crate::resolve::{MemoryBudget, ResolveError};
+pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
 use scene::Host;
 use serde_json::Value;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use stops::Stops;
-use values::ScopeValues;
 
 /// Finds the plan that a call is.
 pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// Has the machine decide the run. The run has no gates, no observers and no report.
+    /// Has the machine decide the run.
     ///
     /// # Panics
     ///
@@ -97,12 +100,11 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
 /// Returns the name of an option without effect in a driven run.
 fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
+    // The driver records no answers of gates, and takes turns among other runs in a replay as well.
+    let has_journal = options.target.is_some() || options.durable.is_some();
     let unknown = [
-        ("gate", options.gate.is_some()),
-        ("only", options.only.is_some()),
-        ("throttle", !options.throttles.is_empty()),
-        ("observe", !options.observers.is_empty()),
-        ("on_engine", options.engine.is_some()),
+        ("gate", has_journal && options.gate.is_some()),
+        ("throttle", has_journal && !options.throttles.is_empty()),
     ];
     let found = unknown.into_iter().find(|(_, is_set)| *is_set);
     found.map(|(name, _)| name)
@@ -165,8 +167,9 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
         own: plan.own,
         output: None,
     };
-    let (of, limits) = (plan.executable.plan, plan.limits);
-    let begun = Driver::begin(plan.executable, plan.inputs, limits, (options, true));
+    let of = plan.executable.plan;
+    let how = (Limits::DEFAULT, true);
+    let begun = Driver::begin(plan.executable, plan.inputs, how, options, None);
     let result = match begun {
         Ok(mut driver) => poll_fn(|cx| driver.poll_alone(cx, &mut host)).await,
         Err(cause) => Err(RunError::new(of, cause, Vec::new()).before_the_start()),
@@ -178,91 +181,6 @@ async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
 }
 
 impl<'x> Driver<'x> {
-    /// Begins a run. These are its limits unless the options have others. The plan is inner if a step calls the plan.
-    pub(super) fn begin(
-        executable: Executable<'x>,
-        inputs: Result<Vec<StoredValue>, Cause>,
-        limits: Limits,
-        (mut options, is_inner): (Options<'x>, bool),
-    ) -> Result<Self, Cause> {
-        let plan = executable.plan;
-        let graph = executable.graph.map_err(Cause::Plan)?;
-        let mut inputs = inputs?;
-        let converted = tables(plan, &graph, options.driven.take().flatten())?;
-        let call = options.outer.take();
-        if let Some(call) = call.as_ref().filter(|_| !is_inner)
-            && let Some(why) = call.refuses_inside(None)
-        {
-            return Err(Cause::Unfit(vec![why.to_owned()]));
-        }
-        let allowance = self::allowance(&mut options, limits, call.as_ref());
-        let run = call.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(options.share()));
-        if call.is_some() && graph.secrecy.is_some() {
-            run.may_have_secrets()?;
-        }
-        can_receive(plan, &graph, &run, call.as_ref(), allowance.limits())?;
-        let computes = |call: &&CallContext| is_inner && call.computes();
-        if let Some(call) = call.as_ref().filter(computes) {
-            inputs = recorded::inputs(&run, call, inputs);
-        }
-        // A key, which other services see, must not allow a guess about a secret.
-        let known = if graph.secrecy.is_some() {
-            &[]
-        } else {
-            &*inputs
-        };
-        let outer = call.as_ref().filter(|_| !is_inner);
-        let beside = outer.map(|outer| recorded::beside(outer, plan, known));
-        if let (Some(durable), Some(call)) = (&run.durable, &call) {
-            let prefix = call.key_inside(beside.as_deref());
-            durable.enter(&prefix, plan, graph.secrecy.is_some());
-        }
-        let reaction = match run.options.on_failure {
-            OnFailure::Stop => Reaction::Stop,
-            OnFailure::Continue => Reaction::Continue,
-            OnFailure::Cancel => Reaction::Cancel,
-        };
-        let clock = Clock::start(Arc::clone(&run), beside.is_some());
-        let stops = Stops::new(
-            options.cancel.take(),
-            options.deadline,
-            options.grace,
-            &clock,
-        );
-        let hands_over = options.hands_over;
-        let root = ScopeValues {
-            plan,
-            handing: (hands_over && !run.is_kept())
-                .then(|| graph.handing(plan, None))
-                .flatten(),
-            hands_over,
-            graph,
-            first: 0,
-            actions: 0,
-            inputs,
-            seen: Vec::new(),
-            owner: None,
-            depth: 0,
-            plans: call.as_ref().map_or(0, CallContext::depth_inside),
-            bytes: 0,
-            called: None,
-            own: None,
-        };
-        let bound = number(run.options.concurrency.min(u32::MAX as usize));
-        let machine = Machine::new(&converted.tables, reaction, bound).telling();
-        let around = Around { call, beside };
-        let mut driver = Self::new(
-            machine,
-            root,
-            &converted.plans,
-            (run, allowance, around),
-            (clock, stops, options.signals),
-        );
-        driver.begin_records();
-        Ok(driver)
-    }
-
     /// Polls the run of a called plan. Is ready once the run is over.
     fn poll_alone(
         &mut self,
@@ -292,10 +210,16 @@ impl<'x> Driver<'x> {
         match polled {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
+                self.scene.watching().panicked();
                 let plan = self.plan();
                 Poll::Ready(Err(RunError::new(plan, Cause::Panicked(panic), Vec::new())))
             }
         }
+    }
+
+    /// Returns the report, if there is to be one.
+    pub(super) fn report(&mut self) -> Option<Report> {
+        self.scene.watching().report()
     }
 
     /// Returns the sender of values to steps that wait.
@@ -342,23 +266,4 @@ impl<'x> Driver<'x> {
         let records = self.scene.records.as_mut();
         records.map_or(Value::Null, |records| std::mem::take(&mut records.output))
     }
-}
-
-/// Returns the tables of a plan, with the plans that its calls are.
-fn tables<'a>(
-    plan: &'a Plan,
-    graph: &Arc<Graph>,
-    find: Option<FindPlan<'a>>,
-) -> Result<Arc<Converted>, Cause> {
-    let tables = match find {
-        None => convert::tables(plan, graph),
-        Some(find) => {
-            let find = |action: &Action| {
-                let found = find(action)?;
-                Some((found.plan, found.graph.clone().ok()?))
-            };
-            convert::convert(plan, graph, &find).map(Arc::new)
-        }
-    };
-    tables.map_err(|error| Cause::Unfit(vec![error.to_string()]))
 }

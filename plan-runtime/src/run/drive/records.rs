@@ -25,6 +25,8 @@ pub(super) struct Records {
     pub(super) failed: HashMap<(usize, u32), StepError>,
     /// The timers of attempts that are scopes, by slots and elements.
     pub(super) timeouts: HashMap<(usize, u32), CallId>,
+    /// Time limits that are not over, with the keys of the records of their ends.
+    pub(super) limits: HashMap<CallId, String>,
     /// The timers of rounds, by slots, each with the start of its round.
     pub(super) rounds: HashMap<usize, (CallId, Duration)>,
     /// Attempts that have opened scopes, and whose time limits have not started.
@@ -77,6 +79,7 @@ impl Records {
             ending: HashSet::new(),
             failed: HashMap::new(),
             timeouts: HashMap::new(),
+            limits: HashMap::new(),
             rounds: HashMap::new(),
             opened: Vec::new(),
             interrupts: Interrupts::default(),

@@ -5,12 +5,14 @@ use super::super::clock::Clock;
 use super::super::context::{Allowance, CallContext};
 use super::super::shared::SharedRun;
 use super::super::start::{CalledPlan, MadeOutput, Request, Started, StepFuture};
+use super::super::watch::Watch;
 use super::cold::StepValues;
 use super::convert::bodies;
 use super::failures::Errors;
 use super::records::Records;
 use super::stops::Stops;
 use super::values::Values;
+use super::watching::Watching;
 use crate::error::Elements;
 use crate::machine::{Machine, Part, ScopeId};
 use crate::plan::{Catch, Policy};
@@ -46,6 +48,8 @@ pub(super) struct Scene<'x> {
     pub(super) records: Option<Box<Records>>,
     /// Called plans that are about to begin, by slots and elements.
     pub(super) opening: HashMap<(usize, u32), Opening<'x>>,
+    /// The listeners of the run, and the log of its report.
+    pub(super) watch: Option<Box<Watch<'x>>>,
 }
 
 /// A called plan that is about to begin.
@@ -57,6 +61,11 @@ pub(super) struct Opening<'x> {
 }
 
 impl<'x> Scene<'x> {
+    /// Tells the watch what happens.
+    pub(super) fn watching(&mut self) -> Watching<'_, 'x> {
+        Watching(self)
+    }
+
     /// The place of a step in its plan.
     pub(super) fn place_of(&self, scope: ScopeId, slot: usize) -> usize {
         slot - self.values.scope(scope).first
@@ -121,10 +130,15 @@ impl<'x> Scene<'x> {
     ) -> Result<(), StepError> {
         let slot = part.slot.index();
         let catches = self.policy(scope, slot).catch == Catch::Each;
+        let mut finished = self.watch.is_some().then(Vec::new);
         let inside = self.inside(scope, slot);
-        let delivered = inside.deliver(part.element, value, is_failure, catches);
+        let flags = (is_failure, catches);
+        let delivered = inside.deliver(part.element, value, flags, finished.as_mut());
         let left = delivered.map_err(StepError::output)?;
         self.values.let_go(slot, left);
+        if let Some(finished) = finished {
+            self.watching().finish(&part, &finished);
+        }
         Ok(())
     }
 
@@ -147,6 +161,7 @@ impl<'x> Scene<'x> {
             limit,
             &format!("step `{outer}{id}{element}`{tool}: {error}"),
         );
+        self.watching().exceed(scope, slot);
     }
 
     /// A limit is exceeded at a place.

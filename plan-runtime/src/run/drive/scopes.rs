@@ -9,6 +9,7 @@ use super::super::start::{CalledPlan, MadeOutput};
 use super::super::weights::of_scope;
 use super::answers::Answering;
 use super::scene::{Host, Opening, Scene};
+use super::secrets::{hushed_inputs, secrecy};
 use super::values::{Opener, ScopeValues};
 use crate::error::{Cause, Error, RunError};
 use crate::machine::{Part, ScopeId};
@@ -36,12 +37,18 @@ impl<'x> Answering<'_, 'x> {
             inputs,
             hands_over,
             own,
-            ..
         } = *plan;
+        let hands_over = hands_over && !self.0.run.is_kept();
         let plan = executable.plan;
+        let known = executable.graph.as_ref().ok();
+        let secrecy = known.and_then(|graph| secrecy(plan, graph, Some(&context)));
+        let inputs = hushed_inputs(inputs, secrecy.is_some());
         let begun = executable.graph.map_err(Cause::Plan).and_then(|graph| {
             let inputs = inputs?;
             let limits = self.0.allowance.limits();
+            if let Some(cause) = self.0.allowance.refuses(plan) {
+                return Err(cause);
+            }
             can_receive(plan, &graph, &self.0.run, Some(&context), limits)?;
             let inputs = if context.computes() {
                 recorded::inputs(&self.0.run, &context, inputs)
@@ -66,6 +73,7 @@ impl<'x> Answering<'_, 'x> {
             }
             return Err(StepError::arguments(error));
         }
+        let hands_over = hands_over && !self.0.captures_outputs();
         let it = self.0.values.scope(around);
         let step = slot - it.first;
         let opened = ScopeValues {
@@ -92,9 +100,12 @@ impl<'x> Answering<'_, 'x> {
             bytes,
             called: Some(scope),
             own: Some(Box::new(own)),
+            secrecy,
+            is_plain: false,
             graph,
         };
         self.0.values.open(scope, opened);
+        self.0.watching().open(scope);
         Ok(())
     }
 
@@ -117,15 +128,21 @@ impl<'x> Answering<'_, 'x> {
             Body::Block(_) if part.attempt == 1 => self.0.values.hold_call(slot)?,
             _ => {}
         }
-        let (mut inputs, bytes) = self.evaluate(&part, |scope| {
-            let inputs = making::inputs_of(block, scope)?;
-            scope.check_arguments()?;
-            Ok(inputs)
-        })?;
+        let span = self.0.watching().begin_part(&part)?;
+        let made = self.evaluate(&part, |scope| {
+            span.in_scope(|| {
+                let inputs = making::inputs_of(block, scope)?;
+                scope.check_arguments()?;
+                Ok(inputs)
+            })
+        });
+        let (mut inputs, bytes) = made?;
         let bytes = bytes.saturating_add(of_scope(&block.plan));
         if !self.0.values.has_room(bytes) {
             return Err(self.0.values.full());
         }
+        let mut watching = self.0.watching();
+        watching.inputs(&part, action, &block.plan, &inputs);
         if let (Body::Loop(repeat), Some(input)) = (body, inputs.first_mut())
             && repeat.last
         {
@@ -162,9 +179,15 @@ impl<'x> Answering<'_, 'x> {
             bytes,
             called: it.called,
             own: None,
+            secrecy: it.secrecy.as_ref().and_then(|secrecy| {
+                let block = secrecy.block(action - it.actions);
+                block.cloned()
+            }),
+            is_plain: false,
             graph,
         };
         self.0.values.open(scope, opened);
+        self.0.watching().open(scope);
         Ok(())
     }
 
@@ -211,7 +234,8 @@ impl<'x> Answering<'_, 'x> {
             };
             self.0.exceed_at(limit, &place);
         }
-        StepError::arguments(error)
+        let error = StepError::arguments(error);
+        self.0.values.scope(scope).hushed_output(error)
     }
 
     /// Makes the value of a called plan.

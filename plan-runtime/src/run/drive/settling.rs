@@ -21,27 +21,33 @@ impl Scene<'_> {
             status,
             StepStatus::Completed | StepStatus::Skipped | StepStatus::Recovered
         );
+        let mut output = None;
         if let (Some(inside), true) = (inside, has_output) {
             let made = inside.made;
-            let output = inside.output.unwrap_or_else(null);
+            let value = inside.output.unwrap_or_else(null);
             let is_wrapped = of.policy.catch == Catch::Whole && !inside.is_replaced;
-            let output = match is_wrapped.then(|| output.as_json().cloned()) {
-                None => output,
-                Some(Ok(output)) => StoredValue::json(outcome(OK, output)),
+            let value = match is_wrapped.then(|| value.as_json().cloned()) {
+                None => value,
+                Some(Ok(value)) => StoredValue::json(outcome(OK, value)),
                 Some(Err(error)) => {
                     let failure = Failure::of_step(of.id.clone(), &StepError::output(error), 1);
                     let failure = serde_json::to_value(failure).unwrap_or_default();
                     StoredValue::json(outcome(ERR, failure))
                 }
             };
-            let output = if inside.is_replaced || is_simple {
-                output
+            output = Some(if inside.is_replaced || is_simple {
+                value
             } else {
-                output.weighing(made)
-            };
+                value.weighing(made)
+            });
+        }
+        let role = of.role;
+        let mut watching = self.watching();
+        watching.settle((scope, slot), status, output.as_ref());
+        if let Some(output) = output {
             self.values.put(slot, output);
         }
-        match of.role {
+        match role {
             Role::Undo(undone) if status == StepStatus::Completed => {
                 let prefix = self.lasting_prefix(scope);
                 let id = &self.values.scope(scope).plan.steps[undone].id;

@@ -2,17 +2,20 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::start::{CalledPlan, Request, Started, StepResult, start_again};
+use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult, start_again};
 use super::super::throttle::LONGEST_CLOSED;
+use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::driver::Driver;
 use super::scene::{Host, Opening};
-use super::tasks::Of;
+use super::tasks::{Of, Ticket};
 use super::values::Values;
 use crate::error::BlockPlace;
 use crate::machine::{CallEnd, CallError, CallId, Event, Part, ScopeId, StepPlace};
 use crate::plan::{Action, Body, Role, ToolNumber};
-use crate::resolve::{Meter, StoredValue};
+use crate::resolve::{Handed, Meter, StoredValue};
+use serde_json::Value;
+use std::cell::Cell;
 
 /// A call that is about to start.
 pub(super) struct Starting<'x> {
@@ -23,6 +26,31 @@ pub(super) struct Starting<'x> {
     /// The number of the action in the whole plan.
     pub(super) number: usize,
     pub(super) attempt: u32,
+}
+
+/// The way in which an action starts.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'r> {
+    /// `true` if the action starts no call, but makes the question to gates.
+    asks: bool,
+    /// The values that are handed over.
+    given: Option<&'r Handed>,
+    /// The cell for the arguments that the report shows.
+    captured: Option<&'r Cell<Option<Value>>>,
+}
+
+impl Way<'_> {
+    pub(super) const CALLS: Self = Self {
+        asks: false,
+        given: None,
+        captured: None,
+    };
+
+    pub(super) const ASKS: Self = Self {
+        asks: true,
+        given: None,
+        captured: None,
+    };
 }
 
 impl<'x> Driver<'x> {
@@ -39,7 +67,7 @@ impl<'x> Driver<'x> {
             return self.failed(call, StepError::Unknown);
         };
         let number = it.actions + it.graph.actions[step] as usize;
-        if it.called.is_some() || it.handing.is_some() {
+        if !it.is_plain {
             return self.start_plain((call, scope), (step, action, number), host);
         }
         // Most calls need no more than this.
@@ -65,11 +93,13 @@ impl<'x> Driver<'x> {
         match started {
             Ok(Started::Running(future)) => {
                 self.scene.values.add(bytes);
+                self.count_call();
                 self.tasks.push((call, scope), future, tool, bytes);
             }
             started => {
                 let part = None;
-                self.started(Of { call, scope, part }, (started, bytes), host);
+                let bytes = (bytes, Span::none());
+                self.started(Of { call, scope, part }, started, bytes, host);
             }
         }
     }
@@ -100,6 +130,7 @@ impl<'x> Driver<'x> {
             number,
             attempt: 1,
         };
+        self.scene.watching().start(scope, call.index());
         self.make_call(&starting, host);
     }
 
@@ -107,6 +138,27 @@ impl<'x> Driver<'x> {
     #[cold]
     #[inline(never)]
     fn start_part(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
+        let Some(starting) = self.starting(call, place) else {
+            return self.failed(call, StepError::Unknown);
+        };
+        let Starting { of, step, .. } = starting;
+        self.scene.watching().start(of.scope, of.slot());
+        if place.attempt == 1
+            && !self.scene.values.scope(of.scope).graph.simple[step]
+            && let Err(error) = self.scene.values.hold_call(of.slot())
+        {
+            return self.call_failed(of, error);
+        }
+        if self.is_recorded && self.replays(&starting, host) {
+            return;
+        }
+        let seen = self.before_call(&starting);
+        self.make_call(&starting, host);
+        self.scene.catch_again(seen);
+    }
+
+    /// Returns the call of a step that is not plain.
+    pub(super) fn starting(&mut self, call: CallId, place: StepPlace) -> Option<Starting<'x>> {
         let slot = place.slot;
         let scope = self.scene.machine.view().scope_of(slot);
         let step = self.scene.place_of(scope, slot.index());
@@ -120,32 +172,15 @@ impl<'x> Driver<'x> {
             }
         };
         let Body::Action(action) = body else {
-            return self.failed(call, StepError::Unknown);
+            return None;
         };
-        let starting = Starting {
+        Some(Starting {
             of: Of { call, scope, part },
             step,
             action,
             number,
             attempt: place.attempt,
-        };
-        let it = self.scene.values.scope(scope);
-        let (is_simple, role) = (it.graph.simple[step], it.plan.steps[step].role);
-        if place.attempt == 1
-            && !is_simple
-            && let Err(error) = self.scene.values.hold_call(slot.index())
-        {
-            return self.call_failed(starting.of, error);
-        }
-        if role == Role::Always {
-            self.scene.show_results(scope);
-        }
-        if self.is_recorded && self.replays(&starting, host) {
-            return;
-        }
-        let seen = self.scene.uncatch(scope, step);
-        self.make_call(&starting, host);
-        self.scene.catch_again(seen);
+        })
     }
 
     /// Makes a call. Its arguments are resolved now.
@@ -159,46 +194,96 @@ impl<'x> Driver<'x> {
             .of
             .part
             .is_none_or(|part| part.attempt >= self.scene.policy(scope, it.of.slot()).attempts);
+        let admission = self.admission.as_ref();
+        let is_asked = admission.is_some_and(|admission| admission.shown(&it.of).is_some());
+        let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
         // An attempt after the first does not count as a call.
-        if let Err(error) = self.scene.values.charge(it.action, it.attempt == 1) {
+        let is_new = it.attempt == 1 && !is_counted;
+        if let Err(error) = self.scene.values.charge(it.action, is_new) {
             return self.called(it.of, Err(error));
         }
-        let given = self.scene.values.give(scope, step, is_last);
+        let tool = it.action.tool.as_ref();
+        let span = match self.scene.watching().begin(&it.of, it.attempt, tool) {
+            Ok(span) => span,
+            Err(error) => return self.called(it.of, Err(error)),
+        };
+        let given = self.scene.values.give(scope, step, is_last && !is_asked);
+        let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps());
+        let captured = Cell::new(None);
+        let captures = keeps.is_some_and(|keeps| keeps.arguments);
+        let way = Way {
+            given: given.as_ref(),
+            captured: captures.then_some(&captured),
+            ..Way::CALLS
+        };
+        let (started, bytes) = self.request((it, &span), way, host);
+        self.scene.values.take_back(scope, given);
+        self.scene.values.count_json(scope, step);
+        if self.scene.watch.is_some() {
+            let context = match &started {
+                Ok(Started::InContext(_, context) | Started::Plan(_, context)) => Some(context),
+                _ => None,
+            };
+            let mut watching = self.scene.watching();
+            watching.called((&it.of, it.number), captured.take(), context);
+        }
+        self.started(it.of, started, (bytes, span), host);
+    }
+
+    /// Has the host start an action. Returns the bytes that the arguments count.
+    pub(super) fn request(
+        &mut self,
+        (it, span): (&Starting<'x>, &Span),
+        way: Way<'_>,
+        host: &mut dyn Host<'x>,
+    ) -> (Result<Started<'x>, StepError>, usize) {
+        let Starting {
+            of: Of { scope, part, .. },
+            step,
+            ..
+        } = *it;
         let mut own = self.scene.values.take_own(scope);
         let (started, bytes) = {
             let at = self.scene.values.scope(scope);
             let meter = Meter::new(self.scene.values.room(), None);
-            let inside = it.of.part.and_then(|part| {
+            let inside = part.and_then(|part| {
                 let inside = self.scene.values.step(part.slot.index())?;
                 Some(inside.locals(part.element))
             });
             let locals = inside.as_deref().unwrap_or_default();
-            let is_always = it.of.part.is_some() && at.plan.steps[step].role == Role::Always;
+            let is_always = part.is_some() && at.plan.steps[step].role == Role::Always;
             let resolving = self
                 .scene
                 .values
                 .resolving(at, is_always, locals)
                 .metered(&meter);
-            let context = |is_plan| self.scene.context(self.scene.at(it, is_plan));
-            let request = Request::new(&resolving, it.action)
+            let context = |is_plan| {
+                let mut place = self.scene.at(it, is_plan);
+                if way.asks {
+                    // The question does not count in the time limits of the step.
+                    place.until = None;
+                }
+                self.scene.context(place)
+            };
+            let admission = self.admission.as_ref();
+            let mut request = Request::new(&resolving, it.action)
                 .within(&context)
-                .handing(given.as_ref(), Values::keep(at, step));
-            let started = catch(|| match &mut own {
+                .on(self.scene.run.engine.as_ref())
+                .shown(admission.and_then(|admission| admission.shown(&it.of)))
+                .hiding(at.secrets(it.number))
+                .capturing(way.captured)
+                .handing(way.given, Values::keep(at, step));
+            if way.asks {
+                request = request.asking();
+            }
+            let start = || match &mut own {
                 None => host.start(it.number, request),
                 Some((_, own)) => (own.start)(it.number, request),
-            });
-            (started, meter.spent())
+            };
+            (catch(|| span.in_scope(start)), meter.spent())
         };
         self.scene.values.put_own(own);
-        self.scene.values.take_back(scope, given);
-        self.scene.values.count_json(scope, step);
-        match started {
-            Ok(Started::Running(future)) if it.of.part.is_none() && !self.is_recorded => {
-                self.scene.values.add(bytes);
-                self.tasks.push((it.of.call, scope), future, None, bytes);
-            }
-            started => self.started(it.of, (started, bytes), host),
-        }
+        (started, bytes)
     }
 
     /// A call has started, or ended at once.
@@ -206,17 +291,28 @@ impl<'x> Driver<'x> {
     fn started(
         &mut self,
         of: Of,
-        (started, bytes): (Result<Started<'x>, StepError>, usize),
+        started: Result<Started<'x>, StepError>,
+        (bytes, span): (usize, Span),
         host: &mut dyn Host<'x>,
     ) {
+        let admission = self.admission.as_mut();
+        let turn = admission.and_then(|admission| admission.take_turn(&of));
         match started {
-            Ok(Started::Running(future)) => self.push_call(&of, future, None, bytes),
+            Ok(Started::Running(future)) => {
+                self.scene.values.add(bytes);
+                let future = self.held_back(&of, future, None);
+                self.push_call(&of, future, Ticket::new(turn, None, span), bytes);
+            }
             Ok(Started::InContext(future, context)) => {
-                self.push_call(&of, future, Some(context), bytes);
+                self.scene.values.add(bytes);
+                let future = self.held_back(&of, future, Some(&context));
+                let ticket = Ticket::new(turn, Some(context), span);
+                self.push_call(&of, future, ticket, bytes);
             }
             Ok(Started::Ended(result)) => self.ended_at_once(of, result),
             Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
                 self.begin_plan(&of);
+                drop(turn);
                 let bytes = bytes + of_scope(plan.executable.plan);
                 if !self.scene.values.has_room(bytes) {
                     return self.call_failed(of, self.scene.values.full());
@@ -233,13 +329,25 @@ impl<'x> Driver<'x> {
             Ok(Started::Plan(plan, context)) => {
                 self.begin_plan(&of);
                 self.limit_plan(&of);
-                let future = host.run_plan(*plan, context);
+                let future = host.run_plan(*plan, context.clone());
                 self.scene.values.add(bytes);
-                self.tasks.push_part(&of, future, bytes);
+                let ticket = Ticket::new(turn, Some(context), span);
+                self.push_call(&of, future, ticket, bytes);
             }
             Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
             Err(panic) => self.ended_at_once(of, Err(panic)),
         }
+    }
+
+    pub(super) fn push_call(
+        &mut self,
+        of: &Of,
+        future: StepFuture<'x>,
+        ticket: Ticket,
+        bytes: usize,
+    ) {
+        self.share(&ticket);
+        self.tasks.push_part(of, future, ticket, bytes);
     }
 
     /// Returns `true` if a call is a plan whose steps the machine knows.
@@ -251,6 +359,9 @@ impl<'x> Driver<'x> {
     /// A plain call has its output.
     #[inline(always)]
     pub(super) fn plain_called(&mut self, (call, scope): (CallId, ScopeId), output: StoredValue) {
+        if self.scene.watch.is_some() {
+            self.scene.watching().plain_called((call, scope), &output);
+        }
         if self.scene.values.has_room(output.bytes()) {
             self.scene.values.complete(scope, call.index(), output);
             self.scene.machine.handle(Event::Ended(call, CallEnd::Done));
@@ -264,14 +375,19 @@ impl<'x> Driver<'x> {
     /// A call has ended.
     #[inline(never)]
     pub(super) fn called(&mut self, of: Of, result: StepResult) {
-        let result = if self.is_recorded {
-            match self.records(of, result) {
-                Some(result) => result,
-                None => return,
+        if self.is_recorded {
+            let ticket = Ticket::none();
+            if let Some((result, _)) = self.records(of, result, ticket) {
+                self.counted(of, result);
             }
         } else {
-            result
-        };
+            self.counted(of, result);
+        }
+    }
+
+    /// A call has ended, and its end counts now.
+    #[inline]
+    pub(super) fn counted(&mut self, of: Of, result: StepResult) {
         match (result, of.part) {
             (Ok(output), None) => self.plain_called((of.call, of.scope), output),
             (Ok(output), Some(part)) => self.part_called(of, part, output),
@@ -281,6 +397,8 @@ impl<'x> Driver<'x> {
 
     #[cold]
     fn part_called(&mut self, of: Of, part: Part, output: StoredValue) {
+        self.forget_question(&of);
+        self.scene.watching().end(&of, None);
         match self.scene.take_made(of.scope, part, output) {
             Ok(()) => self
                 .scene
@@ -293,7 +411,8 @@ impl<'x> Driver<'x> {
     #[cold]
     pub(super) fn call_failed(&mut self, of: Of, error: StepError) {
         let step = self.scene.place_of(of.scope, of.slot());
-        let id = &self.scene.values.scope(of.scope).plan.steps[step].id;
+        let it = self.scene.values.scope(of.scope);
+        let id = &it.plan.steps[step].id;
         let error = error.of_call(|| BlockPlace {
             step: id.clone(),
             element: of
@@ -301,6 +420,8 @@ impl<'x> Driver<'x> {
                 .map_or_else(Vec::new, |part| self.scene.element(&part)),
             attempt: of.part.map_or(1, |part| part.attempt),
         });
+        let error = it.hushed(step, error);
+        self.scene.watching().end(&of, Some(&error));
         if let Some(limit) = error.exceeded() {
             let element = of
                 .part
@@ -315,8 +436,9 @@ impl<'x> Driver<'x> {
             self.keep_failure(&of, &error);
         }
         if let (Some(part), Some(delay)) = (of.part, error.retry_delay()) {
-            let inside = self.scene.inside(of.scope, of.slot());
             let delay = delay.min(LONGEST_CLOSED);
+            self.close_throttles(&of, &part, delay);
+            let inside = self.scene.inside(of.scope, of.slot());
             inside.delays.insert(part.element, delay);
         }
         self.failed(of.call, error);

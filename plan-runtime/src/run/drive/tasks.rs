@@ -2,11 +2,14 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
+use super::super::context::CallContext;
 use super::super::signals::{Sent, Waiting};
 use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
+use super::super::throttle::Turn;
 use super::super::timer::Sleep;
-use crate::machine::{CallId, Part, ScopeId};
+use super::super::trace::Span;
+use crate::machine::{CallId, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
 use std::collections::HashMap;
 use std::future::Future;
@@ -30,17 +33,20 @@ impl Of {
             None => self.call.index(),
         }
     }
+
+    /// The number of the element.
+    pub(super) fn element(&self) -> u32 {
+        self.part.map_or(Part::WHOLE, |part| part.element)
+    }
 }
 
 /// The work of a task that is not a call.
 pub(super) enum Wait {
-    Timer(Sleep),
-    /// The time limit of a scope. `true` once the limit has waited for the other tasks that were woken with it.
-    Limit(Sleep, bool),
+    Timer(Sleep, Pause),
     /// A wait for a value. `true` if something else may end the wait.
     Value(Waiting, bool),
-    /// A wait for a value whose end has a record.
-    Recorded(Receiving),
+    /// A wait for a value that an engine or a journal receives.
+    Elsewhere(Receiving),
 }
 
 /// A value on its way.
@@ -48,7 +54,7 @@ pub(super) type Receiving = Pin<Box<dyn Future<Output = Result<Arc<Sent>, StepEr
 
 /// The end of a task that is not a call.
 pub(super) enum Waited {
-    Fired,
+    Fired(Pause),
     Received(Result<Arc<Sent>, StepError>),
 }
 
@@ -78,11 +84,65 @@ struct TaskSlot<'x> {
     ended: Option<StepFuture<'x>>,
 }
 
-/// The rest of a task, unless the task is a plain call.
+impl TaskSlot<'_> {
+    /// Returns `true` for a call that runs without a context.
+    fn is_call(&self) -> bool {
+        let more = self.more.as_ref();
+        self.future.is_some() && more.is_none_or(|more| more.ticket.context.is_none())
+    }
+}
+
+/// The rest of a task, unless the task is a plain call that knows nothing of its run.
 struct More {
-    part: Part,
+    part: Option<Part>,
     wait: Option<Wait>,
     waited: Option<Waited>,
+    ticket: Ticket,
+}
+
+/// The things that a call has until its end, beside its arguments.
+pub(super) struct Ticket {
+    /// The turn of the call among those to the same tools.
+    pub(super) turn: Option<Turn>,
+    /// The context of the call, if the call knows its context.
+    pub(super) context: Option<CallContext>,
+    /// The span in which the call is polled and dropped.
+    pub(super) span: Span,
+}
+
+impl Ticket {
+    /// Creates the ticket of a call. A call that knows its context may run a plan, and needs no turn any more then.
+    pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>, span: Span) -> Self {
+        let turn = match &context {
+            Some(context) => {
+                context.keep(turn);
+                None
+            }
+            None => turn,
+        };
+        Self {
+            turn,
+            context,
+            span,
+        }
+    }
+
+    /// Returns the ticket of a task that is no call.
+    pub(super) fn none() -> Self {
+        Self::new(None, None, Span::none())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.turn.is_none() && self.context.is_none() && self.span.is_none()
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if let Some(context) = &self.context {
+            context.stop_counting();
+        }
+    }
 }
 
 impl<'x> Tasks<'x> {
@@ -108,26 +168,36 @@ impl<'x> Tasks<'x> {
     }
 
     /// Adds a call.
-    pub(super) fn push_part(&mut self, of: &Of, future: StepFuture<'x>, bytes: usize) {
+    pub(super) fn push_part(
+        &mut self,
+        of: &Of,
+        future: StepFuture<'x>,
+        ticket: Ticket,
+        bytes: usize,
+    ) {
         let slot = self.add(of.call, of.scope, bytes);
         self.slots[slot].future = Some(future);
-        if let Some(part) = of.part {
-            self.add_more(slot, part, None);
+        if of.part.is_some() || !ticket.is_empty() {
+            self.add_more(slot, of.part, None, ticket);
         }
     }
 
     /// Adds a timer or a wait.
     pub(super) fn push_wait(&mut self, (call, scope): (CallId, ScopeId), part: Part, wait: Wait) {
         let slot = self.add(call, scope, 0);
-        self.add_more(slot, part, Some(wait));
+        self.add_more(slot, Some(part), Some(wait), Ticket::none());
     }
 
     #[cold]
-    fn add_more(&mut self, slot: usize, part: Part, wait: Option<Wait>) {
+    fn add_more(&mut self, slot: usize, part: Option<Part>, wait: Option<Wait>, ticket: Ticket) {
         let it = &mut self.slots[slot];
         self.of_calls.insert(it.call, slot);
-        let waited = None;
-        it.more = Some(Box::new(More { part, wait, waited }));
+        it.more = Some(Box::new(More {
+            part,
+            wait,
+            waited: None,
+            ticket,
+        }));
     }
 
     #[inline(always)]
@@ -184,25 +254,16 @@ impl<'x> Tasks<'x> {
     fn poll_slot(&mut self, slot: usize, result: &mut Option<StepResult>) -> bool {
         let it = &mut self.slots[slot];
         let mut cx = it.waker.context();
+        if let Some(more) = &mut it.more {
+            return more.poll(&mut it.future, &mut cx, result);
+        }
         if it.future.is_some() {
             poll_future(&mut it.future, it.tool.is_some(), &mut cx, result);
             if result.is_some() && it.tool.is_some() {
                 it.ended = it.future.take();
             }
-            return result.is_some();
         }
-        let Some(more) = &mut it.more else {
-            return false;
-        };
-        // A call that ends at the same time as the limit of its scope has ended in time.
-        if let Some(Wait::Limit(_, has_waited)) = &mut more.wait
-            && !std::mem::replace(has_waited, true)
-            && !self.queue.is_empty()
-        {
-            self.queue.push_back(slot);
-            return false;
-        }
-        more.poll(&mut cx)
+        result.is_some()
     }
 
     /// The call and the scope of a task that has ended, and the bytes that it counted, if it was a plain call. The slot is free then.
@@ -217,9 +278,9 @@ impl<'x> Tasks<'x> {
         Some((call, scope, bytes))
     }
 
-    /// The owner of a task that has ended, its end unless it was a call, and the bytes that it counted. The slot is free then.
+    /// The owner of a task that has ended, its end unless it was a call, its ticket, and the bytes that it counted. The slot is free then.
     #[cold]
-    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, usize) {
+    pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, Ticket, usize) {
         let it = &mut self.slots[slot];
         let (call, scope, bytes) = (it.call, it.scope, it.bytes);
         let more = it.more.take();
@@ -227,29 +288,41 @@ impl<'x> Tasks<'x> {
         if more.is_some() {
             self.of_calls.remove(&call);
         }
-        let part = more.as_ref().map(|more| more.part);
-        let waited = more.and_then(|more| more.waited);
-        (Of { call, scope, part }, waited, bytes)
+        let part = more.as_ref().and_then(|more| more.part);
+        let (waited, ticket) = match more {
+            Some(more) => (more.waited, more.ticket),
+            None => (None, Ticket::none()),
+        };
+        (Of { call, scope, part }, waited, ticket, bytes)
     }
 
-    /// Drops a task. Returns the bytes that it counted.
-    pub(super) fn drop_call(&mut self, call: CallId) -> usize {
-        let slot = if call.is_plain() {
-            self.slot_of_plain(call)
-        } else {
-            self.of_calls.remove(&call)
+    /// Returns the number of calls that run without contexts.
+    #[cold]
+    pub(super) fn calls(&self) -> usize {
+        self.slots.iter().filter(|it| it.is_call()).count()
+    }
+
+    /// Drops a task. Returns the bytes that it counted, and `true` for a call without a context.
+    pub(super) fn drop_call(&mut self, call: CallId) -> (usize, bool) {
+        let slot = match self.of_calls.remove(&call) {
+            None if call.is_plain() => self.slot_of_plain(call),
+            slot => slot,
         };
         let Some(slot) = slot else {
-            return 0;
+            return (0, false);
         };
         let it = &mut self.slots[slot];
-        drop_future(&mut it.future);
+        let is_call = it.is_call();
         let more = it.more.take();
+        match &more {
+            None => drop_future(&mut it.future),
+            Some(more) => drop_in(&more.ticket.span, &mut it.future),
+        }
         let bytes = it.bytes;
         let _ = catch(|| drop(more));
         it.tool = None;
         self.free.push(slot, None);
-        bytes
+        (bytes, is_call)
     }
 
     /// The slot of a plain call that runs. One pass over the slots finds all calls to drop.
@@ -268,23 +341,31 @@ impl<'x> Tasks<'x> {
 }
 
 impl More {
-    /// Returns `true` once the wait has ended.
+    /// Returns `true` once the call or the wait has ended.
     #[cold]
-    fn poll(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll(
+        &mut self,
+        future: &mut Option<StepFuture<'_>>,
+        cx: &mut Context<'_>,
+        result: &mut Option<StepResult>,
+    ) -> bool {
+        if future.is_some() {
+            let span = &self.ticket.span;
+            // A subscriber may panic.
+            let polled = catch(|| span.in_scope(|| poll_future(future, false, cx, result)));
+            if let Err(panic) = polled {
+                drop_in(span, future);
+                result.get_or_insert(Err(panic));
+            }
+            return result.is_some();
+        }
         let polled = catch(|| match &mut self.wait {
             None => None,
-            Some(Wait::Timer(sleep)) => match sleep.as_mut().poll(cx) {
-                Poll::Ready(()) => Some(Waited::Fired),
+            Some(Wait::Timer(sleep, pause)) => match sleep.as_mut().poll(cx) {
+                Poll::Ready(()) => Some(Waited::Fired(*pause)),
                 Poll::Pending => None,
             },
-            Some(Wait::Limit(sleep, has_waited)) => match sleep.as_mut().poll(cx) {
-                Poll::Ready(()) => Some(Waited::Fired),
-                Poll::Pending => {
-                    *has_waited = false;
-                    None
-                }
-            },
-            Some(Wait::Recorded(receiving)) => match receiving.as_mut().poll(cx) {
+            Some(Wait::Elsewhere(receiving)) => match receiving.as_mut().poll(cx) {
                 Poll::Ready(received) => Some(Waited::Received(received)),
                 Poll::Pending => None,
             },
@@ -296,4 +377,11 @@ impl More {
         self.waited = polled.unwrap_or_else(|panic| Some(Waited::Received(Err(panic))));
         self.waited.is_some()
     }
+}
+
+/// Drops the future of a call in its span. A panic is lost.
+#[cold]
+fn drop_in(span: &Span, future: &mut Option<StepFuture<'_>>) {
+    let future = future.take();
+    let _ = catch(|| span.in_scope(|| drop(future)));
 }

@@ -6,7 +6,7 @@ use super::super::weights::CALL;
 use super::cold::StepValues;
 use crate::error::StepError;
 use crate::machine::{Part, ScopeId};
-use crate::plan::{Action, Graph, Handing, Keep, Plan, Source};
+use crate::plan::{Action, Graph, Handing, Keep, Plan, Secrecy, Source};
 use crate::resolve::{Handed, MemoryBudget, ResolveError, Scope, StoredValue};
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -38,6 +38,38 @@ pub(super) struct ScopeValues<'x> {
     pub(super) called: Option<ScopeId>,
     /// In the scope of a called plan, what starts its actions.
     pub(super) own: Option<Box<OwnStart<'x>>>,
+    pub(super) secrecy: Option<Arc<Secrecy>>,
+    /// `true` if plain calls need nothing of all this.
+    pub(super) is_plain: bool,
+}
+
+impl<'x> ScopeValues<'x> {
+    /// Returns the scope of the plan of a run.
+    pub(super) fn root(
+        plan: &'x Plan,
+        graph: Arc<Graph>,
+        hands_over: bool,
+        inputs: Vec<StoredValue>,
+    ) -> Self {
+        Self {
+            plan,
+            graph,
+            handing: None,
+            hands_over,
+            first: 0,
+            actions: 0,
+            inputs,
+            seen: Vec::new(),
+            owner: None,
+            depth: 0,
+            plans: 0,
+            bytes: 0,
+            called: None,
+            own: None,
+            secrecy: None,
+            is_plain: false,
+        }
+    }
 }
 
 /// The attempt that has opened a scope.
@@ -63,6 +95,8 @@ pub(super) struct Values<'x> {
     steps: HashMap<usize, Box<StepValues<'x>>>,
     held: Held,
     allowance: Arc<Allowance>,
+    /// `true` if no call of the run is plain, since a layer sees each call.
+    pub(super) has_layers: bool,
 }
 
 impl<'x> Values<'x> {
@@ -74,11 +108,14 @@ impl<'x> Values<'x> {
             steps: HashMap::new(),
             held: Held::new(Arc::clone(&allowance), is_shared),
             allowance,
+            has_layers: false,
         }
     }
 
     /// Takes the values of a scope that begins.
-    pub(super) fn open(&mut self, scope: ScopeId, it: ScopeValues<'x>) {
+    pub(super) fn open(&mut self, scope: ScopeId, mut it: ScopeValues<'x>) {
+        let is_more = it.called.is_some() || it.handing.is_some() || it.secrecy.is_some();
+        it.is_plain = !is_more && !self.has_layers;
         let (first, count) = (it.first, it.plan.steps.len());
         let end = first + count;
         if self.outputs.len() < end {
@@ -120,6 +157,11 @@ impl<'x> Values<'x> {
             let bytes = std::mem::take(&mut it.bytes);
             self.held.remove(bytes);
         }
+    }
+
+    /// Returns `true` if a scope has its values.
+    pub(super) fn is_open(&self, scope: ScopeId) -> bool {
+        self.scopes.get(scope.index()).is_some_and(Option::is_some)
     }
 
     #[inline]
@@ -183,6 +225,14 @@ impl<'x> Values<'x> {
         let call = if is_new { self.held.call() } else { Ok(()) };
         let counted = call.and_then(|()| self.held.attempt());
         counted.map_err(StepError::arguments)
+    }
+
+    /// Counts a call whose attempts count later.
+    pub(super) fn charge_call(&self) -> Result<(), StepError> {
+        if !self.allowance.counts() {
+            return Ok(());
+        }
+        self.held.call().map_err(StepError::arguments)
     }
 
     /// Returns `true` if the run may hold `bytes` more.

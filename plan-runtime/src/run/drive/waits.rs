@@ -1,13 +1,15 @@
 //! Waits for values from outside, and timers.
 
 use super::super::StepError;
+use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
 use super::driver::Driver;
 use super::tasks::{Of, Wait};
 use crate::error::Elements;
 use crate::machine::{CallEnd, CallId, Event, Part, Pause, ScopeId, StepPlace};
 use crate::plan::{Await, Body, Role};
-use crate::resolve::StoredValue;
+use crate::resolve::{StoredValue, bytes_of, settle};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,13 +25,26 @@ impl Driver<'_> {
             let part = Some(part);
             return self.call_failed(Of { call, scope, part }, error);
         }
+        let of = Of {
+            call,
+            scope,
+            part: Some(part),
+        };
+        if let Err(error) = self.scene.watching().begin(&of, 1, None) {
+            return self.call_failed(of, error);
+        }
         let step = self.scene.place_of(scope, slot);
         let (Body::Await(wait), Some(path)) = (body, self.path_of_wait(scope, step, &part)) else {
-            return self.failed(call, StepError::NoSignals);
+            return self.call_failed(of, StepError::NoSignals);
         };
         let wait: &Await = wait;
+        if let Some(engine) = &self.scene.run.engine {
+            let received = received_by(engine.receive(&path), wait.clone());
+            let wait = Wait::Elsewhere(Box::pin(received));
+            return self.tasks.push_wait((call, scope), part, wait);
+        }
         let Some(inbox) = self.scene.run.options.inbox.clone() else {
-            return self.failed(call, StepError::NoSignals);
+            return self.call_failed(of, StepError::NoSignals);
         };
         let of = Of {
             call,
@@ -63,6 +78,9 @@ impl Driver<'_> {
     /// A wait has ended.
     pub(super) fn received(&mut self, of: Of, received: Result<Arc<Sent>, StepError>) {
         let Some(part) = of.part else { return };
+        if received.is_ok() {
+            self.scene.watching().end(&of, None);
+        }
         let received = received.and_then(|sent| {
             let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
             self.scene.take_made(of.scope, part, value)
@@ -111,6 +129,7 @@ impl Driver<'_> {
                     self.drop_call(deadline);
                     return self.scene.machine.handle(Event::Fired(deadline));
                 }
+                self.scene.watching().retry(&part, wait);
                 Some(wait)
             }
             Pause::Every => policy.every,
@@ -127,6 +146,21 @@ impl Driver<'_> {
         if time.is_zero() && matches!(pause, Pause::Backoff | Pause::Every) {
             return self.scene.machine.handle(Event::Fired(timer));
         }
-        self.wait_before(timer, (scope, part), time);
+        self.wait_before_attempt((timer, pause), (scope, part), time);
     }
+}
+
+/// Returns the value that an engine receives, as a value of the type that the wait has.
+async fn received_by(value: EngineFuture<Value>, wait: Await) -> Result<Arc<Sent>, StepError> {
+    let value = value.await;
+    let value = match wait.receive(&value) {
+        None => value,
+        Some(received) => {
+            let received =
+                received.map_err(|why| StepError::output(serde::de::Error::custom(why)))?;
+            settle(&value, received)
+        }
+    };
+    let bytes = bytes_of(&value);
+    Ok(Arc::new(Sent { value, bytes }))
 }

@@ -208,6 +208,17 @@ impl Report {
         }
     }
 
+    /// Returns the report of a run that started no step.
+    pub(super) fn unstarted(plan: &Plan) -> Self {
+        let steps = plan.steps.iter();
+        let steps = steps.map(|step| {
+            let (status, times) = (Status::NotStarted, (None, None));
+            StepReport::new(step, status, Vec::new(), times, Vec::new())
+        });
+        let plan = Arc::new(plan.clone());
+        Self::new(plan, SystemTime::now(), Duration::ZERO, steps.collect())
+    }
+
     /// Notes what the run was to keep, so that a page can say why something is not there.
     #[cfg(feature = "html")]
     pub(super) fn recorded(mut self, arguments: bool, outputs: bool) -> Self {

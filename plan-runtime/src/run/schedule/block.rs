@@ -6,6 +6,7 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
 use super::super::deciding::AS_IT_IS;
+use super::super::limits::Limits;
 use super::super::making::inputs_of;
 use super::super::options::Options;
 use super::super::start::{CalledPlan, StepResult};
@@ -183,7 +184,6 @@ impl<'x> Schedule<'x> {
         let CalledPlan {
             executable,
             inputs,
-            limits,
             hands_over,
             own,
         } = plan;
@@ -192,7 +192,7 @@ impl<'x> Schedule<'x> {
             hands_over,
             ..Options::default()
         };
-        let begin = || Self::of(executable, inputs, limits, options, true);
+        let begin = || Self::of(executable, inputs, Limits::DEFAULT, options, true);
         let schedule = match catch(|| span.in_scope(begin)) {
             Ok(Ok(schedule)) => Box::new(schedule),
             Ok(Err(cause)) => {

@@ -29,13 +29,12 @@ mod tasks;
 mod waiting;
 mod watch;
 
-pub(super) use outcome::unstarted;
-
 use super::admission::{allowance, can_receive};
 use super::catch::catch;
 use super::clock::Clock;
 use super::context::{Allowance, AnyGate, Blocked, CallContext, Held, Inside};
 use super::durable::INTERRUPT;
+use super::lasting;
 use super::limits::Limits;
 use super::messages::Messages;
 use super::nesting::Turn;
@@ -309,7 +308,7 @@ impl<'x> Schedule<'x> {
         let beside = outer.as_ref().filter(|_| !is_step);
         // What is secret must not be guessed from a key, which other services see.
         let known = if secrecy.is_some() { &[] } else { &*inputs };
-        let beside = beside.map(|outer| recorded::beside(outer, plan, known));
+        let beside = beside.map(|outer| lasting::beside(outer, plan, known));
         let prefix = match &outer {
             Some(outer) if run.is_kept() => outer.key_inside(beside.as_deref()),
             _ => String::new(),

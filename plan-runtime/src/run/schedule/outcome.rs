@@ -14,7 +14,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 impl<'x> Schedule<'x> {
     pub(in crate::run) fn plan(&self) -> &'x Plan {
@@ -350,24 +349,4 @@ impl<'x> Schedule<'x> {
             }
         }
     }
-}
-
-/// The report of a run that started no step.
-pub(in crate::run) fn unstarted(plan: &Plan) -> Report {
-    let steps = plan.steps.iter();
-    let not_started = |step| {
-        StepReport::new(
-            step,
-            Status::NotStarted,
-            Vec::new(),
-            (None, None),
-            Vec::new(),
-        )
-    };
-    Report::new(
-        Arc::new(plan.clone()),
-        SystemTime::now(),
-        Duration::ZERO,
-        steps.map(not_started).collect(),
-    )
 }

@@ -255,11 +255,10 @@ impl<'p> Hand<'p> {
         self.begun(self.run(on_failure, grace))
     }
 
-    /// Begins a run that the machine decides. The run has no report.
+    /// Begins a run that the machine decides.
     pub(crate) fn begin_driven(&self, on_failure: OnFailure, grace: Duration) -> Begun<'_> {
         let run = self.run(on_failure, grace);
-        let signals = Some(run.signals());
-        let run = run.driven_with(Box::new(|action| match &action.args {
+        self.begun(run.driven_with(Box::new(|action| match &action.args {
             Template::Object(members) if action.tool.as_ref()?.name == "called" => {
                 let Template::Number(Number::Unsigned(place)) = members[0].value else {
                     return None;
@@ -267,14 +266,7 @@ impl<'p> Hand<'p> {
                 Some(&self.plans[usize::try_from(place).ok()?])
             }
             _ => None,
-        }));
-        let future: Ended = Box::pin(async move { (run.await, None) });
-        Begun {
-            hand: self,
-            signals,
-            driven: Driven::new(future),
-            ended: None,
-        }
+        })))
     }
 
     /// Begins a run with a journal, or goes on with it.

@@ -218,8 +218,7 @@ impl<'t> Play<'t> {
         }
         if by == By::Machine {
             if is_over {
-                let (got, mut expected) = (run.outcome(self.steps), model.outcome());
-                expected.steps.clear();
+                let (got, expected) = (run.outcome(self.steps), model.outcome());
                 if got != expected {
                     self.differs(
                         path,

@@ -7,10 +7,10 @@ use super::super::super::recorded::{held_back, unusable};
 use super::super::super::start::{Request, Started, StepFuture, StepResult};
 use super::super::super::storing::once;
 use super::super::driver::Driver;
-use super::super::records::Due;
+use super::super::records::{Due, Records};
 use super::super::scene::Host;
 use super::super::starting::Starting;
-use super::super::tasks::Of;
+use super::super::tasks::{Of, Ticket};
 use crate::error::Elements;
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, Part, ScopeId};
@@ -73,7 +73,8 @@ impl<'x> Driver<'x> {
             replay.await;
             result
         });
-        self.end_later(&it.of, future, true);
+        self.count_call();
+        self.end_later(&it.of, future, (Ticket::none(), true));
         true
     }
 
@@ -155,26 +156,25 @@ impl<'x> Driver<'x> {
         let Some(error) = failed.filter(|_| is_late) else {
             return false;
         };
+        self.count_call();
         self.called(it.of, Err(error));
         true
     }
 
-    /// Adds a call whose future has begun.
-    pub(in super::super) fn push_call(
+    /// Holds a call back as long as the run replays, and limits its time.
+    pub(in super::super) fn held_back(
         &mut self,
         of: &Of,
         future: StepFuture<'x>,
-        context: Option<CallContext>,
-        bytes: usize,
-    ) {
-        self.scene.values.add(bytes);
-        let future = match &mut self.scene.records {
+        context: Option<&CallContext>,
+    ) -> StepFuture<'x> {
+        match &mut self.scene.records {
             None => future,
             Some(records) => {
                 let durable = Arc::clone(&records.durable);
                 let mut limit = None;
                 if let Some(due) = records.due.get_mut(&of.call) {
-                    due.context = context;
+                    due.context = context.cloned();
                     limit = due.limit.take();
                 }
                 match limit {
@@ -185,8 +185,7 @@ impl<'x> Driver<'x> {
                     }
                 }
             }
-        };
-        self.tasks.push_part(of, future, bytes);
+        }
     }
 
     /// A call has ended without a future.
@@ -200,6 +199,10 @@ impl<'x> Driver<'x> {
             // After a crash, the call ends in the same way.
             records.due.remove(&of.call);
         }
+        let is_due = |records: &Records| records.due.contains_key(&of.call);
+        if self.scene.records.as_deref().is_some_and(is_due) {
+            self.count_call();
+        }
         self.called(of, result);
     }
 
@@ -208,13 +211,19 @@ impl<'x> Driver<'x> {
         if let Some(records) = &mut self.scene.records {
             records.due.remove(&call);
             records.ending.remove(&call);
+            records.limits.remove(&call);
         }
     }
 
     /// Records the end of a call. The end counts when the record has its turn. Returns the end of a call without a record.
-    pub(in super::super) fn records(&mut self, of: Of, result: StepResult) -> Option<StepResult> {
+    pub(in super::super) fn records(
+        &mut self,
+        of: Of,
+        result: StepResult,
+        ticket: Ticket,
+    ) -> Option<(StepResult, Ticket)> {
         let Some(records) = &mut self.scene.records else {
-            return Some(result);
+            return Some((result, ticket));
         };
         // What follows from a failure of the journal has not happened.
         if records.durable.failure().is_some() {
@@ -223,12 +232,12 @@ impl<'x> Driver<'x> {
         let Some(due) = records.due.remove(&of.call) else {
             records.ending.remove(&of.call);
             self.scene.machine.handle(Event::Ending(of.call, false));
-            return Some(result);
+            return Some((result, ticket));
         };
         // An error that ends the run has no record, since the run would continue after a crash.
         let exceeds = |error: &StepError| error.exceeded().is_some();
         if result.as_ref().is_err_and(exceeds) {
-            return Some(result);
+            return Some((result, ticket));
         }
         let durable = Arc::clone(&records.durable);
         let context = due.context.as_ref();
@@ -243,9 +252,18 @@ impl<'x> Driver<'x> {
                     durable::encode_call(times, Ok(json), &undone)
                 }
                 // The step fails where the output is read.
-                Err(_) => return Some(result),
+                Err(_) => return Some((result, ticket)),
             },
-            Err(error) => durable::encode_call(times, Err(error), &undone),
+            // The record has the error as the report shows it, so that the error is the same after a crash.
+            Err(error) => {
+                let step = self.scene.place_of(of.scope, of.slot());
+                let error = self
+                    .scene
+                    .values
+                    .scope(of.scope)
+                    .hushed(step, error.clone());
+                durable::encode_call(times, Err(&error), &undone)
+            }
         };
         let write = match body {
             Ok(body) => durable.write(due.key, body, now),
@@ -258,24 +276,20 @@ impl<'x> Driver<'x> {
             write.await;
             result
         });
-        self.end_later(&of, future, false);
+        self.end_later(&of, future, (ticket, false));
         None
     }
 
     /// The end of a call comes with this future. A run that had ended writes no record, so nothing waits for the turn of a new record.
-    fn end_later(&mut self, of: &Of, future: StepFuture<'x>, is_found: bool) {
-        let records = self.scene.records.as_ref();
-        let has_turn = is_found || !records.is_some_and(|it| it.durable.is_closed());
-        self.tasks.push_part(of, future, 0);
-        if !has_turn {
+    fn end_later(&mut self, of: &Of, future: StepFuture<'x>, (ticket, is_found): (Ticket, bool)) {
+        self.tasks.push_part(of, future, ticket, 0);
+        let Some(records) = &mut self.scene.records else {
+            return;
+        };
+        if !is_found && records.durable.is_closed() {
             return;
         }
-        if let Some(records) = self
-            .scene
-            .records
-            .as_mut()
-            .filter(|_| of.scope == ScopeId::ROOT)
-        {
+        if of.scope == ScopeId::ROOT {
             records.ending.insert(of.call);
         }
         self.scene.machine.handle(Event::Ending(of.call, true));

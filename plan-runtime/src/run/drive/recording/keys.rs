@@ -6,7 +6,7 @@ use super::super::super::durable::{BRANCH, FAILED, MADE_UP, UNDONE, of_element};
 use super::super::super::recorded;
 use super::super::scene::Scene;
 use super::super::tasks::Of;
-use crate::error::Elements;
+use crate::error::{Elements, Interrupt};
 use crate::machine::{Loss, Part, ScopeId};
 use crate::plan::{Block, Body, Role};
 use serde::{Serialize, de::DeserializeOwned};
@@ -69,8 +69,8 @@ impl Scene<'_> {
             is_over: &|| is_over,
         };
         let decided = decider.decided(key, || decide(self), AS_IT_IS);
-        if let Some(interrupt) = stopped.into_inner() {
-            self.stops.interrupt(interrupt);
+        if let Some(Interrupt::Journal(error)) = stopped.into_inner() {
+            self.fail_journal(error);
         }
         decided.unwrap_or_else(|| {
             let failure = run.durable.as_ref().and_then(|it| it.failure());

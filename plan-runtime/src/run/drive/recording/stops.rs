@@ -254,6 +254,10 @@ impl Driver<'_> {
     /// Returns `true` if the outermost plan continues by itself: the next record has its turn, or the run becomes live.
     #[cold]
     pub(in super::super) fn goes_on(&self) -> bool {
+        let sharing = self.sharing.as_ref();
+        if sharing.is_some_and(|sharing| sharing.applicant.has_come()) {
+            return true;
+        }
         let is_outermost = self.scene.around.is_none();
         let durable = self.scene.run.durable.as_ref().filter(|_| is_outermost);
         durable.is_some_and(|durable| durable.go_on())

@@ -3,12 +3,14 @@
 use super::super::super::StepError;
 use super::super::super::durable::LATE;
 use super::super::super::recorded;
+use super::super::super::timer::Sleep;
 use super::super::driver::Driver;
 use super::super::scene::Scene;
 use super::super::starting::Starting;
 use super::super::tasks::{Of, Wait};
 use crate::machine::{Answer, CallId, Event, Part, Pause, Question, QuestionId, ScopeId};
 use crate::plan::Body;
+use std::future::{pending, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -126,10 +128,35 @@ impl Driver<'_> {
         }
         self.tasks.drop_call(timer);
         let key = self.scene.key_of_part(scope, &part) + LATE;
-        let found = durable.find(&key);
-        let sleep = recorded::time(&durable, (key, found), || self.scene.clock.sleep(limit));
-        let limit = Wait::Limit(sleep, false);
-        self.tasks.push_wait((timer, scope), part, limit);
+        let Some(records) = &mut self.scene.records else {
+            return;
+        };
+        let wait = match durable.find(&key) {
+            Ok(None) => {
+                records.limits.insert(timer, key);
+                Wait::Timer(self.scene.clock.sleep(limit), Pause::Timeout)
+            }
+            found => {
+                let turn = recorded::time(&durable, (key, found), || Box::pin(pending()));
+                Wait::Timer(turn, Pause::Timeout)
+            }
+        };
+        self.tasks.push_wait((timer, scope), part, wait);
+    }
+
+    /// Records that the time of an attempt is over. The time is over when the record has its turn. Returns `false` for other timers.
+    pub(in super::super) fn records_limit(&mut self, of: &Of) -> bool {
+        let Some(records) = &mut self.scene.records else {
+            return false;
+        };
+        let (Some(part), Some(key)) = (of.part, records.limits.remove(&of.call)) else {
+            return false;
+        };
+        let sleep = || Box::pin(ready(())) as Sleep;
+        let wait = recorded::time(&records.durable, (key, Ok(None)), sleep);
+        self.tasks
+            .push_wait((of.call, of.scope), part, Wait::Timer(wait, Pause::Timeout));
+        true
     }
 
     /// The element whose time limit is the limit of a part: all rounds of a loop share one.
@@ -157,9 +184,9 @@ impl Driver<'_> {
     }
 
     /// The wait before an attempt.
-    pub(in super::super) fn wait_before(
+    pub(in super::super) fn wait_before_attempt(
         &mut self,
-        timer: CallId,
+        (timer, pause): (CallId, Pause),
         (scope, part): (ScopeId, Part),
         wait: Duration,
     ) {
@@ -171,8 +198,8 @@ impl Driver<'_> {
                 recorded::wait_before(&records.durable, &key, wait, || clock.sleep(wait))
             }
         };
-        self.tasks
-            .push_wait((timer, scope), part, Wait::Timer(sleep));
+        let wait = Wait::Timer(sleep, pause);
+        self.tasks.push_wait((timer, scope), part, wait);
     }
 
     /// Another round follows the round of a part. Returns the timer and the part of the next round, if the next round has to wait.
@@ -227,7 +254,7 @@ impl Driver<'_> {
         if let Some(((timer, wait), scope)) = wait
             && let Some(part) = self.scene.machine.view().part(timer)
         {
-            self.wait_before(timer, (scope, part), wait);
+            self.wait_before_attempt((timer, Pause::Every), (scope, part), wait);
         }
     }
 

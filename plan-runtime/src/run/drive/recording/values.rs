@@ -57,7 +57,7 @@ impl Driver<'_> {
             }
         };
         self.tasks
-            .push_wait((of.call, of.scope), part, Wait::Recorded(receiving));
+            .push_wait((of.call, of.scope), part, Wait::Elsewhere(receiving));
         true
     }
 

@@ -76,6 +76,7 @@ fn attributes(random: &mut Rng, mut node: Node) -> Node {
         every: random.bool(),
         amounts: random.bool(),
         instead: random.bool(),
+        admits: random.bool(),
     };
     node
 }
@@ -123,6 +124,8 @@ struct Driver {
     slots: BTreeMap<CallId, StepSlot>,
     freed: usize,
     calls: BTreeSet<CallId>,
+    /// The calls that the driver has to decide about.
+    asked: BTreeSet<CallId>,
     timers: BTreeSet<CallId>,
     /// The calls and timers of the events since the last command. The machine may drop any such call.
     ended: BTreeSet<CallId>,
@@ -149,6 +152,7 @@ impl Driver {
         while let Some(command) = self.machine.next(true) {
             taken += 1;
             match command {
+                Command::Admit(call, _) => assert!(!self.is_done && self.asked.insert(call)),
                 Command::Start(call, place) | Command::Await(call, place) => {
                     assert!(!self.is_done && self.calls.insert(call));
                     self.slots.insert(call, place.slot);
@@ -158,11 +162,12 @@ impl Driver {
                     self.questions.push((id, question));
                 }
                 Command::Drop(call) => {
-                    let had = self.calls.remove(&call) || self.timers.remove(&call);
+                    let sets = [&mut self.calls, &mut self.asked, &mut self.timers];
+                    let had = sets.map(|set| set.remove(&call)).contains(&true);
                     assert!(had || self.ended.contains(&call));
                 }
                 Command::Free(scope) => self.free(scope),
-                Command::Settled(..) | Command::Unwinding(_) => {}
+                Command::Settled(..) | Command::Unwinding(_) | Command::Over(_) => {}
                 Command::Done => self.is_done = true,
             }
         }
@@ -185,9 +190,14 @@ impl Driver {
         }
     }
 
+    /// The number of things that can happen.
+    fn count(&self) -> usize {
+        self.calls.len() + self.timers.len() + self.questions.len() + self.asked.len()
+    }
+
     /// Hands over an event that can happen. Returns `false` if none can.
     fn happen(&mut self, random: &mut Rng) -> bool {
-        let count = self.calls.len() + self.timers.len() + self.questions.len();
+        let count = self.count();
         if count == 0 {
             return false;
         }
@@ -207,6 +217,7 @@ impl Driver {
         let error = CallError {
             error: ErrorId(0),
             transient: random.bool(),
+            lasting: random.u8(..4) == 0,
         };
         if let Some(call) = of(&self.calls, number) {
             self.calls.remove(&call);
@@ -227,6 +238,16 @@ impl Driver {
             return Event::Fired(timer);
         }
         let number = number - calls - self.timers.len();
+        if let Some(call) = of(&self.asked, number) {
+            self.asked.remove(&call);
+            self.ended.insert(call);
+            return match random.u8(..20) {
+                0 => Event::Ended(call, CallEnd::Failed(error)),
+                1..8 => Event::Deferred(call),
+                _ => Event::Admitted(call),
+            };
+        }
+        let number = number - self.asked.len();
         let (id, question) = self.questions.swap_remove(number);
         let answer = match question {
             _ if random.u16(..600) == 0 => Answer::Exceeds(ErrorId(1)),
@@ -270,6 +291,7 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
         slots: BTreeMap::new(),
         freed: 0,
         calls: BTreeSet::new(),
+        asked: BTreeSet::new(),
         timers: BTreeSet::new(),
         ended: BTreeSet::new(),
         questions: Vec::new(),
@@ -285,8 +307,10 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
             }
         }
         driver.take();
-        let has_more = driver.calls.len() + driver.timers.len() + driver.questions.len() > 0;
-        assert!(driver.is_done || has_more, "nothing happens any more");
+        assert!(
+            driver.is_done || driver.count() > 0,
+            "nothing happens any more"
+        );
         if driver.log.len() > 3000 {
             driver.machine.handle(Event::Cancelled);
             driver.machine.handle(Event::GraceOver);
@@ -296,7 +320,7 @@ fn play(random: &mut Rng, tables: &Arc<Tables>, reaction: Reaction) -> [usize; 2
             assert!(driver.is_done);
         }
     }
-    assert!(driver.calls.is_empty() && driver.timers.is_empty());
+    assert!(driver.calls.is_empty() && driver.timers.is_empty() && driver.asked.is_empty());
     let fulls = driver.fulls();
     assert!(fulls <= 1, "{fulls}");
     let mut other = new();

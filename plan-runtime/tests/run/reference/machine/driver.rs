@@ -21,10 +21,12 @@ pub(super) struct Hand<'p> {
 pub(super) const LATER: CallEnd = CallEnd::Failed(CallError {
     error: ErrorId(1),
     transient: true,
+    lasting: false,
 });
 pub(super) const NEVER: CallEnd = CallEnd::Failed(CallError {
     error: ErrorId(2),
     transient: false,
+    lasting: false,
 });
 
 impl<'p> Hand<'p> {
@@ -52,6 +54,7 @@ impl<'p> Hand<'p> {
     pub(super) fn settle_with(&mut self, may_start: bool) {
         while let Some(command) = self.machine.next(may_start) {
             match command {
+                Command::Admit(call, _) => self.machine.handle(Event::Admitted(call)),
                 Command::Start(call, place) | Command::Await(call, place) => {
                     let trail = self.machine.view().trail(call).unwrap();
                     let places = trail.0.iter().flat_map(|it| it.element.clone());
@@ -68,7 +71,10 @@ impl<'p> Hand<'p> {
                     let was_call = self.calls.remove(&call).is_some();
                     assert!(was_call || self.timers.remove(&call).is_some());
                 }
-                Command::Free(_) | Command::Settled(..) | Command::Unwinding(_) => {}
+                Command::Free(_)
+                | Command::Settled(..)
+                | Command::Unwinding(_)
+                | Command::Over(_) => {}
                 Command::Done => self.is_done = true,
             }
         }

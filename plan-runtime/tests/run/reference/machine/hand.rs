@@ -161,7 +161,9 @@ impl<'p> Hand<'p> {
         };
         Self {
             plan,
-            machine: Machine::new(&plan.tables, reaction, bound).telling(),
+            machine: Machine::new(&plan.tables, reaction, bound)
+                .telling()
+                .telling_scopes(),
             running: BTreeMap::new(),
             waiting: BTreeMap::new(),
             started: Vec::new(),
@@ -181,6 +183,7 @@ impl<'p> Hand<'p> {
     pub(super) fn settle(&mut self) {
         while let Some(command) = self.machine.next(true) {
             match command {
+                Command::Admit(call, _) => self.machine.handle(Event::Admitted(call)),
                 Command::Start(call, _) if self.machine.view().may_open(call).is_some() => {
                     self.machine.handle(Event::Opened(call));
                 }
@@ -210,6 +213,7 @@ impl<'p> Hand<'p> {
                     assert_eq!(self.machine.view().scope_of(slot), scope);
                     assert_eq!(self.machine.view().status(slot), status);
                 }
+                Command::Over(scope) => assert_ne!(scope, ScopeId::ROOT),
                 Command::Done => assert!(!std::mem::replace(&mut self.is_done, true)),
             }
         }
@@ -234,6 +238,7 @@ impl<'p> Hand<'p> {
             end => CallEnd::Failed(CallError {
                 error: ErrorId(0),
                 transient: end == End::Transient,
+                lasting: false,
             }),
         };
         self.machine.handle(Event::Ended(call, ending));

@@ -250,6 +250,7 @@ fn run(machine: &mut Machine, number: u32) {
     let mut open = true;
     while let Some(command) = machine.next(true) {
         match command {
+            Command::Admit(call, _) => machine.handle(Event::Admitted(call)),
             Command::Start(call, place) => {
                 let fails = place.attempt == 1 && machine.view().tables().label(place.step) == 5;
                 let ending = if fails { LATER } else { CallEnd::Done };
@@ -270,7 +271,8 @@ fn run(machine: &mut Machine, number: u32) {
             | Command::Drop(_)
             | Command::Free(_)
             | Command::Settled(..)
-            | Command::Unwinding(_) => {}
+            | Command::Unwinding(_)
+            | Command::Over(_) => {}
             Command::Done => open = false,
         }
     }

@@ -235,6 +235,7 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
     let error = CallError {
         error: ErrorId(2),
         transient: false,
+        lasting: false,
     };
     let branch = NodeBody::If(vec![NodeBody::Call]);
     let mut listed = each(NodeBody::Call);
@@ -363,6 +364,7 @@ fn an_element_without_another_value_has_failed() {
         let error = CallError {
             error: ErrorId(2),
             transient: false,
+            lasting: false,
         };
         hand.answer(if is_replaced {
             Answer::Made

@@ -1,0 +1,357 @@
+//! Calls that wait before they start: for the answers of gates, and for their turns among the calls of all runs with the same throttles.
+
+use super::super::StepError;
+use super::super::catch::catch;
+use super::super::context::{Allowance, AnyGate, Decision, Question};
+use super::super::start::Started;
+use super::super::throttle::{Throttle, Turn};
+use super::super::timer::Sleep;
+use super::super::trace::Span;
+use super::driver::Driver;
+use super::scene::Host;
+use super::starting::{Starting, Way};
+use super::tasks::{Of, Wait};
+use crate::machine::{CallId, Event, Part, Pause, StepPlace};
+use crate::plan::{Action, Role};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+/// The most calls of a run that wait for gates and throttles at one time.
+const MOST_WAITING: usize = 64;
+
+/// The gates and throttles of a run, and the calls that wait for these.
+pub(super) struct Admission<'x> {
+    gates: Vec<Arc<dyn AnyGate>>,
+    throttles: Vec<Throttle>,
+    waiting: HashMap<CallId, Waiting<'x>>,
+    /// The steps with calls that have waited, by slots.
+    steps: HashMap<usize, StepAdmission>,
+}
+
+/// A call that waits.
+struct Waiting<'x> {
+    of: Of,
+    action: &'x Action,
+    /// The number of the action in the whole plan.
+    number: usize,
+    /// The place of the turn that the call waits for, unless the call waits for gates.
+    turn: Option<Arc<Mutex<Option<Turn>>>>,
+}
+
+#[derive(Default)]
+struct StepAdmission {
+    /// The numbers of the actions about which the gates are asked no more.
+    allowed: Vec<usize>,
+    /// The calls by elements.
+    calls: HashMap<u32, CallAdmission>,
+}
+
+/// A call with all its attempts.
+#[derive(Default)]
+struct CallAdmission {
+    is_allowed: bool,
+    /// `true` if the call counts in the limit of calls.
+    is_counted: bool,
+    question: Option<Box<Question>>,
+    turn: Option<Turn>,
+}
+
+impl Admission<'_> {
+    /// Returns `None` if no call has to wait.
+    pub(super) fn of(allowance: &Allowance) -> Option<Self> {
+        let (gates, throttles) = (allowance.gates(), allowance.throttles());
+        let has_any = !(gates.is_empty() && throttles.is_empty());
+        has_any.then(|| Self {
+            gates,
+            throttles,
+            waiting: HashMap::new(),
+            steps: HashMap::new(),
+        })
+    }
+
+    fn call(&self, of: &Of) -> Option<&CallAdmission> {
+        self.steps.get(&of.slot())?.calls.get(&of.element())
+    }
+
+    fn call_mut(&mut self, of: &Of) -> &mut CallAdmission {
+        let step = self.steps.entry(of.slot()).or_default();
+        step.calls.entry(of.element()).or_default()
+    }
+
+    /// Returns the arguments that the gates were shown.
+    pub(super) fn shown(&self, of: &Of) -> Option<&Value> {
+        let question = self.call(of)?.question.as_ref()?;
+        Some(&question.arguments)
+    }
+
+    /// Returns `true` if a call counts in the limit of calls.
+    pub(super) fn is_counted(&self, of: &Of) -> bool {
+        self.call(of).is_some_and(|call| call.is_counted)
+    }
+
+    /// Takes the turn of a call that starts.
+    pub(super) fn take_turn(&mut self, of: &Of) -> Option<Turn> {
+        let step = self.steps.get_mut(&of.slot())?;
+        step.calls.get_mut(&of.element())?.turn.take()
+    }
+
+    /// Forgets the calls of a step that has ended.
+    pub(super) fn settled(&mut self, slot: usize) {
+        self.steps.remove(&slot);
+    }
+
+    fn must_ask(&self, it: &Starting<'_>) -> bool {
+        let step = self.steps.get(&it.of.slot());
+        let is_allowed = |step: &StepAdmission| {
+            let call = step.calls.get(&it.of.element());
+            step.allowed.contains(&it.number) || call.is_some_and(|call| call.is_allowed)
+        };
+        !self.gates.is_empty() && !step.is_some_and(is_allowed)
+    }
+
+    fn needs_turn(&self, of: &Of, action: &Action) -> bool {
+        let tool = action.tool.as_ref();
+        let limits = |tool: &str| self.throttles.iter().any(|it| it.has(tool));
+        let has_turn = self.call(of).is_some_and(|call| call.turn.is_some());
+        !has_turn && tool.is_some_and(|tool| limits(&tool.name))
+    }
+}
+
+impl<'x> Driver<'x> {
+    /// Decides whether a call may start.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn admit(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
+        let Some(it) = self.starting(call, place) else {
+            return self.failed(call, StepError::Unknown);
+        };
+        let Some(admission) = &self.admission else {
+            return self.scene.machine.handle(Event::Admitted(call));
+        };
+        let must_ask = admission.must_ask(&it);
+        if (must_ask || admission.needs_turn(&it.of, it.action))
+            && admission.waiting.len() >= MOST_WAITING
+        {
+            return self.scene.machine.handle(Event::Deferred(call));
+        }
+        if must_ask {
+            match self.ask(&it, host) {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => return self.call_failed(it.of, error),
+            }
+        }
+        self.allowed(it.of, it.action, it.number);
+    }
+
+    /// Asks the gates about a call. Returns `false` if the call is a plan, since the gates are asked about the calls of the plan.
+    fn ask(&mut self, it: &Starting<'x>, host: &mut dyn Host<'x>) -> Result<bool, StepError> {
+        self.count_asked(&it.of)?;
+        let seen = self.before_call(it);
+        let (started, bytes) = self.request((it, &Span::none()), Way::ASKS, host);
+        self.scene.catch_again(seen);
+        let mut call = match started? {
+            Started::Asks(Some(call)) => *call,
+            Started::Asks(None) => return Ok(false),
+            Started::Ended(Err(error)) => return Err(error),
+            _ => return Err(StepError::Unknown),
+        };
+        if let Some(secrets) = self.scene.values.scope(it.of.scope).secrets(it.number) {
+            call.hide(secrets);
+        }
+        let Some(admission) = &mut self.admission else {
+            return Ok(false);
+        };
+        // The question has a copy of the arguments, and maybe a copy without secrets.
+        let bytes = bytes.saturating_mul(2 + usize::from(call.shown.is_some()));
+        if !self.scene.values.has_room(bytes) {
+            return Err(self.scene.values.full());
+        }
+        let (question, answer) = Question::ask(admission.gates.clone(), call, bytes);
+        admission.call_mut(&it.of).question = Some(Box::new(question));
+        self.scene.values.hold(it.of.slot(), bytes);
+        self.wait_before(it.of, it.action, it.number, None);
+        self.push_wait_before(&it.of, Wait::Timer(answer, Pause::Backoff));
+        Ok(true)
+    }
+
+    /// Counts a call before the question, so that nobody is asked about more calls than the run may make.
+    fn count_asked(&mut self, of: &Of) -> Result<(), StepError> {
+        let Some(admission) = &mut self.admission else {
+            return Ok(());
+        };
+        let call = admission.call_mut(of);
+        if !std::mem::replace(&mut call.is_counted, true) {
+            self.scene.values.charge_call()?;
+        }
+        Ok(())
+    }
+
+    /// Shows a step that runs after the work the values that the step sees. The values have to be put back.
+    pub(super) fn before_call(
+        &mut self,
+        it: &Starting<'_>,
+    ) -> Option<(usize, Option<crate::resolve::StoredValue>)> {
+        let scope = it.of.scope;
+        if self.scene.values.scope(scope).plan.steps[it.step].role == Role::Always {
+            self.scene.show_results(scope);
+        }
+        self.scene.uncatch(scope, it.step)
+    }
+
+    fn wait_before(
+        &mut self,
+        of: Of,
+        action: &'x Action,
+        number: usize,
+        turn: Option<Arc<Mutex<Option<Turn>>>>,
+    ) {
+        let waiting = Waiting {
+            of,
+            action,
+            number,
+            turn,
+        };
+        if let Some(admission) = &mut self.admission {
+            admission.waiting.insert(of.call, waiting);
+        }
+    }
+
+    fn push_wait_before(&mut self, of: &Of, wait: Wait) {
+        if let Some(part) = of.part {
+            self.tasks.push_wait((of.call, of.scope), part, wait);
+        }
+    }
+
+    /// The gates let a call start. The call still needs a turn, if a throttle limits its tool.
+    fn allowed(&mut self, of: Of, action: &'x Action, number: usize) {
+        let admission = self.admission.as_ref();
+        let Some(admission) = admission.filter(|it| it.needs_turn(&of, action)) else {
+            return self.scene.machine.handle(Event::Admitted(of.call));
+        };
+        let tool = action.tool.as_ref().map_or("", |tool| &tool.name);
+        let timer = Arc::clone(&self.scene.run.options.timer);
+        let coming = Turn::new(&admission.throttles, tool).come(timer);
+        let slot = Arc::new(Mutex::new(None));
+        let come = Arc::clone(&slot);
+        let mut wait: Sleep = Box::pin(async move {
+            let turn = coming.await;
+            *come.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
+        });
+        // Calls are in line from now on, in this order.
+        let polled = catch(|| wait.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+        match polled {
+            Ok(polled) => {
+                self.wait_before(of, action, number, Some(slot));
+                if polled.is_ready() {
+                    self.has_waited(of.call);
+                } else {
+                    self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
+                }
+            }
+            Err(panic) => self.call_failed(of, panic),
+        }
+    }
+
+    /// Returns `true` if a call waits for gates or a turn. The call does not wait any more.
+    #[cold]
+    pub(super) fn has_waited(&mut self, call: CallId) -> bool {
+        let Some(admission) = &mut self.admission else {
+            return false;
+        };
+        let Some(Waiting {
+            of,
+            action,
+            number,
+            turn,
+        }) = admission.waiting.remove(&call)
+        else {
+            return false;
+        };
+        if let Some(turn) = turn {
+            let turn = turn.lock().unwrap_or_else(PoisonError::into_inner).take();
+            admission.call_mut(&of).turn = turn;
+            self.scene.machine.handle(Event::Admitted(call));
+            return true;
+        }
+        let question = admission.call(&of).and_then(|call| call.question.as_ref());
+        let answer = question.and_then(|question| question.take_answer());
+        match answer.unwrap_or_else(|| Decision::Refuse("the gate gave no answer".into())) {
+            Decision::Allow => {
+                admission.call_mut(&of).is_allowed = true;
+                self.allowed(of, action, number);
+            }
+            Decision::AllowStep => {
+                let step = admission.steps.entry(of.slot()).or_default();
+                step.allowed.push(number);
+                self.stop_asking((of, action), number);
+            }
+            Decision::Refuse(reason) => {
+                self.forget_question(&of);
+                self.call_failed(of, StepError::Refused(reason.into()));
+            }
+        }
+        true
+    }
+
+    /// Asks no more about the calls of an action of a step, which are all allowed.
+    fn stop_asking(&mut self, first: (Of, &'x Action), number: usize) {
+        let Some(admission) = &self.admission else {
+            return;
+        };
+        let (waiting, slot) = (admission.waiting.values(), first.0.slot());
+        let asked =
+            waiting.filter(|it| it.turn.is_none() && it.of.slot() == slot && it.number == number);
+        let mut asked: Vec<(Of, &'x Action)> = asked.map(|it| (it.of, it.action)).collect();
+        for (of, _) in &asked {
+            self.drop_wait_before(of.call);
+            let (bytes, _) = self.tasks.drop_call(of.call);
+            self.scene.values.remove(bytes);
+        }
+        asked.push(first);
+        asked.sort_unstable_by_key(|(of, _)| of.element());
+        for (of, action) in asked {
+            self.allowed(of, action, number);
+        }
+    }
+
+    /// A call waits no more.
+    pub(super) fn drop_wait_before(&mut self, call: CallId) {
+        let admission = self.admission.as_mut();
+        if let Some(waiting) = admission.and_then(|it| it.waiting.remove(&call)) {
+            self.forget_question(&waiting.of);
+        }
+    }
+
+    /// A call needs the arguments no more that the gates were shown.
+    pub(super) fn forget_question(&mut self, of: &Of) {
+        let Some(admission) = &mut self.admission else {
+            return;
+        };
+        let step = admission.steps.get_mut(&of.slot());
+        let call = step.and_then(|step| step.calls.get_mut(&of.element()));
+        if let Some(question) = call.and_then(|call| call.question.take()) {
+            self.scene.values.let_go(of.slot(), question.bytes);
+        }
+    }
+
+    /// The error of a call has it that nobody is to call the tool for this time.
+    #[cold]
+    pub(super) fn close_throttles(&mut self, of: &Of, part: &Part, time: Duration) {
+        if self.admission.is_none() {
+            return;
+        }
+        let inside = self.scene.inside(of.scope, of.slot());
+        let (body, _) = inside.bodies[part.body as usize];
+        if let (crate::plan::Body::Action(action), Some(admission)) = (body, &self.admission)
+            && let Some(tool) = &action.tool
+        {
+            let now = self.scene.run.options.timer.now();
+            let throttles = admission.throttles.iter();
+            throttles.for_each(|throttle| throttle.close(&tool.name, now, time));
+        }
+    }
+}

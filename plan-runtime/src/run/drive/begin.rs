@@ -1,0 +1,149 @@
+//! From the options of a run to its driver.
+
+use super::super::admission::{allowance, can_receive};
+use super::super::clock::Clock;
+use super::super::context::CallContext;
+use super::super::lasting::beside;
+use super::super::limits::Limits;
+use super::super::on_failure::OnFailure;
+use super::super::options::Options;
+use super::super::recorded;
+use super::super::shared::SharedRun;
+use super::super::watch::Keeps;
+use super::super::{Cause, trace};
+use super::admitting::Admission;
+use super::driver::{Around, Driver};
+use super::secrets;
+use super::stops::Stops;
+use super::values::ScopeValues;
+use super::{FindPlan, convert};
+use crate::machine::{Machine, Reaction};
+use crate::plan::{Action, Converted, Executable, Graph, Plan, number};
+use crate::resolve::StoredValue;
+use std::sync::Arc;
+
+/// Finds the plan that a call of the plan itself is, where tools are found by their names.
+pub(in crate::run) type PlanOf<'f> = &'f dyn Fn(&Action) -> Option<&'static Plan>;
+
+impl<'x> Driver<'x> {
+    /// Begins a run. These are its limits unless the options have others. With `is_called`, a step calls the plan.
+    pub(in crate::run) fn begin(
+        executable: Executable<'x>,
+        inputs: Result<Vec<StoredValue>, Cause>,
+        (limits, is_called): (Limits, bool),
+        mut options: Options<'x>,
+        plan_of: Option<PlanOf<'_>>,
+    ) -> Result<Self, Cause> {
+        let plan = executable.plan;
+        let graph = executable.graph.map_err(Cause::Plan)?;
+        let around = options.outer.take();
+        let secrecy = options.secrecy.take();
+        let secrecy = secrecy.or_else(|| secrets::secrecy(plan, &graph, around.as_ref()));
+        let mut inputs = secrets::hushed_inputs(inputs, secrecy.is_some())?;
+        let beside_of = around.as_ref().filter(|_| !is_called);
+        if let Some(why) = beside_of.and_then(|call| call.refuses_inside(None)) {
+            return Err(Cause::Unfit(vec![why.to_owned()]));
+        }
+        let allowance = self::allowance(&mut options, limits, around.as_ref());
+        if let Some(cause) = allowance.refuses(plan) {
+            return Err(cause);
+        }
+        let admission = Admission::of(&allowance).map(Box::new);
+        let finder = options.driven.take().flatten();
+        let admits = admission.is_some();
+        let converted = converted((plan, &graph), (finder, plan_of), admits)?;
+        let run = around.as_ref().and_then(CallContext::run).cloned();
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        if around.is_some() && secrecy.is_some() {
+            run.may_have_secrets()?;
+        }
+        can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
+        let computes = |call: &&CallContext| is_called && call.computes();
+        if let Some(call) = around.as_ref().filter(computes) {
+            inputs = recorded::inputs(&run, call, inputs);
+        }
+        // Other services see the keys that contain the name, so the name has no secret.
+        let known = if secrecy.is_some() { &[] } else { &*inputs };
+        let beside = beside_of.map(|outer| beside(outer, plan, known));
+        if let (Some(durable), Some(call)) = (&run.durable, &around) {
+            let prefix = call.key_inside(beside.as_deref());
+            durable.enter(&prefix, plan, secrecy.is_some());
+        }
+        let clock = Clock::start(Arc::clone(&run), beside.is_some());
+        let stops = Stops::new(
+            options.cancel.take(),
+            options.deadline,
+            options.grace,
+            &clock,
+        );
+        let plans = around.as_ref().map_or(0, CallContext::depth_inside);
+        let keeps = Keeps::of(&options, around.as_ref());
+        // A report, an engine and a journal need the JSON of all values.
+        let hands_over = options.hands_over && !keeps.outputs && !run.is_kept();
+        let root = ScopeValues {
+            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
+            plans,
+            secrecy,
+            ..ScopeValues::root(plan, graph, hands_over, inputs)
+        };
+        if let Some(around) = &around {
+            around.stop_counting();
+        }
+        let machine = machine(&converted, &run, keeps);
+        let around = Around {
+            call: around,
+            beside,
+        };
+        let mut driver = Self::new(
+            machine,
+            root,
+            &converted.plans,
+            (run, allowance, around),
+            (clock, stops, options.signals),
+            keeps,
+        );
+        driver.admission = admission;
+        driver.begin_records();
+        driver.enter(plans);
+        Ok(driver)
+    }
+}
+
+/// Returns the tables of a plan, with those of the plans that its calls are.
+fn converted<'x>(
+    (plan, graph): (&'x Plan, &Arc<Graph>),
+    (finder, plan_of): (Option<FindPlan<'x>>, Option<PlanOf<'_>>),
+    admits: bool,
+) -> Result<Arc<Converted>, Cause> {
+    let find = |action: &Action| match (&finder, plan_of) {
+        (Some(find), _) => {
+            let found = find(action)?;
+            Some((found.plan, found.graph.clone().ok()?))
+        }
+        (None, Some(plan_of)) => {
+            let plan = plan_of(action)?;
+            Some((plan, Executable::new(plan).graph.ok()?))
+        }
+        (None, None) => None,
+    };
+    let finds = finder.is_some() || plan_of.is_some();
+    let find = finds.then_some(&find as convert::Find<'_, 'x>);
+    let converted = convert::tables(plan, graph, find, admits);
+    converted.map_err(|error| Cause::Unfit(vec![error.to_string()]))
+}
+
+/// Returns the machine of a run, which tells the ends of scopes if somebody listens.
+fn machine(converted: &Converted, run: &SharedRun, keeps: Keeps) -> Machine {
+    let reaction = match run.options.on_failure {
+        OnFailure::Stop => Reaction::Stop,
+        OnFailure::Continue => Reaction::Continue,
+        OnFailure::Cancel => Reaction::Cancel,
+    };
+    let bound = number(run.options.concurrency.min(u32::MAX as usize));
+    let machine = Machine::new(&converted.tables, reaction, bound).telling();
+    if keeps.report || run.is_observed() || trace::is_on() {
+        machine.telling_scopes()
+    } else {
+        machine
+    }
+}

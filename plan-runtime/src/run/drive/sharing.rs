@@ -1,0 +1,180 @@
+//! The permits that a run shares with the plans that its calls run.
+
+use super::super::context::CallContext;
+use super::super::permits::Applicant;
+use super::super::shared::SharedRun;
+use super::driver::Driver;
+use super::tasks::Ticket;
+use crate::error::Interrupt;
+use crate::machine::Event;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+/// The permits of one plan among those of a run. Each call that runs has one, unless a plan runs inside the call.
+pub(super) struct Sharing {
+    run: Arc<SharedRun>,
+    pub(super) applicant: Applicant,
+    /// `true` if there is a permit for the next call.
+    has_permit: bool,
+    /// The calls that run without contexts. A call with a context has its permit there.
+    calls: usize,
+}
+
+impl Sharing {
+    /// Creates the permits of a plan of which this many calls run.
+    pub(super) fn new(run: Arc<SharedRun>, calls: usize) -> Self {
+        run.permits.count(calls);
+        Self {
+            run,
+            applicant: Applicant::default(),
+            has_permit: false,
+            calls,
+        }
+    }
+
+    /// Takes a permit for a call at this place of the plan. If there is none, the waker is woken once there is one.
+    fn may_start(&mut self, next: &[usize], waker: &Waker) -> bool {
+        let permits = &self.run.permits;
+        if self.has_permit {
+            if permits.is_next(|| next.to_vec()) {
+                return true;
+            }
+            permits.give_back(1);
+        }
+        self.has_permit = permits.take(&mut self.applicant, || next.to_vec(), waker);
+        self.has_permit
+    }
+
+    /// A call runs.
+    pub(super) fn started(&mut self, context: Option<&CallContext>) {
+        match context {
+            None => self.calls += 1,
+            // The calls of a plan count, and not the call that is the plan.
+            Some(context) if !context.count() => return,
+            Some(_) => {}
+        }
+        self.has_permit = false;
+    }
+
+    /// A call has ended. Its permit is for the next call here.
+    pub(super) fn ended(&mut self, context: Option<&CallContext>) {
+        match context {
+            None => self.calls -= 1,
+            Some(context) if !context.has_counted() => return,
+            Some(_) => {}
+        }
+        self.run.permits.leave(&mut self.applicant);
+        if std::mem::replace(&mut self.has_permit, true) {
+            self.run.permits.give_back(1);
+        }
+    }
+
+    /// A call without a context was dropped.
+    pub(super) fn dropped(&mut self) {
+        self.calls -= 1;
+        self.run.permits.give_back(1);
+    }
+
+    /// No further call is to start for now.
+    pub(super) fn give_back(&mut self) {
+        self.run.permits.leave(&mut self.applicant);
+        if std::mem::take(&mut self.has_permit) {
+            self.run.permits.give_back(1);
+        }
+    }
+}
+
+impl Drop for Sharing {
+    fn drop(&mut self) {
+        self.give_back();
+        self.run.permits.give_back(self.calls);
+    }
+}
+
+impl Driver<'_> {
+    /// Returns `true` if there is a permit for the next call, or no call is next.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn has_permit(&mut self, cx: &Context<'_>) -> bool {
+        let Some(sharing) = &mut self.sharing else {
+            return true;
+        };
+        let Some(mut next) = self.scene.machine.first() else {
+            sharing.give_back();
+            return true;
+        };
+        if let Some(around) = &self.scene.around {
+            next.splice(..0, around.at().iter().copied());
+        }
+        sharing.may_start(&next, cx.waker())
+    }
+
+    /// A call with a context is about to run. The call may run plans, so calls need permits from now on.
+    pub(super) fn share(&mut self, ticket: &Ticket) {
+        let Some(context) = &ticket.context else {
+            return self.count_call();
+        };
+        let (run, calls) = (&self.scene.run, self.tasks.calls());
+        let sharing = self
+            .sharing
+            .get_or_insert_with(|| Box::new(Sharing::new(Arc::clone(run), calls)));
+        if !sharing.has_permit {
+            sharing.has_permit = sharing.run.permits.try_take();
+        }
+        sharing.started(Some(context));
+    }
+
+    /// A call without a context is about to run.
+    #[inline(always)]
+    pub(super) fn count_call(&mut self) {
+        if let Some(sharing) = &mut self.sharing {
+            sharing.started(None);
+        }
+    }
+
+    /// The run begins inside this many other plans.
+    pub(super) fn enter(&mut self, plans: usize) {
+        let Err(error) = self.scene.allowance.enter(plans) else {
+            return;
+        };
+        if let Some(limit) = error.exceeded() {
+            let around = self.scene.around.as_ref();
+            let place = around.map_or_else(String::new, |around| format!("step `{around}`: "));
+            self.scene.exceed_at(limit, &format!("{place}{error}"));
+            self.scene.machine.handle(Event::GraceOver);
+        }
+    }
+
+    /// Ends a plan that a tool runs inside its call, if the plan must not run any more.
+    #[cold]
+    pub(super) fn look_at_call(&mut self, cx: &Context<'_>) {
+        let Some(around) = &self.scene.around else {
+            return;
+        };
+        let beside = self.scene.beside.as_ref();
+        let refused = beside.and_then(|beside| around.refuses_inside(Some((beside, cx.waker()))));
+        // The time limits of a step that is a plan have records.
+        let deadline = around
+            .deadline()
+            .filter(|_| beside.is_some() || !self.is_recorded);
+        let is_late = deadline.is_some_and(|deadline| self.scene.clock.is_past(deadline));
+        let interrupt = match refused {
+            Some(why) => Interrupt::Outside(why),
+            None if is_late => Interrupt::Outer,
+            None => return,
+        };
+        self.scene.stops.interrupt(interrupt);
+        self.scene.machine.handle(Event::GraceOver);
+    }
+}
+
+impl Drop for Driver<'_> {
+    fn drop(&mut self) {
+        match (&self.scene.around, &self.scene.beside) {
+            (Some(around), Some(beside)) => around.forget_inside(beside),
+            // The call is over with its plan.
+            (Some(around), None) => around.close(false),
+            (None, _) => {}
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Tells the watch of a run what the driver does.
+
+use super::super::StepError;
+use super::super::context::{CallContext, Inside};
+use super::super::report::Attempt;
+use super::super::trace::Span;
+use super::super::watch::{NewAttempt, NewScope, Spot};
+use super::scene::Scene;
+use super::tasks::Of;
+use crate::machine::{CallId, Command, Part, Pause, Question, ScopeId};
+use crate::plan::{Body, Plan, Policy, ToolInfo};
+use crate::resolve::{StoredValue, bytes_of};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The bytes that an attempt counts whose call may run plans.
+const INSIDE: usize = size_of::<Arc<Inside>>() + size_of::<Inside>();
+
+/// Tells the watch of a scene. Without a watch, each method does nothing.
+pub(super) struct Watching<'s, 'x>(pub(super) &'s mut Scene<'x>);
+
+impl Watching<'_, '_> {
+    pub(super) fn now(&self) -> Duration {
+        self.0.clock.now()
+    }
+
+    fn spot(&self, of: &Of) -> Spot {
+        Spot {
+            scope: of.scope,
+            step: self.0.place_of(of.scope, of.slot()),
+            element: of.part.map_or(Part::WHOLE, |part| part.element),
+        }
+    }
+
+    pub(super) fn spot_of(&self, part: &Part) -> Spot {
+        let scope = self.0.scope_of(part);
+        Spot {
+            scope,
+            step: self.0.place_of(scope, part.slot.index()),
+            element: part.element,
+        }
+    }
+
+    /// The driver is about to do a command. The first command of a step starts the step.
+    pub(super) fn see(&mut self, command: &Command) {
+        if self.0.watch.is_none() {
+            return;
+        }
+        let view = self.0.machine.view();
+        let slot = match command {
+            Command::Await(_, place)
+            | Command::Evaluate(
+                _,
+                Question::Branch(place, _) | Question::List(place, _) | Question::Amounts(place),
+            ) => place.slot,
+            Command::Evaluate(id, Question::Inputs(_)) => match view.asked(*id) {
+                Some(part) => part.slot,
+                None => return,
+            },
+            _ => return,
+        };
+        let scope = view.scope_of(slot);
+        self.start(scope, slot.index());
+    }
+
+    /// A step starts, unless it has started before.
+    pub(super) fn start(&mut self, scope: ScopeId, slot: usize) {
+        if self.0.watch.is_none() {
+            return;
+        }
+        let (step, now) = (self.0.place_of(scope, slot), self.now());
+        if let Some(watch) = &mut self.0.watch {
+            watch.start(scope, step, now);
+        }
+    }
+
+    /// A scope has its values.
+    pub(super) fn open(&mut self, scope: ScopeId) {
+        let now = self.now();
+        let it = self.0.values.scope(scope);
+        let owner = it.owner.as_ref().map(|owner| Spot {
+            scope: owner.scope,
+            step: owner.step,
+            element: owner.part.element,
+        });
+        let opening = NewScope {
+            plan: it.plan,
+            graph: Arc::clone(&it.graph),
+            owner,
+        };
+        if let Some(watch) = &mut self.0.watch {
+            watch.open(scope, opening, now);
+        }
+    }
+
+    /// The values of a scope are about to be dropped.
+    pub(super) fn close(&mut self, scope: ScopeId) {
+        if let Some(watch) = &mut self.0.watch {
+            watch.close(scope);
+        }
+    }
+
+    /// An attempt starts. Returns its span.
+    pub(super) fn begin(
+        &mut self,
+        of: &Of,
+        number: u32,
+        tool: Option<&Arc<ToolInfo>>,
+    ) -> Result<Span, StepError> {
+        let Some(watch) = &self.0.watch else {
+            return Ok(Span::none());
+        };
+        if watch.keeps().report {
+            if !self.0.values.has_room(size_of::<Attempt>()) {
+                return Err(self.0.values.full());
+            }
+            self.0.values.add(size_of::<Attempt>());
+        }
+        let element = of.part.as_ref().map(|part| self.0.element(part));
+        let begun = NewAttempt {
+            element: element.unwrap_or_default(),
+            number,
+            tool: tool.cloned(),
+        };
+        let (spot, now) = (self.spot(of), self.now());
+        let watch = self.0.watch.as_mut();
+        Ok(watch.map_or_else(Span::none, |watch| watch.begin(spot, begun, now)))
+    }
+
+    /// An attempt of a block or a round starts. Returns its span.
+    pub(super) fn begin_part(&mut self, part: &Part) -> Result<Span, StepError> {
+        let of = self.of(part);
+        self.begin(&of, part.attempt, None)
+    }
+
+    fn of(&self, part: &Part) -> Of {
+        Of {
+            call: CallId::NONE,
+            scope: self.0.scope_of(part),
+            part: Some(*part),
+        }
+    }
+
+    /// The call of an attempt has started.
+    pub(super) fn called(
+        &mut self,
+        (of, number): (&Of, usize),
+        mut arguments: Option<Value>,
+        context: Option<&CallContext>,
+    ) {
+        let spot = self.spot(of);
+        if let Some(arguments) = &mut arguments {
+            self.0.values.scope(of.scope).mask(number, arguments);
+        }
+        if let Some(arguments) = &arguments {
+            self.0.values.add(bytes_of(arguments));
+        }
+        if context.is_some_and(|context| context.inside().is_some()) {
+            self.0.values.add(INSIDE);
+        }
+        if let Some(watch) = &mut self.0.watch {
+            watch.arguments(spot, arguments);
+            if let Some(context) = context {
+                watch.inside(spot, context);
+            }
+        }
+    }
+
+    /// The arguments of a block or a round, with the number of its action, are there.
+    pub(super) fn inputs(
+        &mut self,
+        part: &Part,
+        number: usize,
+        plan: &Plan,
+        inputs: &[StoredValue],
+    ) {
+        let captures = self.0.watch.as_ref().is_some_and(|it| it.keeps().arguments);
+        if !captures {
+            return;
+        }
+        let values = inputs.iter().map(|input| input.as_json().cloned());
+        let Ok(values) = values.collect::<Result<Vec<Value>, _>>() else {
+            return;
+        };
+        let names = plan.inputs.iter().map(|input| input.name.clone());
+        let inputs = Value::Object(names.zip(values).collect());
+        let of = self.of(part);
+        self.called((&of, number), Some(inputs), None);
+    }
+
+    /// A call or a wait has ended.
+    pub(super) fn end(&mut self, of: &Of, error: Option<&StepError>) {
+        if self.0.watch.is_some() {
+            let spot = self.spot(of);
+            self.end_at(spot, error);
+        }
+    }
+
+    /// An attempt of a block or a round has ended.
+    pub(super) fn end_part(&mut self, part: &Part, error: Option<&StepError>) {
+        if self.0.watch.is_some() {
+            let spot = self.spot_of(part);
+            self.end_at(spot, error);
+        }
+    }
+
+    pub(super) fn end_at(&mut self, spot: Spot, error: Option<&StepError>) {
+        let now = self.now();
+        if let Some(watch) = &mut self.0.watch {
+            watch.end(spot, error, now);
+        }
+    }
+
+    /// A timer has fired.
+    pub(super) fn fired(&mut self, of: &Of, pause: Pause) {
+        let Some(part) = of.part.filter(|_| self.0.watch.is_some()) else {
+            return;
+        };
+        let policy = self.0.policy(of.scope, of.slot());
+        let error = match pause {
+            Pause::Timeout => StepError::Timeout(policy.timeout.unwrap_or_default()),
+            Pause::Deadline => StepError::Deadline(policy.deadline.unwrap_or_default()),
+            Pause::Backoff | Pause::Every => return,
+        };
+        let (spot, now) = (self.spot(of), self.now());
+        let is_loop = matches!(
+            self.0.inside(of.scope, of.slot()).bodies[0].0,
+            Body::Loop(_)
+        );
+        let Some(watch) = &mut self.0.watch else {
+            return;
+        };
+        if part.element == Part::WHOLE && is_loop {
+            watch.all_late(spot, &error, now);
+        } else {
+            watch.late(spot, &error, now);
+        }
+    }
+
+    /// The wait before another attempt begins.
+    pub(super) fn retry(&mut self, part: &Part, wait: Duration) {
+        if self.0.watch.is_none() {
+            return;
+        }
+        let (spot, element) = (self.spot_of(part), self.0.element(part));
+        let body = self.0.inside(spot.scope, part.slot.index()).bodies[part.body as usize].0;
+        let tool = match body {
+            Body::Action(action) => action.tool.as_deref(),
+            _ => None,
+        };
+        if let Some(watch) = &self.0.watch {
+            watch.retry(spot, (&element, part.attempt), tool, wait);
+        }
+    }
+
+    /// A part of a step iterates over a list.
+    pub(super) fn list(&mut self, part: &Part, length: usize) {
+        if self.0.watch.is_none() {
+            return;
+        }
+        let (spot, element) = (self.spot_of(part), self.0.element(part));
+        if let Some(watch) = &self.0.watch {
+            watch.list(spot, &element, length);
+        }
+    }
+
+    /// Elements of a step, which are in or around a part, have their values.
+    pub(super) fn finish(&mut self, part: &Part, elements: &[u32]) {
+        if self.0.watch.is_none() || elements.is_empty() {
+            return;
+        }
+        let elements = elements.iter().map(|element| {
+            self.0.element(&Part {
+                element: *element,
+                ..*part
+            })
+        });
+        let (elements, spot) = (elements.collect(), self.spot_of(part));
+        if let Some(watch) = &mut self.0.watch {
+            watch.finish(spot, elements);
+        }
+    }
+
+    /// The amounts of a step are resolved.
+    pub(super) fn policy(&mut self, part: &Part, policy: &Arc<Policy>) {
+        let spot = self.spot_of(part);
+        if self.0.values.scope(spot.scope).touches(spot.step) {
+            return;
+        }
+        if let Some(watch) = &mut self.0.watch {
+            watch.policy(spot.scope, spot.step, Arc::clone(policy));
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The events that observers and the subscriber of `tracing` hear.
+
+use super::super::catch::catch;
+use super::super::observe::StepRef;
+use super::super::report::Totals;
+use super::super::trace::Span;
+use super::super::{Status, StepError};
+use super::Watch;
+use super::log::{NewAttempt, OpenAttempt, ScopeLog, Spot};
+use crate::machine::ScopeId;
+use crate::plan::ToolInfo;
+use std::time::Duration;
+
+/// Tells the subscriber of `tracing`, which may panic, and may write errors of tools, which may panic as well.
+pub(super) fn quietly<T>(instead: impl FnOnce() -> T, tell: impl FnOnce() -> T) -> T {
+    catch(tell).unwrap_or_else(|_| instead())
+}
+
+impl ScopeLog<'_> {
+    fn whole(&self, step: usize) -> StepRef<'_> {
+        let path = self.path.as_ref();
+        StepRef::whole(self.plan, step, path.map(|path| path as _))
+    }
+
+    pub(super) fn part<'e>(
+        &'e self,
+        step: usize,
+        element: &'e [usize],
+        tool: Option<&'e ToolInfo>,
+    ) -> StepRef<'e> {
+        StepRef {
+            element,
+            tool,
+            ..self.whole(step)
+        }
+    }
+}
+
+impl Watch<'_> {
+    /// Returns the log of a scope, if somebody hears of the scope.
+    fn told(&self, scope: ScopeId) -> Option<&ScopeLog<'_>> {
+        self.logs.log(scope).filter(|_| self.is_heard)
+    }
+
+    pub(super) fn hear_open(&self, scope: ScopeId) {
+        let Some(log) = self.told(scope) else {
+            return;
+        };
+        self.run.tell(|observer| {
+            if log.path.is_none() {
+                observer.plan_started(log.plan);
+            }
+            for (place, step) in log.steps.iter().enumerate() {
+                if step.waits == 0 {
+                    observer.step_ready(&log.whole(place));
+                }
+            }
+        });
+    }
+
+    pub(super) fn hear_ready(&self, scope: ScopeId, step: usize) {
+        if let Some(log) = self.told(scope) {
+            self.run
+                .tell(|observer| observer.step_ready(&log.whole(step)));
+        }
+    }
+
+    pub(super) fn hear_start(&self, scope: ScopeId, step: usize, was_ready: bool) {
+        if let Some(log) = self.told(scope) {
+            self.run.tell(|observer| {
+                if !was_ready {
+                    observer.step_ready(&log.whole(step));
+                }
+                observer.step_started(&log.whole(step));
+            });
+        }
+    }
+
+    /// A step, or an element of a step, iterates over a list.
+    pub(in crate::run) fn list(&self, spot: Spot, element: &[usize], length: usize) {
+        if let Some(log) = self.told(spot.scope) {
+            let tool = log.plan.steps[spot.step].tool();
+            let part = log.part(spot.step, element, tool);
+            self.run
+                .tell(|observer| observer.list_started(&part, length));
+        }
+    }
+
+    pub(super) fn hear_element(&self, spot: Spot, element: &[usize]) {
+        if let Some(log) = self.told(spot.scope) {
+            let tool = log.plan.steps[spot.step].tool();
+            let part = log.part(spot.step, element, tool);
+            self.run.tell(|observer| observer.element_finished(&part));
+        }
+    }
+
+    pub(super) fn hear_attempt(&self, spot: Spot, begun: &NewAttempt) -> Span {
+        let Some(log) = self.told(spot.scope) else {
+            return Span::none();
+        };
+        let part = log.part(spot.step, &begun.element, begun.tool.as_deref());
+        self.run
+            .tell(|observer| observer.attempt_started(&part, begun.number));
+        quietly(Span::none, || Span::attempt(&log.span, &part, begun.number))
+    }
+
+    pub(super) fn hear_end(
+        &self,
+        spot: Spot,
+        attempt: &OpenAttempt,
+        error: Option<&StepError>,
+        now: Duration,
+    ) {
+        let Some(log) = self.told(spot.scope) else {
+            return;
+        };
+        quietly(|| (), || attempt.span.outcome(error));
+        let begun = &attempt.begun;
+        let part = log.part(spot.step, &begun.element, begun.tool.as_deref());
+        let took = now.saturating_sub(attempt.started);
+        self.run.tell(|observer| match error {
+            None => observer.attempt_completed(&part, begun.number, took),
+            Some(error) => observer.attempt_failed(&part, begun.number, error, took),
+        });
+    }
+
+    /// The wait before another attempt begins.
+    pub(in crate::run) fn retry(
+        &self,
+        spot: Spot,
+        (element, attempt): (&[usize], u32),
+        tool: Option<&ToolInfo>,
+        wait: Duration,
+    ) {
+        let Some(log) = self.told(spot.scope) else {
+            return;
+        };
+        let part = log.part(spot.step, element, tool);
+        quietly(|| (), || log.span.retrying(&part, attempt, wait));
+        self.run
+            .tell(|observer| observer.retrying(&part, attempt, wait));
+    }
+
+    pub(super) fn hear_settled(&self, scope: ScopeId, step: usize, by: Option<usize>) {
+        let Some(log) = self.told(scope) else {
+            return;
+        };
+        let (whole, it) = (log.whole(step), &log.steps[step]);
+        let status = it.status();
+        quietly(|| (), || log.span.step(&whole, status.name()));
+        self.run.tell(|observer| match (&status, by) {
+            (Status::Skipped, _) => observer.step_skipped(&whole),
+            (Status::Blocked { .. }, Some(by)) => {
+                observer.step_blocked(&whole, &log.plan.steps[by]);
+            }
+            _ => {
+                let (started, ended) = (it.started.unwrap_or_default(), it.ended);
+                let took = ended.unwrap_or_default().saturating_sub(started);
+                observer.step_finished(&whole, &status, took);
+            }
+        });
+    }
+
+    pub(super) fn hear_over(&self, scope: ScopeId, totals: &Totals) {
+        let Some(log) = self.told(scope) else {
+            return;
+        };
+        let took = log.took.unwrap_or_default();
+        quietly(|| (), || log.span.finished(totals, took));
+        if log.path.is_none() {
+            self.run
+                .tell(|observer| observer.plan_finished(log.plan, totals, took));
+        }
+    }
+}

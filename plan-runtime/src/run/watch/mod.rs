@@ -1,0 +1,409 @@
+//! The events of a run: observers and `tracing` hear of them, and the report is made of them.
+//!
+//! A driver tells a [`Watch`] what happens. The watch knows the plan, and nothing of the driver.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `mod.rs` | the events |
+//! | `log.rs` | the log of a scope: its steps, their attempts |
+//! | `heard.rs` | the events of a step for observers and `tracing` |
+//! | `report.rs` | the report |
+
+mod heard;
+mod log;
+mod report;
+
+pub(super) use log::{NewAttempt, NewScope, Spot};
+
+use super::context::CallContext;
+use super::options::Options;
+use super::report::{Attempt, Totals};
+use super::shared::SharedRun;
+use super::trace::{self, Span};
+use super::{Status, StepError};
+use crate::machine::ScopeId;
+use crate::plan::{Policy, Role};
+use heard::quietly;
+use log::{Logs, OpenAttempt, ScopeLog, StepLog, Within};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The parts of a run that its report shows.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Keeps {
+    /// `true` if there is a report.
+    pub(super) report: bool,
+    pub(super) arguments: bool,
+    pub(super) outputs: bool,
+}
+
+impl Keeps {
+    /// Returns the parts that the report of a run shows. The report of the call around the run may show more.
+    pub(super) fn of(options: &Options<'_>, around: Option<&CallContext>) -> Self {
+        let inside = around.and_then(CallContext::inside);
+        Self {
+            report: options.record || inside.is_some(),
+            arguments: options.capture || inside.is_some_and(|it| it.capture),
+            outputs: options.capture_outputs || inside.is_some_and(|it| it.capture_outputs),
+        }
+    }
+}
+
+/// The end of a step.
+pub(super) struct Settled {
+    pub(super) status: Status,
+    /// The element that has failed.
+    pub(super) element: Vec<usize>,
+    /// The place of the failed step that a blocked step needs.
+    pub(super) by: Option<usize>,
+}
+
+impl From<Status> for Settled {
+    fn from(status: Status) -> Self {
+        Self {
+            status,
+            element: Vec::new(),
+            by: None,
+        }
+    }
+}
+
+/// The listeners of a run, and the log of its report. Times count from the start of the run.
+pub(super) struct Watch<'x> {
+    run: Arc<SharedRun>,
+    keeps: Keeps,
+    /// The call that the run is.
+    around: Option<CallContext>,
+    logs: Logs<'x>,
+    /// `true` if an observer or a subscriber of `tracing` listens.
+    is_heard: bool,
+    /// The step that was too much for the run.
+    exceeded: Option<Spot>,
+    has_reported: bool,
+    start: Instant,
+}
+
+impl<'x> Watch<'x> {
+    /// Returns a watch of a run, unless nobody listens and there is no report.
+    pub(super) fn new(
+        run: &Arc<SharedRun>,
+        keeps: Keeps,
+        around: Option<CallContext>,
+    ) -> Option<Box<Self>> {
+        let is_heard = run.is_observed() || trace::is_on();
+        (keeps.report || is_heard).then(|| {
+            Box::new(Self {
+                run: Arc::clone(run),
+                keeps,
+                around,
+                logs: Logs::default(),
+                is_heard,
+                exceeded: None,
+                has_reported: false,
+                start: run.options.timer.now(),
+            })
+        })
+    }
+
+    pub(super) fn keeps(&self) -> Keeps {
+        self.keeps
+    }
+
+    /// Returns the steps of a scope that have no status.
+    pub(super) fn unsettled(&self, scope: ScopeId) -> Vec<usize> {
+        self.logs.unsettled(scope)
+    }
+
+    /// Returns the scopes that are not over for good, the scope of the whole plan last.
+    pub(super) fn scopes(&self) -> Vec<ScopeId> {
+        self.logs.scopes()
+    }
+
+    /// Finds out who listens: subscribers of `tracing` may come and go while the run waits.
+    pub(super) fn look(&mut self) {
+        self.is_heard = self.run.is_observed() || trace::is_on();
+    }
+
+    /// A scope begins: the plan, or a scope that an attempt has opened.
+    pub(super) fn open(&mut self, scope: ScopeId, opening: NewScope<'x>, now: Duration) {
+        let NewScope { plan, graph, owner } = opening;
+        let path = match owner {
+            None => self.around.as_ref().map(ToString::to_string),
+            Some(spot) => self.logs.path(spot),
+        };
+        let around = owner.and_then(|spot| Some(self.logs.attempt(spot)?.span.clone()));
+        let around = around.unwrap_or_else(Span::none);
+        let span = quietly(Span::none, || around.in_scope(|| Span::run(plan)));
+        let log = ScopeLog::new((plan, graph), path, span, now);
+        self.logs.open(scope, log, owner);
+        self.hear_open(scope);
+    }
+
+    /// The values of a scope are dropped.
+    pub(super) fn close(&mut self, scope: ScopeId) {
+        self.logs.close(scope, self.keeps.report);
+    }
+
+    /// A step starts.
+    pub(super) fn start(&mut self, scope: ScopeId, step: usize, now: Duration) {
+        let Some(it) = self.logs.step(scope, step) else {
+            return;
+        };
+        if it.started.is_none() {
+            it.started = Some(now);
+            let was_ready = std::mem::replace(&mut it.is_ready, true);
+            self.hear_start(scope, step, was_ready);
+        }
+    }
+
+    /// An attempt starts. Returns its span.
+    pub(super) fn begin(&mut self, spot: Spot, begun: NewAttempt, now: Duration) -> Span {
+        let span = self.hear_attempt(spot, &begun);
+        let keeps = self.keeps.report;
+        let Some(log) = self.logs.log_mut(spot.scope) else {
+            return span;
+        };
+        let started = now.saturating_sub(log.began);
+        let step = &mut log.steps[spot.step];
+        let place = keeps.then(|| {
+            let NewAttempt {
+                element,
+                number,
+                tool,
+            } = &begun;
+            let attempt = Attempt::new(element.clone(), *number, started, tool.clone());
+            step.attempts.push(attempt.into());
+            step.attempts.len() - 1
+        });
+        let attempt = OpenAttempt::new(begun, now, span.clone(), place);
+        step.open.insert(spot.element, attempt);
+        span
+    }
+
+    /// The arguments of an open attempt are resolved.
+    pub(super) fn arguments(&mut self, spot: Spot, arguments: Option<Value>) {
+        if let Some(attempt) = self.logs.kept(spot) {
+            attempt.attempt.arguments = arguments;
+        }
+    }
+
+    /// An open attempt is a call that may run plans by itself.
+    pub(super) fn inside(&mut self, spot: Spot, context: &CallContext) {
+        if let (Some(inside), Some(attempt)) = (context.inside(), self.logs.kept(spot)) {
+            attempt.within = Some(Within::Call(Arc::clone(inside)));
+        }
+    }
+
+    /// The time limit of an open attempt is over. An attempt with a scope ends with the scope.
+    pub(super) fn late(&mut self, spot: Spot, error: &StepError, now: Duration) {
+        match self.logs.attempt(spot) {
+            Some(attempt) if attempt.has_scope => {
+                attempt.late.get_or_insert_with(|| error.clone());
+            }
+            Some(_) => self.end(spot, Some(error), now),
+            None => {}
+        }
+    }
+
+    /// The time limit of all open attempts of a step is over.
+    pub(super) fn all_late(&mut self, spot: Spot, error: &StepError, now: Duration) {
+        let step = self.logs.step(spot.scope, spot.step);
+        let open: Vec<u32> = step.map_or_else(Vec::new, |it| it.open.keys().copied().collect());
+        for element in open {
+            self.late(Spot { element, ..spot }, error, now);
+        }
+    }
+
+    /// Returns the error of the time limit that an open attempt has reached.
+    pub(super) fn lateness(&mut self, spot: Spot) -> Option<StepError> {
+        self.logs.attempt(spot)?.late.take()
+    }
+
+    /// An attempt has ended, if it is open.
+    pub(super) fn end(&mut self, spot: Spot, error: Option<&StepError>, now: Duration) {
+        let Some(log) = self.logs.log_mut(spot.scope) else {
+            return;
+        };
+        let began = log.began;
+        let step = &mut log.steps[spot.step];
+        let Some(attempt) = step.open.remove(&spot.element) else {
+            return;
+        };
+        if let Some(kept) = attempt.log.and_then(|at| step.attempts.get_mut(at)) {
+            kept.attempt.end(now.saturating_sub(began), error);
+        }
+        self.hear_end(spot, &attempt, error, now);
+        for element in &attempt.finished {
+            self.hear_element(spot, element);
+        }
+    }
+
+    /// Elements have their values. Elements of an attempt with a scope wait for the end of the attempt.
+    pub(super) fn finish(&mut self, spot: Spot, elements: Vec<Vec<usize>>) {
+        match self.logs.attempt(spot) {
+            Some(attempt) => attempt.finished.extend(elements),
+            None => elements.iter().for_each(|it| self.hear_element(spot, it)),
+        }
+    }
+
+    /// A step is too much for the run.
+    pub(super) fn exceed(&mut self, spot: Spot) {
+        self.exceeded.get_or_insert(spot);
+    }
+
+    /// Returns the step that was too much for the run.
+    pub(super) fn exceeded(&self) -> Option<Spot> {
+        self.exceeded
+    }
+
+    /// A failure is about to be replaced. Of several elements, the failure of the first one counts, unless another one leaves work that
+    /// nothing else names.
+    pub(super) fn note(&mut self, spot: Spot, element: Vec<usize>, error: StepError) {
+        let Some(step) = self.logs.step(spot.scope, spot.step) else {
+            return;
+        };
+        let rank = |(element, error): &(Vec<usize>, StepError)| {
+            let is_named = matches!(error, StepError::Block(_)) || !error.leaves_work();
+            (is_named, element.clone())
+        };
+        let new = (element, error);
+        let is_whole = spot.element == crate::machine::Part::WHOLE;
+        let replaces = |old: &_| is_whole || rank(&new) < rank(old);
+        if step.noted.as_ref().is_none_or(replaces) {
+            step.noted = Some(new);
+        }
+    }
+
+    /// Returns the failure of a step that was noted.
+    pub(super) fn noted(&mut self, scope: ScopeId, step: usize) -> Option<(Vec<usize>, StepError)> {
+        self.logs.step(scope, step)?.noted.take()
+    }
+
+    /// The amounts of a step are resolved.
+    pub(super) fn policy(&mut self, scope: ScopeId, step: usize, policy: Arc<Policy>) {
+        if let Some(step) = self.logs.step(scope, step) {
+            step.policy = Some(policy);
+        }
+    }
+
+    /// A step has its output.
+    pub(super) fn output(&mut self, scope: ScopeId, step: usize, output: Value) {
+        if let Some(step) = self.logs.step(scope, step) {
+            step.output = Some(output);
+        }
+    }
+
+    /// A step has ended, or will never start.
+    pub(super) fn settle(&mut self, scope: ScopeId, step: usize, settled: Settled, now: Duration) {
+        let Some(it) = self.logs.step(scope, step) else {
+            return;
+        };
+        if it.status.is_some() {
+            return;
+        }
+        if it.started.is_some() {
+            it.ended = Some(now);
+        }
+        it.open.clear();
+        it.status = Some(settled.status);
+        it.element = settled.element;
+        self.hear_settled(scope, step, settled.by);
+        self.release(scope, step);
+    }
+
+    /// The dependents of a step that has an output wait for one step less.
+    fn release(&mut self, scope: ScopeId, step: usize) {
+        let Some(log) = self.logs.log(scope) else {
+            return;
+        };
+        let has_output = matches!(
+            log.steps[step].status,
+            Some(Status::Completed | Status::Skipped | Status::Recovered(_))
+        );
+        if !has_output {
+            return;
+        }
+        let graph = Arc::clone(&log.graph);
+        for &dependent in graph.dependents.of(step) {
+            let dependent = dependent as usize;
+            if let Some(it) = self.logs.step(scope, dependent) {
+                it.waits = it.waits.saturating_sub(1);
+                if it.waits == 0 && !std::mem::replace(&mut it.is_ready, true) {
+                    self.hear_ready(scope, dependent);
+                }
+            }
+        }
+    }
+
+    /// All steps that need a failed step are blocked.
+    pub(super) fn block(&mut self, scope: ScopeId, by: usize, now: Duration) {
+        let Some(log) = self.logs.log(scope) else {
+            return;
+        };
+        let (plan, graph) = (log.plan, Arc::clone(&log.graph));
+        let mut open = vec![by];
+        while let Some(step) = open.pop() {
+            for &dependent in graph.dependents.of(step) {
+                let dependent = dependent as usize;
+                let status = Status::Blocked {
+                    by: plan.steps[by].id.clone(),
+                };
+                let settled = Settled {
+                    by: Some(by),
+                    ..status.into()
+                };
+                if self
+                    .logs
+                    .step(scope, dependent)
+                    .is_some_and(|it| it.status.is_none())
+                {
+                    self.settle(scope, dependent, settled, now);
+                    open.push(dependent);
+                }
+            }
+        }
+    }
+
+    /// A scope is over. Undo steps with nothing to undo are skipped.
+    pub(super) fn over(
+        &mut self,
+        scope: ScopeId,
+        has_failed: bool,
+        by: &dyn Fn(usize) -> Option<usize>,
+        now: Duration,
+    ) {
+        self.logs.name_blocks(scope, by);
+        let Some(log) = self.logs.log(scope) else {
+            return;
+        };
+        let may_undo = has_failed || scope != ScopeId::ROOT;
+        let plan = log.plan;
+        for (step, of) in plan.steps.iter().enumerate() {
+            let Role::Undo(undone) = of.role else {
+                continue;
+            };
+            let Some(log) = self.logs.log(scope) else {
+                return;
+            };
+            let has_completed = matches!(log.steps[undone].status, Some(Status::Completed));
+            if log.steps[step].status.is_none() && !(may_undo && has_completed) {
+                self.settle(scope, step, Status::Skipped.into(), now);
+            }
+        }
+        self.finished(scope, now);
+    }
+
+    /// Nothing of a scope runs any more.
+    fn finished(&mut self, scope: ScopeId, now: Duration) {
+        let Some(log) = self.logs.log_mut(scope) else {
+            return;
+        };
+        // A scope that is undone later has ended twice.
+        let took = now.saturating_sub(log.began);
+        if log.took.replace(took).is_none() {
+            let totals = Totals::of(log.steps.iter().map(StepLog::status));
+            self.hear_over(scope, &totals);
+        }
+    }
+}

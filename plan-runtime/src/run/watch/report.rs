@@ -1,0 +1,92 @@
+//! The report of a run.
+
+use super::super::catch::catch;
+use super::super::context::CallContext;
+use super::super::report::{Report, Status, StepReport};
+use super::Watch;
+use super::log::{ScopeLog, StepLog, Within};
+use crate::plan::Step;
+use std::time::Duration;
+
+impl Watch<'_> {
+    /// Returns the report of the run, and leaves nothing of the log. The call around the run has a copy.
+    pub(in crate::run) fn report(&mut self, now: Duration) -> Option<Report> {
+        if !self.keeps.report || std::mem::replace(&mut self.has_reported, true) {
+            return None;
+        }
+        let report = self.report_of(0, now)?;
+        if let Some(inside) = self.around.as_ref().and_then(CallContext::inside) {
+            inside.keep(report.clone());
+        }
+        Some(report)
+    }
+
+    fn report_of(&mut self, at: usize, now: Duration) -> Option<Report> {
+        let log = self.logs.take(at)?;
+        let ScopeLog {
+            plan,
+            graph,
+            started_at,
+            began,
+            took,
+            steps,
+            ..
+        } = log;
+        let steps = plan.steps.iter().zip(steps);
+        let steps = steps.map(|(of, step)| self.step_report(of, step, began, now));
+        let steps = steps.collect();
+        let took = took.unwrap_or_else(|| now.saturating_sub(began));
+        let report = Report::new(graph.shared(plan), started_at, took, steps);
+        #[cfg(feature = "html")]
+        let report = report.recorded(self.keeps.arguments, self.keeps.outputs);
+        Some(report)
+    }
+
+    fn step_report(
+        &mut self,
+        of: &Step,
+        log: StepLog,
+        began: Duration,
+        now: Duration,
+    ) -> StepReport {
+        let status = log.status();
+        let since = |time: Option<Duration>| Some(time?.saturating_sub(began));
+        let times = (since(log.started), since(log.ended));
+        let (attempts, inside): (Vec<_>, Vec<_>) = log
+            .attempts
+            .into_iter()
+            .map(|it| (it.attempt, it.within))
+            .unzip();
+        let is_dropped = matches!(status, Status::Cancelled);
+        let mut report = StepReport::new(of, status, log.element, times, attempts);
+        report.policy = log.policy;
+        report.output = log.output;
+        if of.action().is_some() && !is_dropped {
+            report.add_only_attempt(of);
+        }
+        for (attempt, within) in inside.into_iter().enumerate() {
+            let reports = match within {
+                None => continue,
+                Some(Within::Scope(at)) => self.report_of(at, now).into_iter().collect(),
+                Some(Within::Call(inside)) => inside.take(),
+            };
+            report.add_inside(attempt, reports);
+        }
+        report
+    }
+}
+
+impl Drop for Watch<'_> {
+    /// The call around a run that is dropped has the report as well.
+    fn drop(&mut self) {
+        if self
+            .around
+            .as_ref()
+            .is_some_and(|around| around.inside().is_some())
+        {
+            let now = self.run.options.timer.now();
+            let now = now.saturating_duration_since(self.start);
+            let _ = catch(|| self.report(now));
+        }
+    }
+}

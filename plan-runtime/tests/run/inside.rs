@@ -1,0 +1,287 @@
+//! Plans that calls run: a run that the machine decides makes the same calls at the same times as a run of the scheduler, within one bound.
+
+use super::stage::{Act, End, Stage, each, ending, list, ms, plan, step, string};
+use super::support::Driven;
+use fastrand::Rng;
+use plan_runtime::check::{Request, Started};
+use plan_runtime::plan::{Action, Await, Body, Optional, Plan, Policy, Template};
+use plan_runtime::resolve::StoredValue;
+use plan_runtime::run::{CallContext, Limits, OnFailure, Timer};
+use plan_runtime::shape::TypeShape;
+use plan_runtime::{Call, Result, Run, Shape, Tool};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Mutex;
+use std::task::Poll;
+use std::time::Duration;
+
+/// An application whose tools run plans.
+#[derive(Default)]
+struct Office {
+    stage: Stage,
+    plans: Vec<Plan>,
+    is_driven: bool,
+    /// The keys of the calls of the tool that runs plans.
+    keys: Mutex<Vec<String>>,
+}
+
+/// Runs a plan inside its call.
+#[derive(Serialize, Deserialize)]
+struct Nest {
+    plan: usize,
+}
+
+impl Shape for Nest {
+    const SHAPE: TypeShape = TypeShape::Opaque;
+}
+
+impl Tool for Nest {
+    type Output = Value;
+    const NAME: &'static str = "nest";
+}
+
+impl Call<Office> for Nest {
+    async fn call(self, _: &Office) -> Result<Value> {
+        unreachable!("the call has a context")
+    }
+
+    async fn call_in(self, office: &Office, context: CallContext) -> Result<Value> {
+        let key = context.idempotency_key();
+        let at = office.stage.timer.elapsed().as_millis();
+        office.keys.lock().unwrap().push(format!("{key}@{at}"));
+        office.stage.timer.sleep(ms(3)).await;
+        let run = office.run(self.plan).inside(&context);
+        let result = if office.is_driven {
+            run.driven().await
+        } else {
+            run.await
+        };
+        office.stage.timer.sleep(ms(3)).await;
+        Ok(result?)
+    }
+}
+
+impl Call<Office> for Act {
+    const USES_CONTEXT: bool = false;
+
+    async fn call(self, office: &Office) -> Result<Value> {
+        Call::<Stage>::call(self, &office.stage).await
+    }
+}
+
+fn start<'x>(_: usize, request: Request<'_>, office: &'x Office) -> Started<'x> {
+    match request.action().tool.as_ref().map(|tool| &*tool.name) {
+        Some("nest") => request.call::<Nest, Office>(office),
+        Some(_) => request.call::<Act, Office>(office),
+        None => request.compute::<Value>(None),
+    }
+}
+
+impl Office {
+    fn run(&self, number: usize) -> Run<'_, Self, Value> {
+        let inputs = Ok(Vec::<StoredValue>::new());
+        Run::new(&self.plans[number], inputs, self, start).timer(self.stage.timer.clone())
+    }
+
+    /// Plays a run of the last plan.
+    fn play(&self, set: impl FnOnce(Run<'_, Self, Value>) -> Run<'_, Self, Value>) -> Played {
+        let run = set(self.run(self.plans.len() - 1)).id("run");
+        let result = if self.is_driven {
+            self.stage.play(run.driven())
+        } else {
+            self.stage.play(run)
+        };
+        let mut keys = self.keys.lock().unwrap().clone();
+        keys.sort();
+        let mut played = Played {
+            calls: self.stage.calls().0,
+            keys,
+            most: self.stage.most(),
+            ending: ending(&result),
+        };
+        // At the time of a limit, a call that has started may not have been polled, and the scheduler names calls that wait for another attempt.
+        if played.ending.contains("its limit") {
+            played = Played {
+                ending: "a limit is exceeded".to_owned(),
+                ..Played::default()
+            };
+        }
+        played
+    }
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct Played {
+    calls: Vec<String>,
+    keys: Vec<String>,
+    most: usize,
+    ending: String,
+}
+
+fn act(key: &str) -> Body {
+    Action::call("act", Template::object([("key", string(key))])).into()
+}
+
+fn nest(plan: usize) -> Body {
+    let plan = Template::object([("plan", (plan as u64).into())]);
+    Action::call("nest", plan).into()
+}
+
+/// Plans, each of which may run those before it.
+fn plans(random: &mut Rng) -> Vec<Plan> {
+    let mut plans: Vec<Plan> = Vec::new();
+    for number in 0..3_usize {
+        let mut steps = Vec::new();
+        for place in 0..random.usize(1..5) {
+            let key = format!("p{number}.{place}");
+            let body = match number.checked_sub(1) {
+                Some(last) if random.bool() => nest(random.usize(..=last)),
+                _ => act(&key),
+            };
+            let body = match random.u8(..4) {
+                0 => each(list(vec![string("x"); random.usize(1..4)]), body),
+                _ => body,
+            };
+            let after: Vec<usize> = (0..place).filter(|_| random.u8(..4) == 0).collect();
+            let mut it = step(&key, body, &after);
+            if random.u8(..4) == 0 {
+                it.policy = Policy::DEFAULT.attempts(2).jitter(false).into();
+            }
+            steps.push(it);
+        }
+        let mut made = plan(steps);
+        made.name = format!("plan{number}");
+        plans.push(made);
+    }
+    plans
+}
+
+fn office(seed: u64, is_driven: bool) -> Office {
+    let mut random = Rng::with_seed(seed);
+    let plans = plans(&mut random);
+    let mut stage = Stage::default();
+    for number in 0..3 {
+        for place in 0..5 {
+            let takes: Vec<_> = (0..6)
+                .map(|_| {
+                    let end = match random.u8(..14) {
+                        0 => End::Permanent,
+                        1 => End::Transient,
+                        _ => End::Ok,
+                    };
+                    (Duration::from_micros(random.u64(5_000..40_000)), end)
+                })
+                .collect();
+            stage.script(format!("p{number}.{place}"), takes);
+        }
+    }
+    Office {
+        stage,
+        plans,
+        is_driven,
+        keys: Mutex::default(),
+    }
+}
+
+#[test]
+fn random_plans_inside_calls_share_the_bound_and_the_limits() {
+    let cases = crate::common::amount::<u64>(200, 1_500);
+    let (mut calls, mut full) = (0, 0);
+    for seed in 0..cases {
+        let mut random = Rng::with_seed(seed ^ 0xabcd);
+        let bound = random.usize(1..5);
+        let on_failure = *random
+            .choice(&[OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel])
+            .unwrap();
+        let limits = match random.u8(..6) {
+            0 => Limits::DEFAULT.calls(random.usize(..12)),
+            1 => Limits::DEFAULT.depth(random.usize(..2)),
+            _ => Limits::DEFAULT,
+        };
+        let deadline = ms(if random.u8(..5) == 0 {
+            random.u64(10..200)
+        } else {
+            100_000
+        });
+        let [scheduled, driven] = [false, true].map(|is_driven| {
+            office(seed, is_driven).play(|run| {
+                let run = run.concurrency(bound).on_failure(on_failure);
+                run.limits(limits).deadline(deadline)
+            })
+        });
+        assert!(driven.most <= bound, "{seed}");
+        full += usize::from(driven.most == bound);
+        calls += driven.calls.len();
+        assert_eq!(
+            driven, scheduled,
+            "{seed} {bound} {on_failure:?} {limits:?}"
+        );
+    }
+    println!("{calls} calls, {full} runs at the bound");
+    assert!(calls as u64 > cases && full as u64 > cases / 2);
+}
+
+/// A plan that outlives the call around it ends.
+#[test]
+fn a_plan_ends_with_the_call_around_it() {
+    let office = Office {
+        plans: vec![plan(vec![step("a", act("a"), &[])])],
+        is_driven: true,
+        ..Office::default()
+    };
+    let context = CallContext::default();
+    let run = office.run(0).inside(&context);
+    assert_eq!(office.stage.play(run.driven()).unwrap(), "a");
+    let outer = Office {
+        plans: vec![
+            plan(vec![step("slow", act("slow"), &[])]),
+            plan(vec![step("nest", nest(0), &[])]),
+        ],
+        stage: Stage::default().with("slow", &[(1_000, End::Ok)]),
+        is_driven: true,
+        ..Office::default()
+    };
+    let mut run = Driven::new(outer.run(1).deadline(ms(50)).driven());
+    assert!(run.settle().is_pending());
+    outer.stage.timer.advance(ms(3));
+    assert!(run.settle().is_pending());
+    assert_eq!(outer.stage.running(), 1);
+    outer.stage.timer.advance(ms(47));
+    let Poll::Ready(result) = run.settle() else {
+        panic!("the deadline has passed")
+    };
+    assert!(result.unwrap_err().is_deadline());
+    assert_eq!((outer.stage.running(), outer.stage.dropped()), (0, 1));
+}
+
+/// Nothing replaces the failure of a plan inside a call that waits for a value from nobody, or that is not undone.
+#[test]
+fn the_failure_of_a_plan_that_waits_for_nobody_is_not_replaced() {
+    for is_driven in [false, true] {
+        let wait = plan(vec![step("reply", Body::Await(Await::new("Value")), &[])]);
+        for (optional, list) in [
+            (Optional::Whole, false),
+            (Optional::Each, true),
+            (Optional::Whole, true),
+        ] {
+            let body = if list {
+                each(list_of_one(), nest(0))
+            } else {
+                nest(0)
+            };
+            let mut it = step("nest", body, &[]);
+            it.policy = Policy::DEFAULT.optional(optional).into();
+            let office = Office {
+                plans: vec![wait.clone(), plan(vec![it])],
+                is_driven,
+                ..Office::default()
+            };
+            let played = office.play(|run| run);
+            assert!(played.ending.contains("nobody can send it"), "{played:?}");
+        }
+    }
+}
+
+fn list_of_one() -> Template {
+    list(vec![string("x")])
+}
