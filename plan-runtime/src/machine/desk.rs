@@ -7,7 +7,7 @@ use super::loss::Full;
 use super::rows::{CallKind, CallRow, CallTable, NO_ATTEMPT, OpenQuestion, Questions};
 use super::state::{Doing, Fate, Runs, WHOLE};
 use super::tables::{StepBody, Tables};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// The calls, waits, timers and questions of a run, with the runs of steps that they belong to.
@@ -19,6 +19,8 @@ pub(super) struct Desk {
     pub(super) runs: Runs,
     pub(super) calls: CallTable,
     pub(super) questions: Questions,
+    /// Calls whose ends are certain, and come later.
+    pub(super) ending: BTreeSet<CallId>,
     /// `true` if there is a permit for a call or a scope that begins now.
     pub(super) may_begin: bool,
     /// Calls that the driver decides about.
@@ -43,6 +45,7 @@ impl Desk {
             runs: Runs::default(),
             calls: CallTable::new(capacity.calls),
             questions: Questions::default(),
+            ending: BTreeSet::new(),
             may_begin: false,
             asked: 0,
             deferred: Vec::new(),
@@ -211,6 +214,11 @@ impl Desk {
         }
     }
 
+    /// Returns `true` if the end of an attempt's call is certain, and comes later.
+    pub(super) fn is_ending(&self, doing: &Doing) -> bool {
+        matches!(doing, Doing::Call(call) if self.ending.contains(call))
+    }
+
     /// Drops the call or the wait of an attempt.
     pub(super) fn end_try(&mut self, run: RunId, attempt: u32) {
         self.drop_timers(run, attempt);
@@ -242,6 +250,11 @@ impl Desk {
             Doing::Scope(_) | Doing::Every | Doing::Nothing => return,
         };
         self.calls.close(call);
+        self.drop_call(call);
+    }
+
+    pub(super) fn drop_call(&mut self, call: CallId) {
+        self.ending.remove(&call);
         self.out.push_back(Command::Drop(call));
     }
 }

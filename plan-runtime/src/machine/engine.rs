@@ -258,7 +258,11 @@ impl Machine {
                 | Command::Await(call, _)
                 | Command::Sleep(call, ..) => desk.calls.tell(call),
                 Command::Drop(call) => desk.calls.is_known(call),
-                Command::Settled(..) | Command::Free(_) | Command::Over(_) | Command::Done => true,
+                Command::Settled(..)
+                | Command::Free(_)
+                | Command::Unwinding(_)
+                | Command::Over(_)
+                | Command::Done => true,
             };
             if matters {
                 return Some(command);
@@ -299,12 +303,19 @@ impl Machine {
             Event::Ended(call, CallEnd::Exceeds(error)) => self.call_exceeds(call, error),
             Event::Ended(call, CallEnd::Done) => self.call_ended(call, None),
             Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
+            Event::Ending(call, true) => {
+                core.desk.ending.insert(call);
+            }
+            Event::Ending(call, false) => {
+                core.desk.ending.remove(&call);
+            }
             Event::Admitted(call) => core.admitted(call),
             Event::Deferred(call) => core.deferred(call),
             Event::Opened(call) => core.opened(call),
             Event::Fired(timer) => core.fired(timer),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
             Event::Answered(id, answer) => core.answered(id, answer),
+            Event::Exhausted => core.cut_failed(),
             Event::Cancelled => self.stop(Cutoff::Cancelled),
             Event::Late => self.stop(Cutoff::Late),
             Event::GraceOver => self.drop_scope(ScopeId::ROOT),
@@ -344,6 +355,7 @@ impl Machine {
             _ => return None,
         }
         it.active -= 1;
+        core.desk.ending.remove(&call);
         debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
         tried.doing = Doing::Nothing;
         core.desk.calls.close(call);

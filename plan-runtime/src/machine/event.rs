@@ -10,6 +10,8 @@ use super::word::StepStatus;
 pub enum Event {
     /// A call or a wait has ended.
     Ended(CallId, CallEnd),
+    /// The end of a call is certain (`true`), and comes later: a scope that is cut waits for the call. `false` comes right before the end.
+    Ending(CallId, bool),
     /// An attempt of a call may start. The attempt has its turn in the order of the plan, and its call has another id.
     Admitted(CallId),
     /// The driver decides about as many calls as it can at one time. The machine asks again after the driver has decided about another call, and asks nothing more about the step until then.
@@ -20,6 +22,8 @@ pub enum Event {
     Answered(QuestionId, Answer),
     /// The time of a timer is over.
     Fired(CallId),
+    /// No call that runs can end any more. If something has failed, the calls of the work are dropped.
+    Exhausted,
     /// The run was cancelled.
     Cancelled,
     /// The run has passed its deadline.
@@ -102,6 +106,8 @@ pub enum Command {
     Free(ScopeId),
     /// A step has ended. Only a machine that tells the ends of steps has this command, and not for plain steps that succeed or are dropped.
     Settled(ScopeId, StepSlot, StepStatus),
+    /// The work of a scope has failed, and its undo steps are next. Only a machine that tells the ends of steps has this command.
+    Unwinding(ScopeId),
     /// An inner scope is over: its work, its undo steps or its always steps were the last that ran. Only a machine that tells the ends of scopes has this command.
     Over(ScopeId),
     /// The run is over.

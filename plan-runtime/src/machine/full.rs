@@ -4,7 +4,7 @@ use super::capacity::Overflow;
 use super::core::Over;
 use super::desk::Desk;
 use super::engine::Machine;
-use super::event::{Command, QuestionId};
+use super::event::QuestionId;
 use super::ids::{CallId, ErrorId, RunId, ScopeId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
@@ -166,7 +166,7 @@ impl Machine {
                 hot.set(StepStatus::Cancelled);
                 if hot.is_plain() {
                     self.core.desk.calling -= 1;
-                    self.core.desk.out.push_back(Command::Drop(CallId(slot.0)));
+                    self.core.desk.drop_call(CallId(slot.0));
                 }
             }
         }

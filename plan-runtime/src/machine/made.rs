@@ -52,9 +52,17 @@ impl Core {
     ) {
         let it = &mut self.desk.runs.rows[run];
         if element != WHOLE {
-            it.absorbed.retain(|it| it.0 != element);
-            it.outstanding -= 1;
-            return;
+            let place = it.absorbed.iter().position(|it| it.0 == element);
+            let absorbed = place.map(|place| it.absorbed.remove(place).1);
+            let Err(error) = result else {
+                it.outstanding -= 1;
+                return;
+            };
+            let faults = absorbed.as_ref().and_then(|loss| loss.faults.first());
+            let attempts = faults.map_or(1, |it| it.attempts);
+            let mut fault = Lookup(self).fault(run, element, attempts, Reason::Error(error.error));
+            fault.transient = error.transient;
+            return self.fail_run(run, element, Loss::of(fault));
         }
         let Some(failed) = it.failed.take() else {
             return;

@@ -4,7 +4,7 @@ use super::event::QuestionId;
 use super::ids::{BodyId, CallId, RunId, ScopeId, StepId, StepSlot};
 use super::loss::Loss;
 use super::rows::{COLD_CALLS, NO_ATTEMPT, OpenQuestion};
-use super::state::{Doing, Owner, WHOLE};
+use super::state::{Doing, Fate, Owner, Phase, WHOLE};
 use super::view::MachineView;
 use super::word::StepStatus;
 
@@ -105,6 +105,34 @@ impl<'m> MachineView<'m> {
             },
             OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => self.owner(scope)?,
         })
+    }
+
+    /// Returns `true` if the work of a scope has not ended.
+    pub fn works(self, scope: ScopeId) -> bool {
+        let phase = self.lookup.0.scopes[scope].phase;
+        matches!(phase, Phase::Inputs | Phase::Work | Phase::Output)
+    }
+
+    /// Returns `true` if a scope inside the scope has succeeded, and has something to undo.
+    pub fn has_kept(self, scope: ScopeId) -> bool {
+        let core = self.lookup.0;
+        let runs = core.scopes[scope].runs.iter().flatten();
+        let mut tries = runs.flat_map(|run| &core.desk.runs.rows[*run].tries);
+        tries.any(|tried| match (&tried.doing, tried.fate) {
+            (Doing::Scope(inner), Fate::Kept | Fate::IsUndone) => self.has_undo(*inner),
+            _ => false,
+        })
+    }
+
+    fn has_undo(self, scope: ScopeId) -> bool {
+        let core = self.lookup.0;
+        let it = &core.scopes[scope];
+        let mut steps = core.tables.rows[it.row].steps();
+        let is_undone = |step| {
+            let status = core.hot[it.slot(step).index()].status();
+            status == StepStatus::Completed && core.tables.undo_of(it.row, step).is_some()
+        };
+        steps.any(is_undone) || self.has_kept(scope)
     }
 
     /// Returns the part that has opened a scope. The scope of the whole plan has none.

@@ -412,9 +412,10 @@ impl Core {
             return;
         }
         it.is.doomed |= is_doomed;
+        let waits = it.failed.is_none();
         if let Some(failed) = it.failed.take_if(|it| !it.1.is_lasting()) {
             it.left.add(failed.1.of_undo_steps());
         }
-        self.cut_tries(run, cutoff);
+        self.cut_tries(run, cutoff, waits);
     }
 }

@@ -213,6 +213,7 @@ impl Core {
         }
     }
 
+    /// Drops the calls of the work, except those whose ends are certain.
     fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
         let tables = Arc::clone(&self.tables);
         let row = self.scopes[scope].row;
@@ -224,11 +225,14 @@ impl Core {
                 continue;
             }
             if hot.is_plain() {
+                if self.desk.ending.contains(&CallId(slot.0)) {
+                    continue;
+                }
                 hot.set(StepStatus::Cancelled);
                 let it = &mut self.scopes[scope];
                 it.open -= 1;
                 self.desk.calling -= 1;
-                self.desk.out.push_back(Command::Drop(CallId(slot.0)));
+                self.desk.drop_call(CallId(slot.0));
             } else if let Some(run) = Lookup(self).run_of(scope, step) {
                 self.cut_run(run, cutoff, is_doomed);
             }
@@ -255,6 +259,14 @@ impl Core {
             it.cutoff = it.cutoff.or(Some(cutoff));
             self.stop_work(scope);
             self.drop_work(scope, cutoff);
+        }
+    }
+
+    /// Ends the work of the run before its time, if something in the work has failed.
+    pub(super) fn cut_failed(&mut self) {
+        let mut scopes = self.scopes.rows.iter();
+        if scopes.any(|it| it.has_failed && it.phase != Phase::Over) {
+            self.cut_scope(ScopeId::ROOT, Cutoff::Beside);
         }
     }
 
@@ -290,6 +302,9 @@ impl Core {
         let tables = Arc::clone(&self.tables);
         let it = &mut self.scopes[scope];
         it.phase = Phase::Undo;
+        if self.settings.tells && !it.is_undone {
+            self.desk.out.push_back(Command::Unwinding(scope));
+        }
         let row = &tables.rows[it.row];
         self.todo.push_back(Todo::Scope(scope));
         if !row.can_undo {

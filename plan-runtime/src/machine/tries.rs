@@ -191,7 +191,7 @@ impl Core {
             (Some(Cutoff::Limit), Some(reason)) => {
                 let fault = Lookup(self).fault(run, element, number, reason);
                 let mut late = Loss::of(fault);
-                late.add(loss.of_undo_steps());
+                late.add(loss);
                 self.attempt_failed(run, attempt, late);
             }
             (Some(_), _) => {
@@ -299,12 +299,12 @@ impl Core {
             }
         }
         if self.settings.reaction == Reaction::Cancel {
-            self.cut_tries(run, Cutoff::Beside);
+            self.cut_tries(run, Cutoff::Beside, false);
         }
     }
 
     /// Drops the calls of a step, and cuts its scopes.
-    pub(super) fn cut_tries(&mut self, run: RunId, cutoff: Cutoff) {
+    pub(super) fn cut_tries(&mut self, run: RunId, cutoff: Cutoff, waits: bool) {
         let it = &mut self.desk.runs.rows[run];
         it.is.cut = true;
         it.pending.queue.clear();
@@ -314,8 +314,12 @@ impl Core {
             if !it.runs(attempt) {
                 continue;
             }
-            match tried_of(it, attempt).doing {
-                Doing::Scope(scope) => self.cut_scope(scope, cutoff),
+            match &tried_of(it, attempt).doing {
+                Doing::Scope(scope) => {
+                    let scope = *scope;
+                    self.cut_scope(scope, cutoff);
+                }
+                doing if waits && self.desk.is_ending(doing) => {}
                 _ => self.desk.end_try(run, attempt),
             }
         }

@@ -27,7 +27,9 @@ mod admission;
 mod answer;
 mod calling;
 mod catch;
+mod clock;
 mod context;
+mod deciding;
 mod drive;
 pub(crate) mod durable;
 mod engine;
@@ -35,6 +37,7 @@ mod hash;
 pub(crate) mod lasting;
 mod limits;
 mod making;
+mod messages;
 mod mock;
 mod names;
 mod nesting;
@@ -47,6 +50,7 @@ mod perform;
 mod permits;
 #[cfg(feature = "progress")]
 mod progress;
+mod recorded;
 mod report;
 mod request;
 mod schedule;
@@ -731,6 +735,23 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 output: &mut self.made,
             };
             let result = ready!(driver.poll(cx, &mut host));
+            if let Some(durable) = driver.ended_in() {
+                let result = result.map(|()| driver.take_json());
+                let ending = Ending {
+                    written: durable.end(end_with(&result)),
+                    result,
+                    report: if report.is_some() {
+                        driver.report()
+                    } else {
+                        None
+                    },
+                    plan: driver.plan().name.clone(),
+                };
+                self.made = None;
+                self.stage = Stage::Ending(Box::new(ending));
+                return self.poll_run(cx, report);
+            }
+            self.claim = None;
             if let Some(report) = report {
                 *report = driver.report();
             }
@@ -955,14 +976,18 @@ fn end_of(
         Ok(()) => Ok(output),
         Err(error) => Err(schedule.unfit_output(&error)),
     });
-    let end = match &output {
+    (end_with(&output), output)
+}
+
+/// Returns the record of the end of a run.
+fn end_with(output: &Result<Value, RunError>) -> End {
+    match output {
         Ok(output) => End {
             failed: false,
             body: output.to_string(),
         },
         Err(error) => failed_end(error),
-    };
-    (end, output)
+    }
 }
 
 /// Returns the record of a run that ended with this error.

@@ -391,18 +391,23 @@ plan! {
 
 #[test]
 fn a_failure_that_leaves_work_is_not_absorbed_after_a_crash_either() {
-    let (world, journal) = (World::new(), Memory::new());
-    let run = || Leaves {}.run(&world).durable(&journal, "r");
-    world.on("left.paid", &[Goes::Fails(busy)]);
-    world.on("left.released", &[Goes::Fails(busy)]);
-    world.on("other", &[Goes::Hangs]);
-    crash(run());
-    assert_eq!(world.called(), "left.held other left.paid left.released");
-    world.all_well();
-    let error = finish(run()).unwrap_err();
-    assert_eq!(error.failures()[0].step(), "left.paid", "{error}");
-    let again = finish(run()).unwrap_err();
-    assert_eq!(again.to_string(), error.to_string());
+    for is_driven in [false, true] {
+        let (world, journal) = (World::new(), Memory::new());
+        let run = || {
+            let run = Leaves {}.run(&world).durable(&journal, "r");
+            if is_driven { run.driven() } else { run }
+        };
+        world.on("left.paid", &[Goes::Fails(busy)]);
+        world.on("left.released", &[Goes::Fails(busy)]);
+        world.on("other", &[Goes::Hangs]);
+        crash(run());
+        assert_eq!(world.called(), "left.held other left.paid left.released");
+        world.all_well();
+        let error = finish(run()).unwrap_err();
+        assert_eq!(error.failures()[0].step(), "left.paid", "{error}");
+        let again = finish(run()).unwrap_err();
+        assert_eq!(again.to_string(), error.to_string());
+    }
 }
 
 #[derive(Debug)]

@@ -129,9 +129,9 @@ pub(crate) fn hash(seed: u64, key: &str) -> u64 {
     hasher.finish()
 }
 
-struct Running<'w>(&'w World<'w>, String);
+struct RunningCall<'w>(&'w World<'w>, String);
 
-impl Drop for Running<'_> {
+impl Drop for RunningCall<'_> {
     fn drop(&mut self) {
         self.0.state.lock().unwrap().running.remove(&self.1);
     }
@@ -156,7 +156,7 @@ impl<'p> Call<World<'p>> for Act {
             let keys = state.keys.entry(key.clone()).or_default();
             keys.insert(context.idempotency_key());
         }
-        let running = Running(world, key);
+        let running = RunningCall(world, key);
         poll_fn(|cx| {
             let mut state = world.state.lock().unwrap();
             let slot = state.running.get_mut(&running.1).unwrap();
@@ -489,6 +489,35 @@ pub(crate) struct Case<'p> {
     pub(crate) world: World<'p>,
     pub(crate) on_failure: OnFailure,
     pub(crate) concurrency: usize,
+}
+
+/// The part of the crate that decides which step is next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum By {
+    Scheduler,
+    Machine,
+}
+
+/// A run on its way to its end.
+pub(crate) type Running<'r, 'p> = Driven<Run<'r, World<'p>, Value>>;
+
+impl By {
+    /// Lets a run run. The scheduler has an observer that counts undone steps.
+    pub(crate) fn drive<'r, 'p>(
+        self,
+        case: &'r Case<'p>,
+        run: Run<'r, World<'p>, Value>,
+    ) -> Running<'r, 'p> {
+        let plans = case.world.plans;
+        let find = |action: &Action| match serde_json::to_value(&action.args).ok()? {
+            Value::Object(args) => plans.get(args.get("plan")?.as_u64()? as usize),
+            _ => None,
+        };
+        Driven::new(match self {
+            Self::Scheduler => run.observe(case.world.observer()),
+            Self::Machine => run.driven_with(Box::new(find)),
+        })
+    }
 }
 
 impl<'p> Case<'p> {

@@ -26,6 +26,8 @@ struct State {
     queue: VecDeque<Queued>,
     /// The keys that are durable.
     keys: BTreeSet<String>,
+    /// The bodies of the durable records, with their keys, in the order in which they were written.
+    records: Vec<(String, String)>,
     /// The keys that were durable when a run was claimed, and which the run has not looked up since.
     unasked: BTreeSet<String>,
     /// How much time has passed since the runs began, for each new claim.
@@ -91,6 +93,11 @@ impl Rough {
         self.state().keys.clone()
     }
 
+    /// Returns the durable records in the order in which they were written.
+    pub(crate) fn records(&self) -> Vec<(String, String)> {
+        self.state().records.clone()
+    }
+
     /// Returns the keys of the records that the run has not looked up since it was claimed.
     pub(crate) fn unasked(&self) -> BTreeSet<String> {
         self.state().unasked.clone()
@@ -131,9 +138,12 @@ impl Rough {
         };
         let result = match what {
             What::Record(key, body) => {
-                let written = smol::block_on(self.0.memory.record(&claim, key.clone(), body));
+                let written = self.0.memory.record(&claim, key.clone(), body.clone());
+                let written = smol::block_on(written);
                 if written.is_ok() {
-                    self.state().keys.insert(key);
+                    let mut state = self.state();
+                    state.keys.insert(key.clone());
+                    state.records.push((key, body));
                 }
                 written
             }

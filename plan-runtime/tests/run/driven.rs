@@ -4,7 +4,6 @@ use super::blocks::{block, input, taking};
 use super::stage::{
     End, Stage, act, branch, each, ending, list, local, of, plan, step, string, value, with,
 };
-use plan_runtime::journal::Memory;
 use plan_runtime::plan::{
     Block, Body, Catch, Condition, Input, Loop, Plan, Policy, Role, Source, Step, Template,
 };
@@ -71,20 +70,6 @@ fn a_call_that_succeeds_after_a_failure_has_read_its_values_once() {
     assert_eq!(
         driven.calls.join(" "),
         r#"["back","payment"]@70 ["parcel","payment"]@10 mail@0 payment@0"#
-    );
-}
-
-#[test]
-fn a_driven_run_refuses_options_that_it_would_ignore() {
-    let plan = plan(vec![step("a", act(string("a")), &[])]);
-    let stage = Stage::default();
-    let journal = Memory::new();
-    let run = stage.run::<Value>(&plan).durable(&journal, "run");
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run.driven()));
-    let message = panic.unwrap_err().downcast::<String>().unwrap();
-    assert_eq!(
-        *message,
-        "a driven run has no `durable`: remove the call of `Run::durable`"
     );
 }
 

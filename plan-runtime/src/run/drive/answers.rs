@@ -5,11 +5,12 @@ use super::super::catch::catch;
 use super::super::making::{self, bind};
 use super::super::weights::LIST;
 use super::cold::outcome;
-use super::convert;
+use super::convert::{self, ifs_around};
 use super::scene::{Host, Scene};
 use crate::machine::{Amounts, Answer, Part, Question, QuestionId, ScopeId};
-use crate::plan::{Body, Branch, Catch, Condition, ERR, Role, number};
+use crate::plan::{Body, Branch, Catch, Condition, ERR, Role, Template, number};
 use crate::resolve::{Meter, ResolveError, Scope, StoredValue, resolve};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -38,7 +39,19 @@ impl<'x> Answering<'_, 'x> {
                 let again = self.again(&part);
                 again.map(|again| Answer::Number(u32::from(again)))
             }
-            (Question::Instead(_), Some(part)) => self.instead(id, part).map(made),
+            (Question::Instead(_), Some(part)) => {
+                let loss = self
+                    .0
+                    .records
+                    .as_ref()
+                    .and_then(|_| self.0.machine.view().absorbed(id));
+                let made_up = self.instead(id, part);
+                if made_up.is_ok() && loss.is_some() {
+                    self.0
+                        .note_made_up(self.0.scope_of(&part), &part, loss.as_ref());
+                }
+                made_up.map(made)
+            }
             (_, None) => Err(StepError::Unknown),
         };
         answer.unwrap_or_else(|error| self.refuse(question, part, error))
@@ -101,6 +114,38 @@ impl<'x> Answering<'_, 'x> {
         Ok((made, bytes))
     }
 
+    /// Decides something in a step by a value. What Rust code decides stays so after a crash.
+    fn decide<T: Serialize + DeserializeOwned>(
+        &mut self,
+        part: &Part,
+        (body, by): (u32, &Template),
+        name: impl FnOnce(usize, usize) -> String,
+        read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
+    ) -> Result<(T, usize), StepError> {
+        let has_code = self.0.run.is_kept() && by.has_code();
+        if !has_code {
+            return self.evaluate(part, read);
+        }
+        let key = |scene: &Scene<'_>| {
+            let (scope, slot) = (scene.scope_of(part), part.slot.index());
+            let (it, step) = (scene.values.scope(scope), scene.place_of(scope, slot));
+            let first = it.actions + it.graph.actions[step] as usize;
+            let number = scene
+                .values
+                .step(slot)
+                .map_or(first, |it| it.bodies[body as usize].1);
+            let name = name(ifs_around(&it.plan.steps[step], body), number - first);
+            format!("{}?{name}", scene.key(scope, step, &scene.element(part)))
+        };
+        let mut bytes = 0;
+        let made = self.0.decided(true, key, |scene| {
+            let (made, made_of) = Answering(scene).evaluate(part, read)?;
+            bytes = made_of;
+            Ok(made)
+        })?;
+        Ok((made, bytes))
+    }
+
     /// Chooses the first branch whose conditions hold.
     fn branch(&mut self, part: &Part, body: u32) -> Result<u32, StepError> {
         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
@@ -110,7 +155,7 @@ impl<'x> Answering<'_, 'x> {
         let branches: &'x [Branch] = branches;
         for (place, branch) in branches.iter().enumerate() {
             let bound = self.0.inside(scope, slot).bound(part.element);
-            if self.all_hold(part, &branch.conditions)? {
+            if self.all_hold(part, (body, place), &branch.conditions)? {
                 return Ok(number(place) + 1);
             }
             let left = self.0.inside(scope, slot).unbind(part.element, bound);
@@ -122,13 +167,22 @@ impl<'x> Answering<'_, 'x> {
     }
 
     /// Tests conditions up to the first that does not hold.
-    fn all_hold(&mut self, part: &Part, conditions: &'x [Condition]) -> Result<bool, StepError> {
-        for condition in conditions {
+    fn all_hold(
+        &mut self,
+        part: &Part,
+        (body, branch): (u32, usize),
+        conditions: &'x [Condition],
+    ) -> Result<bool, StepError> {
+        for (place, condition) in conditions.iter().enumerate() {
+            let name = |depth, number| format!("if{number}.{depth}.{branch}.{place}");
             let holds = match condition {
-                Condition::Holds(test) => self.evaluate(part, |scope| resolve(test, scope))?.0,
+                Condition::Holds(test) => {
+                    let read = |scope: &Scope<'_>| resolve(test, scope);
+                    self.decide(part, (body, test), name, read)?.0
+                }
                 Condition::Let { pattern, value } => {
-                    let (bound, bytes) =
-                        self.evaluate(part, |scope| bind(pattern, value, scope))?;
+                    let read = |scope: &Scope<'_>| bind(pattern, value, scope);
+                    let (bound, bytes) = self.decide(part, (body, value), name, read)?;
                     if let Some(value) = bound {
                         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
                         let inside = self.0.inside(scope, slot);
@@ -153,9 +207,9 @@ impl<'x> Answering<'_, 'x> {
         let (Body::For(each), _) = self.0.inside(scope, slot).bodies[body as usize] else {
             return Err(StepError::Unknown);
         };
-        let (items, bytes) = self.evaluate(part, |scope| {
-            making::items(resolve(&each.list, scope)?, &each.list)
-        })?;
+        let read = |scope: &Scope<'_>| making::items(resolve(&each.list, scope)?, &each.list);
+        let name = |_, number| format!("list{number}");
+        let (items, bytes) = self.decide(part, (body, &each.list), name, read)?;
         let all = LIST.1.saturating_mul(items.len()).saturating_add(LIST.0);
         let all = all.saturating_add(bytes);
         if !self.0.values.has_room(all) {
@@ -185,15 +239,17 @@ impl<'x> Answering<'_, 'x> {
         let (Body::Loop(repeat), Some(round)) = (body, part.inside) else {
             return Err(StepError::Unknown);
         };
-        let again = {
-            let it = self.0.values.scope(round);
-            let meter = Meter::new(self.0.values.room(), None);
-            let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
-            catch(|| resolve::<bool>(&repeat.again, &resolving))
-        };
-        let again = again?.map_err(|error| {
-            let error = StepError::arguments(error.of_part("its condition (`while`)"));
-            self.0.values.scope(round).hushed_output(error)
+        let has_code = self.0.run.is_kept() && repeat.again.has_code();
+        let key = |scene: &Scene<'_>| scene.prefix(round) + "?while";
+        let again = self.0.decided(has_code, key, |scene| {
+            let it = scene.values.scope(round);
+            let meter = Meter::new(scene.values.room(), None);
+            let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
+            let again = catch(|| resolve::<bool>(&repeat.again, &resolving))?;
+            again.map_err(|error| {
+                let error = StepError::arguments(error.of_part("its condition (`while`)"));
+                it.hushed_output(error)
+            })
         })?;
         self.round_made(scope, part, round, again)?;
         self.0.watching().end_part(part, None);
@@ -311,8 +367,17 @@ impl<'x> Answering<'_, 'x> {
                 (outcome(ERR, failure), 0)
             }
             (Catch::No, Some(fallback)) if part.element == Part::WHOLE => {
-                let made = self.evaluate(&part, |scope| resolve(fallback, scope));
-                made.map_err(of_fallback)?
+                let has_code = self.0.run.is_kept() && fallback.has_code();
+                let step = self.0.place_of(scope, slot);
+                let key = |scene: &Scene<'_>| scene.key(scope, step, &[]) + "?fallback";
+                let mut bytes = 0;
+                let made = self.0.decided(has_code, key, |scene| {
+                    let made = Answering(scene).evaluate(&part, |scope| resolve(fallback, scope));
+                    let (made, made_of) = made.map_err(of_fallback)?;
+                    bytes = made_of;
+                    Ok(made)
+                })?;
+                (made, bytes)
             }
             (Catch::No, _) => (Value::Null, 0),
         };

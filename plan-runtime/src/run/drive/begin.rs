@@ -1,18 +1,20 @@
 //! From the options of a run to its driver.
 
 use super::super::admission::{allowance, can_receive};
+use super::super::clock::Clock;
 use super::super::context::CallContext;
 use super::super::limits::Limits;
 use super::super::on_failure::OnFailure;
 use super::super::options::{FindPlan, Options};
+use super::super::recorded;
 use super::super::shared::SharedRun;
 use super::super::watch::Keeps;
 use super::super::{Cause, trace};
 use super::admission::Admission;
 use super::convert;
-use super::driver::Driver;
+use super::driver::{Around, Driver};
 use super::secrets;
-use super::stops::{Clock, Stops};
+use super::stops::Stops;
 use super::values::ScopeValues;
 use crate::machine::{Machine, Reaction};
 use crate::plan::{Action, Converted, Executable, Graph, Plan, number};
@@ -36,7 +38,7 @@ impl<'x> Driver<'x> {
         let around = options.outer.take();
         let secrecy = options.secrecy.take();
         let secrecy = secrecy.or_else(|| secrets::secrecy(plan, &graph, around.as_ref()));
-        let inputs = secrets::hushed_inputs(inputs, secrecy.is_some())?;
+        let mut inputs = secrets::hushed_inputs(inputs, secrecy.is_some())?;
         let beside_of = around.as_ref().filter(|_| !is_called);
         if let Some(why) = beside_of.and_then(|call| call.refuses_inside(None)) {
             return Err(Cause::Unfit(vec![why.to_owned()]));
@@ -51,11 +53,22 @@ impl<'x> Driver<'x> {
         let converted = converted((plan, &graph), (finder, plan_of), admits)?;
         let run = around.as_ref().and_then(CallContext::run).cloned();
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        if around.is_some() && secrecy.is_some() {
+            run.may_have_secrets()?;
+        }
         can_receive(plan, &graph, &run, around.as_ref(), allowance.limits())?;
+        let computes = |call: &&CallContext| is_called && call.computes();
+        if let Some(call) = around.as_ref().filter(computes) {
+            inputs = recorded::inputs(&run, call, inputs);
+        }
         // Other services see the keys that contain the name, so the name has no secret.
         let known = if secrecy.is_some() { &[] } else { &*inputs };
         let beside = beside_of.map(|outer| outer.beside(plan, known));
-        let clock = Clock::new(Arc::clone(&run.options.timer));
+        if let (Some(durable), Some(call)) = (&run.durable, &around) {
+            let prefix = call.key_inside(beside.as_deref());
+            durable.enter(&prefix, plan, secrecy.is_some());
+        }
+        let clock = Clock::start(Arc::clone(&run), beside.is_some());
         let stops = Stops::new(
             options.cancel.take(),
             options.deadline,
@@ -76,6 +89,10 @@ impl<'x> Driver<'x> {
             around.stop_counting();
         }
         let machine = machine(&converted, &run, keeps);
+        let around = Around {
+            call: around,
+            beside,
+        };
         let mut driver = Self::new(
             machine,
             root,
@@ -85,7 +102,7 @@ impl<'x> Driver<'x> {
             keeps,
         );
         driver.admission = admission;
-        driver.scene.beside = beside;
+        driver.begin_records();
         driver.enter(plans);
         Ok(driver)
     }

@@ -4,7 +4,7 @@ use super::super::context::{CallContext, CallPlace, Inside};
 use super::scene::Scene;
 use super::starting::Starting;
 use crate::machine::{CallId, Part, ScopeId};
-use crate::plan::Role;
+use crate::plan::{Action, Role, Step};
 use crate::shape::Secrets;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -89,13 +89,13 @@ impl Scene<'_> {
             step: step.id.clone(),
             element: at.element,
             action: at.action,
-            began: None,
+            began: self.run.durable.as_ref().map(|durable| durable.now()),
             attempt: at.attempt,
             times,
             is_always: step.role == Role::Always,
             deadline: [own, around].into_iter().flatten().min(),
             is_plan: at.is_plan,
-            computes: false,
+            computes: at.is_plan && self.computes_inputs(step),
             is_last: step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last),
             outer,
             secrets,
@@ -139,6 +139,12 @@ impl Scene<'_> {
         let beside = self.beside.as_deref().filter(|_| is_root);
         let outer = self.outer(scope);
         outer.map_or_else(String::new, |outer| outer.lasting_inside(beside))
+    }
+
+    /// Returns `true` if code makes an argument of a step's calls in a run with a journal.
+    fn computes_inputs(&self, step: &Step) -> bool {
+        let has_code = |action: &&Action| action.args.has_code();
+        self.records.is_some() && step.actions().iter().any(has_code)
     }
 
     #[cold]

@@ -99,6 +99,25 @@ pub(super) fn bodies(step: &Step, first: usize) -> Vec<(&Body, usize)> {
     bodies
 }
 
+/// Returns the number of `if`s around a body, each in a branch of the `if` before. The number of the body is in the order of the source.
+pub(super) fn ifs_around(step: &Step, body: u32) -> usize {
+    let (mut open, mut number) = (vec![(&step.body, 0)], 0);
+    while let Some((next, depth)) = open.pop() {
+        if number == body {
+            return depth;
+        }
+        number += 1;
+        match next {
+            Body::If(branches) => {
+                open.extend(branches.iter().rev().map(|it| (&it.body, depth + 1)));
+            }
+            Body::For(each) => open.push((&each.body, 0)),
+            Body::Action(_) | Body::Block(_) | Body::Loop(_) | Body::Await(_) => {}
+        }
+    }
+    0
+}
+
 struct Converting<'f, 'p> {
     /// The number of steps so far.
     labels: u32,

@@ -1,7 +1,8 @@
 //! Drives a run in memory: does the commands of the machine, and hands events to the machine.
 
 use super::super::StepError;
-use super::super::context::{Allowance, CallContext};
+use super::super::clock::Clock;
+use super::super::context::{Allowance, Blocked, CallContext};
 use super::super::nesting::may_start;
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
@@ -10,9 +11,10 @@ use super::super::watch::{Keeps, Watch};
 use super::admission::Admission;
 use super::answers::Answering;
 use super::failures::Errors;
+use super::records::Records;
 use super::scene::{Host, Scene};
 use super::sharing::Sharing;
-use super::stops::{Clock, Stops};
+use super::stops::Stops;
 use super::tasks::{Of, Tasks, Waited};
 use super::values::{ScopeValues, Values};
 use crate::error::Interrupt;
@@ -31,13 +33,33 @@ pub(in crate::run) struct Driver<'x> {
     /// The permits, if plans that calls run share these.
     pub(super) sharing: Option<Box<Sharing>>,
     pub(super) random: fastrand::Rng,
+    /// `true` if the run has a journal.
+    pub(super) is_recorded: bool,
     /// `true` if a step has started.
     pub(super) has_begun: bool,
     is_done: bool,
+    /// Finds out whether the tool blocks on the plan inside its call.
+    pub(super) blocked: Blocked,
     /// Nothing can be sent to the run once the receiver is dropped.
     _signals: OnceLock<Receiver>,
     /// The timers of time limits that are over.
     late: VecDeque<(Of, Pause)>,
+}
+
+/// The surroundings of a run inside another run.
+#[derive(Default)]
+pub(super) struct Around {
+    /// The call that the run is inside of.
+    pub(super) call: Option<CallContext>,
+    /// The name of the plan, if a tool runs the plan inside its call.
+    pub(super) beside: Option<Arc<str>>,
+}
+
+/// Returns the seed of a run. A run with a journal has the same seed after a crash.
+fn seed(run: &SharedRun, around: Option<&CallContext>) -> Option<u64> {
+    let durable = run.durable.as_ref();
+    let seed = run.options.seed.or(durable.map(|durable| durable.seed()));
+    seed.map(|seed| seed ^ around.map_or(0, CallContext::hash))
 }
 
 impl<'x> Driver<'x> {
@@ -45,21 +67,28 @@ impl<'x> Driver<'x> {
         machine: Machine,
         root: ScopeValues<'x>,
         plans: &[(usize, u32)],
-        (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Option<CallContext>),
+        (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Around),
         (clock, stops, signals): (Clock, Stops<'x>, OnceLock<Receiver>),
         keeps: Keeps,
     ) -> Self {
+        let Around {
+            call: around,
+            beside,
+        } = around;
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
         let watch = Watch::new(&run, keeps, around.clone());
         values.has_layers = watch.is_some() || run.is_kept();
         values.open(ScopeId::ROOT, root);
+        let is_inner = around.is_some() && beside.is_none();
+        let records = run.durable.as_ref();
+        let records = records.map(|durable| Records::new(Arc::clone(durable), is_inner));
+        let records = records.map(Box::new);
         let sharing = around
             .is_some()
             .then(|| Box::new(Sharing::new(Arc::clone(&run), 0)));
-        let seed = run.options.seed;
-        let seed = seed.map(|seed| seed ^ around.as_ref().map_or(0, CallContext::hash));
+        let seed = seed(&run, around.as_ref());
         let mut scene = Scene {
             machine,
             values,
@@ -69,12 +98,14 @@ impl<'x> Driver<'x> {
             run,
             allowance,
             around,
-            beside: None,
+            beside,
+            records,
             opening: HashMap::new(),
             watch,
         };
         scene.watching().open(ScopeId::ROOT);
         Self {
+            is_recorded: scene.records.is_some(),
             scene,
             tasks: Tasks::default(),
             admission: None,
@@ -82,6 +113,7 @@ impl<'x> Driver<'x> {
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             has_begun: false,
             is_done: false,
+            blocked: Blocked::default(),
             _signals: signals,
             late: VecDeque::new(),
         }
@@ -106,12 +138,17 @@ impl<'x> Driver<'x> {
             self.look_at_call(cx);
         }
         self.pass_limit();
-        while let Some(event) = self.scene.stops.poll(cx, &self.scene.clock) {
+        while !self.is_recorded
+            && let Some(event) = self.scene.stops.poll(cx, &self.scene.clock)
+        {
             self.scene.machine.handle(event);
         }
         loop {
             if self.scene.values.is_shared() {
                 self.look_at_limits(cx);
+            }
+            if self.is_recorded {
+                self.look_at_journal(cx);
             }
             while let Some(command) = self.next_command(cx) {
                 let Command::Start(call, place) = command else {
@@ -125,19 +162,28 @@ impl<'x> Driver<'x> {
                     return Poll::Pending;
                 }
             }
+            if self.is_recorded {
+                self.limit_opened();
+                if self.look_at_failure() {
+                    continue;
+                }
+            }
             if self.is_done {
                 self.sharing = None;
                 return Poll::Ready(());
             }
             let mut result = None;
             let Poll::Ready(slot) = self.tasks.poll_next(cx, &mut result) else {
-                if self.pass_limit() {
+                if self.pass_limit() || self.is_recorded && self.goes_on() {
                     continue;
                 }
                 return Poll::Pending;
             };
+            if self.is_recorded {
+                self.blocked.goes_on();
+            }
             let plain = match result {
-                Some(Ok(_)) => self.tasks.take_plain(slot),
+                Some(Ok(_)) if !self.is_recorded => self.tasks.take_plain(slot),
                 _ => None,
             };
             match (result, plain) {
@@ -176,8 +222,12 @@ impl<'x> Driver<'x> {
     fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
         self.scene.watching().see(&command);
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
+        if self.is_recorded && !matches!(command, Command::Sleep(..)) {
+            self.limit_opened();
+        }
         match command {
             Command::Start(..) => {}
+            Command::Unwinding(scope) => self.scene.note_failed(scope),
             Command::Admit(call, place) => self.admit(call, place, host),
             Command::Free(scope) => {
                 self.scene.watching().close(scope);
@@ -185,7 +235,11 @@ impl<'x> Driver<'x> {
             }
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(id, question) => {
+                let part = self.scene.machine.view().asked(id);
                 let answer = Answering(&mut self.scene).answer(id, question, host);
+                if self.is_recorded {
+                    return self.answered(id, (question, part), answer);
+                }
                 self.scene.machine.handle(Event::Answered(id, answer));
             }
             Command::Sleep(timer, pause, place) => self.sleep(timer, pause, place),
@@ -231,6 +285,7 @@ impl<'x> Driver<'x> {
 
     /// Drops a call, a wait or a timer.
     pub(super) fn drop_call(&mut self, call: CallId) {
+        self.forget_due(call);
         self.late.retain(|(of, _)| of.call != call);
         if self.admission.is_some() {
             self.drop_wait_before(call);
@@ -254,6 +309,13 @@ impl<'x> Driver<'x> {
     fn ended(&mut self, slot: usize, result: Option<StepResult>) {
         let (of, waited, ticket, bytes) = self.tasks.take(slot);
         self.scene.values.remove(bytes);
+        let (result, ticket) = match result {
+            Some(result) if self.is_recorded => match self.records(of, result, ticket) {
+                Some((result, ticket)) => (Some(result), ticket),
+                None => return,
+            },
+            result => (result, ticket),
+        };
         if result.is_some()
             && let Some(sharing) = &mut self.sharing
         {
@@ -263,8 +325,10 @@ impl<'x> Driver<'x> {
             return;
         }
         match (result, waited) {
-            (Some(result), _) => self.called(of, result),
+            (Some(result), _) => self.counted(of, result),
             (None, Some(Waited::Received(received))) => self.received(of, received),
+            // The limit of an attempt whose work has ended is no limit.
+            (None, _) if self.is_recorded && (self.records_limit(&of) || self.has_worked(&of)) => {}
             (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {
                 self.late.push_back((of, pause));
             }

@@ -329,6 +329,7 @@ impl<'x> Errors<'x> {
                 _,
                 Some(
                     interrupt @ (Interrupt::Limit(_)
+                    | Interrupt::Journal(_)
                     | Interrupt::Nested { .. }
                     | Interrupt::Outer
                     | Interrupt::Outside(_)),

@@ -70,9 +70,11 @@ impl Driver<'_> {
         };
         let beside = self.scene.beside.as_ref();
         let refused = beside.and_then(|beside| around.refuses_inside(Some((beside, cx.waker()))));
-        let is_late = around
+        // The time limits of a step that is a plan have records.
+        let deadline = around
             .deadline()
-            .is_some_and(|deadline| self.scene.run.options.timer.now() >= deadline);
+            .filter(|_| beside.is_some() || !self.is_recorded);
+        let is_late = deadline.is_some_and(|deadline| self.scene.clock.is_past(deadline));
         let interrupt = match refused {
             Some(why) => Interrupt::Outside(why),
             None if is_late => Interrupt::Outer,

@@ -1,4 +1,4 @@
-//! Runs that the machine decides, in memory.
+//! Runs that the machine decides.
 //!
 //! | file | contents |
 //! |---|---|
@@ -14,6 +14,7 @@
 //! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
 //! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
 //! | `failures.rs` | from the failures of the machine to errors |
+//! | `records.rs`, `recording/` | the state of runs with a journal; records |
 //! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
 
 mod admission;
@@ -27,6 +28,8 @@ mod convert;
 mod driver;
 mod failures;
 mod inside;
+mod recording;
+mod records;
 mod scene;
 mod scopes;
 mod secrets;
@@ -40,6 +43,7 @@ mod waits;
 mod watching;
 
 use super::catch::catch;
+use super::durable::Durable;
 use super::limits::Limits;
 use super::nesting::Nested;
 use super::options::{FindPlan, Options};
@@ -49,18 +53,19 @@ use super::start::{
 };
 use super::storing::once;
 use super::{CallContext, Cause, Report, Run, RunError, Stage, StepError};
-use crate::error::Error;
+use crate::error::{Error, Interrupt};
 use crate::plan::Plan;
 use crate::resolve::{MemoryBudget, ResolveError};
 pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
 use scene::Host;
+use serde_json::Value;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// Has the machine decide the run. The run has no journal.
+    /// Has the machine decide the run.
     ///
     /// # Panics
     ///
@@ -94,10 +99,12 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
 /// Returns the name of an option without effect in a driven run.
 fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
-    let unknown = [(
-        "durable",
-        options.target.is_some() || options.durable.is_some(),
-    )];
+    // The driver records no answers of gates, and takes turns among other runs in a replay as well.
+    let has_journal = options.target.is_some() || options.durable.is_some();
+    let unknown = [
+        ("gate", has_journal && options.gate.is_some()),
+        ("throttle", has_journal && !options.throttles.is_empty()),
+    ];
     let found = unknown.into_iter().find(|(_, is_set)| *is_set);
     found.map(|(name, _)| name)
 }
@@ -193,7 +200,13 @@ impl<'x> Driver<'x> {
         host: &mut dyn Host<'x>,
     ) -> Poll<Result<(), RunError>> {
         // A timer or the future that cancels the run may panic.
-        match catch(|| self.poll_commands(cx, host)) {
+        let polled = loop {
+            match catch(|| self.poll_commands(cx, host)) {
+                Ok(Poll::Pending) if self.waits_in_vain(cx) => {}
+                polled => break polled,
+            }
+        };
+        match polled {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
                 self.scene.watching().panicked();
@@ -226,9 +239,30 @@ impl<'x> Driver<'x> {
     fn result(&self) -> Result<(), RunError> {
         let scene = &self.scene;
         let view = scene.machine.view();
-        view.result().map_err(|loss| {
-            let stopped = scene.stops.stopped.clone();
-            scene.errors.run_error(view, &loss, stopped, self.has_begun)
-        })
+        match (view.result(), &scene.stops.journal) {
+            (Ok(()), None) => Ok(()),
+            // The rest of the run is not known.
+            (Ok(()), Some((error, _))) => {
+                let cause = Cause::Interrupted(Interrupt::Journal(Arc::clone(error)));
+                Err(RunError::new(self.plan(), cause, Vec::new()))
+            }
+            (Err(loss), _) => {
+                let reason = scene.stops.reason();
+                Err(scene.errors.run_error(view, &loss, reason, self.has_begun))
+            }
+        }
+    }
+
+    /// Returns the journal of a run that has come to an end, unless the run is inside another run. A run whose journal has failed comes to no end.
+    pub(super) fn ended_in(&self) -> Option<Arc<Durable>> {
+        let is_whole = self.scene.around.is_none() && self.scene.machine.is_over();
+        let durable = self.scene.run.durable.clone()?;
+        (is_whole && self.scene.stops.journal.is_none()).then_some(durable)
+    }
+
+    /// Returns the output of a run with a journal, as JSON.
+    pub(super) fn take_json(&mut self) -> Value {
+        let records = self.scene.records.as_mut();
+        records.map_or(Value::Null, |records| std::mem::take(&mut records.output))
     }
 }

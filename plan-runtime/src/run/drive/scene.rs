@@ -1,6 +1,7 @@
 //! The state of a run in memory, without its tasks.
 
 use super::super::StepError;
+use super::super::clock::Clock;
 use super::super::context::{Allowance, CallContext};
 use super::super::shared::SharedRun;
 use super::super::start::{CalledPlan, MadeOutput, Request, Started, StepFuture};
@@ -8,7 +9,8 @@ use super::super::watch::Watch;
 use super::cold::StepValues;
 use super::convert::bodies;
 use super::failures::Errors;
-use super::stops::{Clock, Stops};
+use super::records::Records;
+use super::stops::Stops;
 use super::values::Values;
 use crate::error::Elements;
 use crate::machine::{Machine, Part, ScopeId};
@@ -41,6 +43,8 @@ pub(super) struct Scene<'x> {
     pub(super) around: Option<CallContext>,
     /// The name of the plan, if a tool runs the plan inside its call.
     pub(super) beside: Option<Arc<str>>,
+    /// The journal, if the run has one.
+    pub(super) records: Option<Box<Records>>,
     /// Called plans that are about to begin, by slots and elements.
     pub(super) opening: HashMap<(usize, u32), Opening<'x>>,
     /// The listeners of the run, and the log of its report.

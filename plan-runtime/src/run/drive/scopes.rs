@@ -4,16 +4,17 @@ use super::super::StepError;
 use super::super::admission::can_receive;
 use super::super::catch::catch;
 use super::super::making;
+use super::super::recorded;
 use super::super::start::{CalledPlan, MadeOutput};
 use super::super::weights::of_scope;
 use super::answers::Answering;
-use super::scene::{Host, Opening};
+use super::scene::{Host, Opening, Scene};
 use super::secrets::{hushed_inputs, secrecy};
 use super::values::{Opener, ScopeValues};
 use crate::error::{Cause, Error, RunError};
 use crate::machine::{Part, ScopeId};
 use crate::plan::{Body, Source, Template, number};
-use crate::resolve::{Handed, Meter, ResolveError, StoredValue};
+use crate::resolve::{Handed, Meter, ResolveError, StoredValue, resolve};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -49,12 +50,21 @@ impl<'x> Answering<'_, 'x> {
                 return Err(cause);
             }
             can_receive(plan, &graph, &self.0.run, Some(&context), limits)?;
+            let inputs = if context.computes() {
+                recorded::inputs(&self.0.run, &context, inputs)
+            } else {
+                inputs
+            };
             Ok((graph, inputs))
         });
         let (graph, inputs) = begun.map_err(|cause| {
             let error = RunError::new(plan, cause, Vec::new()).before_the_start();
             StepError::tool(Error::new(error))
         })?;
+        if let Some(durable) = &self.0.run.durable {
+            let prefix = context.key_inside(None);
+            durable.enter(&prefix, plan, graph.secrecy.is_some());
+        }
         let plans = context.depth_inside();
         if let Err(error) = self.0.allowance.enter(plans) {
             if let Some(limit) = error.exceeded() {
@@ -68,7 +78,9 @@ impl<'x> Answering<'_, 'x> {
         let step = slot - it.first;
         let opened = ScopeValues {
             plan,
-            handing: hands_over.then(|| graph.handing(plan, None)).flatten(),
+            handing: (hands_over && !self.0.run.is_kept())
+                .then(|| graph.handing(plan, None))
+                .flatten(),
             hands_over,
             first: self.0.machine.view().slots(scope).0.index(),
             actions: 0,
@@ -136,14 +148,14 @@ impl<'x> Answering<'_, 'x> {
         {
             *input = StoredValue::json(last);
         }
+        self.0.note_branch(&part, block);
         let element = self.0.element(&part);
         let it = self.0.values.scope(around);
         let step = slot - it.first;
         let blocks = it.graph.blocks.as_ref();
         let graph = blocks.and_then(|blocks| blocks.get(&number(action - it.actions)));
         let graph = Arc::clone(graph.ok_or(StepError::Unknown)?);
-        let handing = it
-            .hands_over
+        let handing = (it.hands_over && !self.0.run.is_kept())
             .then(|| graph.handing(&block.plan, Some(again)));
         let opened = ScopeValues {
             plan: &block.plan,
@@ -184,15 +196,7 @@ impl<'x> Answering<'_, 'x> {
         if self.0.values.scope(scope).called == Some(scope) {
             return self.value_of_plan(scope, part);
         }
-        let made = {
-            let it = self.0.values.scope(scope);
-            let meter = Meter::new(self.0.values.room(), None);
-            let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
-            let output = &it.plan.output.value;
-            let given = Handed::default();
-            catch(|| MadeOutput::At(output, &resolving, &given).read())
-        };
-        let value: Value = made?.map_err(|error| self.no_output(scope, error))?;
+        let value = self.resolve_output(scope)?;
         let (around, slot) = (self.0.scope_of(&part), part.slot.index());
         let inside = self.0.inside(around, slot);
         if matches!(inside.bodies[part.body as usize].0, Body::Loop(_)) {
@@ -203,6 +207,22 @@ impl<'x> Answering<'_, 'x> {
         let value = StoredValue::made(value, room).map_err(StepError::output)?;
         self.0.close_work(scope);
         self.0.take_made(around, part, value)
+    }
+
+    /// Resolves the output of a scope. What Rust code decides stays so after a crash.
+    fn resolve_output(&mut self, scope: ScopeId) -> Result<Value, StepError> {
+        let output = &self.0.values.scope(scope).plan.output.value;
+        let has_code = self.0.run.is_kept() && output.has_code();
+        let key = |scene: &Scene<'_>| scene.prefix(scope) + "?value";
+        self.0.decided(has_code, key, |scene| {
+            let made = {
+                let it = scene.values.scope(scope);
+                let meter = Meter::new(scene.values.room(), None);
+                let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
+                catch(|| resolve::<Value>(output, &resolving))
+            };
+            made?.map_err(|error| Answering(scene).no_output(scope, error))
+        })
     }
 
     /// Returns the error of the value of a scope, which may be too large.
@@ -223,25 +243,41 @@ impl<'x> Answering<'_, 'x> {
         let Some((called, own)) = self.0.values.take_own(scope) else {
             return Err(StepError::Unknown);
         };
+        let is_kept = self.0.run.is_kept();
+        let made = is_kept.then(|| self.resolve_output(scope)).transpose();
+        let made = made.map_err(|error| self.of_output(scope, error));
         let given = self.give_output(scope);
-        let stored = {
-            let it = self.0.values.scope(scope);
-            let meter = Meter::new(self.0.values.room(), None);
-            let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
-            let output = &it.plan.output.value;
-            let room = self.0.values.room().of_one();
-            catch(|| own.store(MadeOutput::At(output, &resolving, &given), room))
+        let stored = match made {
+            Err(error) => {
+                self.0.values.put_own(Some((called, own)));
+                return Err(error);
+            }
+            Ok(Some(json)) => {
+                let room = self.0.values.room().of_one();
+                catch(|| own.store(MadeOutput::Json(json), room))
+            }
+            Ok(None) => {
+                let it = self.0.values.scope(scope);
+                let meter = Meter::new(self.0.values.room(), None);
+                let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
+                let output = &it.plan.output.value;
+                let room = self.0.values.room().of_one();
+                catch(|| own.store(MadeOutput::At(output, &resolving, &given), room))
+            }
         };
         self.0.values.take_back(scope, Some(given));
         self.0.values.put_own(Some((called, own)));
-        let plan = self.0.values.scope(scope).plan;
         let stored = stored.and_then(|stored| stored.map_err(|error| self.no_output(scope, error)));
-        let stored = stored.map_err(|error| {
-            let error = RunError::new(plan, Cause::Output(error), Vec::new());
-            StepError::tool(Error::new(error))
-        })?;
+        let stored = stored.map_err(|error| self.of_output(scope, error))?;
         self.0.close_work(scope);
         self.0.take_made(self.0.scope_of(&part), part, stored?)
+    }
+
+    /// Returns the error of a called plan without an output.
+    fn of_output(&self, scope: ScopeId, error: StepError) -> StepError {
+        let plan = self.0.values.scope(scope).plan;
+        let error = RunError::new(plan, Cause::Output(error), Vec::new());
+        StepError::tool(Error::new(error))
     }
 
     /// Takes the value that is the output of a scope, if the value is a Rust value that nothing else is to read.
@@ -261,6 +297,14 @@ impl<'x> Answering<'_, 'x> {
 
     /// Makes the output of the plan.
     pub(super) fn make_output(&mut self, host: &mut dyn Host<'x>) -> Result<(), StepError> {
+        if self.0.run.is_kept() {
+            let json = self.resolve_output(ScopeId::ROOT)?;
+            if let Some(records) = &mut self.0.records {
+                records.output = json.clone();
+            }
+            let made = catch(|| host.output(MadeOutput::Json(json)))?;
+            return made.map_err(|error| self.no_output(ScopeId::ROOT, error));
+        }
         let given = self.give_output(ScopeId::ROOT);
         let made = {
             let it = self.0.values.scope(ScopeId::ROOT);

@@ -57,7 +57,8 @@ impl<'x> Scene<'x> {
             Role::Undo(undone) if status == StepStatus::Completed => {
                 let prefix = self.lasting_prefix(scope);
                 let id = &self.values.scope(scope).plan.steps[undone].id;
-                self.run.undo(&prefix, id);
+                let lasting = self.run.undo(&prefix, id);
+                self.note_undone(scope, step, &lasting);
                 let outer = self.outer(scope).map(|outer| outer.path() + ".");
                 let path = outer.unwrap_or_default() + id;
                 self.errors.note_undone(path);
@@ -69,6 +70,9 @@ impl<'x> Scene<'x> {
                 self.values.scope_mut(scope).seen[step] = Some(seen);
             }
             Role::Undo(_) | Role::Work => {}
+        }
+        if status == StepStatus::Failed {
+            self.note_undo_failed(scope, step);
         }
         self.values.release(scope, step);
     }
@@ -138,6 +142,7 @@ impl<'x> Scene<'x> {
                 "DEADLINE",
                 format!("the run took longer than {}", format_duration(*limit)),
             ),
+            Some(Interrupt::Recorded(place)) => ("CANCELLED", place.to_string()),
             Some(_) => ("CANCELLED", "the run was cancelled".to_owned()),
             None => (
                 "CANCELLED",

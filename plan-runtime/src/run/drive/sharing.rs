@@ -9,7 +9,7 @@ use std::task::Waker;
 /// The permits of one plan among those of a run. Each call that runs has one, unless a plan runs inside the call.
 pub(super) struct Sharing {
     pub(super) run: Arc<SharedRun>,
-    applicant: Applicant,
+    pub(super) applicant: Applicant,
     /// `true` if there is a permit for the next call.
     pub(super) has_permit: bool,
     /// The calls that run without contexts. A call with a context has its permit there.

@@ -56,7 +56,7 @@ impl Way<'_> {
 impl<'x> Driver<'x> {
     #[inline(always)]
     pub(super) fn start(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
-        if !call.is_plain() {
+        if !call.is_plain() || self.is_recorded {
             return self.start_part(call, place, host);
         }
         let scope = self.scene.machine.view().scope_of(place.slot);
@@ -149,6 +149,9 @@ impl<'x> Driver<'x> {
         {
             return self.call_failed(of, error);
         }
+        if self.is_recorded && self.replays(&starting, host) {
+            return;
+        }
         let seen = self.before_call(&starting);
         self.make_call(&starting, host);
         self.scene.catch_again(seen);
@@ -160,17 +163,19 @@ impl<'x> Driver<'x> {
         let scope = self.scene.machine.view().scope_of(slot);
         let step = self.scene.place_of(scope, slot.index());
         let part = self.scene.machine.view().part(call);
-        let part = part.expect("a call that starts has a part");
-        let (body, number) = self.scene.inside(scope, slot.index()).bodies[part.body as usize];
+        let (body, number) = match &part {
+            Some(part) => self.scene.inside(scope, slot.index()).bodies[part.body as usize],
+            None => {
+                let it = self.scene.values.scope(scope);
+                let number = it.actions + it.graph.actions[step] as usize;
+                (&it.plan.steps[step].body, number)
+            }
+        };
         let Body::Action(action) = body else {
             return None;
         };
         Some(Starting {
-            of: Of {
-                call,
-                scope,
-                part: Some(part),
-            },
+            of: Of { call, scope, part },
             step,
             action,
             number,
@@ -295,15 +300,18 @@ impl<'x> Driver<'x> {
         match started {
             Ok(Started::Running(future)) => {
                 self.scene.values.add(bytes);
+                let future = self.held_back(&of, future, None);
                 self.push_call(&of, future, Ticket::new(turn, None, span), bytes);
             }
             Ok(Started::InContext(future, context)) => {
                 self.scene.values.add(bytes);
+                let future = self.held_back(&of, future, Some(&context));
                 let ticket = Ticket::new(turn, Some(context), span);
                 self.push_call(&of, future, ticket, bytes);
             }
-            Ok(Started::Ended(result)) => self.called(of, result),
+            Ok(Started::Ended(result)) => self.ended_at_once(of, result),
             Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
+                self.begin_plan(&of);
                 drop(turn);
                 let bytes = bytes + of_scope(plan.executable.plan);
                 if !self.scene.values.has_room(bytes) {
@@ -319,17 +327,25 @@ impl<'x> Driver<'x> {
                 self.scene.machine.handle(Event::Opened(of.call));
             }
             Ok(Started::Plan(plan, context)) => {
+                self.begin_plan(&of);
+                self.limit_plan(&of);
                 let future = host.run_plan(*plan, context.clone());
                 self.scene.values.add(bytes);
                 let ticket = Ticket::new(turn, Some(context), span);
                 self.push_call(&of, future, ticket, bytes);
             }
             Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
-            Err(panic) => self.called(of, Err(panic)),
+            Err(panic) => self.ended_at_once(of, Err(panic)),
         }
     }
 
-    fn push_call(&mut self, of: &Of, future: StepFuture<'x>, ticket: Ticket, bytes: usize) {
+    pub(super) fn push_call(
+        &mut self,
+        of: &Of,
+        future: StepFuture<'x>,
+        ticket: Ticket,
+        bytes: usize,
+    ) {
         self.share(&ticket);
         self.tasks.push_part(of, future, ticket, bytes);
     }
@@ -359,6 +375,19 @@ impl<'x> Driver<'x> {
     /// A call has ended.
     #[inline(never)]
     pub(super) fn called(&mut self, of: Of, result: StepResult) {
+        if self.is_recorded {
+            let ticket = Ticket::none();
+            if let Some((result, _)) = self.records(of, result, ticket) {
+                self.counted(of, result);
+            }
+        } else {
+            self.counted(of, result);
+        }
+    }
+
+    /// A call has ended, and its end counts now.
+    #[inline]
+    pub(super) fn counted(&mut self, of: Of, result: StepResult) {
         match (result, of.part) {
             (Ok(output), None) => self.plain_called((of.call, of.scope), output),
             (Ok(output), Some(part)) => self.part_called(of, part, output),
@@ -402,6 +431,9 @@ impl<'x> Driver<'x> {
             let CallError { error, .. } = self.scene.errors.keep(error);
             let end = CallEnd::Exceeds(error);
             return self.scene.machine.handle(Event::Ended(of.call, end));
+        }
+        if self.is_recorded {
+            self.keep_failure(&of, &error);
         }
         if let (Some(part), Some(delay)) = (of.part, error.retry_delay()) {
             let delay = delay.min(LONGEST_CLOSED);

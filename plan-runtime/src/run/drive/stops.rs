@@ -1,52 +1,30 @@
 //! The ends of a run before its time: a cancellation, the deadline, and the end of the time after these.
 
-use super::super::timer::{Sleep, Timer};
+use super::super::clock::Clock;
+use super::super::timer::Sleep;
 use crate::error::Interrupt;
+use crate::journal::JournalError;
 use crate::machine::Event;
 use crate::resolve::drop_quietly;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Context;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A future that cancels the run.
 pub(super) type Cancel<'x> = Pin<Box<dyn Future<Output = ()> + Send + 'x>>;
 
-/// The time of a run.
-pub(super) struct Clock {
-    timer: Arc<dyn Timer>,
-    start: Instant,
-}
-
-impl Clock {
-    pub(super) fn new(timer: Arc<dyn Timer>) -> Self {
-        let start = timer.now();
-        Self { timer, start }
-    }
-
-    /// Returns the time since the start of the run.
-    pub(super) fn now(&self) -> Duration {
-        self.timer.now().saturating_duration_since(self.start)
-    }
-
-    pub(super) fn at(&self, elapsed: Duration) -> Option<Instant> {
-        self.start.checked_add(elapsed)
-    }
-
-    pub(super) fn sleep(&self, time: Duration) -> Sleep {
-        self.timer.sleep(time)
-    }
-}
-
 /// The causes that may end a run before its time.
 pub(super) struct Stops<'x> {
-    cancel: Option<Cancel<'x>>,
-    deadline: Option<(Duration, Sleep)>,
-    grace: Duration,
+    pub(super) cancel: Option<Cancel<'x>>,
+    pub(super) deadline: Option<(Duration, Sleep)>,
+    pub(super) grace: Duration,
     /// The end of the time for undo and always steps.
-    end: Option<Sleep>,
+    pub(super) end: Option<Sleep>,
     pub(super) stopped: Option<Interrupt>,
+    /// The failure of the journal, and `true` if the plan was at work then. Nothing runs after that.
+    pub(super) journal: Option<(Arc<JournalError>, bool)>,
     /// The latest end of the run.
     pub(super) until: Option<Duration>,
 }
@@ -60,10 +38,11 @@ impl<'x> Stops<'x> {
     ) -> Self {
         Self {
             cancel,
-            deadline: deadline.map(|limit| (limit, clock.sleep(limit))),
+            deadline: deadline.map(|limit| (limit, clock.sleep_from_start(limit))),
             grace,
             end: None,
             stopped: None,
+            journal: None,
             until: deadline,
         }
     }
@@ -80,9 +59,39 @@ impl<'x> Stops<'x> {
         self.stopped.get_or_insert(interrupt);
     }
 
-    /// Returns `true` if a limit is exceeded.
+    /// The journal has failed. Nothing runs after that.
+    pub(super) fn fail(&mut self, error: Arc<JournalError>, is_working: bool) {
+        self.journal.get_or_insert((error, is_working));
+    }
+
+    /// Returns `true` if a limit is exceeded, or if the journal has failed.
     pub(super) fn is_exceeded(&self) -> bool {
-        matches!(self.stopped, Some(Interrupt::Limit(_)))
+        matches!(self.stopped, Some(Interrupt::Limit(_))) || self.journal.is_some()
+    }
+
+    /// The run ends before its time.
+    pub(super) fn stop(&mut self, interrupt: Interrupt) {
+        self.stopped = Some(interrupt);
+        drop_quietly((self.cancel.take(), self.deadline.take()));
+    }
+
+    /// The time for undo and always steps begins.
+    pub(super) fn begin_grace(&mut self, clock: &Clock) {
+        self.until = Some(clock.time().saturating_add(self.grace));
+        self.end = Some(clock.sleep_live(self.grace));
+    }
+
+    /// Returns the reason why the run has ended before its time.
+    pub(super) fn reason(&self) -> Option<Interrupt> {
+        match &self.journal {
+            Some((error, is_working))
+                if *is_working && self.stopped.is_none()
+                    || matches!(**error, JournalError::Ended { .. }) =>
+            {
+                Some(Interrupt::Journal(Arc::clone(error)))
+            }
+            _ => self.stopped.clone(),
+        }
     }
 
     /// Returns the next of these events.
@@ -105,10 +114,8 @@ impl<'x> Stops<'x> {
         } else {
             return None;
         };
-        self.stopped = Some(interrupt);
-        drop_quietly((self.cancel.take(), self.deadline.take()));
-        self.until = Some(clock.now().saturating_add(self.grace));
-        self.end = Some(clock.sleep(self.grace));
+        self.stop(interrupt);
+        self.begin_grace(clock);
         Some(event)
     }
 }

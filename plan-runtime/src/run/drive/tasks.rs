@@ -3,7 +3,6 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
-use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
 use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
@@ -13,6 +12,8 @@ use super::super::trace::Span;
 use crate::machine::{CallId, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
 use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -44,9 +45,12 @@ pub(super) enum Wait {
     Timer(Sleep, Pause),
     /// A wait for a value. `true` if something else may end the wait.
     Value(Waiting, bool),
-    /// A wait for a value that an engine receives.
-    Engine(EngineFuture<Result<Arc<Sent>, StepError>>),
+    /// A wait for a value that an engine or a journal receives.
+    Elsewhere(Receiving),
 }
+
+/// A value on its way.
+pub(super) type Receiving = Pin<Box<dyn Future<Output = Result<Arc<Sent>, StepError>> + Send>>;
 
 /// The end of a task that is not a call.
 pub(super) enum Waited {
@@ -361,7 +365,7 @@ impl More {
                 Poll::Ready(()) => Some(Waited::Fired(*pause)),
                 Poll::Pending => None,
             },
-            Some(Wait::Engine(receiving)) => match receiving.as_mut().poll(cx) {
+            Some(Wait::Elsewhere(receiving)) => match receiving.as_mut().poll(cx) {
                 Poll::Ready(received) => Some(Waited::Received(received)),
                 Poll::Pending => None,
             },

@@ -40,12 +40,20 @@ impl Driver<'_> {
         let wait: &Await = wait;
         if let Some(engine) = &self.scene.run.engine {
             let received = received_by(engine.receive(&path), wait.clone());
-            let wait = Wait::Engine(Box::pin(received));
+            let wait = Wait::Elsewhere(Box::pin(received));
             return self.tasks.push_wait((call, scope), part, wait);
         }
         let Some(inbox) = self.scene.run.options.inbox.clone() else {
             return self.call_failed(of, StepError::NoSignals);
         };
+        let of = Of {
+            call,
+            scope,
+            part: Some(part),
+        };
+        if self.wait_recorded(&of, part, (&inbox, &path, wait)) {
+            return;
+        }
         let policy = self.scene.policy(scope, slot);
         let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
         let waiting = Waiting::new(inbox, path, wait.clone());
@@ -92,16 +100,27 @@ impl Driver<'_> {
         let slot = place.slot.index();
         let part = self.scene.machine.view().part(timer);
         let part = part.expect("a timer that starts has a part");
+        if self.is_recorded && pause != Pause::Backoff {
+            return self.keep_timer((timer, pause), (scope, part));
+        }
         let policy = self.scene.policy(scope, slot);
         let time = match pause {
             Pause::Backoff => {
+                if self.is_recorded {
+                    self.unlimit(scope, &part);
+                }
                 let mut wait = policy.wait_after(place.attempt - 1);
                 if policy.jitter {
                     wait = wait.mul_f64(self.random.f64());
                 }
+                let timed = if self.is_recorded {
+                    self.timed(scope, &part)
+                } else {
+                    part.element
+                };
                 let inside = self.scene.inside(scope, slot);
                 let asked = inside.delays.remove(&part.element).unwrap_or_default();
-                let deadline = inside.deadlines.get(&part.element).copied();
+                let deadline = inside.deadlines.get(&timed).copied();
                 let wait = wait.max(asked);
                 // An attempt that would start after the time limit is not waited for.
                 if let Some((deadline, until)) = deadline
@@ -127,8 +146,7 @@ impl Driver<'_> {
         if time.is_zero() && matches!(pause, Pause::Backoff | Pause::Every) {
             return self.scene.machine.handle(Event::Fired(timer));
         }
-        let wait = Wait::Timer(self.scene.clock.sleep(time), pause);
-        self.tasks.push_wait((timer, scope), part, wait);
+        self.wait_before_attempt((timer, pause), (scope, part), time);
     }
 }
 

@@ -89,6 +89,8 @@ pub(super) struct Durable {
     began: SystemTime,
     /// How long ago the run had begun when this process took it.
     before: Duration,
+    /// `true` if no process has taken the run before, so that the journal has no record of the run.
+    is_new: bool,
     /// Whether only its records are looked at.
     is_viewed: bool,
     /// The end of the run, if the run had ended before this process took it. Such a run is only replayed.
@@ -189,6 +191,7 @@ impl Durable {
             timer,
             began,
             before,
+            is_new: is_live,
             is_viewed: false,
             ended: None,
             is_gated: AtomicBool::new(false),
@@ -408,6 +411,9 @@ impl Durable {
     pub(super) fn find(&self, key: &str) -> Result<Option<Found>, ()> {
         if self.failure().is_some() {
             return Err(());
+        }
+        if self.is_new {
+            return Ok(None);
         }
         let found = self.journal.find(&self.claim, key);
         let found = found.map_err(|error| self.fail(error))?;

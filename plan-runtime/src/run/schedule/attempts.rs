@@ -2,9 +2,10 @@
 
 use super::super::catch::catch;
 use super::super::context::CallContext;
-use super::super::durable::{self, BEGUN, Durable, LATE, Recorded};
+use super::super::durable::{self, LATE, Recorded};
 use super::super::engine::{self, Engine};
 use super::super::lasting::Undone;
+use super::super::recorded::{self, held_back, unusable};
 use super::super::report::Attempt;
 use super::super::signals::Sent;
 use super::super::start::{Request, Started, StepFuture, StepResult};
@@ -12,15 +13,12 @@ use super::super::storing::once;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use super::body_state::{AttemptRecord, WaitOutcome, Work};
-use super::recording::unusable;
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::{Elements, StepError};
-use crate::journal::{Found, JournalError};
+use crate::journal::JournalError;
 use crate::plan::{Action, Await};
 use crate::resolve::{Meter, StoredValue, bytes_of, resolve, settle};
-use serde_json::Value;
-use std::future::Future;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -246,24 +244,13 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The wait before the next attempt of a job. The wait is over if the attempt had begun before a crash.
-    ///
-    /// The end of the wait is recorded. Without the record, a failure beside the attempt would come first after a crash, and a call that was on its way would not be
-    /// made again.
+    /// The wait before the next attempt of a job.
     pub(super) fn wait_before(&self, step: usize, job: usize, wait: Duration) -> Sleep {
         let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
             return self.clock.sleep(wait);
         };
-        let attempt = flow.jobs[job].attempts + 1;
-        let key = self.key_of_attempt(step, job, attempt) + BEGUN;
-        let found = durable.find(&key);
-        if let Ok(None) = found
-            && let Ok(true) = self.has_begun(step, job, attempt)
-        {
-            // The record of an older version has no end of the wait.
-            return durable.wait_again(durable.now().saturating_add(wait));
-        }
-        self.recorded_time(durable, (key, found), wait)
+        let attempt = self.key_of_attempt(step, job, flow.jobs[job].attempts + 1);
+        recorded::wait_before(durable, &attempt, wait, || self.clock.sleep(wait))
     }
 
     /// The time limit of an attempt.
@@ -282,37 +269,7 @@ impl<'x> Schedule<'x> {
         };
         let key = self.key_of_attempt(step, job, flow.jobs[job].attempts) + LATE;
         let found = durable.find(&key);
-        self.recorded_time(durable, (key, found), limit)
-    }
-
-    /// A sleep whose end has a record. The record is written before anything follows from the end, so that a replay has the order of the run.
-    fn recorded_time(
-        &self,
-        durable: &Arc<Durable>,
-        (key, found): (String, Result<Option<Found>, ()>),
-        sleep: Duration,
-    ) -> Sleep {
-        match found {
-            Err(()) => Box::pin(std::future::pending()),
-            Ok(Some(found)) => match durable::decode(&found.body) {
-                Ok(recorded) => Box::pin(durable.replay(found.number, recorded.ended)),
-                Err(error) => {
-                    durable.fail(unusable(&key, error));
-                    Box::pin(std::future::pending())
-                }
-            },
-            Ok(None) => {
-                let (durable, sleep) = (Arc::clone(durable), self.clock.sleep(sleep));
-                Box::pin(async move {
-                    sleep.await;
-                    let now = durable.time();
-                    match durable::encode((now, now), Ok(&Value::Null)) {
-                        Ok(body) => durable.write(key, body, now).await,
-                        Err(error) => durable.fail(JournalError::storage(error)),
-                    }
-                })
-            }
-        }
+        recorded::time(durable, (key, found), || self.clock.sleep(limit))
     }
 
     /// What ends the wait of an element for a value. It is recorded, or what is recorded ends it.
@@ -536,10 +493,4 @@ impl<'x> Schedule<'x> {
         };
         Some(durable.write(key, body, now))
     }
-}
-
-async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
-    durable.live().await;
-    let _busy = durable.run();
-    future.await
 }

@@ -5,6 +5,7 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
+use super::super::deciding::AS_IT_IS;
 use super::super::limits::Limits;
 use super::super::making::inputs_of;
 use super::super::options::Options;
@@ -14,7 +15,6 @@ use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::block_run::{BlockRun, Starts};
 use super::body_state::{BodyState, Failed, Work};
-use super::decisions::AS_IT_IS;
 use super::ending::Ending;
 use super::interrupts::Interrupts;
 use super::task::{CallState, Task};

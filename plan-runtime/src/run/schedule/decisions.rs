@@ -1,13 +1,12 @@
 //! What gates and Rust code decide, once and for all: what a run with a journal writes down of it, and takes from there.
 
-use super::super::calling::refused_by;
 use super::super::context::Decision as Decided;
-use super::super::durable::{self, Durable};
-use super::super::engine::{self, Engine};
+use super::super::deciding::{AS_IT_IS, Decider, Errors, Keeper};
+use super::super::durable;
+use super::super::recorded::unusable;
 use super::super::timer::Sleep;
 use super::Schedule;
 use super::body_state::OutputSlot;
-use super::recording::unusable;
 use crate::error::{Interrupt, StepError};
 use crate::journal::Found;
 use crate::plan::Template;
@@ -190,72 +189,26 @@ impl Schedule<'_> {
     }
 
     /// What Rust code decides, once and for all: what it has decided before a crash, if it has. `None` means that the run is over.
-    /// That it failed is recorded, too, as the error of a step.
     pub(super) fn decided<T, E>(
         &self,
         has_code: bool,
         key: impl FnOnce() -> String,
         decide: impl FnOnce() -> Result<T, E>,
-        (error_of, made_of): Errors<E>,
+        errors: Errors<E>,
     ) -> Option<Result<T, E>>
     where
         T: Serialize + DeserializeOwned,
     {
-        let Some(keeper) = self.keeper().filter(|_| has_code) else {
+        let Some(keeper) = Keeper::of(&self.run).filter(|_| has_code) else {
             return Some(decide());
         };
-        let key = key();
-        let fail = |error: serde_json::Error| {
-            let error: serde_json::Error = match self.secrecy {
-                Some(_) => serde::de::Error::custom("it has another type; a value may be secret"),
-                None => error,
-            };
-            match keeper {
-                Keeper::Journal(durable) => durable.fail(unusable(&key, error)),
-                Keeper::Engine(_) => {
-                    let error = engine::misfit(&key, &error);
-                    self.interrupts.happen(Interrupt::Journal(error));
-                }
-            }
+        let decider = Decider {
+            keeper,
+            has_secrets: self.secrecy.is_some(),
+            stop: &|interrupt| self.interrupts.happen(interrupt),
+            is_over: &|| self.interrupts.happened().is_some(),
         };
-        if let Some(body) = keeper.find(&key).ok()? {
-            let recorded = durable::decode(&body).map_err(fail).ok()?;
-            return match recorded.result {
-                Ok(value) => serde_json::from_value(value).map_err(fail).ok().map(Ok),
-                Err(error) => Some(Err(made_of(error))),
-            };
-        }
-        let decided = decide();
-        let now = keeper.now();
-        let body = match &decided {
-            Ok(value) => {
-                let value = serde_json::to_value(value).map_err(fail).ok()?;
-                durable::encode((now, now), Ok(&value))
-            }
-            Err(error) => match error_of(error) {
-                // What ends the run decides nothing.
-                Some(error)
-                    if error.exceeded().is_none() && self.interrupts.happened().is_none() =>
-                {
-                    durable::encode((now, now), Err(error))
-                }
-                _ => return Some(decided),
-            },
-        };
-        let body = body.map_err(fail).ok()?;
-        Some(match keeper.keep(key, body) {
-            Ok(()) => decided,
-            Err(error) => Err(made_of(error)),
-        })
-    }
-
-    /// What keeps the decisions of the run, if anything does.
-    fn keeper(&self) -> Option<Keeper<'_>> {
-        match (&self.run.durable, &self.run.engine) {
-            (Some(durable), _) => Some(Keeper::Journal(durable)),
-            (None, Some(engine)) => Some(Keeper::Engine(&**engine)),
-            (None, None) => None,
-        }
+        decider.decided(key(), decide, errors)
     }
 
     /// The error of a decision that is not made, since the journal cannot be used. It is seen nowhere: that ends the run.
@@ -310,47 +263,3 @@ impl Schedule<'_> {
         format!("{}?{what}", self.key(step, element))
     }
 }
-
-/// What keeps the decisions of a run.
-#[derive(Clone, Copy)]
-enum Keeper<'r> {
-    Journal(&'r Durable),
-    Engine(&'r dyn Engine),
-}
-
-impl Keeper<'_> {
-    /// What was decided before. `Err` means that the run is over.
-    fn find(self, key: &str) -> Result<Option<String>, ()> {
-        match self {
-            Self::Journal(durable) => Ok(durable.find(key)?.map(|found| found.body)),
-            Self::Engine(engine) => Ok(engine.recall(key)),
-        }
-    }
-
-    /// Keeps what was decided. `Err` takes its place.
-    fn keep(self, key: String, body: String) -> Result<(), StepError> {
-        match self {
-            Self::Journal(durable) => durable.note(key, body),
-            Self::Engine(engine) => {
-                if let Err(error) = engine.remember(key.clone(), body) {
-                    return Err(refused_by(engine, key, error));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// When it is decided. An engine keeps no times of decisions.
-    fn now(self) -> Duration {
-        match self {
-            Self::Journal(durable) => durable.now(),
-            Self::Engine(_) => Duration::ZERO,
-        }
-    }
-}
-
-/// The error of a step that an error is recorded as, if it is, and what is made of that error again.
-type Errors<E> = (fn(&E) -> Option<&StepError>, fn(StepError) -> E);
-
-/// Errors of steps are recorded as they are.
-pub(super) const AS_IT_IS: Errors<StepError> = (|error| Some(error), |error| error);

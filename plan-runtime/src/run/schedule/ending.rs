@@ -257,7 +257,7 @@ impl Schedule<'_> {
         self.watch_ready(step);
     }
 
-    /// The next step of the ending, where none is ready.
+    /// The next step of the ending.
     #[cold]
     pub(super) fn next_of_ending(&mut self) -> Option<usize> {
         loop {

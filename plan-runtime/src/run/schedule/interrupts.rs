@@ -1,8 +1,8 @@
 //! What ends a run before its time.
 
+use super::super::clock::Clock;
 use super::super::durable::Stop;
 use super::super::timer::Sleep;
-use super::Clock;
 use super::deadline::Deadline;
 use crate::error::Interrupt;
 use crate::resolve::drop_quietly;

@@ -2,6 +2,7 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
+use super::super::deciding::AS_IT_IS;
 use super::super::making::{bind, items};
 use super::super::on_failure::OnFailure;
 use super::super::report::Attempt;
@@ -10,7 +11,7 @@ use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::super::weights::{CALL, LIST};
 use super::body_state::{BodyState, Failed, Job, OutputSlot, Work, note, outcome};
-use super::decisions::{AS_IT_IS, Decision, What};
+use super::decisions::{Decision, What};
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::error::Elements;

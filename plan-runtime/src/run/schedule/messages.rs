@@ -1,83 +1,9 @@
 //! What is sent to a run with a journal from outside.
 
-use super::super::durable::Durable;
-use super::super::signals::{SignalError, Signals};
-use super::super::timer::Sleep;
+use super::super::messages::Messages;
 use super::Schedule;
 use crate::error::Interrupt;
-use crate::journal::{JournalError, Message};
-use serde_json::Value;
 use std::task::Context;
-
-/// What is sent to the run from outside.
-pub(super) struct Messages {
-    signals: Signals,
-    watch: Sleep,
-    /// The number of the last one.
-    last: u64,
-    /// Those for paths at which no step waits yet.
-    early: Vec<(String, Value)>,
-}
-
-impl Messages {
-    fn new(durable: &Durable, signals: Signals) -> Self {
-        Self {
-            signals,
-            watch: durable.watch(0),
-            last: 0,
-            early: Vec::new(),
-        }
-    }
-
-    /// Takes what is new. Whether the run is to end.
-    fn poll(&mut self, durable: &Durable, cx: &mut Context<'_>) -> bool {
-        let mut is_cancelled = false;
-        // What was sent before the step waited is tried again.
-        let signals = &self.signals;
-        self.early
-            .retain(|(path, value)| is_early(durable, path, signals.send(path, value)));
-        while self.watch.as_mut().poll(cx).is_ready() {
-            let messages = match durable.messages(self.last) {
-                Ok(messages) => messages,
-                Err(()) => return false,
-            };
-            for (number, message) in messages {
-                self.last = self.last.max(number);
-                durable.has_seen(self.last);
-                match message {
-                    Message::Cancel => is_cancelled = true,
-                    Message::Signal { path, body } => {
-                        // Only somebody else writes what is not JSON.
-                        if let Ok(value) = serde_json::from_str::<Value>(&body)
-                            && is_early(durable, &path, self.signals.send(&path, &value))
-                        {
-                            self.early.push((path, value));
-                        }
-                    }
-                }
-            }
-            self.watch = durable.watch(self.last);
-        }
-        is_cancelled
-    }
-}
-
-/// Whether a value was sent to a step that does not wait for one yet. One that the step cannot take stops the run: it would wait forever.
-fn is_early(durable: &Durable, path: &str, sent: Result<(), SignalError>) -> bool {
-    let why = match sent {
-        Err(SignalError::Unknown { .. }) => return true,
-        Ok(()) | Err(SignalError::Second { .. } | SignalError::Ended | SignalError::Journal(_)) => {
-            return false;
-        }
-        Err(SignalError::Type { message, .. }) => message,
-        Err(error @ SignalError::Value { .. }) => error.to_string(),
-    };
-    durable.fail(JournalError::Misfit {
-        what: format!("the value that was sent to step `{path}`"),
-        why,
-    });
-    false
-}
 
 impl Schedule<'_> {
     /// Takes what was sent to the run from outside.

@@ -7,7 +7,6 @@ mod block;
 mod block_run;
 mod body_state;
 mod calls;
-mod clock;
 mod deadline;
 mod decisions;
 mod ended;
@@ -32,11 +31,15 @@ mod watch;
 
 use super::admission::{allowance, can_receive};
 use super::catch::catch;
+use super::clock::Clock;
 use super::context::{Allowance, AnyGate, Blocked, CallContext, Held, Inside};
+use super::durable::INTERRUPT;
 use super::limits::Limits;
+use super::messages::Messages;
 use super::nesting::Turn;
 use super::options::Options;
 use super::permits::Applicant;
+use super::recorded;
 use super::shared::SharedRun;
 use super::start::{Request, Started};
 use super::throttle::Throttle;
@@ -45,7 +48,6 @@ use crate::error::{Cause, Interrupt, Left};
 use crate::plan::{Executable, Graph, Handing, Plan, Secrecy, Template};
 use crate::resolve::{Scope, StoredValue, drop_quietly};
 use body_state::Failed;
-use clock::Clock;
 use ending::Ending;
 use interrupts::Interrupts;
 use ready::Ready;
@@ -147,7 +149,7 @@ pub(super) struct Schedule<'x> {
     /// Finds out whether the tool blocks on the plan then.
     blocked: Blocked,
     /// What is sent to it from outside, through its journal.
-    messages: Option<Box<messages::Messages>>,
+    messages: Option<Box<Messages>>,
     /// The ended calls whose records have not had their turns, by step and job.
     in_writing: BTreeSet<(usize, usize)>,
     /// `true` if the plan starts more in a later turn of the thread.
@@ -242,9 +244,7 @@ impl<'x> Schedule<'x> {
         }
         can_receive(plan, &graph, &run, outer.as_ref(), allowance.limits())?;
         let inputs = match &outer {
-            Some(outer) if is_inner && outer.computes() => {
-                recording::recorded_inputs(&run, outer, inputs)
-            }
+            Some(outer) if is_inner && outer.computes() => recorded::inputs(&run, outer, inputs),
             _ => inputs,
         };
         let around = Around {
@@ -332,7 +332,7 @@ impl<'x> Schedule<'x> {
         )
         .of_inner(is_inner);
         if clock.is_durable && own_prefix.is_some() {
-            interrupts = interrupts.replaying(recording::interrupt(&run, own_prefix));
+            interrupts = interrupts.replaying(recorded::interrupt(&run, own_prefix, INTERRUPT));
         }
         let (mut ready, mut next_waits) = (Ready::new(count), BTreeSet::new());
         for (step, waits) in graph.waits.iter().enumerate() {

@@ -163,11 +163,10 @@ impl<'x> Schedule<'x> {
         if self.is_stopping() || self.interrupts.happened().is_some() {
             return None;
         }
-        let next = self.ready.pop();
-        if next.is_none() && self.ending.is_some() {
+        if self.ending.is_some() {
             return self.next_of_ending();
         }
-        next
+        self.ready.pop()
     }
 
     /// Whether nothing more is started.

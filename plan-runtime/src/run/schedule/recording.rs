@@ -1,11 +1,8 @@
 //! What a run with a journal writes down, and what it takes from there: of its plan, its inputs and its ends, and by which keys. Attempts are in
 //! `attempts.rs`, decisions in `decisions.rs`, and what is sent to the run in `messages.rs`.
 
-use super::super::context::CallContext;
-use super::super::durable::{
-    self, BRANCH, Durable, FAILED, GRACE, INPUTS, INTERRUPT, MADE_UP, UNDONE,
-};
-use super::super::shared::SharedRun;
+use super::super::durable::{self, BRANCH, Durable, FAILED, GRACE, INTERRUPT, MADE_UP, UNDONE};
+use super::super::recorded;
 use super::super::timer::Sleep;
 use super::Schedule;
 #[cfg(feature = "sqlite")]
@@ -13,71 +10,9 @@ use crate::error::{Cause, RunError};
 use crate::error::{Elements, Interrupt};
 use crate::journal::JournalError;
 use crate::plan::{Block, Body, Role};
-use crate::resolve::{Limit, StoredValue};
+use crate::resolve::Limit;
 use serde_json::Value;
-use std::collections::HashSet;
-use std::fmt::Display;
 use std::task::Context;
-
-/// What had ended a plan before a crash, whose keys begin with this prefix. Nothing ends one that is a step or a block, but what is around it.
-pub(super) fn interrupt(run: &SharedRun, prefix: Option<&str>) -> Option<(Sleep, Interrupt)> {
-    interrupt_of(run, prefix, INTERRUPT)
-}
-
-fn interrupt_of(run: &SharedRun, prefix: Option<&str>, key: &str) -> Option<(Sleep, Interrupt)> {
-    let durable = run.durable.as_ref()?;
-    let key = &format!("{}{key}", prefix?);
-    let found = durable.find(key).ok()??;
-    let unreadable = |error: serde_json::Error| {
-        durable.fail(unusable(key, error));
-    };
-    let recorded = durable::decode(&found.body).map_err(unreadable).ok()?;
-    let interrupt = match recorded.result {
-        Ok(value) if value.is_null() => Interrupt::Cancelled,
-        Ok(Value::String(place)) => Interrupt::Recorded(place.into()),
-        Ok(value) => Interrupt::Deadline(serde_json::from_value(value).map_err(unreadable).ok()?),
-        Err(_) => return None,
-    };
-    let replay = durable.replay(found.number, recorded.ended);
-    Some((replay, interrupt))
-}
-
-/// The inputs of a plan that a step calls, as they were before a crash.
-pub(super) fn recorded_inputs(
-    run: &SharedRun,
-    outer: &CallContext,
-    inputs: Vec<StoredValue>,
-) -> Vec<StoredValue> {
-    let Some(durable) = &run.durable else {
-        return inputs;
-    };
-    let key = outer.key_inside(None) + INPUTS;
-    let failed = |error: &dyn Display| {
-        durable.fail(unusable(&key, error));
-    };
-    match durable.find(&key) {
-        // The run is over.
-        Err(()) => {}
-        Ok(Some(found)) => match durable::read_values(&found.body) {
-            Ok(recorded) if recorded.len() == inputs.len() => {
-                return recorded.into_iter().map(StoredValue::json).collect();
-            }
-            Ok(recorded) => failed(&format!("it has {} inputs", recorded.len())),
-            Err(error) => failed(&error),
-        },
-        Ok(None) => {
-            let values: Result<Vec<&Value>, _> = inputs.iter().map(StoredValue::as_json).collect();
-            // What JSON cannot hold fails where it is used.
-            if let Ok(values) = values {
-                match serde_json::to_string(&values) {
-                    Ok(body) => durable.note(key, body),
-                    Err(error) => failed(&error),
-                }
-            }
-        }
-    }
-    inputs
-}
 
 impl Schedule<'_> {
     /// Records which plan a call runs, or compares it with the one that it has run.
@@ -92,10 +27,7 @@ impl Schedule<'_> {
         if self.run.durable.is_none() {
             return;
         }
-        let blocks = self.plan.steps[step].body.blocks();
-        if share_names(&blocks)
-            && let Some(number) = blocks.iter().position(|it| std::ptr::eq(*it, block))
-        {
+        if let Some(number) = recorded::branch(&self.plan.steps[step].body, block) {
             let key = || self.key_of_attempt(step, job, attempt) + BRANCH;
             self.note_end(key, Value::from(number));
         }
@@ -312,14 +244,8 @@ impl Schedule<'_> {
             INTERRUPT
         };
         let interrupt = interrupt.clone();
-        // A cancellation has no limit, and the limit of what is recorded is a message.
-        let limit = match &interrupt {
-            Interrupt::Deadline(limit) => serde_json::to_value(limit),
-            Interrupt::Recorded(place) => Ok(Value::from(&**place)),
-            _ => Ok(Value::Null),
-        };
         let now = durable.time();
-        match limit.and_then(|limit| durable::encode((now, now), Ok(&limit))) {
+        match recorded::interrupt_body(&interrupt, now) {
             Ok(body) => {
                 let write = durable.write(format!("{}{key}", self.prefix), body, now);
                 // A tool may keep a plan inside its call without a poll, so the end of such a plan holds back nothing.
@@ -337,7 +263,7 @@ impl Schedule<'_> {
 
     /// What had ended the time for undo steps and always steps before a crash.
     pub(super) fn end_of_grace(&self) -> Option<(Sleep, Interrupt)> {
-        interrupt_of(&self.run, self.own_prefix(), GRACE)
+        recorded::interrupt(&self.run, self.own_prefix(), GRACE)
     }
 
     /// The key of a job's records, without the attempt.
@@ -351,21 +277,4 @@ impl Schedule<'_> {
         let element = flow.map_or_else(Vec::new, |flow| flow.elements(flow.jobs[job].place));
         format!("{}@{attempt}", self.key(step, &element))
     }
-}
-
-/// Returns `true` if two of the blocks have steps of one name.
-fn share_names(blocks: &[&Block]) -> bool {
-    let mut names = HashSet::new();
-    blocks.iter().any(|block| {
-        let steps = block.plan.steps.iter().map(|step| &*step.id);
-        let own: HashSet<&str> = steps.collect();
-        let is_shared = own.iter().any(|name| names.contains(name));
-        names.extend(own);
-        is_shared
-    })
-}
-
-/// That a record cannot be read or written.
-pub(super) fn unusable(key: &str, error: impl Display) -> JournalError {
-    JournalError::storage(format!("the record `{key}`: {error}"))
 }

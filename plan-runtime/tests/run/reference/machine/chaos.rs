@@ -167,7 +167,7 @@ impl Driver {
                     assert!(had || self.ended.contains(&call));
                 }
                 Command::Free(scope) => self.free(scope),
-                Command::Settled(..) | Command::Over(_) => {}
+                Command::Settled(..) | Command::Unwinding(_) | Command::Over(_) => {}
                 Command::Done => self.is_done = true,
             }
         }

@@ -71,7 +71,10 @@ impl<'p> Hand<'p> {
                     let was_call = self.calls.remove(&call).is_some();
                     assert!(was_call || self.timers.remove(&call).is_some());
                 }
-                Command::Free(_) | Command::Over(_) | Command::Settled(..) => {}
+                Command::Free(_)
+                | Command::Settled(..)
+                | Command::Unwinding(_)
+                | Command::Over(_) => {}
                 Command::Done => self.is_done = true,
             }
         }

@@ -208,7 +208,7 @@ impl<'p> Hand<'p> {
                     let had = [&mut self.running, &mut self.waiting].map(|it| it.remove(&call));
                     assert!(had.iter().any(Option::is_some), "{call:?} is dropped twice");
                 }
-                Command::Free(_) => {}
+                Command::Free(_) | Command::Unwinding(_) => {}
                 Command::Settled(scope, slot, status) => {
                     assert_eq!(self.machine.view().scope_of(slot), scope);
                     assert_eq!(self.machine.view().status(slot), status);

@@ -270,8 +270,9 @@ fn run(machine: &mut Machine, number: u32) {
             Command::Sleep(..)
             | Command::Drop(_)
             | Command::Free(_)
-            | Command::Over(_)
-            | Command::Settled(..) => {}
+            | Command::Settled(..)
+            | Command::Unwinding(_)
+            | Command::Over(_) => {}
             Command::Done => open = false,
         }
     }

@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
 use plan_runtime::machine::{
-    Amounts, Answer, CallEnd, CallError, Cutoff, ErrorId, Event, Node, NodeBlock, NodeBody, Pause,
-    Question, Reason, Recovery, Tables,
+    Amounts, Answer, CallEnd, CallError, CallId, Cutoff, Duty, ErrorId, Event, FaultDuty, Machine,
+    Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
 };
 
 #[test]
@@ -297,4 +297,129 @@ fn the_first_cause_that_ends_a_scope_counts() {
     assert_eq!(hand.reason(), (Reason::Timeout, 1));
     let loss = hand.machine.view().result().unwrap_err();
     assert_eq!(loss.cutoff, Some(Cutoff::Cancelled));
+}
+
+/// A cancellation, or the time limit of a block, leaves a call alone whose end is certain: its step is undone if the call has succeeded.
+#[test]
+fn a_scope_that_is_cut_waits_for_a_call_whose_end_is_certain() {
+    let plain = held();
+    let mut limited = held();
+    limited[0].timing.timeout = true;
+    for steps in [plain, limited] {
+        for (is_block, ending) in [false, true]
+            .into_iter()
+            .flat_map(|is_block| [(is_block, CallEnd::Done), (is_block, NEVER)])
+        {
+            let mut steps = steps.clone();
+            steps.push(call(7));
+            if is_block {
+                let mut step = Node::new(0, block(steps), vec![]);
+                step.timing.timeout = true;
+                steps = vec![step];
+            }
+            let tables = tables(steps);
+            let machine = Machine::new(&tables, Reaction::Stop, 64).telling();
+            let mut hand = Hand::new(&tables, machine);
+            let certain = *hand.calls.iter().find(|it| it.1 == "8#1").unwrap().0;
+            hand.machine.handle(Event::Ending(certain, true));
+            if is_block {
+                let limit = hand.timers.iter().next_back().map(|it| *it.0);
+                let of_block = |timer: &CallId| hand.machine.view().part(*timer).unwrap().step;
+                let timers = hand.timers.keys().copied();
+                let block = timers.min_by_key(of_block).or(limit).unwrap();
+                hand.timers.remove(&block);
+                hand.machine.handle(Event::Fired(block));
+            } else {
+                hand.machine.handle(Event::Cancelled);
+            }
+            hand.settle();
+            assert_eq!(hand.calls(), ["8#1"]);
+            assert!(!hand.is_done);
+            hand.machine.handle(Event::Ending(certain, false));
+            hand.end("8#1", ending);
+            let is_undone = ending == CallEnd::Done;
+            if is_undone {
+                assert_eq!(hand.calls(), ["9#1"]);
+                hand.end("9#1", CallEnd::Done);
+            }
+            assert!(hand.is_done);
+            let loss = hand.machine.view().result().unwrap_err();
+            assert_eq!(loss.undone.len(), usize::from(is_undone));
+        }
+    }
+}
+
+/// The value of an element may not replace its failure after all.
+#[test]
+fn an_element_without_another_value_has_failed() {
+    let mut step = each(NodeBody::Call);
+    step.recovery = Recovery::ReplaceEach;
+    step.timing.instead = true;
+    let tables = tables(vec![step]);
+    for is_replaced in [true, false] {
+        let mut hand = Hand::of(&tables);
+        hand.answer(Answer::Number(2));
+        hand.end("0[0]#1", CallEnd::Done);
+        hand.end("0[1]#1", NEVER);
+        let error = CallError {
+            error: ErrorId(2),
+            transient: false,
+            lasting: false,
+        };
+        hand.answer(if is_replaced {
+            Answer::Made
+        } else {
+            Answer::Failed(error)
+        });
+        assert!(hand.is_done);
+        assert_eq!(hand.machine.view().result().is_ok(), is_replaced);
+    }
+}
+
+/// The error of a block that takes too long names the steps of the block that have failed, also its always steps.
+#[test]
+fn a_block_that_takes_too_long_names_failures_inside() {
+    let always = Node {
+        duty: Duty::Always,
+        ..call(9)
+    };
+    let mut step = Node::new(0, block(vec![call(8), always]), vec![]);
+    step.timing.timeout = true;
+    let tables = tables(vec![step]);
+    let mut hand = Hand::of(&tables);
+    hand.fire(Pause::Timeout);
+    hand.end("9#1", NEVER);
+    let loss = hand.machine.view().result().unwrap_err();
+    let faults: Vec<_> = loss.faults.iter().map(|it| (it.reason, it.duty)).collect();
+    assert_eq!(
+        faults,
+        [
+            (Reason::Timeout, FaultDuty::Work),
+            (Reason::Error(ErrorId(2)), FaultDuty::Always)
+        ]
+    );
+}
+
+/// If no call can end any more, a run that has failed drops its calls and undoes its steps.
+#[test]
+fn a_failed_run_drops_the_calls_that_cannot_end() {
+    let mut steps = held();
+    steps.push(call(7));
+    steps.push(call(6));
+    let tables = tables(steps);
+    for has_failed in [false, true] {
+        let mut hand = Hand::of(&tables);
+        hand.end("8#1", CallEnd::Done);
+        if has_failed {
+            hand.end("7#1", NEVER);
+        }
+        hand.machine.handle(Event::Exhausted);
+        hand.settle();
+        let expected = if has_failed {
+            vec!["9#1"]
+        } else {
+            vec!["6#1", "7#1"]
+        };
+        assert_eq!(hand.calls(), expected);
+    }
 }

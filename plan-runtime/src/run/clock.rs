@@ -1,8 +1,8 @@
 //! The time of a run.
 
-use super::super::durable::Durable;
-use super::super::shared::SharedRun;
-use super::super::timer::{Sleep, Timer};
+use super::durable::Durable;
+use super::shared::SharedRun;
+use super::timer::Sleep;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 

@@ -1,0 +1,172 @@
+//! Records of plans and of their ends: their keys and their contents.
+
+use super::context::CallContext;
+use super::durable::{self, BEGUN, Durable, INPUTS};
+use super::shared::SharedRun;
+use super::timer::Sleep;
+use crate::error::Interrupt;
+use crate::journal::{Found, JournalError};
+use crate::plan::{Block, Body};
+use crate::resolve::StoredValue;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::future::{Future, pending};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Returns the recorded end of a plan whose keys begin with this prefix. A step or a block has no end of its own.
+pub(super) fn interrupt(
+    run: &SharedRun,
+    prefix: Option<&str>,
+    key: &str,
+) -> Option<(Sleep, Interrupt)> {
+    let durable = run.durable.as_ref()?;
+    let key = &format!("{}{key}", prefix?);
+    let found = durable.find(key).ok()??;
+    let unreadable = |error: serde_json::Error| {
+        durable.fail(unusable(key, error));
+    };
+    let recorded = durable::decode(&found.body).map_err(unreadable).ok()?;
+    let interrupt = match recorded.result {
+        Ok(value) if value.is_null() => Interrupt::Cancelled,
+        Ok(Value::String(place)) => Interrupt::Recorded(place.into()),
+        Ok(value) => Interrupt::Deadline(serde_json::from_value(value).map_err(unreadable).ok()?),
+        Err(_) => return None,
+    };
+    let replay = durable.replay(found.number, recorded.ended);
+    Some((replay, interrupt))
+}
+
+/// Returns the record of the end of a plan. A cancellation has no limit, and the limit of the recorded bytes is a message.
+pub(super) fn interrupt_body(
+    interrupt: &Interrupt,
+    now: Duration,
+) -> Result<String, serde_json::Error> {
+    let limit = match interrupt {
+        Interrupt::Deadline(limit) => serde_json::to_value(limit)?,
+        Interrupt::Recorded(place) => Value::from(&**place),
+        _ => Value::Null,
+    };
+    durable::encode((now, now), Ok(&limit))
+}
+
+/// Returns the recorded inputs of a plan that a step calls. Inputs without a record are recorded.
+pub(super) fn inputs(
+    run: &SharedRun,
+    outer: &CallContext,
+    inputs: Vec<StoredValue>,
+) -> Vec<StoredValue> {
+    let Some(durable) = &run.durable else {
+        return inputs;
+    };
+    let key = outer.key_inside(None) + INPUTS;
+    match durable.find(&key) {
+        // The run is over.
+        Err(()) => inputs,
+        Ok(Some(found)) => {
+            let known = durable::read_values(&found.body).map_err(|error| error.to_string());
+            let known = known.and_then(|known| {
+                if known.len() == inputs.len() {
+                    Ok(known.into_iter().map(StoredValue::json).collect())
+                } else {
+                    Err(format!("it has {} inputs", known.len()))
+                }
+            });
+            known.unwrap_or_else(|error| {
+                durable.fail(unusable(&key, error));
+                inputs
+            })
+        }
+        Ok(None) => {
+            let values: Result<Vec<&Value>, _> = inputs.iter().map(StoredValue::as_json).collect();
+            // A value that JSON cannot hold fails where the value is used.
+            if let Ok(values) = values {
+                match serde_json::to_string(&values) {
+                    Ok(body) => durable.note(key, body),
+                    Err(error) => durable.fail(unusable(&key, error)),
+                }
+            }
+            inputs
+        }
+    }
+}
+
+/// Returns the error of a record that cannot be read or written.
+pub(super) fn unusable(key: &str, error: impl Display) -> JournalError {
+    JournalError::storage(format!("the record `{key}`: {error}"))
+}
+
+/// Returns a sleep whose end has a record. The record is written before anything follows from the end, so that a replay has the order of the run.
+pub(super) fn time(
+    durable: &Arc<Durable>,
+    (key, found): (String, Result<Option<Found>, ()>),
+    sleep: impl FnOnce() -> Sleep,
+) -> Sleep {
+    match found {
+        Err(()) => Box::pin(pending()),
+        Ok(Some(found)) => match durable::decode(&found.body) {
+            Ok(recorded) => durable.replay(found.number, recorded.ended),
+            Err(error) => {
+                durable.fail(unusable(&key, error));
+                Box::pin(pending())
+            }
+        },
+        Ok(None) => {
+            let (durable, sleep) = (Arc::clone(durable), sleep());
+            Box::pin(async move {
+                sleep.await;
+                let now = durable.time();
+                match durable::encode((now, now), Ok(&Value::Null)) {
+                    Ok(body) => durable.write(key, body, now).await,
+                    Err(error) => durable.fail(JournalError::storage(error)),
+                }
+            })
+        }
+    }
+}
+
+/// Returns the wait before an attempt. The wait is over if the attempt had begun before a crash.
+///
+/// The end of the wait is recorded. Without the record, a failure beside the attempt would come first after a crash, and a call that was on its way would not be
+/// made again.
+pub(super) fn wait_before(
+    durable: &Arc<Durable>,
+    attempt: &str,
+    wait: Duration,
+    sleep: impl FnOnce() -> Sleep,
+) -> Sleep {
+    let key = format!("{attempt}{BEGUN}");
+    let found = durable.find(&key);
+    if let Ok(None) = found
+        && !durable.is_live()
+        && let Ok(true) = durable.has_begun(attempt)
+    {
+        // The record of an older version has no end of the wait.
+        return durable.wait_again(durable.now().saturating_add(wait));
+    }
+    time(durable, (key, found), sleep)
+}
+
+/// Holds a call back as long as the run replays.
+pub(super) async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
+    durable.live().await;
+    let _busy = durable.run();
+    future.await
+}
+
+/// Returns the number of a block among the blocks of a step, if the names of its steps do not tell which of the blocks has run.
+pub(super) fn branch(body: &Body, block: &Block) -> Option<usize> {
+    let blocks = body.blocks();
+    let mut names = HashSet::new();
+    let share_names = blocks.iter().any(|block| {
+        let steps = block.plan.steps.iter().map(|step| &*step.id);
+        let own: HashSet<&str> = steps.collect();
+        let is_shared = own.iter().any(|name| names.contains(name));
+        names.extend(own);
+        is_shared
+    });
+    let mut places = blocks.iter();
+    let place = places.position(|it| std::ptr::eq(*it, block));
+    place.filter(|_| share_names)
+}
