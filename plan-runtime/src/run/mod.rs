@@ -25,6 +25,7 @@
 
 mod admission;
 mod answer;
+mod answered;
 mod calling;
 mod catch;
 mod clock;

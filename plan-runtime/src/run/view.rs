@@ -106,11 +106,20 @@ impl<App: ?Sized> Run<'_, App, Value> {
                 Poll::Ready(_) | Poll::Pending => break,
             }
         }
-        if let (Stage::Running(schedule), None) = (&mut run.stage, &report) {
-            if let Some(error) = schedule.journal_failure() {
+        if report.is_none() {
+            let failure = match &run.stage {
+                Stage::Running(schedule) => schedule.journal_failure(),
+                Stage::Driven(driver) => driver.journal_failure(),
+                _ => None,
+            };
+            if let Some(error) = failure {
                 return Err(error);
             }
-            report = Some(schedule.report());
+            report = match &mut run.stage {
+                Stage::Running(schedule) => Some(schedule.report()),
+                Stage::Driven(driver) => driver.report(),
+                _ => None,
+            };
         }
         report.ok_or_else(|| {
             let why = vec!["its records cannot be looked at".to_owned()];

@@ -419,13 +419,12 @@ fn with_seed<T>(
     let plans: Vec<Executable<'_>> = plans.iter().map(Executable::new).collect();
     let plan = Executable::new(&plan);
     assert_eq!(plan.mistake(), None);
-    let mut shape = Shape {
+    let shape = Shape {
         has_gate: random.u8(..3) == 0,
         has_deadline: random.u8(..3) == 0,
         is_cancelled: random.u8(..4) == 0,
         grace: random.choice([0, 10, LONG]).unwrap_or(LONG),
     };
-    shape.has_gate &= by == [By::Scheduler; 2];
     // The scheduler may hand over the permit of an ended round before the next round begins, and the machine does not.
     let has_loops = [&plan]
         .into_iter()

@@ -1,6 +1,6 @@
 //! The gates and throttles of a run, and the calls that wait for these.
 
-use super::super::context::{Allowance, AnyGate, Question};
+use super::super::context::{Allowance, AnyGate, Decision, Question};
 use super::super::throttle::{Throttle, Turn};
 use super::tasks::Of;
 use crate::machine::CallId;
@@ -16,6 +16,7 @@ pub(super) struct Admission<'x> {
     pub(super) waiting: HashMap<CallId, Waiting<'x>>,
     /// The steps with calls that have waited, by slots.
     pub(super) steps: HashMap<usize, StepAdmission>,
+    is_viewed: bool,
 }
 
 /// A call that waits.
@@ -26,6 +27,8 @@ pub(super) struct Waiting<'x> {
     pub(super) number: usize,
     /// The place of the turn that the call waits for, unless the call waits for gates.
     pub(super) turn: Option<Arc<Mutex<Option<Turn>>>>,
+    /// The answer of the gates, whose record has its turn to come.
+    pub(super) answer: Option<Decision>,
 }
 
 #[derive(Default)]
@@ -47,15 +50,16 @@ pub(super) struct CallAdmission {
 }
 
 impl Admission<'_> {
-    /// Returns `None` if no call has to wait.
-    pub(super) fn of(allowance: &Allowance) -> Option<Self> {
+    /// Returns `None` if no call has to wait. A viewed run has the answers of its gates, and no gates.
+    pub(super) fn of(allowance: &Allowance, is_viewed: bool) -> Option<Self> {
         let (gates, throttles) = (allowance.gates(), allowance.throttles());
-        let has_any = !(gates.is_empty() && throttles.is_empty());
+        let has_any = is_viewed || !(gates.is_empty() && throttles.is_empty());
         has_any.then(|| Self {
             gates,
             throttles,
             waiting: HashMap::new(),
             steps: HashMap::new(),
+            is_viewed,
         })
     }
 
@@ -96,7 +100,20 @@ impl Admission<'_> {
             let call = step.calls.get(&of.element());
             step.allowed.contains(&number) || call.is_some_and(|call| call.is_allowed)
         };
-        !self.gates.is_empty() && !step.is_some_and(is_allowed)
+        (self.is_viewed || self.has_gates()) && !step.is_some_and(is_allowed)
+    }
+
+    pub(super) fn has_gates(&self) -> bool {
+        !self.gates.is_empty()
+    }
+
+    /// Returns `true` if another call waits for the turn of a record with the same answer about all elements.
+    pub(super) fn is_answered(&self, of: &Of, number: usize, answer: &Decision) -> bool {
+        let is_other = |it: &&Waiting<'_>| {
+            it.number == number && it.of.slot() == of.slot() && it.of.call != of.call
+        };
+        let mut others = self.waiting.values().filter(is_other);
+        *answer == Decision::AllowStep && others.any(|it| it.answer == Some(Decision::AllowStep))
     }
 
     pub(super) fn needs_turn(&self, of: &Of, action: &Action) -> bool {

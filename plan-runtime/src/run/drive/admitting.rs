@@ -10,11 +10,13 @@ use super::super::timer::Sleep;
 use super::super::trace::Span;
 use super::admission::Waiting;
 use super::driver::Driver;
+use super::records::Known;
 use super::scene::Host;
 use super::starting::{Starting, Way};
 use super::tasks::{Of, Wait};
 use crate::machine::{CallId, Event, Part, Pause, StepPlace};
 use crate::plan::{Action, Role};
+use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -30,11 +32,24 @@ impl<'x> Driver<'x> {
         let Some(admission) = &self.admission else {
             return self.scene.machine.handle(Event::Admitted(call));
         };
-        let must_ask = admission.must_ask(&it.of, it.number);
+        let mut must_ask = admission.must_ask(&it.of, it.number);
+        let known = self.known(&it, must_ask);
+        let is_answered = match &known {
+            Known::Over => return,
+            Known::Begun => return self.scene.machine.handle(Event::Admitted(call)),
+            Known::Answered(_) => true,
+            Known::Nothing => {
+                must_ask &= admission.has_gates();
+                must_ask && admission.is_answered(&it.of, it.number, &Decision::AllowStep)
+            }
+        };
         if (must_ask || admission.needs_turn(&it.of, it.action))
             && admission.waiting.len() >= MOST_QUESTIONS
         {
             return self.scene.machine.handle(Event::Deferred(call));
+        }
+        if is_answered {
+            return self.wait_for_answer(&it, known);
         }
         if must_ask {
             match self.ask(&it, host) {
@@ -73,8 +88,39 @@ impl<'x> Driver<'x> {
         admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);
         self.wait_before(it.of, it.action, it.number, None);
-        self.push_wait_before(&it.of, Wait::Timer(answer, Pause::Backoff));
+        self.push_wait_before(&it.of, Wait::Timer(self.hold_back(answer), Pause::Backoff));
         Ok(true)
+    }
+
+    /// The gates have answered, and the answer counts when its record has its turn.
+    fn wait_for_answer(&mut self, it: &Starting<'x>, known: Known) {
+        self.wait_before(it.of, it.action, it.number, None);
+        let answer = match known {
+            Known::Answered(recorded) => {
+                let turn = self.turn_of(&recorded);
+                Some((recorded.answer, turn))
+            }
+            _ => None,
+        };
+        self.wait_for_turn(it.of, it.number, answer);
+    }
+
+    /// Waits for the turn of an answer. An answer about all elements has one record, so the other calls wait for the call that waits for the record.
+    fn wait_for_turn(&mut self, of: Of, number: usize, answer: Option<(Decision, Sleep)>) {
+        let Some(admission) = &mut self.admission else {
+            return;
+        };
+        let is_other = |(answer, _): &(Decision, Sleep)| admission.is_answered(&of, number, answer);
+        let wait: Sleep = match answer.filter(|answer| !is_other(answer)) {
+            Some((answer, turn)) => {
+                if let Some(waiting) = admission.waiting.get_mut(&of.call) {
+                    waiting.answer = Some(answer);
+                }
+                turn
+            }
+            None => Box::pin(pending()),
+        };
+        self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
     }
 
     /// Counts a call before the question, so that nobody is asked about more calls than the run may make.
@@ -113,6 +159,7 @@ impl<'x> Driver<'x> {
             action,
             number,
             turn,
+            answer: None,
         };
         if let Some(admission) = &mut self.admission {
             admission.waiting.insert(of.call, waiting);
@@ -140,6 +187,11 @@ impl<'x> Driver<'x> {
             let turn = coming.await;
             *come.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
         });
+        if self.is_recorded {
+            self.wait_before(of, action, number, Some(slot));
+            let wait = self.hold_back(wait);
+            return self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
+        }
         // Calls are in line from now on, in this order.
         let polled = catch(|| wait.as_mut().poll(&mut Context::from_waker(Waker::noop())));
         match polled {
@@ -166,6 +218,7 @@ impl<'x> Driver<'x> {
             action,
             number,
             turn,
+            answer,
         }) = admission.waiting.remove(&call)
         else {
             return false;
@@ -176,9 +229,18 @@ impl<'x> Driver<'x> {
             self.scene.machine.handle(Event::Admitted(call));
             return true;
         }
+        let recorded = answer;
         let question = admission.call(&of).and_then(|call| call.question.as_ref());
         let answer = question.and_then(|question| question.take_answer());
-        match answer.unwrap_or_else(|| Decision::Refuse("the gate gave no answer".into())) {
+        let answer = answer.unwrap_or_else(|| Decision::Refuse("the gate gave no answer".into()));
+        if self.is_recorded && recorded.is_none() {
+            self.record_answer((of, action), number, answer);
+            return true;
+        }
+        let Some(admission) = &mut self.admission else {
+            return false;
+        };
+        match recorded.unwrap_or(answer) {
             Decision::Allow => {
                 admission.call_mut(&of).is_allowed = true;
                 self.allowed(of, action, number);
@@ -196,15 +258,39 @@ impl<'x> Driver<'x> {
         true
     }
 
+    /// Records the answer of the gates about a call.
+    fn record_answer(&mut self, (of, action): (Of, &'x Action), number: usize, answer: Decision) {
+        if answer == Decision::AllowStep {
+            for (of, _) in self.asked((&of).slot(), number) {
+                let (bytes, _) = self.tasks.drop_call(of.call);
+                self.scene.values.remove(bytes);
+                self.forget_question(&of);
+                self.push_wait_before(&of, Wait::Timer(Box::pin(pending()), Pause::Backoff));
+            }
+        }
+        let admission = self.admission.as_ref();
+        let is_answered = admission.is_some_and(|it| it.is_answered(&of, number, &answer));
+        let answer = (!is_answered).then(|| {
+            let turn = self.write_answer(&of, number, &answer);
+            (answer, turn)
+        });
+        self.wait_before(of, action, number, None);
+        self.wait_for_turn(of, number, answer);
+    }
+
+    /// Returns the calls of an action of a step that wait for gates.
+    fn asked(&self, slot: usize, number: usize) -> Vec<(Of, &'x Action)> {
+        let waiting = self.admission.iter().flat_map(|it| it.waiting.values());
+        let asked = waiting.filter(|it| {
+            let waits = it.turn.is_none() && it.answer.is_none();
+            waits && it.of.slot() == slot && it.number == number
+        });
+        asked.map(|it| (it.of, it.action)).collect()
+    }
+
     /// Asks no more about the calls of an action of a step, which are all allowed.
     fn stop_asking(&mut self, first: (Of, &'x Action), number: usize) {
-        let Some(admission) = &self.admission else {
-            return;
-        };
-        let (waiting, slot) = (admission.waiting.values(), first.0.slot());
-        let asked =
-            waiting.filter(|it| it.turn.is_none() && it.of.slot() == slot && it.number == number);
-        let mut asked: Vec<(Of, &'x Action)> = asked.map(|it| (it.of, it.action)).collect();
+        let mut asked = self.asked(first.0.slot(), number);
         for (of, _) in &asked {
             self.drop_wait_before(of.call);
             let (bytes, _) = self.tasks.drop_call(of.call);

@@ -47,12 +47,13 @@ impl<'x> Driver<'x> {
         if let Some(cause) = allowance.refuses(plan) {
             return Err(cause);
         }
-        let admission = Admission::of(&allowance).map(Box::new);
+        let run = around.as_ref().and_then(CallContext::run).cloned();
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        let is_viewed = run.durable.as_ref().is_some_and(|it| it.is_viewed());
+        let admission = Admission::of(&allowance, is_viewed).map(Box::new);
         let finder = options.driven.take().flatten();
         let admits = admission.is_some();
         let converted = converted((plan, &graph), (finder, plan_of), admits)?;
-        let run = around.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(options.share()));
         if around.is_some() && secrecy.is_some() {
             run.may_have_secrets()?;
         }

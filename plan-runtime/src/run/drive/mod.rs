@@ -69,7 +69,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Panics
     ///
-    /// If the run has started, or has an option without effect here.
+    /// If the run has started.
     #[doc(hidden)]
     pub fn driven(self) -> Self {
         self.driven_by(None)
@@ -79,7 +79,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// # Panics
     ///
-    /// If the run has started, or has an option without effect here.
+    /// If the run has started.
     #[doc(hidden)]
     pub fn driven_with(self, find: FindPlan<'a>) -> Self {
         self.driven_by(Some(find))
@@ -89,24 +89,9 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         let Stage::New(_, _, options) = &mut self.stage else {
             panic!("a run that has started cannot be driven")
         };
-        if let Some(option) = unknown_option(options) {
-            panic!("a driven run has no `{option}`: remove the call of `Run::{option}`");
-        }
         options.driven = Some(find);
         self
     }
-}
-
-/// Returns the name of an option without effect in a driven run.
-fn unknown_option(options: &Options<'_>) -> Option<&'static str> {
-    // The driver records no answers of gates, and takes turns among other runs in a replay as well.
-    let has_journal = options.target.is_some() || options.durable.is_some();
-    let unknown = [
-        ("gate", has_journal && options.gate.is_some()),
-        ("throttle", has_journal && !options.throttles.is_empty()),
-    ];
-    let found = unknown.into_iter().find(|(_, is_set)| *is_set);
-    found.map(|(name, _)| name)
 }
 
 /// The host of a run.
@@ -219,6 +204,14 @@ impl<'x> Driver<'x> {
     /// Returns the report, if there is to be one.
     pub(super) fn report(&mut self) -> Option<Report> {
         self.scene.watching().report()
+    }
+
+    /// Returns the error of a run whose journal has failed.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn journal_failure(&self) -> Option<RunError> {
+        let error = self.scene.run.durable.as_ref()?.failure()?;
+        let cause = Cause::Interrupted(Interrupt::Journal(error));
+        Some(RunError::new(self.plan(), cause, Vec::new()))
     }
 
     /// Returns the sender of values to steps that wait.

@@ -1,6 +1,7 @@
 //! The state of a run with a journal.
 
 use super::super::StepError;
+use super::super::answered::RecordedAnswer;
 use super::super::context::CallContext;
 use super::super::durable::{Durable, Stop};
 use super::super::messages::Messages;
@@ -37,6 +38,17 @@ pub(super) struct Records {
     pub(super) is_exhausted: bool,
     /// The output of the run.
     pub(super) output: Value,
+}
+
+/// The things that a run with a journal knows of a call before the call starts.
+pub(super) enum Known {
+    /// The run is over.
+    Over,
+    /// The call has begun before a crash, so the call waits for nothing.
+    Begun,
+    /// The gates have answered before a crash.
+    Answered(RecordedAnswer),
+    Nothing,
 }
 
 /// A call that is to be recorded.

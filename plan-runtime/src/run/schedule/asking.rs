@@ -2,13 +2,13 @@
 
 use super::super::StepError;
 use super::super::admission::MOST_QUESTIONS;
+use super::super::answered::RecordedAnswer;
 use super::super::catch::catch;
 use super::super::context::{Decision, Question};
 use super::super::start::{Request, Started};
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::body_state::{AttemptRecord, WaitsFor, Work};
-use super::decisions::RecordedAnswer;
 use super::task::CallState;
 use super::{Schedule, Start};
 use crate::plan::Action;

@@ -1,69 +1,20 @@
 //! What gates and Rust code decide, once and for all: what a run with a journal writes down of it, and takes from there.
 
+use super::super::answered::{self, RecordedAnswer};
 use super::super::context::Decision as Decided;
 use super::super::deciding::{AS_IT_IS, Decider, Errors, Keeper};
-use super::super::durable;
 use super::super::recorded::unusable;
 use super::super::timer::Sleep;
 use super::Schedule;
 use super::body_state::OutputSlot;
 use crate::error::{Interrupt, StepError};
-use crate::journal::Found;
 use crate::plan::Template;
 use crate::resolve::resolve;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::cell::Cell;
 use std::future::pending;
-use std::time::Duration;
-
-/// What gates have decided about a call, as it is recorded.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Answer {
-    Allow,
-    AllowStep,
-    Refuse(String),
-}
-
-impl From<Answer> for Decided {
-    fn from(answer: Answer) -> Self {
-        match answer {
-            Answer::Allow => Self::Allow,
-            Answer::AllowStep => Self::AllowStep,
-            Answer::Refuse(reason) => Self::Refuse(reason),
-        }
-    }
-}
-
-/// The record of an answer.
-pub(super) struct RecordedAnswer {
-    pub(super) answer: Decided,
-    pub(super) number: u64,
-    pub(super) time: Duration,
-}
-
-/// Reads the record of an answer. Records of earlier versions contain no time.
-fn read_answer(found: &Found) -> Result<RecordedAnswer, serde_json::Error> {
-    let (answer, time): (Answer, _) = match serde_json::from_str(&found.body) {
-        Ok(answer) => (answer, Duration::ZERO),
-        Err(_) => {
-            let recorded = durable::decode(&found.body)?;
-            let answer = match recorded.result {
-                Ok(answer) => serde_json::from_value(answer)?,
-                Err(StepError::Refused(reason)) => Answer::Refuse(reason.to_string()),
-                Err(error) => Answer::Refuse(error.to_string()),
-            };
-            (answer, recorded.ended)
-        }
-    };
-    Ok(RecordedAnswer {
-        answer: answer.into(),
-        number: found.number,
-        time,
-    })
-}
 
 /// Something that a step decides.
 #[derive(Clone, Copy)]
@@ -131,7 +82,7 @@ impl Schedule<'_> {
         if found.is_some() {
             durable.has_gates();
         }
-        let answer = found.map(|found| read_answer(&found));
+        let answer = found.map(|found| answered::read(&found));
         answer.transpose().map_err(|error| {
             durable.fail(unusable(&key, error));
         })
@@ -142,27 +93,12 @@ impl Schedule<'_> {
         let Some(durable) = &self.run.durable else {
             return Box::pin(pending());
         };
-        let answer = match decision {
-            Decided::Allow => Answer::Allow,
-            Decided::AllowStep => Answer::AllowStep,
-            Decided::Refuse(reason) => Answer::Refuse(reason.clone()),
-        };
-        let key = match answer {
-            Answer::AllowStep => self.key_of_answers(step, job),
-            Answer::Allow | Answer::Refuse(_) => self.key_of_answer(step, job),
+        let key = match decision {
+            Decided::AllowStep => self.key_of_answers(step, job),
+            Decided::Allow | Decided::Refuse(_) => self.key_of_answer(step, job),
         };
         let now = durable.time();
-        // A refusal has the record of a call that failed.
-        let body = match answer {
-            Answer::Refuse(reason) => {
-                let refused = StepError::Refused(reason.into());
-                durable::encode((now, now), Err(&refused))
-            }
-            answer => {
-                let answer = serde_json::to_value(&answer);
-                answer.and_then(|answer| durable::encode((now, now), Ok(&answer)))
-            }
-        };
+        let body = answered::body(decision, now);
         match body {
             Ok(body) => durable.write(key, body, now),
             Err(error) => {

@@ -1,0 +1,69 @@
+//! Records of the answers of gates.
+
+use super::context::Decision;
+use super::durable;
+use crate::error::StepError;
+use crate::journal::Found;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The answer of the gates about a call, as a record has it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Allow,
+    AllowStep,
+    Refuse(String),
+}
+
+impl From<Answer> for Decision {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Allow => Self::Allow,
+            Answer::AllowStep => Self::AllowStep,
+            Answer::Refuse(reason) => Self::Refuse(reason),
+        }
+    }
+}
+
+/// The record of an answer.
+pub(super) struct RecordedAnswer {
+    pub(super) answer: Decision,
+    pub(super) number: u64,
+    pub(super) time: Duration,
+}
+
+/// Reads the record of an answer. Records of earlier versions contain no time.
+pub(super) fn read(found: &Found) -> Result<RecordedAnswer, serde_json::Error> {
+    let (answer, time): (Answer, _) = match serde_json::from_str(&found.body) {
+        Ok(answer) => (answer, Duration::ZERO),
+        Err(_) => {
+            let recorded = durable::decode(&found.body)?;
+            let answer = match recorded.result {
+                Ok(answer) => serde_json::from_value(answer)?,
+                Err(StepError::Refused(reason)) => Answer::Refuse(reason.to_string()),
+                Err(error) => Answer::Refuse(error.to_string()),
+            };
+            (answer, recorded.ended)
+        }
+    };
+    Ok(RecordedAnswer {
+        answer: answer.into(),
+        number: found.number,
+        time,
+    })
+}
+
+/// Returns the body of the record of an answer. A refusal has the record of a call that failed.
+pub(super) fn body(answer: &Decision, now: Duration) -> Result<String, serde_json::Error> {
+    let answer = match answer {
+        Decision::Allow => Answer::Allow,
+        Decision::AllowStep => Answer::AllowStep,
+        Decision::Refuse(reason) => {
+            let refused = StepError::Refused(reason.clone().into());
+            return durable::encode((now, now), Err(&refused));
+        }
+    };
+    let answer = serde_json::to_value(&answer)?;
+    durable::encode((now, now), Ok(&answer))
+}

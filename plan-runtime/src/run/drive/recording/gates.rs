@@ -1,0 +1,119 @@
+//! Records of the answers of gates.
+
+use super::super::super::answered::{self, RecordedAnswer};
+use super::super::super::context::Decision;
+use super::super::super::recorded::{held_back, unusable};
+use super::super::super::timer::Sleep;
+use super::super::driver::Driver;
+use super::super::records::Known;
+use super::super::starting::Starting;
+use super::super::tasks::Of;
+use std::future::pending;
+use std::sync::Arc;
+
+impl Driver<'_> {
+    /// Looks up a call that may have to wait for gates and throttles.
+    pub(in super::super) fn known(&self, it: &Starting<'_>, must_ask: bool) -> Known {
+        let Some(records) = &self.scene.records else {
+            return Known::Nothing;
+        };
+        let durable = &records.durable;
+        let key = self.scene.key_of_attempt(&it.of, it.step, it.attempt);
+        let begun = match durable.find(&key) {
+            Err(()) => return Known::Over,
+            Ok(Some(found)) => Some(found.number),
+            Ok(None) if durable.is_live() => None,
+            Ok(None) => match durable.has_begun(&key) {
+                Err(()) => return Known::Over,
+                Ok(has_begun) => has_begun.then_some(u64::MAX),
+            },
+        };
+        if must_ask {
+            match self.answer(it) {
+                Err(()) => return Known::Over,
+                // An answer that came after the call is about other elements.
+                Ok(Some(answer)) if begun.is_none_or(|begun| answer.number < begun) => {
+                    return Known::Answered(answer);
+                }
+                Ok(_) => {}
+            }
+        }
+        begun.map_or(Known::Nothing, |_| Known::Begun)
+    }
+
+    /// Returns the recorded answer about a call. `Err` means that the run is over.
+    fn answer(&self, it: &Starting<'_>) -> Result<Option<RecordedAnswer>, ()> {
+        let Some(records) = &self.scene.records else {
+            return Ok(None);
+        };
+        let durable = &records.durable;
+        // The answer about the call itself was given before an answer about all elements.
+        let mut key = self.key_of_answer(&it.of, it.step);
+        let mut found = durable.find(&key)?;
+        if found.is_none() {
+            key = self.key_of_answers(&it.of, it.step, it.number);
+            found = durable.find(&key)?;
+        }
+        if found.is_some() {
+            durable.has_gates();
+        }
+        let answer = found.map(|found| answered::read(&found));
+        answer.transpose().map_err(|error| {
+            durable.fail(unusable(&key, error));
+        })
+    }
+
+    fn key_of_answer(&self, of: &Of, step: usize) -> String {
+        let element = self.scene.element_of(of);
+        self.scene.key(of.scope, step, &element) + "?gate"
+    }
+
+    /// The key of an answer about all elements of a step that make the same call.
+    fn key_of_answers(&self, of: &Of, step: usize, number: usize) -> String {
+        let it = self.scene.values.scope(of.scope);
+        let first = it.actions + it.graph.actions[step] as usize;
+        let key = self.scene.key(of.scope, step, &[]);
+        format!("{key}?gate{}", number - first)
+    }
+
+    /// Returns the wait for the turn of a recorded answer.
+    pub(in super::super) fn turn_of(&self, answer: &RecordedAnswer) -> Sleep {
+        match &self.scene.records {
+            Some(records) => records.durable.replay(answer.number, answer.time),
+            None => Box::pin(pending()),
+        }
+    }
+
+    /// Holds a wait back as long as the run replays.
+    pub(in super::super) fn hold_back(&self, wait: Sleep) -> Sleep {
+        match &self.scene.records {
+            Some(records) => Box::pin(held_back(Arc::clone(&records.durable), wait)),
+            None => wait,
+        }
+    }
+
+    /// Writes the answer of the gates about a call. The future is ready when the record has its turn.
+    pub(in super::super) fn write_answer(
+        &self,
+        of: &Of,
+        number: usize,
+        answer: &Decision,
+    ) -> Sleep {
+        let Some(records) = &self.scene.records else {
+            return Box::pin(pending());
+        };
+        let step = self.scene.place_of(of.scope, of.slot());
+        let key = match answer {
+            Decision::AllowStep => self.key_of_answers(of, step, number),
+            Decision::Allow | Decision::Refuse(_) => self.key_of_answer(of, step),
+        };
+        let now = records.durable.time();
+        match answered::body(answer, now) {
+            Ok(body) => records.durable.write(key, body, now),
+            Err(error) => {
+                records.durable.fail(unusable(&key, error));
+                Box::pin(pending())
+            }
+        }
+    }
+}
