@@ -14,7 +14,7 @@ pub enum Event {
     Ending(CallId, bool),
     /// An attempt of a call may start. The attempt has its turn in the order of the plan, and its call has another id.
     Admitted(CallId),
-    /// The driver decides about as many calls as it can at one time. The machine asks again after the driver has decided about another call, and asks nothing more about the step until then.
+    /// The driver decides about as many calls as it can at one time. The machine asks again only after the driver has decided about another call.
     Deferred(CallId),
     /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
     Opened(CallId),
@@ -50,7 +50,7 @@ pub struct CallError {
     pub error: ErrorId,
     /// `true` if another attempt may help.
     pub transient: bool,
-    /// `true` if no other value may replace the failure, unless the failure itself becomes the value.
+    /// `true` if another value may not replace the failure, unless the failure itself becomes the value.
     pub lasting: bool,
 }
 
@@ -80,7 +80,7 @@ pub enum Answer {
     Exceeds(ErrorId),
 }
 
-/// The id of a question. The place in the table of questions serves many questions, and the generation tells these apart.
+/// The id of a question. A row in the table of questions serves many questions, and the generation tells these questions apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct QuestionId {
     pub(super) row: u32,
@@ -119,7 +119,7 @@ pub enum Command {
 pub struct StepPlace {
     /// The step.
     pub step: StepId,
-    /// The place in the arena, for the output.
+    /// The slot in the arena, for the output.
     pub slot: StepSlot,
     /// The number of the attempt, from 1 on.
     pub attempt: u32,

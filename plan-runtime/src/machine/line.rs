@@ -20,11 +20,11 @@ pub(super) enum First {
     Run(RunId),
 }
 
-/// The thing at a place in the line.
+/// An entry of the line.
 enum Found {
     First(First),
     Inside(ScopeId),
-    /// The place is of the past.
+    /// The entry is outdated.
     Nothing,
 }
 
@@ -70,7 +70,7 @@ impl Core {
         self.line_up(scope, place);
     }
 
-    /// Has the run of a step go on as soon as there is a permit, if an attempt or an element may start.
+    /// Has the run of a step continue as soon as there is a permit, if an attempt or an element may start.
     pub(super) fn line_up_run(&mut self, run: RunId) {
         let it = &mut self.desk.runs.rows[run];
         let Some(job) = it.pending.next_job().filter(|_| it.may_go_on()) else {

@@ -12,7 +12,7 @@ pub struct Trail(pub Vec<TrailPart>);
 pub struct TrailPart {
     /// The step.
     pub step: StepId,
-    /// The place in each list around the element, or the number of a round.
+    /// The position in each list around the element, or the number of a round.
     pub element: Vec<u32>,
     /// The attempt, or 0 for the step itself.
     pub attempt: u32,
@@ -95,7 +95,7 @@ pub enum FaultDuty {
     Undo,
     /// The step always runs, or is inside such a step.
     Always,
-    /// Another failure counts, and the work that this failure leaves is still there.
+    /// Another failure counts, and this failure leaves work.
     Left,
 }
 
@@ -108,7 +108,7 @@ pub struct Fault {
     pub reason: Reason,
     /// `true` if another attempt may help.
     pub transient: bool,
-    /// `true` if no other value may replace the failure, unless the failure itself becomes the value.
+    /// `true` if another value may not replace the failure, unless the failure itself becomes the value.
     pub lasting: bool,
     /// The number of attempts.
     pub attempts: u32,
@@ -152,7 +152,7 @@ impl Loss {
         !self.is_lasting() && self.faults.first().is_some_and(|it| it.transient)
     }
 
-    /// Returns `true` if no other value may replace the failure.
+    /// Returns `true` if another value may not replace the failure.
     pub(super) fn is_lasting(&self) -> bool {
         !self.not_undone.is_empty() || self.faults.iter().any(|it| it.lasting)
     }

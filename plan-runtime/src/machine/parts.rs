@@ -13,7 +13,7 @@ use super::word::StepStatus;
 pub struct Part {
     /// The step.
     pub step: StepId,
-    /// The place of the step in the arena.
+    /// The slot of the step in the arena.
     pub slot: StepSlot,
     /// The number of the body among the bodies of the step, in the order of the source.
     pub body: u32,
@@ -83,7 +83,7 @@ impl<'m> MachineView<'m> {
         }
     }
 
-    /// Returns the place of the plan that a call may turn out to be, in the list of plans.
+    /// Returns the plan that a call may turn out to be, by its position in the list of plans.
     pub fn may_open(self, call: CallId) -> Option<usize> {
         let (_, row) = self.lookup.0.may_open(call)?;
         Some(row.index())
@@ -149,7 +149,7 @@ impl<'m> MachineView<'m> {
         })
     }
 
-    /// Returns the places of an element in the lists around the element, or the number of a round.
+    /// Returns the positions of an element in the lists around the element, or the number of a round.
     pub fn places(self, slot: StepSlot, element: u32) -> Vec<u32> {
         match self.run(slot) {
             Some(run) if element != WHOLE => self.lookup.0.desk.runs.rows[run].places(element),
@@ -164,7 +164,7 @@ impl<'m> MachineView<'m> {
         hot.iter().map(|hot| hot.status()).collect()
     }
 
-    /// Returns the failure of a step that has failed, by the place of the step in the scope.
+    /// Returns the failure of a step that has failed, by the position of the step in the scope.
     pub fn failed(self, scope: ScopeId, place: usize) -> Option<Loss> {
         let it = &self.lookup.0.scopes[scope];
         let first = self.lookup.0.tables.rows[it.row].first;
@@ -179,7 +179,7 @@ impl<'m> MachineView<'m> {
         it.losses.get(by).cloned()
     }
 
-    /// Returns the place of the failed step that has blocked the step with this place in a scope.
+    /// Returns the failed step that has blocked a step of a scope. Each step is a position in the scope.
     pub fn blocker(self, scope: ScopeId, place: usize) -> Option<usize> {
         let it = &self.lookup.0.scopes[scope];
         let first = self.lookup.0.tables.rows[it.row].first;
@@ -187,7 +187,7 @@ impl<'m> MachineView<'m> {
         Some((by.0 - first) as usize)
     }
 
-    /// Returns the failure of a scope that is over, if the machine tells the ends of scopes. The scope is known until the driver has taken all commands.
+    /// Returns the failure of a scope that is over, if the machine tells the ends of scopes. The scope exists until the driver has taken all commands.
     pub fn ended(self, scope: ScopeId) -> Option<&'m Loss> {
         self.lookup.0.scopes[scope].ended.as_deref()
     }

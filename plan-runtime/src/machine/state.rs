@@ -67,7 +67,7 @@ pub(super) struct ScopeRun {
     pub(super) not_undone: Vec<u32>,
     /// The results of undo steps in inner scopes that no failure of a step holds.
     pub(super) left: Loss,
-    /// The failure of the scope, if the scope is over and the driver hears of the ends of scopes.
+    /// The failure of the scope, if the scope is over and the machine tells the ends of scopes.
     pub(super) ended: Option<Box<Loss>>,
 }
 
@@ -230,7 +230,7 @@ pub(super) enum Fate {
 }
 
 impl StepRun {
-    /// The places of an element in the lists around it.
+    /// The positions of an element in the lists around it.
     pub(super) fn places(&self, mut element: u32) -> Vec<u32> {
         let mut places = Vec::new();
         while element != WHOLE {

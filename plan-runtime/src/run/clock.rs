@@ -9,11 +9,11 @@ use std::time::{Duration, Instant, SystemTime};
 /// The timer of a run, and when the run started.
 pub(super) struct Clock {
     run: Arc<SharedRun>,
-    /// Whether it has a journal. It is asked often, so it has a place of its own.
+    /// `true` if the run has a journal. A separate field makes this frequent check cheap.
     pub(super) is_durable: bool,
     pub(super) started_at: SystemTime,
     start: Instant,
-    /// Of a durable run, when it started, counted from when the outermost began.
+    /// The start of a durable run, as the time since the start of the outermost run.
     began: Duration,
 }
 
@@ -28,7 +28,7 @@ impl Clock {
                 durable.now()
             }
         });
-        // Of one that goes on, it is when it began the first time.
+        // A resumed run keeps the time of its first start.
         let first = durable.and_then(|durable| durable.began().checked_add(began));
         Self {
             started_at: first.unwrap_or_else(SystemTime::now),
@@ -55,7 +55,7 @@ impl Clock {
             .saturating_duration_since(self.start)
     }
 
-    /// The time since the run's start, also while it replays.
+    /// The time since the run's start, including while it replays.
     pub(super) fn time(&self) -> Duration {
         match self.durable() {
             Some(durable) => durable.time().saturating_sub(self.began),
@@ -63,12 +63,12 @@ impl Clock {
         }
     }
 
-    /// A time of the run, counted from when the outermost began.
+    /// Converts a time of the run to the time since the start of the outermost run.
     pub(super) fn in_all(&self, time: Duration) -> Duration {
         self.began.saturating_add(time)
     }
 
-    /// The other way round.
+    /// Converts the time since the start of the outermost run to a time of the run.
     pub(super) fn in_here(&self, time: Duration) -> Duration {
         time.saturating_sub(self.began)
     }
@@ -81,7 +81,7 @@ impl Clock {
         }
     }
 
-    /// Whether this time has come.
+    /// Returns `true` if this time has come.
     pub(super) fn is_past(&self, time: Instant) -> bool {
         match self.durable() {
             Some(durable) => durable.is_past(time),
@@ -89,12 +89,12 @@ impl Clock {
         }
     }
 
-    /// Whether no time passes, since the run replays.
+    /// Returns `true` if no time passes, since the run replays.
     pub(super) fn stands(&self) -> bool {
         self.is_durable && self.durable().is_some_and(|durable| !durable.is_live())
     }
 
-    /// A sleep of this time, from now on; of a run that nobody runs meanwhile, too.
+    /// A sleep of this time from now on. The time passes even while no process runs the run.
     pub(super) fn sleep(&self, duration: Duration) -> Sleep {
         match self.durable() {
             Some(durable) => durable.sleep_until(self.in_all(self.now().saturating_add(duration))),
@@ -110,7 +110,7 @@ impl Clock {
         }
     }
 
-    /// A sleep of this time, in which the run is run.
+    /// A sleep of this time, counted from the end of the replay.
     pub(super) fn sleep_live(&self, duration: Duration) -> Sleep {
         match self.durable() {
             Some(durable) => durable.sleep_live(duration),

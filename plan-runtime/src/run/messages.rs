@@ -7,13 +7,13 @@ use crate::journal::{JournalError, Message};
 use serde_json::Value;
 use std::task::Context;
 
-/// What is sent to the run from outside.
+/// The messages from outside the run.
 pub(super) struct Messages {
     signals: Signals,
     watch: Sleep,
-    /// The number of the last one.
+    /// The number of the last message.
     last: u64,
-    /// Those for paths at which no step waits yet.
+    /// The values for paths at which no step waits yet.
     early: Vec<(String, Value)>,
 }
 
@@ -27,10 +27,10 @@ impl Messages {
         }
     }
 
-    /// Takes what is new. Whether the run is to end.
+    /// Handles new messages. Returns `true` if a message cancels the run.
     pub(super) fn poll(&mut self, durable: &Durable, cx: &mut Context<'_>) -> bool {
         let mut is_cancelled = false;
-        // What was sent before the step waited is tried again.
+        // Early values are sent again, since their steps may wait now.
         let signals = &self.signals;
         self.early
             .retain(|(path, value)| is_early(durable, path, signals.send(path, value)));
@@ -45,7 +45,7 @@ impl Messages {
                 match message {
                     Message::Cancel => is_cancelled = true,
                     Message::Signal { path, body } => {
-                        // Only somebody else writes what is not JSON.
+                        // Only another program sends invalid JSON.
                         if let Ok(value) = serde_json::from_str::<Value>(&body)
                             && is_early(durable, &path, self.signals.send(&path, &value))
                         {
@@ -60,7 +60,7 @@ impl Messages {
     }
 }
 
-/// Whether a value was sent to a step that does not wait for one yet. One that the step cannot take stops the run: it would wait forever.
+/// Returns `true` if a value was sent before its step waits. A value that the step cannot take stops the run, since the step would wait forever.
 fn is_early(durable: &Durable, path: &str, sent: Result<(), SignalError>) -> bool {
     let why = match sent {
         Err(SignalError::Unknown { .. }) => return true,

@@ -79,7 +79,7 @@ fn absorbs<'w>(
     if is_driven { run.driven() } else { run }
 }
 
-/// Fails each operation of a journal, in a new run or in a run that goes on from many records.
+/// Fails each operation of a journal, in a new run or in a run that resumes from many records.
 fn stops_at_each_operation(is_driven: bool, is_resumed: bool) {
     let expected = finish(Absorbs {}.run(&world()).durable(&Memory::new(), "r")).unwrap();
     let begin = |world: &World, journal: &Rough| {
@@ -237,7 +237,7 @@ fn a_full_disk_stops_a_run_that_goes_on_when_there_is_room() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A page of the file has something else in it: the run comes to its end as ever, or its journal cannot be used.
+/// A page of the file has other content: the run has its usual output, or its journal cannot be used.
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_damaged_file_never_changes_an_output() {

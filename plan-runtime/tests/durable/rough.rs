@@ -1,4 +1,4 @@
-//! A journal that writes when the test says, loses what it has not written in a crash, fails when the test wants it, and whose clock can be set.
+//! A journal that a test controls. The test flushes writes, loses queued records in a crash, has operations fail, and sets the clock.
 
 use plan_runtime::journal::{
     Claim, Claimed, End, Found, Journal, JournalError, Memory, Message, RunInfo, Written,
@@ -21,24 +21,24 @@ struct Inner {
 
 #[derive(Default)]
 struct State {
-    /// Whether writes wait until they are flushed.
+    /// `true` if writes wait for a flush.
     is_slow: bool,
     queue: VecDeque<Queued>,
     /// The keys that are durable.
     keys: BTreeSet<String>,
-    /// The bodies of the durable records, with their keys, in the order in which they were written.
+    /// The bodies of the durable records, with their keys, in the order of writing.
     records: Vec<(String, String)>,
     /// The keys that were durable when a run was claimed, and which the run has not looked up since.
     unasked: BTreeSet<String>,
-    /// How much time has passed since the runs began, for each new claim.
+    /// The time since the runs began, for each new claim.
     age: Option<Age>,
-    /// How many operations there were.
+    /// The number of operations.
     operations: usize,
     /// The operation that fails, and all after it.
     fails_at: Option<usize>,
-    /// Whether those after it do not.
+    /// `true` if the operations after it succeed.
     fails_once: bool,
-    /// Whether a write has failed since the run was claimed.
+    /// `true` if a write has failed since the run was claimed.
     is_broken: bool,
 }
 
@@ -67,7 +67,7 @@ impl Rough {
         Self::default()
     }
 
-    /// One whose writes wait.
+    /// Creates a journal whose writes wait.
     pub(crate) fn slow() -> Self {
         let rough = Self::new();
         rough.state().is_slow = true;
@@ -78,12 +78,12 @@ impl Rough {
         self.0.state.lock().unwrap()
     }
 
-    /// From now on, runs began this long ago.
+    /// Sets the start of runs to this long ago.
     pub(crate) fn set_age(&self, age: Duration) {
         self.state().age = Some(Age::Past(age));
     }
 
-    /// From now on, runs begin in the future.
+    /// Sets the start of runs to a time in the future.
     pub(crate) fn set_back(&self, by: Duration) {
         self.state().age = Some(Age::Future(by));
     }
@@ -93,7 +93,7 @@ impl Rough {
         self.state().keys.clone()
     }
 
-    /// Returns the durable records in the order in which they were written.
+    /// Returns the durable records in the order of writing.
     pub(crate) fn records(&self) -> Vec<(String, String)> {
         self.state().records.clone()
     }
@@ -107,7 +107,7 @@ impl Rough {
         self.state().operations
     }
 
-    /// This operation fails, counted from 1 from now on, and all after it do; or none does.
+    /// Has this operation and all after it fail, counted from 1 from now on. With `None`, no operation fails.
     pub(crate) fn fail_at(&self, operation: Option<usize>) {
         let mut state = self.state();
         state.operations = 0;
@@ -131,7 +131,7 @@ impl Rough {
         }
     }
 
-    /// Writes the first queued record. Returns whether there was one.
+    /// Writes the first queued record. Returns `true` if a record was queued.
     pub(crate) fn flush(&self) -> bool {
         let Some(Queued { claim, what, slot }) = self.state().queue.pop_front() else {
             return false;
@@ -159,7 +159,7 @@ impl Rough {
         true
     }
 
-    /// What is queued is lost.
+    /// Loses the queued records.
     pub(crate) fn lose(&self) {
         self.state().queue.clear();
     }

@@ -1,4 +1,4 @@
-//! A tool whose calls go as the test says, and runs that crash.
+//! A tool whose calls end as the test decides, and runs that crash.
 
 use plan_runtime::run::{CallContext, ManualTimer};
 use plan_runtime::{Call, Error, Result, Shape, Tool};
@@ -11,19 +11,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// How a call goes.
+/// The outcome of a call.
 #[derive(Clone)]
 pub(crate) enum Goes {
     Well,
     Fails(fn() -> Error),
     Panics,
-    /// It does not end, unless it is released.
+    /// The call does not end, unless it is released.
     Hangs,
-    /// It fails once it is released.
+    /// The call fails after its release.
     FailsLate(fn() -> Error),
 }
 
-/// What tools call: it knows what was called, and decides how that goes.
+/// The state of the tools. The world records each call, and decides its outcome.
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) timer: ManualTimer,
@@ -46,7 +46,7 @@ struct State {
     lives: u32,
 }
 
-/// Gives `n` back.
+/// Returns `n`.
 #[derive(Serialize, Deserialize, Shape, Tool)]
 #[tool(output = u64)]
 pub(crate) struct Act {
@@ -87,7 +87,7 @@ impl World {
         Self::default()
     }
 
-    /// How often the process has begun again.
+    /// Returns the number of restarts of the process.
     pub(crate) fn lives(&self) -> u32 {
         self.state().lives
     }
@@ -101,7 +101,7 @@ impl World {
         self.state().keys.clone()
     }
 
-    /// Says how the call with a path goes in each attempt of the block or plan around it, the last one from then on.
+    /// Sets the outcome of the call with a path in each attempt of the block or plan around it. Later attempts have the last outcome.
     pub(crate) fn on_scope(&self, path: &str, goes: &[Goes]) {
         self.state().in_scope.insert(path.to_owned(), goes.to_vec());
     }
@@ -126,7 +126,7 @@ impl World {
         self.state.lock().unwrap()
     }
 
-    /// Says how the attempts of the call with a path go, the last one from then on.
+    /// Sets the outcomes of the attempts of the call with a path. Later attempts have the last outcome.
     pub(crate) fn on(&self, path: &str, goes: &[Goes]) {
         self.state().goes.insert(path.to_owned(), goes.to_vec());
     }
@@ -136,7 +136,7 @@ impl World {
         self.state().goes.clear();
     }
 
-    /// What was called since this was asked last, with the attempt where it is not the first: `paid`, `paid#2`.
+    /// Returns the paths of the calls, and clears the list. An attempt after the first has its number: `paid`, `paid#2`.
     pub(crate) fn called(&self) -> String {
         std::mem::take(&mut self.state().called).join(" ")
     }
@@ -264,13 +264,13 @@ impl<F: Future> Driven<F> {
     }
 }
 
-/// Runs something as far as it gets, and drops it.
+/// Runs a future as far as it gets, and drops the future.
 #[track_caller]
 pub(crate) fn crash<F: Future>(future: F) {
     Driven::new(future).pending();
 }
 
-/// Runs something that waits for nothing.
+/// Runs a future that waits for nothing.
 #[track_caller]
 pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     Driven::new(future).ended()

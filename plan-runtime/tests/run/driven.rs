@@ -217,7 +217,7 @@ fn many_elements_with_local_values_end() {
     assert_eq!(stage.play(run.driven()).unwrap().len(), many as usize);
 }
 
-/// Within a bound, the first call in the plan starts first, whichever call has waited longer: in blocks, and in undo steps and always steps.
+/// Within a bound, the first call in the plan starts first, even if another call has waited longer. The rule includes blocks, undo steps and always steps.
 #[test]
 fn within_a_bound_the_first_call_in_the_plan_starts_first() {
     let inner = |key: &str| {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 const POLICIES: [OnFailure; 3] = [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel];
 
-/// Everything that a run shows.
+/// The observable results of a run.
 #[derive(Debug, PartialEq)]
 struct Shown {
     result: String,
@@ -66,7 +66,7 @@ fn heard(log: &Log) -> Vec<String> {
     said.filter(|line| !is_dropped(line)).collect()
 }
 
-/// Returns what a run of the scheduler shows, and what a run of the machine shows.
+/// Returns the results of a run of the scheduler and of a run of the machine.
 fn both<'s>(
     stages: &'s [Stage; 2],
     plan: &'s Plan,

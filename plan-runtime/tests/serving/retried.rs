@@ -51,7 +51,7 @@ impl Case {
         (result, called.join(" "))
     }
 
-    /// Runs a plan until these calls hang, has some of them end at one moment, and runs the plan to its end.
+    /// Runs a plan until the `hanging` calls hang, releases the `ending` calls at one moment, and runs the plan to its end.
     fn run_until<'w, O>(
         &'w self,
         run: impl Fn(&'w World) -> Run<'w, World, O>,
@@ -82,7 +82,7 @@ impl Case {
         retried.unwrap();
     }
 
-    /// The key of a call that was undone is used by no other call.
+    /// No call repeats the key of an undone call.
     fn check_keys(&self, undoable: &[&str]) {
         let keys = self.world.keys().into_iter();
         let keys = keys.filter(|(path, _)| undoable.contains(&&**path));
@@ -453,7 +453,7 @@ fn an_undo_call_that_has_ended_counts_in_a_dropped_plan() {
     case.check_keys(&["c.h"]);
 }
 
-/// Nobody knows how much a dropped undo step has undone that makes several calls. An undo step that has failed is named by the error of the run.
+/// The effect of a dropped undo step of several calls is unknown. The error of the run names a failed undo step.
 #[test]
 fn a_dropped_undo_step_of_several_calls_refuses_a_retry() {
     for first in ["p", "c.hb.two"] {

@@ -84,7 +84,7 @@ impl<'x> Answering<'_, 'x> {
         }
     }
 
-    /// Makes a value from what an element of a step can refer to. Returns the value and the bytes that it counts.
+    /// Makes a value from the values that an element of a step can refer to. Returns the value and the bytes that it counts.
     pub(super) fn evaluate<T>(
         &mut self,
         part: &Part,
@@ -114,7 +114,7 @@ impl<'x> Answering<'_, 'x> {
         Ok((made, bytes))
     }
 
-    /// Decides something in a step by a value. What Rust code decides stays so after a crash.
+    /// Decides something in a step by a value. A crash does not change a decision of Rust code.
     fn decide<T: Serialize + DeserializeOwned>(
         &mut self,
         part: &Part,

@@ -20,7 +20,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 impl<'x> Answering<'_, 'x> {
-    /// Begins a called plan, whose inputs are there already.
+    /// Begins a called plan, whose inputs exist already.
     pub(super) fn begin_plan(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
         let (around, slot) = (self.0.scope_of(&part), part.slot.index());
         let opening = self.0.opening.remove(&(slot, part.element));
@@ -209,7 +209,7 @@ impl<'x> Answering<'_, 'x> {
         self.0.take_made(around, part, value)
     }
 
-    /// Resolves the output of a scope. What Rust code decides stays so after a crash.
+    /// Resolves the output of a scope. A crash does not change a decision of Rust code.
     fn resolve_output(&mut self, scope: ScopeId) -> Result<Value, StepError> {
         let output = &self.0.values.scope(scope).plan.output.value;
         let has_code = self.0.run.is_kept() && output.has_code();

@@ -28,7 +28,7 @@ pub(super) struct Starting<'x> {
     pub(super) attempt: u32,
 }
 
-/// The way in which an action starts.
+/// The options for the start of an action.
 #[derive(Clone, Copy)]
 pub(super) struct Way<'r> {
     /// `true` if the action starts no call, but makes the question to gates.
@@ -70,7 +70,7 @@ impl<'x> Driver<'x> {
         if !it.is_plain {
             return self.start_plain((call, scope), (step, action, number), host);
         }
-        // Most calls need no more than this.
+        // Most calls need only this part.
         if let Err(error) = self.scene.values.charge(action, true) {
             let part = None;
             return self.called(Of { call, scope, part }, Err(error));

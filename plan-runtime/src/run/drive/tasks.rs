@@ -92,7 +92,7 @@ impl TaskSlot<'_> {
     }
 }
 
-/// The rest of a task, unless the task is a plain call that knows nothing of its run.
+/// The rest of a task, unless the task is a plain call with an empty ticket.
 struct More {
     part: Option<Part>,
     wait: Option<Wait>,
@@ -104,14 +104,14 @@ struct More {
 pub(super) struct Ticket {
     /// The turn of the call among those to the same tools.
     pub(super) turn: Option<Turn>,
-    /// The context of the call, if the call knows its context.
+    /// The context of the call, unless the call runs without a context.
     pub(super) context: Option<CallContext>,
-    /// The span in which the call is polled and dropped.
+    /// The span of the call, for its polls and its drop.
     pub(super) span: Span,
 }
 
 impl Ticket {
-    /// Creates the ticket of a call. A call that knows its context may run a plan, and needs no turn any more then.
+    /// Creates the ticket of a call. A call with a context may run a plan, and needs no turn any more then.
     pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>, span: Span) -> Self {
         let turn = match &context {
             Some(context) => {

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How an attempt failed. The record keeps the text and the meaning of an error, and the type only of a plan's error.
+/// The failure of an attempt. The record keeps the message and the meaning of an error. Only a plan's error keeps its type.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Failed {
     kind: Kind,
-    /// What it says; of a tool's error, also what its causes say.
+    /// The message of the error. A tool's error has the messages of its causes as well.
     texts: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     permanent: bool,
@@ -22,16 +22,16 @@ pub(super) struct Failed {
     /// In milliseconds: after how long to try again, or the limit that was exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<f64>,
-    /// Whether something is left that a plan inside the call did not undo.
+    /// Set if a plan inside the call left work that was not undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     left: bool,
-    /// Set if the text shows no value, since one of them is secret.
+    /// Set if the message shows no value, since a value is secret.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     hushed: bool,
     /// The failure that a tool returned, or which it needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     failure: Option<failure::Failure>,
-    /// The error of a `?`. Records of earlier versions contain only its text.
+    /// The error of a `?`. Records of earlier versions contain only its message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     raised: Option<Raised>,
     /// The failures of a plan that the tool ran inside its call, if the plan around the call names them.
@@ -140,7 +140,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// The same back. A negative number, or one that is too large, gives no time at all.
+/// Converts milliseconds to a duration. A negative or too large number becomes zero.
 fn of_millis(time: f64) -> Duration {
     Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
 }
@@ -239,7 +239,7 @@ impl Failed {
                     (None, None) if left => Error::new(LeftWork(texts.pop().unwrap_or_default())),
                     (None, None) => Error::msg(texts.pop().unwrap_or_default()),
                 };
-                // What was around the innermost.
+                // The contexts around the innermost error.
                 while let Some(text) = texts.pop() {
                     error = error.context(text);
                 }

@@ -48,7 +48,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// Leaves the arguments of a call that is not made again where the report takes them from, if it does. They are not recorded, but follow from the records.
+    /// Captures the arguments of a call that is not made again, if the report shows arguments. The arguments follow from the records.
     fn capture_again(&mut self, step: usize, job: usize, action: &Action) {
         if !self.options.capture || action.tool.is_none() {
             return;
@@ -196,7 +196,7 @@ impl<'x> Schedule<'x> {
         self.running.push((step, job), Some(future), more, 0);
     }
 
-    /// A call that is to be recorded. It is held back as long as the run replays.
+    /// A call that is to be recorded. The call is held back as long as the run replays.
     #[inline]
     pub(super) fn recorded(&self, future: StepFuture<'x>) -> StepFuture<'x> {
         match &self.run.durable {
@@ -205,7 +205,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// The same for what a call waits for before it starts.
+    /// A wait before the start of a call. The wait is held back as long as the run replays.
     pub(super) fn held_back(&self, wait: Sleep) -> Sleep {
         match &self.run.durable {
             None => wait,
@@ -213,7 +213,7 @@ impl<'x> Schedule<'x> {
         }
     }
 
-    /// Whether an attempt had begun before a crash, as far as something in it is recorded. `Err` means that the run is over.
+    /// Returns `true` if a record shows that an attempt had begun before a crash. `Err` means that the run is over.
     pub(super) fn has_begun(&self, step: usize, job: usize, attempt: u32) -> Result<bool, ()> {
         match &self.run.durable {
             Some(durable) if !durable.is_live() => {
@@ -262,7 +262,7 @@ impl<'x> Schedule<'x> {
         self.limit_inside(step, job, limit)
     }
 
-    /// The time limit of an attempt that is a block or a plan. What is done in it once its time is over depends on that.
+    /// The time limit of an attempt that is a block or a plan. The end of the time is recorded, since later work in the attempt depends on it.
     pub(super) fn limit_inside(&self, step: usize, job: usize, limit: Duration) -> Sleep {
         let (Some(durable), Some(flow)) = (&self.run.durable, self.steps.flow(step)) else {
             return self.clock.sleep(limit);
@@ -272,7 +272,7 @@ impl<'x> Schedule<'x> {
         recorded::time(durable, (key, found), || self.clock.sleep(limit))
     }
 
-    /// What ends the wait of an element for a value. It is recorded, or what is recorded ends it.
+    /// The sleep that ends the wait of an element for a value. The end is recorded, or a record ends the wait.
     pub(super) fn recorded_wait(
         &self,
         step: usize,
@@ -414,14 +414,14 @@ impl<'x> Schedule<'x> {
         self.record_call((step, job), result, more);
     }
 
-    /// Whether a call that has ended is to be recorded.
+    /// Returns `true` if the record of an ended call is due.
     pub(super) fn is_to_record(&self, step: usize, job: usize) -> bool {
         let job = self.steps.flow(step).and_then(|flow| flow.jobs.get(job));
         job.is_some_and(|job| matches!(job.record, AttemptRecord::Due(_)))
     }
 
-    /// Writes the record of a call that has ended. The call keeps its place among the running calls until the record has its turn. Otherwise, a call could start in the place that
-    /// does not start after a crash.
+    /// Writes the record of a call that has ended. The call counts as a running call until the record has its turn. Otherwise, another call could start that does not start after a
+    /// crash.
     #[cold]
     pub(super) fn record_call(
         &mut self,
