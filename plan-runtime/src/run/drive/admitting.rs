@@ -261,7 +261,7 @@ impl<'x> Driver<'x> {
     /// Records the answer of the gates about a call.
     fn record_answer(&mut self, (of, action): (Of, &'x Action), number: usize, answer: Decision) {
         if answer == Decision::AllowStep {
-            for (of, _) in self.asked((&of).slot(), number) {
+            for (of, _) in self.asked(of.slot(), number) {
                 let (bytes, _) = self.tasks.drop_call(of.call);
                 self.scene.values.remove(bytes);
                 self.forget_question(&of);

@@ -260,7 +260,9 @@ impl Watching<'_, '_> {
     /// Returns the report of the run.
     pub(super) fn report(&mut self) -> Option<Report> {
         let now = self.now();
-        self.0.watch.as_mut()?.report(now)
+        let durable = self.0.run.durable.as_ref();
+        let shows_running = durable.is_some_and(|it| it.is_viewed() && !it.has_ended());
+        self.0.watch.as_mut()?.report(now, shows_running)
     }
 }
 

@@ -84,10 +84,12 @@ impl Watching<'_, '_> {
             step: owner.step,
             element: owner.part.element,
         });
+        let started_at = self.0.clock.started_at;
         let opening = NewScope {
             plan: it.plan,
             graph: Arc::clone(&it.graph),
             owner,
+            started_at: started_at.checked_add(now).unwrap_or(started_at),
         };
         if let Some(watch) = &mut self.0.watch {
             watch.open(scope, opening, now);
@@ -108,6 +110,17 @@ impl Watching<'_, '_> {
         number: u32,
         tool: Option<&Arc<ToolInfo>>,
     ) -> Result<Span, StepError> {
+        let now = self.now();
+        self.begin_at(of, (number, now), tool)
+    }
+
+    /// An attempt with this number started at this time. Returns its span.
+    pub(super) fn begin_at(
+        &mut self,
+        of: &Of,
+        (number, started): (u32, Duration),
+        tool: Option<&Arc<ToolInfo>>,
+    ) -> Result<Span, StepError> {
         let Some(watch) = &self.0.watch else {
             return Ok(Span::none());
         };
@@ -123,9 +136,9 @@ impl Watching<'_, '_> {
             number,
             tool: tool.cloned(),
         };
-        let (spot, now) = (self.spot(of), self.now());
+        let spot = self.spot(of);
         let watch = self.0.watch.as_mut();
-        Ok(watch.map_or_else(Span::none, |watch| watch.begin(spot, begun, now)))
+        Ok(watch.map_or_else(Span::none, |watch| watch.begin(spot, begun, started)))
     }
 
     /// An attempt of a block or a round starts. Returns its span.

@@ -146,7 +146,7 @@ impl Watch<'_> {
             return;
         };
         let (whole, it) = (log.whole(step), &log.steps[step]);
-        let status = it.status();
+        let status = it.status(false);
         quietly(|| (), || log.span.step(&whole, status.name()));
         self.run.tell(|observer| match (&status, by) {
             (Status::Skipped, _) => observer.step_skipped(&whole),

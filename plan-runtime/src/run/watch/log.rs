@@ -28,6 +28,8 @@ pub(in crate::run) struct NewScope<'x> {
     pub(in crate::run) graph: Arc<Graph>,
     /// The attempt that has opened the scope.
     pub(in crate::run) owner: Option<Spot>,
+    /// The time by the clock of the system.
+    pub(in crate::run) started_at: SystemTime,
 }
 
 /// An attempt that starts.
@@ -205,7 +207,7 @@ impl<'x> ScopeLog<'x> {
         (plan, graph): (&'x Plan, Arc<Graph>),
         path: Option<String>,
         span: Span,
-        now: Duration,
+        (now, started_at): (Duration, SystemTime),
     ) -> Self {
         let steps = graph.waits.iter().map(|waits| StepLog {
             waits: *waits,
@@ -218,7 +220,7 @@ impl<'x> ScopeLog<'x> {
             graph,
             path,
             span,
-            started_at: SystemTime::now(),
+            started_at,
             began: now,
             took: None,
         }
@@ -226,10 +228,11 @@ impl<'x> ScopeLog<'x> {
 }
 
 impl StepLog {
-    /// Returns the status of the step. A step that runs now counts as canceled.
-    pub(super) fn status(&self) -> Status {
+    /// Returns the status of the step. A step that runs now counts as canceled, unless the report shows such steps.
+    pub(super) fn status(&self, shows_running: bool) -> Status {
         match (&self.status, self.started) {
             (Some(status), _) => status.clone(),
+            (None, Some(_)) if shows_running => Status::Running,
             (None, Some(_)) => Status::Cancelled,
             (None, None) => Status::NotStarted,
         }

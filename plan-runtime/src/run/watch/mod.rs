@@ -24,7 +24,7 @@ use super::{Status, StepError};
 use crate::machine::ScopeId;
 use crate::plan::{Policy, Role};
 use heard::quietly;
-use log::{Logs, OpenAttempt, ScopeLog, StepLog, Within};
+use log::{Logs, OpenAttempt, ScopeLog, Within};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,6 +81,8 @@ pub(super) struct Watch<'x> {
     /// The step that was too much for the run.
     exceeded: Option<Spot>,
     has_reported: bool,
+    /// `true` if the report shows steps that run.
+    shows_running: bool,
     start: Instant,
 }
 
@@ -101,6 +103,7 @@ impl<'x> Watch<'x> {
                 is_heard,
                 exceeded: None,
                 has_reported: false,
+                shows_running: false,
                 start: run.options.timer.now(),
             })
         })
@@ -127,7 +130,12 @@ impl<'x> Watch<'x> {
 
     /// A scope begins: the plan, or a scope that an attempt has opened.
     pub(super) fn open(&mut self, scope: ScopeId, opening: NewScope<'x>, now: Duration) {
-        let NewScope { plan, graph, owner } = opening;
+        let NewScope {
+            plan,
+            graph,
+            owner,
+            started_at,
+        } = opening;
         let path = match owner {
             None => self.around.as_ref().map(ToString::to_string),
             Some(spot) => self.logs.path(spot),
@@ -135,7 +143,7 @@ impl<'x> Watch<'x> {
         let around = owner.and_then(|spot| Some(self.logs.attempt(spot)?.span.clone()));
         let around = around.unwrap_or_else(Span::none);
         let span = quietly(Span::none, || around.in_scope(|| Span::run(plan)));
-        let log = ScopeLog::new((plan, graph), path, span, now);
+        let log = ScopeLog::new((plan, graph), path, span, (now, started_at));
         self.logs.open(scope, log, owner);
         self.hear_open(scope);
     }
@@ -402,7 +410,7 @@ impl<'x> Watch<'x> {
         // A scope that is undone later has ended twice.
         let took = now.saturating_sub(log.began);
         if log.took.replace(took).is_none() {
-            let totals = Totals::of(log.steps.iter().map(StepLog::status));
+            let totals = Totals::of(log.steps.iter().map(|step| step.status(false)));
             self.hear_over(scope, &totals);
         }
     }

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 impl Watch<'_> {
     /// Returns the report of the run, and leaves nothing of the log. The call around the run has a copy.
-    pub(in crate::run) fn report(&mut self, now: Duration) -> Option<Report> {
+    /// With `shows_running`, a step may run now. Otherwise, such a step counts as canceled.
+    pub(in crate::run) fn report(&mut self, now: Duration, shows_running: bool) -> Option<Report> {
+        self.shows_running = shows_running;
         if !self.keeps.report || std::mem::replace(&mut self.has_reported, true) {
             return None;
         }
@@ -49,7 +51,7 @@ impl Watch<'_> {
         began: Duration,
         now: Duration,
     ) -> StepReport {
-        let status = log.status();
+        let status = log.status(self.shows_running);
         let since = |time: Option<Duration>| Some(time?.saturating_sub(began));
         let times = (since(log.started), since(log.ended));
         let (attempts, inside): (Vec<_>, Vec<_>) = log
@@ -86,7 +88,7 @@ impl Drop for Watch<'_> {
         {
             let now = self.run.options.timer.now();
             let now = now.saturating_duration_since(self.start);
-            let _ = catch(|| self.report(now));
+            let _ = catch(|| self.report(now, false));
         }
     }
 }

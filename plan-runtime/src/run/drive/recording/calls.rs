@@ -1,6 +1,7 @@
 //! Records of calls.
 
 use super::super::super::StepError;
+use super::super::super::catch::catch;
 use super::super::super::context::CallContext;
 use super::super::super::durable::{self, Recorded};
 use super::super::super::recorded::{held_back, unusable};
@@ -14,7 +15,8 @@ use super::super::tasks::{Of, Ticket};
 use crate::error::Elements;
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, Part, ScopeId};
-use crate::resolve::{StoredValue, drop_quietly};
+use crate::plan::Role;
+use crate::resolve::{Meter, StoredValue, drop_quietly, resolve};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -65,6 +67,15 @@ impl<'x> Driver<'x> {
             self.call_failed(it.of, error);
             return true;
         }
+        let (begun, tool) = ((it.attempt, started), it.action.tool.as_ref());
+        let span = match self.scene.watching().begin_at(&it.of, begun, tool) {
+            Ok(span) => span,
+            Err(error) => {
+                self.call_failed(it.of, error);
+                return true;
+            }
+        };
+        self.capture_again(it);
         let room = self.scene.values.room().of_one();
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
@@ -74,8 +85,35 @@ impl<'x> Driver<'x> {
             result
         });
         self.count_call();
-        self.end_later(&it.of, future, (Ticket::none(), true));
+        let ticket = Ticket::new(None, None, span);
+        self.end_later(&it.of, future, (ticket, true));
         true
+    }
+
+    /// Resolves the arguments of a recorded call for the report. A call whose arguments could not be resolved has failed for that reason.
+    fn capture_again(&mut self, it: &Starting<'x>) {
+        let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps());
+        if it.action.tool.is_none() || !keeps.is_some_and(|keeps| keeps.arguments) {
+            return;
+        }
+        let seen = self.before_call(it);
+        let arguments = {
+            let Of { scope, part, .. } = it.of;
+            let at = self.scene.values.scope(scope);
+            let meter = Meter::new(self.scene.values.room(), None);
+            let inside = part.and_then(|part| {
+                let inside = self.scene.values.step(part.slot.index())?;
+                Some(inside.locals(part.element))
+            });
+            let locals = inside.as_deref().unwrap_or_default();
+            let is_always = at.plan.steps[it.step].role == Role::Always;
+            let values = &self.scene.values;
+            let resolving = values.resolving(at, is_always, locals).metered(&meter);
+            catch(|| resolve(&it.action.args, &resolving).ok()).ok()
+        };
+        self.scene.catch_again(seen);
+        let mut watching = self.scene.watching();
+        watching.called((&it.of, it.number), arguments.flatten(), None);
     }
 
     /// Returns the reason why a recorded output is not of the type that the action has now.
