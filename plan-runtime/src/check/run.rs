@@ -94,7 +94,6 @@ where
 pub fn called<A, O>(run: Run<'_, A, O>) -> impl Future<Output = Result<O>> + Send
 where
     A: ?Sized + Sync,
-    O: Send,
 {
     async move { Ok(run.await?) }
 }
@@ -106,7 +105,6 @@ pub fn called_in<A, O>(
 ) -> impl Future<Output = Result<O>> + Send
 where
     A: ?Sized + Sync,
-    O: Send,
 {
     called(run.inside(&context))
 }

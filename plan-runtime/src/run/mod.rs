@@ -107,7 +107,7 @@ use drive::{Driver, PlanOf, RunHost};
 use durable::{Begun, Inputs, Owned, Target};
 use engine::secrets_on_engine;
 use nesting::Nested;
-use options::Options;
+use options::{Options, ReadOutput};
 use schedule::Schedule;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -115,7 +115,8 @@ use serde_json::Value;
 use signals::Receiver;
 #[doc(hidden)]
 pub use start::CalledPlan;
-use start::{MadeOutput, StartFn, Starter};
+use start::{StartFn, Starter};
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -161,7 +162,9 @@ pub struct Run<'a, App: ?Sized, O> {
     stage: Stage<'a>,
     output: OutputOf<O>,
     /// The output, while steps run that come after the work.
-    made: Option<O>,
+    made: Option<Box<dyn Any + Send>>,
+    /// Reads the output of a run that the machine decides.
+    read_output: Option<ReadOutput>,
     /// The run's claim, if it has a journal.
     claim: Option<Owned>,
 }
@@ -171,7 +174,7 @@ struct OutputOf<O> {
     make: fn(&mut Schedule<'_>) -> Result<O, RunError>,
     fits: fn(&Value) -> Result<(), serde_json::Error>,
     read: fn(Value) -> Result<O, serde_json::Error>,
-    take: fn(MadeOutput<'_>) -> Result<O, ResolveError>,
+    unbox: fn(Box<dyn Any + Send>) -> Option<O>,
 }
 
 enum Stage<'a> {
@@ -242,9 +245,10 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
                 make: |schedule| schedule.output(),
                 fits: |value| O::deserialize(value).map(drop_quietly),
                 read: serde_json::from_value,
-                take: |output| output.read(),
+                unbox: |output| Some(*output.downcast().ok()?),
             },
             made: None,
+            read_output: None,
             claim: None,
         }
     }
@@ -684,6 +688,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 std::mem::replace(&mut self.stage, Stage::Ended)
         {
             options.hands_over = self.starter.hands_over();
+            self.read_output = options.driven.as_ref().map(|driven| driven.read);
             let (plan, limits) = (executable.plan, limits_of(&executable));
             let begun = match &nested {
                 Ok(_) => match begin(&executable, inputs, &mut options) {
@@ -732,7 +737,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
             let mut host = RunHost {
                 app: self.app,
                 starter: &mut self.starter,
-                read: self.output.take,
+                read: self.read_output,
                 output: &mut self.made,
             };
             let result = ready!(driver.poll(cx, &mut host));
@@ -757,7 +762,7 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                 *report = driver.report();
             }
             self.stage = Stage::Ended;
-            let made = self.made.take();
+            let made = self.made.take().and_then(self.output.unbox);
             return Poll::Ready(result.map(|()| made.expect("a run that succeeds has its output")));
         }
         let Stage::Running(schedule) = &mut self.stage else {
@@ -1008,8 +1013,6 @@ impl Ending {
         }
     }
 }
-
-impl<App: ?Sized, O> Unpin for Run<'_, App, O> {}
 
 impl<App: ?Sized, O> Future for Run<'_, App, O> {
     type Output = Result<O, RunError>;

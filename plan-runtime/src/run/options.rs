@@ -9,9 +9,12 @@ use super::observe::Observer;
 use super::on_failure::OnFailure;
 use super::shared::{SharedOptions, SharedRun};
 use super::signals::Receiver;
+use super::start::MadeOutput;
 use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
 use crate::plan::{Action, Executable, Secrecy};
+use crate::resolve::ResolveError;
+use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -25,6 +28,16 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
 
 /// Finds the plan that a call is.
 pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
+
+/// Reads the output of a plan.
+pub(super) type ReadOutput = fn(MadeOutput<'_>) -> Result<Box<dyn Any + Send>, ResolveError>;
+
+/// The options of a run that the machine decides.
+pub(super) struct Driven<'a> {
+    /// Finds the plans that calls are, unless the tools are plans.
+    pub(super) find: Option<FindPlan<'a>>,
+    pub(super) read: ReadOutput,
+}
 
 pub(super) struct Options<'a> {
     pub(super) concurrency: usize,
@@ -63,8 +76,8 @@ pub(super) struct Options<'a> {
     pub(super) durable: Option<Arc<Durable>>,
     /// The engine that makes the calls, unless the process makes the calls.
     pub(super) engine: Option<Arc<dyn Engine>>,
-    /// The plans that calls are, if the machine decides the run. `None` inside for the plans of the tools.
-    pub(super) driven: Option<Option<FindPlan<'a>>>,
+    /// Set if the machine decides the run.
+    pub(super) driven: Option<Driven<'a>>,
     /// The counts of undone steps at the start of a call for a run on another machine.
     pub(super) undone: Undone,
 }

@@ -46,7 +46,7 @@ use super::catch::catch;
 use super::durable::Durable;
 use super::limits::Limits;
 use super::nesting::Nested;
-use super::options::{FindPlan, Options};
+use super::options::{Driven, FindPlan, Options, ReadOutput};
 use super::signals::Signals;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
@@ -59,12 +59,14 @@ use crate::resolve::{MemoryBudget, ResolveError};
 pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
 use scene::Host;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::any::Any;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-impl<'a, App: ?Sized, O> Run<'a, App, O> {
+impl<'a, App: ?Sized, O: DeserializeOwned + Send + 'static> Run<'a, App, O> {
     /// Has the machine decide the run.
     ///
     /// # Panics
@@ -89,28 +91,33 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         let Stage::New(_, _, options) = &mut self.stage else {
             panic!("a run that has started cannot be driven")
         };
-        options.driven = Some(find);
+        options.driven = Some(Driven {
+            find,
+            read: |output| Ok(Box::new(output.read::<O>()?)),
+        });
         self
     }
 }
 
 /// The host of a run.
-pub(super) struct RunHost<'r, 'a, App: ?Sized, O> {
+pub(super) struct RunHost<'r, 'a, App: ?Sized> {
     pub(super) app: &'a App,
     pub(super) starter: &'r mut Starter<'a, App>,
     /// Reads the output of the plan.
-    pub(super) read: fn(MadeOutput<'_>) -> Result<O, ResolveError>,
-    pub(super) output: &'r mut Option<O>,
+    pub(super) read: Option<ReadOutput>,
+    pub(super) output: &'r mut Option<Box<dyn Any + Send>>,
 }
 
-impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
+impl<'a, App: ?Sized> Host<'a> for RunHost<'_, 'a, App> {
     #[inline]
     fn start(&mut self, number: usize, request: Request<'_>) -> Started<'a> {
         self.starter.start(number, request, self.app)
     }
 
     fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError> {
-        *self.output = Some((self.read)(output)?);
+        if let Some(read) = self.read {
+            *self.output = Some(read(output)?);
+        }
         Ok(())
     }
 
