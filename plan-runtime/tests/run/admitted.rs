@@ -283,6 +283,40 @@ fn every_call_is_asked_for() {
     assert!(asked > 800, "{asked}");
 }
 
+/// A gate that allows each call.
+struct Allowing;
+
+impl Gate for Allowing {
+    async fn ask(&self, _: GatedCall) -> Decision {
+        Decision::Allow
+    }
+}
+
+/// A call that is allowed waits for the bound. A failure cuts the call, and the always steps run.
+#[test]
+fn always_steps_run_after_an_allowed_call_is_cut() {
+    let mut told = step("told", act(string("told")), &[]);
+    told.role = Role::Always;
+    let mut all = plan(vec![
+        step("fails", act(string("fails")), &[]),
+        step("gated", act(string("gated")), &[]),
+        step("more", act(string("more")), &[]),
+        told,
+    ]);
+    all.output.value = Template::Null;
+    for (bound, is_driven) in [(1, false), (1, true), (2, false), (2, true), (3, false)] {
+        let stage = Stage::default().with("fails", &[(30, End::Permanent)]);
+        let run = stage.run::<Value>(&all).gate(Allowing).concurrency(bound);
+        let result = stage.play(if is_driven { run.driven() } else { run });
+        result.unwrap_err();
+        assert!(
+            stage.log().contains("told"),
+            "{bound} {is_driven}: {}",
+            stage.log()
+        );
+    }
+}
+
 /// A gate that answers nothing, and notes the most questions that are open at one time.
 #[derive(Default)]
 struct Silent(Mutex<[usize; 2]>);

@@ -402,7 +402,9 @@ impl<'x> BodyState<'x> {
         let mut jobs = self.jobs.iter_mut();
         self.cut |= jobs.any(|job| std::mem::take(&mut job.is_next)) || !self.open.is_empty();
         self.open.clear();
-        self.again.clear();
+        // Gates have allowed these calls, or are still to be asked about them.
+        let mut again = std::mem::take(&mut self.again).into_iter();
+        self.cut |= again.any(|Reverse(job)| self.jobs[job].waits.is_none());
         let waiting = |job: &usize| self.jobs[*job].waits.is_some();
         (0..self.jobs.len()).filter(waiting).collect()
     }
