@@ -1,7 +1,7 @@
 //! The names of steps in errors.
 
-use crate::print::MessageName;
-use serde::{Deserialize, Serialize};
+use crate::print::{Line, MessageName};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
 /// The name of a step, or the path of one in a block.
@@ -9,8 +9,18 @@ use std::fmt;
 pub(crate) struct StepPath {
     pub(crate) path: String,
     /// How it is printed, if it is a path: each name in it is escaped by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "escaped"
+    )]
     pub(super) written: Option<String>,
+}
+
+/// Reads a path of a record. Other processes may write records, so the path is escaped once more, which changes no escaped path.
+fn escaped<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<String>, D::Error> {
+    let written = Option::<String>::deserialize(reader)?;
+    Ok(written.map(|written| Line(written).to_string()))
 }
 
 impl StepPath {

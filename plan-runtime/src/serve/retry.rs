@@ -77,7 +77,7 @@ impl Sqlite {
         records.plan("", submitted.plan());
         if records.is_unknown {
             return Err(unfit(
-                "was undone, and its records do not tell enough for a retry: begin a new run",
+                "was undone, at least in part, and its records do not tell enough for a retry: begin a new run",
             ));
         }
         let undone = records.undone().map_err(journaled)?;
@@ -87,7 +87,7 @@ impl Sqlite {
     }
 }
 
-/// A claim that is given up, whatever happens.
+/// A claim, which the destructor gives up.
 struct Released<'a>(&'a Sqlite, &'a Claim);
 
 impl Drop for Released<'_> {
@@ -114,7 +114,7 @@ struct Records {
     /// The counts of undone steps before the run was retried.
     before: Option<String>,
     gone: BTreeSet<String>,
-    /// `true` if the records do not tell whether a step was undone: an undo step with several calls was dropped, or an older version recorded no path.
+    /// `true` if a step may be undone in part: an undo step of several calls was dropped or has failed, or an older version recorded no path.
     is_unknown: bool,
 }
 
@@ -235,16 +235,6 @@ impl Records {
         records.any(|(_, rest, failed)| is_output(&rest) && !failed)
     }
 
-    /// Returns `true` if something made up for a failure of a step.
-    fn is_made_up(&self, prefix: &str, step: &Step) -> bool {
-        let mut records = self.of_step(prefix, step).into_iter();
-        let of_step = |rest: &str| {
-            let place = rest.split_once(MADE_UP).map(|(place, _)| place);
-            place.is_some_and(|place| !place.contains('@'))
-        };
-        records.any(|(_, rest, _)| of_step(&rest))
-    }
-
     fn drop_step(&mut self, prefix: &str, step: &Step) {
         let gone = self.of_step(prefix, step);
         self.gone.extend(gone.into_iter().map(|(key, ..)| key));
@@ -257,18 +247,17 @@ impl Records {
             let Role::Undo(undone) = step.role else {
                 continue;
             };
-            let note = |what: &str| format!("{prefix}{}{what}", Segment(&step.id));
-            redone[undone] = self.all.contains_key(&note(UNDONE));
-            let has_ended = redone[undone] || self.all.contains_key(&note(FAILED));
-            let is_known = has_ended || self.is_made_up(prefix, step);
-            self.is_unknown |= !is_known && self.has_succeeded(prefix, step);
+            let undo = format!("{prefix}{}{UNDONE}", Segment(&step.id));
+            redone[undone] = self.all.contains_key(&undo);
+            // A part of the effect is undone. A repeated call is wrong then, and so is a kept call.
+            self.is_unknown |= !redone[undone] && self.has_succeeded(prefix, step);
         }
         // What a block or a plan gives is another one, if something in it is done again.
         let mut changes = redone.clone();
         for (place, step) in plan.steps.iter().enumerate() {
             changes[place] |= step.role == Role::Work && self.step(prefix, step);
         }
-        // Whatever needs something that is done again is done again, too.
+        // A step that needs a repeated step is repeated.
         let mut goes_on = true;
         while goes_on {
             goes_on = false;

@@ -410,6 +410,53 @@ fn a_failure_that_leaves_work_is_not_absorbed_after_a_crash_either() {
     }
 }
 
+/// Runs a plan that fails, and gives the error a code.
+#[derive(Serialize, Deserialize, Shape, Tool)]
+#[tool(output = u64)]
+struct Code {}
+
+impl Call<World> for Code {
+    async fn call(self, _: &World) -> Result<u64> {
+        Err(Error::permanent("it has no context"))
+    }
+
+    async fn call_in(self, world: &World, context: CallContext) -> Result<u64> {
+        let left = Left {}.run(world).inside(&context).await;
+        left.map_err(|error| Error::new(error).with_code("CODED"))
+    }
+}
+
+plan! {
+    Coded() -> Option<String> {
+        #[catch]
+        step coded = Code {};
+        #[after(coded)]
+        step other = Act { n: 1 };
+        if other == 1 { coded.err().map(|failure| failure.code.clone()) } else { None }
+    }
+}
+
+#[test]
+fn a_caught_failure_has_the_same_code_after_a_crash() {
+    for is_driven in [false, true] {
+        let coded = |crashes: bool| {
+            let (world, journal) = (World::new(), Memory::new());
+            let run = || {
+                let run = Coded {}.run(&world).durable(&journal, "r");
+                if is_driven { run.driven() } else { run }
+            };
+            world.on("coded.paid", &[Goes::Fails(busy)]);
+            if crashes {
+                world.on("other", &[Goes::Hangs]);
+                crash(run());
+                world.on("other", &[Goes::Well]);
+            }
+            finish(run()).unwrap()
+        };
+        assert_eq!(coded(true), coded(false));
+    }
+}
+
 #[derive(Debug)]
 struct Inner;
 

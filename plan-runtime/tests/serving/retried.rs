@@ -453,9 +453,9 @@ fn an_undo_call_that_has_ended_counts_in_a_dropped_plan() {
     case.check_keys(&["c.h"]);
 }
 
-/// The effect of a dropped undo step of several calls is unknown. The error of the run names a failed undo step.
+/// An undo step of several calls that was dropped or has failed may have undone a part of the effect.
 #[test]
-fn a_dropped_undo_step_of_several_calls_refuses_a_retry() {
+fn an_undo_step_that_has_undone_a_part_refuses_a_retry() {
     for first in ["p", "c.hb.two"] {
         let case = Case::of::<Beside>();
         let run = |world| {
@@ -470,14 +470,8 @@ fn a_dropped_undo_step_of_several_calls_refuses_a_retry() {
         case.run_until(run, &both, &[first]).unwrap_err();
         case.world.all_well();
         let retried = case.db.retry_failed(&case.toolbox, &case.world, "r");
-        match retried {
-            Ok(()) => assert_eq!(first, "c.hb.two"),
-            Err(error) => {
-                assert_eq!(first, "p");
-                let error = error.to_string();
-                assert!(error.contains("begin a new run"), "{error}");
-            }
-        }
+        let error = retried.unwrap_err().to_string();
+        assert!(error.contains("begin a new run"), "{error}");
     }
 }
 

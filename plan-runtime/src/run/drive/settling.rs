@@ -71,9 +71,6 @@ impl<'x> Scene<'x> {
             }
             Role::Undo(_) | Role::Work => {}
         }
-        if status == StepStatus::Failed {
-            self.note_undo_failed(scope, step);
-        }
         self.values.release(scope, step);
     }
 

@@ -34,9 +34,12 @@ pub(super) struct Failed {
     /// The error of a `?`. Records of earlier versions contain only its message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     raised: Option<Raised>,
-    /// The failures of a plan that the tool ran inside its call, if the plan around the call names them.
+    /// The failures of a plan that the tool ran inside its call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     plan: Option<FailedPlan>,
+    /// The most rounds that a loop may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rounds: Option<u32>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -53,6 +56,7 @@ enum Kind {
     Failed,
     Refused,
     NoSignals,
+    Rounds,
     Unknown,
 }
 
@@ -145,13 +149,12 @@ fn of_millis(time: f64) -> Duration {
     Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
 }
 
-/// Returns the failures of a plan that a tool ran inside its call, if the plan around the call names them.
+/// Returns the failures of a plan that a tool ran inside its call. The plan around the call names them, or a caught failure has the code of the first.
 fn plan_of(error: &StepError) -> Option<FailedPlan> {
-    let run = error.as_named()?;
-    let depth = error
-        .as_tool()?
-        .chain()
-        .position(|cause| cause.is::<RunError>());
+    let error = error.as_tool()?;
+    let run = error.downcast_ref::<RunError>();
+    let run = run.filter(|run| matches!(run.cause(), Cause::Steps))?;
+    let depth = error.chain().position(|cause| cause.is::<RunError>());
     Some(FailedPlan::of(run, depth?))
 }
 
@@ -169,10 +172,10 @@ impl Failed {
             StepError::NoSignals => (Kind::NoSignals, None),
             StepError::Unknown => (Kind::Unknown, None),
             StepError::Fallback(_) => (Kind::Fallback, None),
-            StepError::Arguments(_)
-            | StepError::Limit(_)
-            | StepError::Block(_)
-            | StepError::TooManyRounds(_) => (Kind::Arguments, None),
+            StepError::Arguments(_) | StepError::Limit(_) | StepError::Block(_) => {
+                (Kind::Arguments, None)
+            }
+            StepError::TooManyRounds(_) => (Kind::Rounds, None),
         };
         let texts = match error {
             StepError::Tool(error) => {
@@ -202,6 +205,10 @@ impl Failed {
             permanent: !error.is_transient(),
             code,
             plan: plan_of(error),
+            rounds: match error {
+                StepError::TooManyRounds(most) => Some(*most),
+                _ => None,
+            },
             time: time.map(millis),
             left: error.leaves_work(),
             failure: error.failure().cloned(),
@@ -224,6 +231,7 @@ impl Failed {
             failure,
             raised,
             plan,
+            rounds,
         } = self;
         let time = of_millis(time.unwrap_or_default());
         let text = texts.first().cloned().unwrap_or_default();
@@ -269,8 +277,31 @@ impl Failed {
             (Kind::Output, _) => StepError::Output(plain(text)),
             (Kind::Refused, _) => StepError::Refused(text.into()),
             (Kind::NoSignals, _) => StepError::NoSignals,
+            (Kind::Rounds, _) => StepError::TooManyRounds(rounds.unwrap_or_default()),
             (Kind::Unknown, _) => StepError::Unknown,
             (Kind::Arguments | Kind::Failed, _) => StepError::Arguments(plain(text)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failed, StepError, StepPath};
+
+    #[test]
+    fn an_error_of_rounds_keeps_its_code() {
+        let recorded = serde_json::to_string(&Failed::of(&StepError::TooManyRounds(3))).unwrap();
+        let read: Failed = serde_json::from_str(&recorded).unwrap();
+        let error = read.into_error();
+        assert_eq!(error.code(), "TOO_MANY_ROUNDS");
+        assert_eq!(error.to_string(), StepError::TooManyRounds(3).to_string());
+    }
+
+    #[test]
+    fn a_forged_path_writes_no_escapes() {
+        let forged = r#"{"path": "a", "written": "a\u001b[2J\nok: all is well"}"#;
+        let read: StepPath = serde_json::from_str(forged).unwrap();
+        let text = read.to_string();
+        assert!(!text.contains(char::is_control), "{text:?}");
     }
 }

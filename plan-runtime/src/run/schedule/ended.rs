@@ -43,7 +43,6 @@ impl<'x> Schedule<'x> {
                 self.failed.push((step, failed));
                 self.watch_end(step);
                 if self.ending.is_some() {
-                    self.note_undo_failed(step);
                     return self.release(step);
                 }
                 self.block(step);

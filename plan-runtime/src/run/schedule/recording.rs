@@ -49,13 +49,6 @@ impl Schedule<'_> {
         }
     }
 
-    /// Notes that an undo step has failed. Without this note, nobody knows whether a step with several calls has failed or was dropped.
-    pub(super) fn note_undo_failed(&self, undo: usize) {
-        if let Role::Undo(_) = self.plan.steps[undo].role {
-            self.note_end(|| self.key(undo, &[]) + FAILED, Value::Null);
-        }
-    }
-
     /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Sqlite::retry_failed`,
     /// another attempt may follow.
     pub(super) fn note_made_up(

@@ -96,13 +96,6 @@ impl Scene<'_> {
         }
     }
 
-    /// Notes that an undo step has failed. Without this note, nobody knows whether a step with several calls has failed or was dropped.
-    pub(in super::super) fn note_undo_failed(&self, scope: ScopeId, step: usize) {
-        if let Role::Undo(_) = self.values.scope(scope).plan.steps[step].role {
-            self.note_end(|| self.key(scope, step, &[]) + FAILED, Value::Null);
-        }
-    }
-
     /// Notes which block of a step runs, if the names of its steps do not tell. `Sqlite::retry_failed` needs the block.
     pub(in super::super) fn note_branch(&self, part: &Part, block: &Block) {
         let scope = self.scope_of(part);
