@@ -3,8 +3,9 @@
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, World, crash, finish, secs};
 use plan_runtime::journal::{Journal, Memory, Message};
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall};
-use plan_runtime::{Call, Error, Failure, Result, Shape, Tool, plan};
+use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, WithReport};
+use plan_runtime::{Call, Error, Failure, Result, Run, Shape, Tool, plan};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -696,8 +697,23 @@ fn a_value_once_given_stays_for_the_next_attempt() {
     assert_eq!(world.called(), "block.paid block.paid");
 }
 
+/// A run with a report, which shows arguments.
+fn reported<O: DeserializeOwned + Send + 'static>(
+    run: Run<'_, World, O>,
+    is_driven: bool,
+) -> WithReport<'_, World, O> {
+    let run = if is_driven { run.driven() } else { run };
+    run.capture_arguments(true).with_report()
+}
+
 #[test]
 fn a_report_of_a_resumed_run_is_that_of_another() {
+    for is_driven in [false, true] {
+        resumed_report_is_that_of_another(is_driven);
+    }
+}
+
+fn resumed_report_is_that_of_another(is_driven: bool) {
     let world = World::new();
     let shown = |report: &plan_runtime::Report| {
         let mut words = Vec::new();
@@ -705,9 +721,10 @@ fn a_report_of_a_resumed_run_is_that_of_another() {
             words.push(format!("{} {}", step.id(), step.status()));
             for attempt in step.attempts() {
                 words.push(format!(
-                    "{:?} {} {:?}",
+                    "{:?} {} {:?} {:?}",
                     attempt.element(),
                     attempt.number(),
+                    attempt.arguments().map(ToString::to_string),
                     attempt.error().map(ToString::to_string)
                 ));
                 for inside in attempt.inside() {
@@ -727,20 +744,20 @@ fn a_report_of_a_resumed_run_is_that_of_another() {
         world.on("each[1]", &[Goes::Fails(plain)]);
     };
     fail();
-    let (_, expected) = finish(Caught {}.run(&world).with_report());
+    let (_, expected) = finish(reported(Caught {}.run(&world), is_driven));
     let journal = Memory::new();
-    let run = || Caught {}.run(&world).durable(&journal, "r").with_report();
+    let run = || reported(Caught {}.run(&world).durable(&journal, "r"), is_driven);
     world.on("last", &[Goes::Hangs]);
     crash(run());
     world.all_well();
     let (_, resumed) = finish(run());
     let (_, ended) = finish(run());
     assert_eq!(shown(&resumed), shown(&expected));
-    assert_eq!(shown(&ended), shown(&expected));
+    assert_eq!(shown(&ended), shown(&expected), "{is_driven}");
 
-    let (_, expected) = finish(Nested {}.run(&world).with_report());
+    let (_, expected) = finish(reported(Nested {}.run(&world), is_driven));
     let journal = Memory::new();
-    let run = || Nested {}.run(&world).durable(&journal, "r").with_report();
+    let run = || reported(Nested {}.run(&world).durable(&journal, "r"), is_driven);
     world.on("called.second", &[Goes::Hangs]);
     crash(run());
     world.all_well();
