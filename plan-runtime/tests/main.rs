@@ -6,6 +6,7 @@
 mod common;
 #[cfg(all(feature = "dynamic", feature = "macros"))]
 mod durable;
+mod golden;
 mod handing;
 #[cfg(all(feature = "dynamic", feature = "html"))]
 mod html;

@@ -351,11 +351,11 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let (run, submit) = (method("run"), method("submit"));
     let call = quote! {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
-            __plan::called(self.run(__app))
+            __plan::called::<Self, _>(self.run(__app))
         }
 
         fn call_in(self, __app: &__App, __context: __plan::CallContext) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
-            __plan::called_in(self.run(__app), __context)
+            __plan::called_in::<Self, _>(self.run(__app), __context)
         }
 
         fn plan_on<'__x>(self, __app: &'__x __App) -> ::core::result::Result<__plan::CalledPlan<'__x>, Self>

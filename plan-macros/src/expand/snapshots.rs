@@ -219,7 +219,7 @@ fn a_reference() {
                     ) -> impl ::core::future::Future<
                         Output = __plan::Result<<Self as __plan::Tool>::Output>,
                     > + ::core::marker::Send {
-                        __plan::called(self.run(__app))
+                        __plan::called::<Self, _>(self.run(__app))
                     }
                     fn call_in(
                         self,
@@ -228,7 +228,7 @@ fn a_reference() {
                     ) -> impl ::core::future::Future<
                         Output = __plan::Result<<Self as __plan::Tool>::Output>,
                     > + ::core::marker::Send {
-                        __plan::called_in(self.run(__app), __context)
+                        __plan::called_in::<Self, _>(self.run(__app), __context)
                     }
                     fn plan_on<'__x>(
                         self,

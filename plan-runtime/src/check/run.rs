@@ -91,22 +91,24 @@ where
     clippy::manual_async_fn,
     reason = "that it is `Send` is to be checked here, not where a plan is"
 )]
-pub fn called<A, O>(run: Run<'_, A, O>) -> impl Future<Output = Result<O>> + Send
+pub fn called<S, A>(run: Run<'_, A, S::Output>) -> impl Future<Output = Result<S::Output>> + Send
 where
+    S: Tool,
     A: ?Sized + Sync,
 {
     async move { Ok(run.await?) }
 }
 
 /// The same as part of another run.
-pub fn called_in<A, O>(
-    run: Run<'_, A, O>,
+pub fn called_in<S, A>(
+    run: Run<'_, A, S::Output>,
     context: CallContext,
-) -> impl Future<Output = Result<O>> + Send
+) -> impl Future<Output = Result<S::Output>> + Send
 where
+    S: Tool,
     A: ?Sized + Sync,
 {
-    called(run.inside(&context))
+    called::<S, A>(run.inside(&context))
 }
 
 /// A run of `S` as that of a plan that a step calls. Its output is that of any tool, so that rustc has nothing to say of it here.

@@ -76,7 +76,7 @@ impl StepError {
     /// Why a block failed: `instead`, if it was ended for that.
     pub(crate) fn of_block(run: RunError, instead: Option<Self>, place: &BlockPlace) -> Self {
         let own = instead.or_else(|| match run.cause() {
-            Cause::Steps | Cause::Interrupted(Interrupt::Limit(_) | Interrupt::Block) => None,
+            Cause::Steps | Cause::Interrupted(Interrupt::Limit(_)) => None,
             Cause::Output(error) | Cause::Panicked(error) => Some(error.clone()),
             _ => Some(Self::tool(Error::permanent(run.to_string()))),
         });
@@ -117,73 +117,22 @@ impl StepError {
         error.downcast_ref::<RunError>().filter(is_all)
     }
 
-    /// The same where the block, or an element beside it, left something that was not undone.
-    pub(crate) fn leaving(self, left: Left, plan: &str, place: &BlockPlace) -> Self {
-        let Left { failures, undoing } = left;
-        if undoing.not_undone.is_empty() {
-            return self;
-        }
-        let (mut all, mut undone) = match &self {
-            Self::Block(run) => (run.failures().to_vec(), run.undoing_of().clone()),
-            _ => (vec![place.failure(self)], Undoing::default()),
-        };
-        all.extend(failures);
-        undone.add(undoing);
-        Self::block(plan.to_owned(), all, undone)
-    }
-
     /// Returns the work that the error leaves, as the plan around it names that work.
-    pub(crate) fn left(&self, place: &BlockPlace) -> Left {
-        let undoing = match self {
-            Self::Block(run) => return Left::of_block(run),
+    pub(crate) fn left(&self, place: &BlockPlace) -> Undoing {
+        match self {
+            Self::Block(run) => run.undoing_of().clone(),
             Self::Tool(error) => match error.downcast_ref::<RunError>() {
                 Some(run) => place.undoing(run.undoing_of()),
                 None if error.downcast_ref::<LeftWork>().is_some() => place.not_undone(),
                 None => Undoing::default(),
             },
             _ => Undoing::default(),
-        };
-        Left {
-            failures: Vec::new(),
-            undoing,
         }
     }
 
     fn block(plan: String, failures: Vec<Failure>, undoing: Undoing) -> Self {
         let run = RunError::of(plan, Cause::Steps, failures);
         Self::Block(Arc::new(run.undoing(undoing)))
-    }
-}
-
-/// What became of the undo steps of blocks that had succeeded, in the plan around them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Left {
-    /// The undo steps that failed.
-    pub(crate) failures: Vec<Failure>,
-    pub(crate) undoing: Undoing,
-}
-
-impl Left {
-    /// Returns the results of the undo steps in a block that has failed.
-    pub(crate) fn of_block(run: &RunError) -> Self {
-        let failures = run.failures().iter();
-        Self {
-            failures: failures.filter(|it| it.is_of_undo()).cloned().collect(),
-            undoing: run.undoing_of().clone(),
-        }
-    }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.failures.extend(other.failures);
-        self.undoing.add(other.undoing);
-    }
-
-    pub(crate) fn leaves_work(&self) -> bool {
-        !self.undoing.not_undone.is_empty()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.failures.is_empty() && self.undoing.is_empty()
     }
 }
 

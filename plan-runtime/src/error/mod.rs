@@ -5,7 +5,7 @@ mod caught;
 mod path;
 mod run;
 
-pub(crate) use block::{BlockPlace, Left};
+pub(crate) use block::BlockPlace;
 pub(crate) use path::StepPath;
 pub(crate) use run::{Cause, Elements, Interrupt, LeftWork, Undoing, elements};
 pub use run::{Failure, RunError, StepError};

@@ -114,6 +114,16 @@ impl StepError {
         }
     }
 
+    /// Returns `true` if the run, or the time of the step, was over before a value was made.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Arguments(error) | Self::Fallback(error) => {
+                error.kind() == ErrorKind::Interrupted
+            }
+            _ => false,
+        }
+    }
+
     /// The failure of another step that this one needs, or that the tool returned.
     pub(crate) fn failure(&self) -> Option<&CaughtFailure> {
         match self {
@@ -356,17 +366,12 @@ pub(crate) fn elements(mut text: &str) -> Option<(Vec<usize>, &str)> {
 pub(crate) enum Interrupt {
     Deadline(Duration),
     Cancelled,
-    /// It is inside of this many other plans and blocks, which are too many.
-    Nested {
-        plans: usize,
-        blocks: usize,
-    },
+    /// The run is inside this many other plans, which are too many.
+    Nested(usize),
     /// The call that it is inside of is over.
     Outer,
     /// The plan inside a call must not be polled here, for this reason.
     Outside(&'static str),
-    /// It is a block, whose step is over: its time is, or another step has failed, or the run was interrupted.
-    Block,
     /// A limit was exceeded: here, or in another part of the run.
     Limit(Arc<str>),
     /// The run has recorded more than it may: its steps are undone.
@@ -470,11 +475,6 @@ impl RunError {
     pub(crate) fn before_the_start(mut self) -> Self {
         self.0.unstarted = true;
         self
-    }
-
-    /// Whether it is the error of a block whose step is over.
-    pub(crate) fn is_ended_block(&self) -> bool {
-        matches!(self.0.cause, Cause::Interrupted(Interrupt::Block))
     }
 
     pub(crate) fn cause(&self) -> &Cause {
@@ -585,10 +585,9 @@ impl RunError {
                 .all(|failure| failure.error.is_transient()),
             Cause::Interrupted(
                 Interrupt::Cancelled
-                | Interrupt::Nested { .. }
+                | Interrupt::Nested(_)
                 | Interrupt::Outer
                 | Interrupt::Outside(_)
-                | Interrupt::Block
                 | Interrupt::Journal(_)
                 | Interrupt::Limit(_)
                 | Interrupt::Recorded(_),
@@ -654,7 +653,7 @@ impl fmt::Display for ErrorText<'_> {
             Cause::Interrupted(Interrupt::Deadline(limit)) => {
                 write!(f, "took longer than {}", format_duration(*limit))?;
             }
-            Cause::Interrupted(Interrupt::Outer | Interrupt::Block) => {
+            Cause::Interrupted(Interrupt::Outer) => {
                 f.write_str("took longer than the call that it is part of may take")?;
             }
             Cause::Interrupted(Interrupt::Limit(place) | Interrupt::Recorded(place)) => {
@@ -676,27 +675,10 @@ impl fmt::Display for ErrorText<'_> {
                 };
                 write!(f, "stopped: {error}; {advice}")?;
             }
-            Cause::Interrupted(Interrupt::Nested { plans, blocks: 0 }) => write!(
+            Cause::Interrupted(Interrupt::Nested(plans)) => write!(
                 f,
                 "is nested too deeply: {plans} plans are already inside each other, which is the most; end the recursion earlier, or write a loop in a tool"
             )?,
-            Cause::Interrupted(Interrupt::Nested { plans, blocks }) => {
-                let (s, advice) = match (*plans, blocks > plans) {
-                    (1, _) => ("", "put fewer blocks into each other"),
-                    (_, true) => (
-                        "s",
-                        "put fewer blocks into each other, or end the recursion of the plans earlier",
-                    ),
-                    (_, false) => (
-                        "s",
-                        "end the recursion of the plans earlier, or write a loop in a tool",
-                    ),
-                };
-                write!(
-                    f,
-                    "is nested too deeply: {blocks} blocks and {plans} plan{s} are already inside each other, which is the most together; {advice}"
-                )?;
-            }
         }
         error.write_failures(
             f,

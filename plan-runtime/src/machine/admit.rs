@@ -41,6 +41,21 @@ impl Desk {
         self.calls.close(call);
         Some((run, attempt, failed))
     }
+
+    /// A call that started was not made, so that its attempt waits again.
+    pub(super) fn withdrawn(&mut self, call: CallId) {
+        let Some(CallRow { run, attempt, .. }) = self.calls.get(call) else {
+            return;
+        };
+        let tries = &mut self.runs.rows[run].tries;
+        if let Some(tried) = tries.get_mut(attempt as usize)
+            && matches!(tried.doing, Doing::Call(_))
+        {
+            tried.doing = Doing::Asked(call, None);
+            self.calling -= 1;
+            self.asked += 1;
+        }
+    }
 }
 
 impl Core {

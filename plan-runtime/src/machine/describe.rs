@@ -14,6 +14,8 @@ pub struct Node {
     pub duty: Duty,
     /// The reaction to the step's failure.
     pub recovery: Recovery,
+    /// The reaction to the failure of an element of a list.
+    pub each: Recovery,
     /// The amounts of the step.
     pub amounts: Amounts,
     /// The time limits and waits of the step.
@@ -73,14 +75,10 @@ pub enum Duty {
 pub enum Recovery {
     /// The scope fails.
     No,
-    /// Another value replaces the step's value, unless an undo step has failed.
+    /// Another value replaces the value, unless an undo step has failed.
     Replace,
-    /// The failure becomes the step's value.
+    /// The failure becomes the value.
     Catch,
-    /// `Replace` for each element of a list.
-    ReplaceEach,
-    /// `Catch` for each element of a list.
-    CatchEach,
 }
 
 /// The amounts of a step.
@@ -135,6 +133,7 @@ impl Node {
             body,
             duty: Duty::Work,
             recovery: Recovery::No,
+            each: Recovery::No,
             amounts: Amounts::DEFAULT,
             timing: Timing {
                 backoff: false,
@@ -154,6 +153,7 @@ impl Node {
         matches!(self.body, NodeBody::Call | NodeBody::Value)
             && self.duty == Duty::Work
             && self.recovery == Recovery::No
+            && self.each == Recovery::No
             && self.amounts.attempts == 1
             && self.timing == Timing::default()
     }

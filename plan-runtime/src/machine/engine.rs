@@ -311,6 +311,7 @@ impl Machine {
             }
             Event::Admitted(call) => core.admitted(call),
             Event::Deferred(call) => core.deferred(call),
+            Event::Withdrawn(call) => core.desk.withdrawn(call),
             Event::Opened(call) => core.opened(call),
             Event::Fired(timer) => core.fired(timer),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),

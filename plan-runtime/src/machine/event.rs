@@ -16,6 +16,8 @@ pub enum Event {
     Admitted(CallId),
     /// The driver decides about as many calls as it can at one time. The machine asks again only after the driver has decided about another call.
     Deferred(CallId),
+    /// A call that the driver let start was not made: it still waits for its admission.
+    Withdrawn(CallId),
     /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
     Opened(CallId),
     /// A question has its answer. The machine ignores an answer that no longer matters.

@@ -347,7 +347,7 @@ impl Core {
             _ if it.is.doomed => false,
             (_, Recovery::Catch) => true,
             (Some(failed), Recovery::Replace) => !failed.1.is_lasting() && !it.left.is_lasting(),
-            (_, Recovery::No | Recovery::CatchEach | Recovery::ReplaceEach) => false,
+            (_, Recovery::No) => false,
         };
         if is_absorbed && cold.timing.instead {
             let element = WHOLE;

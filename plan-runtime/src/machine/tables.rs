@@ -22,6 +22,7 @@ struct StepRow {
 pub(super) struct Cold {
     pub(super) body: BodyId,
     pub(super) recovery: Recovery,
+    pub(super) each: Recovery,
     pub(super) amounts: Amounts,
     pub(super) timing: Timing,
     /// The step that the step undoes.
@@ -282,6 +283,7 @@ impl<'d> TablesBuilder<'d> {
             self.tables.colds.rows.push(Cold {
                 body,
                 recovery: node.recovery,
+                each: node.each,
                 amounts: node.amounts,
                 timing: node.timing,
                 undoes: match node.duty {

@@ -255,11 +255,11 @@ impl Core {
     /// An element has failed for good.
     pub(super) fn fail(&mut self, run: RunId, element: u32, loss: Loss) {
         let it = &mut self.desk.runs.rows[run];
-        let is_missed = match self.tables.colds[it.cold].recovery {
+        let is_missed = match self.tables.colds[it.cold].each {
             _ if element == WHOLE || it.is.doomed => false,
-            Recovery::CatchEach => true,
-            Recovery::ReplaceEach => !loss.is_lasting(),
-            Recovery::No | Recovery::Catch | Recovery::Replace => false,
+            Recovery::Catch => true,
+            Recovery::Replace => !loss.is_lasting(),
+            Recovery::No => false,
         };
         if is_missed {
             it.left.add_absorbed(loss.clone());

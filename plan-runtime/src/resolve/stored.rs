@@ -353,12 +353,6 @@ impl StoredValue {
         }
     }
 
-    /// Takes the value out of its place. Null is left there.
-    #[inline]
-    pub(crate) fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::json(Value::Null))
-    }
-
     /// What it counts toward the limits of a run.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {

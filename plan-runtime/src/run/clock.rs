@@ -9,10 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 /// The timer of a run, and when the run started.
 pub(super) struct Clock {
     run: Arc<SharedRun>,
-    /// `true` if the run has a journal. A separate field makes this frequent check cheap.
-    pub(super) is_durable: bool,
     pub(super) started_at: SystemTime,
-    start: Instant,
+    pub(super) start: Instant,
     /// The start of a durable run, as the time since the start of the outermost run.
     began: Duration,
 }
@@ -34,7 +32,6 @@ impl Clock {
             started_at: first.unwrap_or_else(SystemTime::now),
             start: run.options.timer.now(),
             began,
-            is_durable: durable.is_some(),
             run,
         }
     }
@@ -87,11 +84,6 @@ impl Clock {
             Some(durable) => durable.is_past(time),
             None => self.run.options.timer.now() >= time,
         }
-    }
-
-    /// Returns `true` if no time passes, since the run replays.
-    pub(super) fn stands(&self) -> bool {
-        self.is_durable && self.durable().is_some_and(|durable| !durable.is_live())
     }
 
     /// A sleep of this time from now on. The time passes even while no process runs the run.

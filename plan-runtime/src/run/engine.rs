@@ -2,7 +2,7 @@
 
 use super::durable::{Recorded, decode, encode_call};
 use super::lasting::{LastingPaths, Undone};
-use super::timer::{Sleep, Timer};
+use super::timer::Timer;
 use crate::error::{Cause, StepError};
 use crate::journal::JournalError;
 use crate::{Error, Result};
@@ -10,15 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 /// Changes whenever runs ask an [`Engine`] for other things, or in another order, than they did in the last version of this crate: a run that an engine has begun cannot go on then. An engine
 /// keeps it with each run.
-pub const ENGINE_VERSION: u32 = 2;
+pub const ENGINE_VERSION: u32 = 3;
 
 /// What an engine does, on its way.
 pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -242,23 +241,6 @@ pub(super) struct EnginePlace {
     pub(super) undone: Undone,
     pub(super) attempt: u32,
     pub(super) time_left: Option<Duration>,
-}
-
-/// What comes, unless the time for that is over before.
-pub(super) async fn before<T>(
-    mut coming: Pin<Box<dyn Future<Output = T> + Send + '_>>,
-    mut limit: Option<(Sleep, StepError)>,
-) -> Result<T, StepError> {
-    poll_fn(|cx| {
-        if let Poll::Ready(value) = coming.as_mut().poll(cx) {
-            return Poll::Ready(Ok(value));
-        }
-        match &mut limit {
-            Some((sleep, error)) => sleep.as_mut().poll(cx).map(|()| Err(error.clone())),
-            None => Poll::Pending,
-        }
-    })
-    .await
 }
 
 /// What came of a call that an engine made: an output, or why there is none.

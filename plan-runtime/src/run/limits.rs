@@ -1,5 +1,6 @@
 //! Limits on what a run does and holds.
 
+use crate::plan::Executable;
 use std::time::Duration;
 
 /// How much a run does and holds before it is ended, so that no plan uses up the memory, the time, or the patience of those whom it calls.
@@ -129,6 +130,15 @@ impl Limits {
         recorded: usize;
         /// Limits the time.
         time: Duration;
+    }
+
+    /// Returns the limits that a plan has by default.
+    pub(super) fn of(executable: &Executable<'_>) -> Self {
+        if executable.is_source {
+            Self::DEFAULT
+        } else {
+            Self::UNTRUSTED
+        }
     }
 }
 

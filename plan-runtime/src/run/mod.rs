@@ -26,6 +26,7 @@
 mod admission;
 mod answer;
 mod answered;
+mod begin;
 mod calling;
 mod catch;
 mod clock;
@@ -49,12 +50,12 @@ mod options;
 #[cfg(feature = "dynamic")]
 mod perform;
 mod permits;
+mod polling;
 #[cfg(feature = "progress")]
 mod progress;
 mod recorded;
 mod report;
 mod request;
-mod schedule;
 mod shared;
 pub(crate) mod signals;
 mod slots;
@@ -97,26 +98,21 @@ pub use tool::OnMock;
 pub(crate) use names::allows;
 
 pub(crate) use crate::error::Cause;
-use crate::journal::{End, JournalError, SharedJournal, Written};
+use crate::journal::SharedJournal;
+use crate::plan::Executable;
 #[cfg(feature = "dynamic")]
 use crate::plan::Secrecy;
-use crate::plan::{Action, Executable};
-use crate::resolve::{HandOver, ResolveError, StoredValue, drop_quietly};
-use catch::catch;
-use drive::{Driver, PlanOf, RunHost};
-use durable::{Begun, Inputs, Owned, Target};
-use engine::secrets_on_engine;
-use nesting::Nested;
+use crate::resolve::{HandOver, ResolveError, StoredValue};
+use drive::Driver;
+use durable::{Owned, Target};
 use options::{Options, ReadOutput};
-use schedule::Schedule;
+use polling::Ending;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use signals::Receiver;
 #[doc(hidden)]
 pub use start::CalledPlan;
 use start::{StartFn, Starter};
-use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -128,7 +124,7 @@ pub(crate) use view::{Following, Together};
 
 /// A run of a plan on an application: a future of the plan's output.
 ///
-/// A plan's `run` gives it, and [`Toolbox::run`](crate::dynamic::Toolbox::run). Nothing happens before it is polled. It is `Send` where the application is `Sync`, and it
+/// A plan's `run` gives it, and [`Toolbox::run`](crate::dynamic::Toolbox::run). Nothing happens before it is polled. It is `Send` where the application is `Sync` and the output is `Send`, and it
 /// borrows the application no longer than it lives.
 ///
 /// The methods that configure a run are for the time before it is first polled; later they change nothing.
@@ -162,19 +158,16 @@ pub struct Run<'a, App: ?Sized, O> {
     stage: Stage<'a>,
     output: OutputOf<O>,
     /// The output, while steps run that come after the work.
-    made: Option<Box<dyn Any + Send>>,
-    /// Reads the output of a run that the machine decides.
-    read_output: Option<ReadOutput>,
+    made: Option<O>,
     /// The run's claim, if it has a journal.
     claim: Option<Owned>,
 }
 
-/// What makes the output of a run, and says whether JSON is one.
+/// Reads the output of a run.
 struct OutputOf<O> {
-    make: fn(&mut Schedule<'_>) -> Result<O, RunError>,
-    fits: fn(&Value) -> Result<(), serde_json::Error>,
-    read: fn(Value) -> Result<O, serde_json::Error>,
-    unbox: fn(Box<dyn Any + Send>) -> Option<O>,
+    read: ReadOutput<O>,
+    /// Reads an output from a journal.
+    from_json: fn(Value) -> Result<O, serde_json::Error>,
 }
 
 enum Stage<'a> {
@@ -183,20 +176,10 @@ enum Stage<'a> {
         Result<Vec<StoredValue>, Cause>,
         Box<Options<'a>>,
     ),
-    Running(Box<Schedule<'a>>),
-    Driven(Box<Driver<'a>>),
-    /// It has ended, which is being written down.
+    Running(Box<Driver<'a>>),
+    /// The journal writes the end of the run.
     Ending(Box<Ending>),
     Ended,
-}
-
-/// What a run gives once its journal has that it ended.
-struct Ending {
-    written: Written,
-    /// Its output, as JSON that has its type.
-    result: Result<Value, RunError>,
-    report: Option<Report>,
-    plan: String,
 }
 
 impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
@@ -242,13 +225,10 @@ impl<'a, App: ?Sized, O: DeserializeOwned + 'static> Run<'a, App, O> {
             starter,
             stage: Stage::New(plan, inputs, Box::default()),
             output: OutputOf {
-                make: |schedule| schedule.output(),
-                fits: |value| O::deserialize(value).map(drop_quietly),
-                read: serde_json::from_value,
-                unbox: |output| Some(*output.downcast().ok()?),
+                read: |output| output.read(),
+                from_json: serde_json::from_value,
             },
             made: None,
-            read_output: None,
             claim: None,
         }
     }
@@ -264,12 +244,7 @@ impl<'a, App: ?Sized> Run<'a, App, Value> {
             own,
             ..
         } = called;
-        let mut run = Self::started_by(Starter::Called(own.start), executable, inputs, app);
-        run.output = OutputOf {
-            fits: own.fits,
-            ..run.output
-        };
-        run
+        Self::started_by(Starter::Called(own), executable, inputs, app)
     }
 
     /// A run that cannot start.
@@ -638,15 +613,6 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 }
 
-/// The limits that a plan has by default.
-fn limits_of(executable: &Executable<'_>) -> Limits {
-    if executable.is_source {
-        Limits::DEFAULT
-    } else {
-        Limits::UNTRUSTED
-    }
-}
-
 impl<'a, App, O> Run<'a, App, O>
 where
     App: ?Sized + Sync,
@@ -671,348 +637,8 @@ where
     }
 }
 
-impl<App: ?Sized, O> Run<'_, App, O> {
-    fn poll_run(
-        &mut self,
-        cx: &mut Context<'_>,
-        report: Option<&mut Option<Report>>,
-    ) -> Poll<Result<O, RunError>> {
-        let nested = Nested::enter_plan();
-        match (&nested, &mut self.stage) {
-            (Err(too_deep), Stage::Running(schedule)) => schedule.interrupt(too_deep.clone()),
-            (Err(too_deep), Stage::Driven(driver)) => driver.interrupt(too_deep.clone()),
-            _ => {}
-        }
-        if matches!(self.stage, Stage::New(..))
-            && let Stage::New(executable, inputs, mut options) =
-                std::mem::replace(&mut self.stage, Stage::Ended)
-        {
-            options.hands_over = self.starter.hands_over();
-            self.read_output = options.driven.as_ref().map(|driven| driven.read);
-            let (plan, limits) = (executable.plan, limits_of(&executable));
-            let begun = match &nested {
-                Ok(_) => match begin(&executable, inputs, &mut options) {
-                    Ok(Start::Runs(inputs)) => {
-                        self.claim = options.durable.clone().map(Owned);
-                        catch(|| begun(executable, inputs, limits, *options, &self.starter))
-                            .unwrap_or_else(|panic| Err(Cause::Panicked(panic)))
-                    }
-                    Ok(Start::Ended(body, has_secrets)) => {
-                        if let Some(report) = report {
-                            *report = Some(Report::unstarted(plan));
-                        }
-                        let output = serde_json::from_str(&body).and_then(self.output.read);
-                        return Poll::Ready(output.map_err(|error| {
-                            let why = if has_secrets {
-                                "it has another type; a value in it is secret".to_owned()
-                            } else {
-                                error.to_string()
-                            };
-                            let error = format!("its recorded output does not fit: {why}");
-                            let error = Arc::new(JournalError::storage(error));
-                            RunError::new(plan, Cause::Journal(error), Vec::new())
-                        }));
-                    }
-                    Err(cause) => Err(cause),
-                },
-                Err(too_deep) => Err(Cause::Interrupted(too_deep.clone())),
-            };
-            match begun {
-                Ok(stage) => self.stage = stage,
-                Err(cause) => {
-                    self.claim = None;
-                    if let Some(report) = report {
-                        *report = Some(Report::unstarted(plan));
-                    }
-                    let error = RunError::new(plan, cause, Vec::new());
-                    return Poll::Ready(Err(error.before_the_start()));
-                }
-            }
-        }
-        if let Stage::Ending(ending) = &mut self.stage {
-            let written = ready!(ending.written.as_mut().poll(cx));
-            return self.ended(written, report);
-        }
-        if let Stage::Driven(driver) = &mut self.stage {
-            let mut host = RunHost {
-                app: self.app,
-                starter: &mut self.starter,
-                read: self.read_output,
-                output: &mut self.made,
-            };
-            let result = ready!(driver.poll(cx, &mut host));
-            if let Some(durable) = driver.ended_in() {
-                let result = result.map(|()| driver.take_json());
-                let ending = Ending {
-                    written: durable.end(end_with(&result)),
-                    result,
-                    report: if report.is_some() {
-                        driver.report()
-                    } else {
-                        None
-                    },
-                    plan: driver.plan().name.clone(),
-                };
-                self.made = None;
-                self.stage = Stage::Ending(Box::new(ending));
-                return self.poll_run(cx, report);
-            }
-            self.claim = None;
-            if let Some(report) = report {
-                *report = driver.report();
-            }
-            self.stage = Stage::Ended;
-            let made = self.made.take().and_then(self.output.unbox);
-            return Poll::Ready(result.map(|()| made.expect("a run that succeeds has its output")));
-        }
-        let Stage::Running(schedule) = &mut self.stage else {
-            panic!("a run was polled after it had ended")
-        };
-        let (starter, app) = (&mut self.starter, self.app);
-        let polled = catch(|| {
-            loop {
-                let polled = schedule.poll(cx, &mut |call_index, request| {
-                    starter.start(call_index, request, app)
-                });
-                if polled.is_pending() && schedule.waits_in_vain(cx) {
-                    continue;
-                }
-                ready!(polled);
-                if !schedule.is_before_ending() {
-                    return Poll::Ready(());
-                }
-                schedule.begin_ending(self.output.fits);
-            }
-        });
-        let output = match polled {
-            Ok(polled) => {
-                ready!(polled);
-                if let Some(durable) = schedule.durable() {
-                    let (end, result) = end_of(schedule, self.output.fits);
-                    let ending = Ending {
-                        written: durable.end(end),
-                        result,
-                        report: report.is_some().then(|| schedule.report()),
-                        plan: schedule.plan().name.clone(),
-                    };
-                    self.stage = Stage::Ending(Box::new(ending));
-                    return self.poll_run(cx, report);
-                }
-                (self.output.make)(schedule)
-            }
-            Err(panic) => Err(schedule.panicked(panic)),
-        };
-        if let Some(report) = report {
-            *report = Some(schedule.report());
-        }
-        self.stage = Stage::Ended;
-        self.claim = None;
-        Poll::Ready(output)
-    }
-}
-
-impl<App: ?Sized, O> Run<'_, App, O> {
-    /// The run has ended, and that is written down or never will be.
-    fn ended(
-        &mut self,
-        written: Result<(), JournalError>,
-        report: Option<&mut Option<Report>>,
-    ) -> Poll<Result<O, RunError>> {
-        let Stage::Ending(mut ending) = std::mem::replace(&mut self.stage, Stage::Ended) else {
-            panic!("a run was polled after it had ended")
-        };
-        self.claim = None;
-        if let Some(report) = report {
-            *report = ending.report.take();
-        }
-        if let Err(error) = written {
-            return Poll::Ready(Err(ending.unwritten(error)));
-        }
-        let Ending { result, plan, .. } = *ending;
-        Poll::Ready(result.and_then(|output| {
-            let output = (self.output.read)(output);
-            output.map_err(|error| RunError::stopped(&plan, JournalError::storage(error)))
-        }))
-    }
-}
-
-/// How a run with a journal starts.
-enum Start {
-    Runs(Result<Vec<StoredValue>, Cause>),
-    /// The run has ended before, with this output. `true` means that a value in it may be secret.
-    Ended(String, bool),
-}
-
-/// Begins the work of a run.
-fn begun<'a, App: ?Sized>(
-    executable: Executable<'a>,
-    inputs: Result<Vec<StoredValue>, Cause>,
-    limits: Limits,
-    options: Options<'a>,
-    starter: &Starter<'_, App>,
-) -> Result<Stage<'a>, Cause> {
-    if options.driven.is_some() {
-        let plan_of = |action: &Action| starter.plan(action);
-        let plan_of = starter.finds_plans().then_some(&plan_of as PlanOf<'_>);
-        let driver = Driver::begin(executable, inputs, (limits, false), options, plan_of)?;
-        return Ok(Stage::Driven(Box::new(driver)));
-    }
-    let schedule = Schedule::of(executable, inputs, limits, options, false)?;
-    Ok(Stage::Running(Box::new(schedule)))
-}
-
-/// Begins a run in its journal, if it is to have one.
-fn begin(
-    executable: &Executable<'_>,
-    inputs: Result<Vec<StoredValue>, Cause>,
-    options: &mut Options<'_>,
-) -> Result<Start, Cause> {
-    if let Some(engine) = options.engine.clone() {
-        return begin_on(engine, executable, inputs, options).map(Start::Runs);
-    }
-    let Some(target) = options.target.take() else {
-        return Ok(Start::Runs(inputs));
-    };
-    if options.outer.is_some() {
-        return Err(Cause::Unfit(vec![
-            "a run inside a call is recorded with the run around it; make that one durable, and this one not".to_owned(),
-        ]));
-    }
-    // It is what the keys of its calls begin with.
-    options.id = Some(target.id.clone());
-    let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
-    let has_secrets = inputs.has_secrets;
-    let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
-    let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
-    Ok(match begun {
-        Begun::Ended(output, _) if !options.record => Start::Ended(output, has_secrets),
-        // A report needs all that has happened.
-        Begun::Ended(_, durable) | Begun::Runs(durable) => {
-            options.durable = Some(durable);
-            receive(executable, options);
-            let inputs = inputs.values.into_iter();
-            Start::Runs(Ok(inputs.map(StoredValue::json).collect()))
-        }
-    })
-}
-
-/// Begins a run whose calls an engine makes. Returns the inputs.
-fn begin_on(
-    engine: Arc<dyn Engine>,
-    executable: &Executable<'_>,
-    inputs: Result<Vec<StoredValue>, Cause>,
-    options: &mut Options<'_>,
-) -> Result<Result<Vec<StoredValue>, Cause>, Cause> {
-    let conflicts = [
-        (
-            options.target.is_some(),
-            "it is durable, and an engine keeps what happens already",
-        ),
-        (
-            options.outer.is_some(),
-            "a run inside a call cannot have an engine: what happens in the call is not known to it",
-        ),
-        (
-            options.gate.is_some(),
-            "it has a gate, whose answers the engine does not keep; ask in a step, with `await`",
-        ),
-        (
-            !options.throttles.is_empty(),
-            "it has a throttle, which knows only the calls of one process; limit its concurrency, or give the workers a throttle",
-        ),
-    ];
-    let conflicts = conflicts.into_iter().filter(|(is_so, _)| *is_so);
-    let conflicts: Vec<String> = conflicts.map(|(_, what)| what.to_owned()).collect();
-    if !conflicts.is_empty() {
-        return Err(Cause::Unfit(conflicts));
-    }
-    let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
-    if inputs.has_secrets {
-        return Err(secrets_on_engine());
-    }
-    options.seed = Some(engine.seed());
-    options.timer = Some(engine);
-    receive(executable, options);
-    let inputs = inputs.values.into_iter().map(StoredValue::json);
-    Ok(Ok(inputs.collect()))
-}
-
-/// Values for its steps come from outside.
-fn receive(executable: &Executable<'_>, options: &Options<'_>) {
-    let graph = executable.graph.as_ref().ok();
-    let plan = graph.map(|graph| graph.shared(executable.plan));
-    options.signals.get_or_init(|| Receiver::new(plan));
-}
-
-/// The inputs of a run as JSON, to be recorded.
-fn recordable(
-    executable: &Executable<'_>,
-    inputs: Result<Vec<StoredValue>, Cause>,
-    is_secret: bool,
-) -> Result<Inputs, Cause> {
-    let graph = executable
-        .graph
-        .as_ref()
-        .map_err(|error| Cause::Plan(Arc::clone(error)))?;
-    let has_secrets = graph.secrecy.is_some() || is_secret;
-    // A run that goes on reads them as JSON, too.
-    let values = inputs.and_then(|inputs| {
-        let values = inputs.into_iter().map(StoredValue::into_json);
-        values
-            .collect::<Result<Vec<Value>, _>>()
-            .map_err(Cause::Inputs)
-    });
-    let values = values.map_err(|cause| match cause {
-        Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
-        cause => cause,
-    });
-    Ok(Inputs {
-        values: values?,
-        has_secrets,
-    })
-}
-
-/// How a run has ended, as it is recorded, and as it is returned.
-fn end_of(
-    schedule: &mut Schedule<'_>,
-    fits: fn(&Value) -> Result<(), serde_json::Error>,
-) -> (End, Result<Value, RunError>) {
-    let output = schedule.output::<Value>();
-    let output = output.and_then(|output| match fits(&output) {
-        Ok(()) => Ok(output),
-        Err(error) => Err(schedule.unfit_output(&error)),
-    });
-    (end_with(&output), output)
-}
-
-/// Returns the record of the end of a run.
-fn end_with(output: &Result<Value, RunError>) -> End {
-    match output {
-        Ok(output) => End {
-            failed: false,
-            body: output.to_string(),
-        },
-        Err(error) => failed_end(error),
-    }
-}
-
-/// Returns the record of a run that ended with this error.
-fn failed_end(error: &RunError) -> End {
-    End {
-        failed: true,
-        body: Value::from(error.to_string()).to_string(),
-    }
-}
-
-impl Ending {
-    /// The run's error, since the journal does not have its end.
-    fn unwritten(self, error: JournalError) -> RunError {
-        match self.result {
-            Err(error) => error,
-            Ok(_) => RunError::stopped(&self.plan, error),
-        }
-    }
-}
+/// Nothing in a run is pinned in place.
+impl<App: ?Sized, O> Unpin for Run<'_, App, O> {}
 
 impl<App: ?Sized, O> Future for Run<'_, App, O> {
     type Output = Result<O, RunError>;
@@ -1026,8 +652,7 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.stage {
             Stage::New(plan, ..) => write!(f, "Run(`{}`, not started)", plan.plan.name),
-            Stage::Running(schedule) => write!(f, "Run(`{}`, running)", schedule.plan().name),
-            Stage::Driven(driver) => write!(f, "Run(`{}`, running)", driver.plan().name),
+            Stage::Running(driver) => write!(f, "Run(`{}`, running)", driver.plan().name),
             Stage::Ending(_) | Stage::Ended => f.write_str("Run(ended)"),
         }
     }

@@ -10,8 +10,6 @@ pub(super) const DEEPEST: usize = 64;
 
 thread_local! {
     static POLLED: Cell<usize> = const { Cell::new(0) };
-    /// How many of them are blocks.
-    static BLOCKS: Cell<usize> = const { Cell::new(0) };
     static TURN: Cell<u64> = const { Cell::new(0) };
     static STARTED: Cell<usize> = const { Cell::new(0) };
 }
@@ -56,44 +54,26 @@ pub(super) fn may_start() -> bool {
 }
 
 /// A run that is being polled on this thread.
-pub(super) struct Nested {
-    /// 1 for a block, and 0 for a plan.
-    blocks: usize,
-}
+pub(super) struct Nested(());
 
 impl Nested {
     /// Enters the run of a plan; an interrupt where it would be too deep inside of others.
-    pub(super) fn enter_plan() -> Result<Self, Interrupt> {
-        Self::enter(0)
-    }
-
-    /// Enters the run of a block.
-    pub(super) fn enter_block() -> Result<Self, Interrupt> {
-        Self::enter(1)
-    }
-
-    fn enter(blocks: usize) -> Result<Self, Interrupt> {
+    pub(super) fn enter() -> Result<Self, Interrupt> {
         let around = POLLED.get();
         if around == 0 {
             TURN.set(TURN.get().wrapping_add(1));
             STARTED.set(0);
         }
         if around == DEEPEST {
-            let blocks = BLOCKS.get();
-            return Err(Interrupt::Nested {
-                plans: around - blocks,
-                blocks,
-            });
+            return Err(Interrupt::Nested(around));
         }
         POLLED.set(around + 1);
-        BLOCKS.set(BLOCKS.get() + blocks);
-        Ok(Self { blocks })
+        Ok(Self(()))
     }
 }
 
 impl Drop for Nested {
     fn drop(&mut self) {
         POLLED.set(POLLED.get() - 1);
-        BLOCKS.set(BLOCKS.get() - self.blocks);
     }
 }

@@ -14,7 +14,6 @@ use super::throttle::Throttle;
 use super::timer::{ThreadTimer, Timer};
 use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
-use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -30,14 +29,7 @@ pub const DEFAULT_GRACE: Duration = Duration::from_secs(30);
 pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>> + Send + 'a>;
 
 /// Reads the output of a plan.
-pub(super) type ReadOutput = fn(MadeOutput<'_>) -> Result<Box<dyn Any + Send>, ResolveError>;
-
-/// The options of a run that the machine decides.
-pub(super) struct Driven<'a> {
-    /// Finds the plans that calls are, unless the tools are plans.
-    pub(super) find: Option<FindPlan<'a>>,
-    pub(super) read: ReadOutput,
-}
+pub(super) type ReadOutput<O> = fn(MadeOutput<'_>) -> Result<O, ResolveError>;
 
 pub(super) struct Options<'a> {
     pub(super) concurrency: usize,
@@ -76,8 +68,8 @@ pub(super) struct Options<'a> {
     pub(super) durable: Option<Arc<Durable>>,
     /// The engine that makes the calls, unless the process makes the calls.
     pub(super) engine: Option<Arc<dyn Engine>>,
-    /// Set if the machine decides the run.
-    pub(super) driven: Option<Driven<'a>>,
+    /// Finds the plans that calls are, unless the tools are plans.
+    pub(super) find: Option<FindPlan<'a>>,
     /// The counts of undone steps at the start of a call for a run on another machine.
     pub(super) undone: Undone,
 }
@@ -109,7 +101,7 @@ impl Default for Options<'_> {
             target: None,
             durable: None,
             engine: None,
-            driven: None,
+            find: None,
             undone: Undone::new(),
         }
     }

@@ -2,12 +2,12 @@
 
 use super::catch::catch;
 use super::context::{Allowance, CallContext, CallPlace, Elsewhere};
-use super::engine::{CallOutcome, EngineCall, EnginePlace, before};
+use super::engine::{CallOutcome, EngineCall, EnginePlace};
 use super::limits::Limits;
 use super::options::Options;
 use super::start::{Request, Started, StepFuture, StepResult};
 use super::throttle::{Throttle, Turn};
-use super::timer::{ThreadTimer, Timer};
+use super::timer::{Sleep, ThreadTimer, Timer};
 use super::{Run, StepError};
 use crate::plan::{Action, Plan, Reference, Source};
 use crate::resolve::{Scope, StoredValue};
@@ -32,6 +32,23 @@ async fn caught(mut call: StepFuture<'_>) -> StepResult {
     // What its destructors panic about is lost.
     let _ = catch(|| drop(call));
     result
+}
+
+/// Returns the value of a future, or the error of a time limit that is over before.
+async fn before<T>(
+    mut coming: Pin<Box<dyn Future<Output = T> + Send + '_>>,
+    mut limit: Option<(Sleep, StepError)>,
+) -> Result<T, StepError> {
+    poll_fn(|cx| {
+        if let Poll::Ready(value) = coming.as_mut().poll(cx) {
+            return Poll::Ready(Ok(value));
+        }
+        match &mut limit {
+            Some((sleep, error)) => sleep.as_mut().poll(cx).map(|()| Err(error.clone())),
+            None => Poll::Pending,
+        }
+    })
+    .await
 }
 
 impl CallContext {

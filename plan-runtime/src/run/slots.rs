@@ -48,18 +48,6 @@ impl SlotQueue {
         }
     }
 
-    /// Adds a slot that was polled before.
-    pub(super) fn push_back(&mut self, slot: usize) {
-        self.queue.push_back(slot);
-    }
-
-    /// Adds a slot before all others.
-    pub(super) fn push_first(&mut self, slot: usize) {
-        if let Some(next) = self.next.replace(slot) {
-            self.queue.push_front(next);
-        }
-    }
-
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<usize> {
         match self.next.take() {
@@ -109,17 +97,6 @@ impl SlotQueue {
     /// Returns `true` if a woken slot was not polled in this turn, which has done enough.
     pub(super) fn is_late(&self) -> bool {
         self.is_late
-    }
-
-    /// Notes that no slot has a task.
-    pub(super) fn forget_late(&mut self) {
-        self.is_late = false;
-    }
-
-    /// Returns the slots that were woken and not polled since.
-    pub(super) fn woken(&self) -> Vec<usize> {
-        let woken = self.woken.lock();
-        woken.0.iter().chain(&self.queue).copied().collect()
     }
 }
 
@@ -196,10 +173,6 @@ impl FreeSlots {
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<usize> {
         Some(self.0.pop()?.0)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
     }
 }
 

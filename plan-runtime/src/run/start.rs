@@ -37,7 +37,7 @@ pub(crate) enum Starter<'a, App: ?Sized> {
         not(feature = "dynamic"),
         expect(dead_code, reason = "whoever runs what was submitted has it")
     )]
-    Called(Box<StartAction<'a>>),
+    Called(OwnStart<'a>),
 }
 
 /// What starts the actions of one plan, by their numbers.
@@ -81,7 +81,7 @@ impl<'a, App: ?Sized> Starter<'a, App> {
         app: &'a App,
     ) -> Started<'a> {
         match self {
-            Self::Called(start) => start(call_index, request),
+            Self::Called(own) => (own.start)(call_index, request),
             Self::Plan(start) => start(call_index, request, app),
             Self::Found(found) => found.start(call_index, request, app),
         }
@@ -412,7 +412,7 @@ impl MadeOutput<'_> {
 }
 
 /// What starts the actions of a plan that is called, and knows the type of its output.
-pub(super) struct OwnStart<'x> {
+pub(crate) struct OwnStart<'x> {
     pub(super) start: Box<StartAction<'x>>,
     pub(super) fits: fn(&Value) -> Result<(), serde_json::Error>,
     store: Box<StoreOutput>,

@@ -1,8 +1,8 @@
 //! Runs that are described as data, for whoever runs them.
 
+use super::begin::recordable;
 use super::durable::{self, may_have_secrets};
 use super::engine::secrets_on_engine;
-use super::recordable;
 use crate::Tool;
 use crate::error::{Cause, RunError};
 use crate::journal::{Journal, RunInfo};

@@ -2,7 +2,8 @@
 
 use super::context::Allowance;
 use super::durable::{Durable, Target};
-use super::{Cause, Report, Run, RunError, Stage, failed_end};
+use super::polling::failed_end;
+use super::{Cause, Report, Run, RunError, Stage};
 use crate::error::Interrupt;
 use crate::journal::{Claim, End, Journal};
 use serde_json::Value;
@@ -108,16 +109,14 @@ impl<App: ?Sized> Run<'_, App, Value> {
         }
         if report.is_none() {
             let failure = match &run.stage {
-                Stage::Running(schedule) => schedule.journal_failure(),
-                Stage::Driven(driver) => driver.journal_failure(),
+                Stage::Running(driver) => driver.journal_failure(),
                 _ => None,
             };
             if let Some(error) = failure {
                 return Err(error);
             }
             report = match &mut run.stage {
-                Stage::Running(schedule) => Some(schedule.report()),
-                Stage::Driven(driver) => driver.report(),
+                Stage::Running(driver) => driver.report(),
                 _ => None,
             };
         }

@@ -392,23 +392,18 @@ plan! {
 
 #[test]
 fn a_failure_that_leaves_work_is_not_absorbed_after_a_crash_either() {
-    for is_driven in [false, true] {
-        let (world, journal) = (World::new(), Memory::new());
-        let run = || {
-            let run = Leaves {}.run(&world).durable(&journal, "r");
-            if is_driven { run.driven() } else { run }
-        };
-        world.on("left.paid", &[Goes::Fails(busy)]);
-        world.on("left.released", &[Goes::Fails(busy)]);
-        world.on("other", &[Goes::Hangs]);
-        crash(run());
-        assert_eq!(world.called(), "left.held other left.paid left.released");
-        world.all_well();
-        let error = finish(run()).unwrap_err();
-        assert_eq!(error.failures()[0].step(), "left.paid", "{error}");
-        let again = finish(run()).unwrap_err();
-        assert_eq!(again.to_string(), error.to_string());
-    }
+    let (world, journal) = (World::new(), Memory::new());
+    let run = || Leaves {}.run(&world).durable(&journal, "r");
+    world.on("left.paid", &[Goes::Fails(busy)]);
+    world.on("left.released", &[Goes::Fails(busy)]);
+    world.on("other", &[Goes::Hangs]);
+    crash(run());
+    assert_eq!(world.called(), "left.held other left.paid left.released");
+    world.all_well();
+    let error = finish(run()).unwrap_err();
+    assert_eq!(error.failures()[0].step(), "left.paid", "{error}");
+    let again = finish(run()).unwrap_err();
+    assert_eq!(again.to_string(), error.to_string());
 }
 
 /// Runs a plan that fails, and gives the error a code.
@@ -439,23 +434,18 @@ plan! {
 
 #[test]
 fn a_caught_failure_has_the_same_code_after_a_crash() {
-    for is_driven in [false, true] {
-        let coded = |crashes: bool| {
-            let (world, journal) = (World::new(), Memory::new());
-            let run = || {
-                let run = Coded {}.run(&world).durable(&journal, "r");
-                if is_driven { run.driven() } else { run }
-            };
-            world.on("coded.paid", &[Goes::Fails(busy)]);
-            if crashes {
-                world.on("other", &[Goes::Hangs]);
-                crash(run());
-                world.on("other", &[Goes::Well]);
-            }
-            finish(run()).unwrap()
-        };
-        assert_eq!(coded(true), coded(false));
-    }
+    let coded = |crashes: bool| {
+        let (world, journal) = (World::new(), Memory::new());
+        let run = || Coded {}.run(&world).durable(&journal, "r");
+        world.on("coded.paid", &[Goes::Fails(busy)]);
+        if crashes {
+            world.on("other", &[Goes::Hangs]);
+            crash(run());
+            world.on("other", &[Goes::Well]);
+        }
+        finish(run()).unwrap()
+    };
+    assert_eq!(coded(true), coded(false));
 }
 
 #[derive(Debug)]
@@ -700,20 +690,12 @@ fn a_value_once_given_stays_for_the_next_attempt() {
 /// A run with a report, which shows arguments.
 fn reported<O: DeserializeOwned + Send + 'static>(
     run: Run<'_, World, O>,
-    is_driven: bool,
 ) -> WithReport<'_, World, O> {
-    let run = if is_driven { run.driven() } else { run };
     run.capture_arguments(true).with_report()
 }
 
 #[test]
 fn a_report_of_a_resumed_run_is_that_of_another() {
-    for is_driven in [false, true] {
-        resumed_report_is_that_of_another(is_driven);
-    }
-}
-
-fn resumed_report_is_that_of_another(is_driven: bool) {
     let world = World::new();
     let shown = |report: &plan_runtime::Report| {
         let mut words = Vec::new();
@@ -744,20 +726,20 @@ fn resumed_report_is_that_of_another(is_driven: bool) {
         world.on("each[1]", &[Goes::Fails(plain)]);
     };
     fail();
-    let (_, expected) = finish(reported(Caught {}.run(&world), is_driven));
+    let (_, expected) = finish(reported(Caught {}.run(&world)));
     let journal = Memory::new();
-    let run = || reported(Caught {}.run(&world).durable(&journal, "r"), is_driven);
+    let run = || reported(Caught {}.run(&world).durable(&journal, "r"));
     world.on("last", &[Goes::Hangs]);
     crash(run());
     world.all_well();
     let (_, resumed) = finish(run());
     let (_, ended) = finish(run());
     assert_eq!(shown(&resumed), shown(&expected));
-    assert_eq!(shown(&ended), shown(&expected), "{is_driven}");
+    assert_eq!(shown(&ended), shown(&expected));
 
-    let (_, expected) = finish(reported(Nested {}.run(&world), is_driven));
+    let (_, expected) = finish(reported(Nested {}.run(&world)));
     let journal = Memory::new();
-    let run = || reported(Nested {}.run(&world).durable(&journal, "r"), is_driven);
+    let run = || reported(Nested {}.run(&world).durable(&journal, "r"));
     world.on("called.second", &[Goes::Hangs]);
     crash(run());
     world.all_well();

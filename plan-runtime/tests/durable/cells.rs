@@ -134,7 +134,7 @@ fn retry_counts_recorded_attempts() {
     );
     world.on("block.inner", &[Goes::Well]);
     crash(run());
-    assert_eq!(world.called(), "block.inner tried tried#2 tried#3");
+    assert_eq!(world.called(), "tried block.inner tried#2 tried#3");
     world.on("tried", &[Goes::Fails(busy)]);
     let error = finish(run()).unwrap_err();
     assert_eq!(error.failures()[0].attempts(), 4);
@@ -146,7 +146,7 @@ fn retry_counts_recorded_attempts() {
     world.on_scope("block.inner", &[Goes::Fails(busy)]);
     world.hang_at("block.inner", 3);
     crash(run());
-    assert_eq!(world.called(), "block.inner tried block.inner block.inner");
+    assert_eq!(world.called(), "tried block.inner block.inner block.inner");
     world.hang_at("", 0);
     assert!(finish(run()).is_err());
     assert_eq!(world.called(), "block.inner");

@@ -1,12 +1,11 @@
 //! Runs whose calls an engine makes: they begin again after each crash, ask for the same in the same order, and end as a run does that makes its calls itself.
 
-use super::random::{Case, Maker, World, cases, hash, start, told};
+use super::random::{Case, Maker, World, cases, hash, told};
 use super::support::Driven;
 use fastrand::Rng;
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::Executable;
-use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{
     CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Sleep as Wait, Timer,
 };
@@ -266,14 +265,9 @@ where
     }
 }
 
-impl Case<'_> {
-    fn run_on(&self, kept: &Kept) -> Run<'_, World<'_>, Value> {
-        let inputs = Ok(Vec::<StoredValue>::new());
-        Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
-            .on_failure(self.on_failure)
-            .concurrency(self.concurrency)
-            .id("run")
-            .on_engine(kept.clone())
+impl<'p> Case<'p> {
+    fn run_on(&self, kept: &Kept) -> Run<'_, World<'p>, Value> {
+        self.begin().id("run").on_engine(kept.clone())
     }
 
     /// The call ends whose turn it is, as it would in this process.
@@ -827,7 +821,7 @@ fn what_is_asked_for_is_the_same_as_in_the_last_version() {
     let asked = kept.state().asked.join("\n");
     let expected = include_str!("engine_asks.txt");
     assert_eq!(asked, expected.trim_end());
-    assert_eq!(plan_runtime::run::ENGINE_VERSION, 2);
+    assert_eq!(plan_runtime::run::ENGINE_VERSION, 3);
 }
 
 plan! {

@@ -63,29 +63,22 @@ fn world() -> World {
 
 #[test]
 fn a_journal_that_fails_stops_the_run_and_nothing_else() {
-    for is_driven in [false, true] {
-        for is_resumed in [false, true] {
-            stops_at_each_operation(is_driven, is_resumed);
-        }
+    for is_resumed in [false, true] {
+        stops_at_each_operation(is_resumed);
     }
 }
 
-fn absorbs<'w>(
-    is_driven: bool,
-    world: &'w World,
-    journal: &Rough,
-) -> Run<'w, World, serde_json::Value> {
-    let run = Absorbs {}.run(world).durable(journal, "r");
-    if is_driven { run.driven() } else { run }
+fn absorbs<'w>(world: &'w World, journal: &Rough) -> Run<'w, World, serde_json::Value> {
+    Absorbs {}.run(world).durable(journal, "r")
 }
 
 /// Fails each operation of a journal, in a new run or in a run that resumes from many records.
-fn stops_at_each_operation(is_driven: bool, is_resumed: bool) {
+fn stops_at_each_operation(is_resumed: bool) {
     let expected = finish(Absorbs {}.run(&world()).durable(&Memory::new(), "r")).unwrap();
     let begin = |world: &World, journal: &Rough| {
         if is_resumed {
             world.on("told", &[Goes::Hangs]);
-            crash(absorbs(is_driven, world, journal));
+            crash(absorbs(world, journal));
             world.on("told", &[Goes::Well]);
             world.called();
         }
@@ -93,13 +86,13 @@ fn stops_at_each_operation(is_driven: bool, is_resumed: bool) {
     let (counting, counted) = (world(), Rough::new());
     begin(&counting, &counted);
     counted.fail_at(None);
-    finish(absorbs(is_driven, &counting, &counted)).unwrap();
+    finish(absorbs(&counting, &counted)).unwrap();
     let operations = counted.operations();
     assert!(operations > 20, "{operations}");
     let mut recorded_calls = 0;
     for at in 1..=operations {
         let (world, journal) = (world(), Rough::new());
-        let run = || absorbs(is_driven, &world, &journal);
+        let run = || absorbs(&world, &journal);
         begin(&world, &journal);
         journal.fail_at(Some(at));
         let error = finish(run()).expect_err(&format!("operation {at}"));

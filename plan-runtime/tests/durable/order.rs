@@ -3,16 +3,14 @@
 //! Each case is a random plan and a script. A turn of the script ends calls, answers questions of a gate, moves the clock or cancels the run, all before the run is polled again.
 //! The run crashes after each turn, once with all records and once without the last records.
 
-use super::random::{
-    By, Case, Maker, Running, Told, World, cases, hash, key, plan_text, start, told,
-};
+use super::random::{Case, Maker, Running, Told, cases, hash, key, plan_text, told};
 use super::rough::Rough;
 use super::support::{Driven, secs};
+use crate::golden;
 use fastrand::Rng;
 use plan_runtime::plan::{Action, Body, Condition, Executable, Plan, Policy, Role, Template};
-use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, ManualTimer};
-use plan_runtime::{Result as ToolResult, Run, plan, tool};
+use plan_runtime::{Result as ToolResult, plan, tool};
 use serde_json::Value;
 use smol::future::yield_now;
 use std::collections::{BTreeMap, BTreeSet};
@@ -206,13 +204,10 @@ impl<'p> Played<'p> {
         }
     }
 
-    fn live(&self, by: By) -> Running<'_, 'p> {
+    fn live(&self) -> Running<'_, 'p> {
         self.journal.set_age(self.timer.elapsed());
-        let case = &self.case;
-        let inputs = Ok(Vec::<StoredValue>::new());
-        let mut run = Run::<World<'_>, Value>::new(case.plan, inputs, &case.world, start)
-            .on_failure(case.on_failure)
-            .concurrency(case.concurrency)
+        let run = self.case.begin();
+        let mut run = run
             .timer(self.timer.clone())
             .grace(secs(self.shape.grace))
             .cancel_on(self.desk.clone().cancelled());
@@ -222,7 +217,7 @@ impl<'p> Played<'p> {
         if self.shape.has_deadline {
             run = run.deadline(secs(40));
         }
-        by.drive(case, run.durable(&self.journal, "run"))
+        Driven::new(run.durable(&self.journal, "run"))
     }
 
     /// Polls, and writes records, until neither has an effect.
@@ -306,10 +301,10 @@ impl<'p> Played<'p> {
     }
 
     /// Begins the run again, which replays all records and makes the calls that these leave open.
-    fn again(&self, by: By, times: usize) -> Result<Result<Running<'_, 'p>, Told>, String> {
+    fn again(&self, times: usize) -> Result<Result<Running<'_, 'p>, Told>, String> {
         let mut before: Option<Vec<String>> = None;
         for time in 0..=times {
-            let mut run = self.live(by);
+            let mut run = self.live();
             let ended = self.settle(&mut run, &mut Rng::with_seed(1));
             let mut unasked = self.journal.unasked();
             // Nothing is decided by these, which are for `retry_failed`.
@@ -341,13 +336,12 @@ impl<'p> Played<'p> {
 fn crash_everywhere<'p>(
     case: &dyn Fn() -> Case<'p>,
     shape: Shape,
-    by: [By; 2],
     most: u64,
 ) -> Result<u64, String> {
     for turns in 0..most {
         // With all records, the state after the crash is the state before the crash.
         let whole = Played::new(case(), shape);
-        let mut run = whole.live(by[0]);
+        let mut run = whole.live();
         if whole.play(&mut run, turns, MOST).is_some() {
             return Ok(turns);
         }
@@ -356,10 +350,10 @@ fn crash_everywhere<'p>(
         drop(run);
         let of = |why: String| format!("after turn {turns}: {why}");
         let broken = Played::new(case(), shape);
-        let mut run = broken.live(by[0]);
+        let mut run = broken.live();
         let _ = broken.play(&mut run, turns, MOST);
         drop(run);
-        let told = match broken.again(by[1], 1).map_err(of)? {
+        let told = match broken.again(1).map_err(of)? {
             Ok(mut run) => {
                 let now = broken.open();
                 if now != open {
@@ -375,7 +369,7 @@ fn crash_everywhere<'p>(
         }
         // Without the last records, a call may be made again. From then on, each state lasts.
         let broken = Played::new(case(), shape);
-        let mut run = broken.live(by[0]);
+        let mut run = broken.live();
         let _ = broken.play(&mut run, turns, MOST);
         let mut random = Rng::with_seed(turns);
         broken.happen(turns + 1, MOST, &mut random);
@@ -391,9 +385,7 @@ fn crash_everywhere<'p>(
         drop(run);
         broken.journal.lose();
         if !has_ended
-            && let Ok(mut run) = broken
-                .again(by[1], 2)
-                .map_err(|why| of(format!("lossy: {why}")))?
+            && let Ok(mut run) = broken.again(2).map_err(|why| of(format!("lossy: {why}")))?
         {
             let _ = broken.finish(&mut run);
         }
@@ -404,7 +396,6 @@ fn crash_everywhere<'p>(
 /// Makes the plan and the shape of a seed, and tries a case.
 fn with_seed<T>(
     seed: u64,
-    by: [By; 2],
     attempt: impl for<'p> FnOnce(&dyn Fn() -> Case<'p>, Shape) -> Result<T, String>,
 ) -> Result<T, String> {
     let mut random = Rng::with_seed(seed);
@@ -425,32 +416,21 @@ fn with_seed<T>(
         is_cancelled: random.u8(..4) == 0,
         grace: random.choice([0, 10, LONG]).unwrap_or(LONG),
     };
-    // The scheduler may hand over the permit of an ended round before the next round begins, and the machine does not.
-    let has_loops = [&plan]
-        .into_iter()
-        .chain(&plans)
-        .any(|it| plan_text(it).contains(r#""loop":"#));
-    let is_bounded = by[0] == by[1] || !has_loops;
-    let case = || {
-        let mut case = Case::of_attempts(&plan, &plans, seed);
-        if !is_bounded {
-            case.concurrency = 64;
-        }
-        case
-    };
+    let case = || Case::of_attempts(&plan, &plans, seed);
     let tried = catch_unwind(AssertUnwindSafe(|| attempt(&case, shape)));
     let tried = tried.unwrap_or_else(|_| Err("it panicked".into()));
     let texts: String = plans.iter().map(plan_text).collect();
     tried.map_err(|why| {
         format!(
-            "seed {seed}, {by:?}, {shape:?}, {why}\n{}\n{texts}",
+            "seed {seed}, {shape:?}, {why}\n{}\n{texts}",
             plan_text(&plan)
         )
     })
 }
 
 /// Tries all seeds, and tells the shortest failures.
-fn all_seeds(by: [By; 2], try_seed: impl Fn(u64) -> Result<u64, String>) {
+/// Tries all seeds, and tells the shortest failures.
+fn all_seeds(mut try_seed: impl FnMut(u64) -> Result<u64, String>) {
     let (mut count, mut wrong) = (0, Vec::new());
     for seed in 0..cases() {
         match try_seed(seed) {
@@ -458,38 +438,15 @@ fn all_seeds(by: [By; 2], try_seed: impl Fn(u64) -> Result<u64, String>) {
             Err(why) => wrong.push(why),
         }
     }
-    println!("{by:?}: {count}");
+    println!("{count}");
     wrong.sort_by_key(|why| (why.contains("has_gate: true"), why.len()));
     let first: String = wrong.iter().take(3).map(|why| format!("\n{why}")).collect();
     assert!(wrong.is_empty(), "{} of {}: {first}", wrong.len(), cases());
 }
 
-fn all_crashes(by: [By; 2]) {
-    all_seeds(by, |seed| {
-        with_seed(seed, by, |case, shape| {
-            crash_everywhere(case, shape, by, 25)
-        })
-    });
-}
-
 #[test]
 fn many_things_at_one_moment_are_decided_after_a_crash_as_before() {
-    all_crashes([By::Scheduler; 2]);
-}
-
-#[test]
-fn the_machine_decides_after_a_crash_as_before() {
-    all_crashes([By::Machine; 2]);
-}
-
-#[test]
-fn the_machine_continues_what_the_scheduler_has_begun() {
-    all_crashes([By::Scheduler, By::Machine]);
-}
-
-#[test]
-fn the_scheduler_continues_what_the_machine_has_begun() {
-    all_crashes([By::Machine, By::Scheduler]);
+    all_seeds(|seed| with_seed(seed, |case, shape| crash_everywhere(case, shape, 25)));
 }
 
 /// The records of a run without times, by their keys. The counts of undone steps and the documents of plans contain no times.
@@ -509,58 +466,32 @@ fn without_times(records: Vec<(String, String)>) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn the_machine_writes_the_records_of_the_scheduler() {
-    let by = [By::Scheduler, By::Machine];
-    all_seeds(by, |seed| {
-        with_seed(seed, by, |case, shape| {
-            let [scheduled, driven] = by.map(|by| {
-                let played = Played::new(case(), shape);
-                let mut run = played.live(by);
-                let told = match played.play(&mut run, 25, 1) {
-                    Some(told) => told,
-                    None => played.finish(&mut run),
-                };
-                (told, without_times(played.journal.records()))
-            });
-            if scheduled == driven {
-                return Ok(scheduled.1.len() as u64);
-            }
-            let missing = scheduled
-                .1
-                .iter()
-                .filter(|it| driven.1.get(it.0) != Some(it.1));
-            let more = driven
-                .1
-                .iter()
-                .filter(|it| scheduled.1.get(it.0) != Some(it.1));
-            let (missing, more): (Vec<_>, Vec<_>) = (missing.collect(), more.collect());
-            let (expected, told) = (&scheduled.0, &driven.0);
-            Err(format!(
-                "{told:?} and not {expected:?}\n {more:?} and not\n {missing:?}"
-            ))
-        })
+fn the_records_of_runs_stay_the_same() {
+    let mut outcomes = Vec::new();
+    all_seeds(|seed| {
+        let (told, records) = with_seed(seed, |case, shape| {
+            let played = Played::new(case(), shape);
+            let mut run = played.live();
+            let told = match played.play(&mut run, 25, 1) {
+                Some(told) => told,
+                None => played.finish(&mut run),
+            };
+            Ok((told, without_times(played.journal.records())))
+        })?;
+        outcomes.push(format!("{told:?}\n{records:#?}"));
+        Ok(records.len() as u64)
     });
+    golden::check("records", &outcomes);
 }
 
-/// The names of the calls that have started, with a fixed outcome.
+/// The names of the calls that have started.
 #[derive(Default)]
-struct Beside {
-    /// The number of lives so far.
-    lives: Mutex<u32>,
-    called: Mutex<Vec<String>>,
-}
-
-impl Beside {
-    /// The scheduler and the machine decide every other life, or every other plan inside a call.
-    fn is_driven(&self, number: u64) -> bool {
-        (u64::from(*self.lives.lock().unwrap()) + number) % 2 == 1
-    }
-}
+struct Beside(Mutex<Vec<String>>);
 
 /// Counts, after a while.
 #[tool]
 async fn count(world: &Beside, #[context] context: CallContext, n: u64) -> ToolResult<u64> {
-    world.called.lock().unwrap().push(key(&context));
+    world.0.lock().unwrap().push(key(&context));
     for _ in 0..n % 3 {
         yield_now().await;
     }
@@ -580,13 +511,7 @@ plan! {
 /// Runs a plan inside its call.
 #[tool]
 async fn wrap(world: &Beside, #[context] context: CallContext, n: u64) -> ToolResult<u64> {
-    let run = Counted { n }.run(world).inside(&context);
-    let run = if world.is_driven(n) {
-        run.driven()
-    } else {
-        run
-    };
-    Ok(run.await?)
+    Ok(Counted { n }.run(world).inside(&context).await?)
 }
 
 plan! {
@@ -599,9 +524,9 @@ plan! {
     }
 }
 
-/// Plans inside calls have the order of the records in common with the run, no matter which of them the machine decides.
+/// Plans inside calls have the order of the records in common with the run.
 #[test]
-fn plans_inside_calls_are_decided_by_both() {
+fn plans_inside_calls_are_decided_after_a_crash_as_before() {
     let world = Beside::default();
     let whole = Rough::slow();
     let expected = smol::block_on(Wrapped {}.run(&world)).unwrap();
@@ -615,16 +540,9 @@ fn plans_inside_calls_are_decided_by_both() {
         };
         let mut crashes = if seed == 0 { 0 } else { random.u32(1..6) };
         let ended = loop {
-            *world.lives.lock().unwrap() += random.u32(0..2);
-            world.called.lock().unwrap().clear();
+            world.0.lock().unwrap().clear();
             let recorded = journal.keys();
-            let run = Wrapped {}.run(&world).durable(&journal, "run");
-            let run = if world.is_driven(0) {
-                run.driven()
-            } else {
-                run
-            };
-            let mut run = Driven::new(run);
+            let mut run = Driven::new(Wrapped {}.run(&world).durable(&journal, "run"));
             let mut left = if crashes == 0 {
                 usize::MAX
             } else {
@@ -646,7 +564,7 @@ fn plans_inside_calls_are_decided_by_both() {
             };
             drop(run);
             journal.lose();
-            for called in &*world.called.lock().unwrap() {
+            for called in &*world.0.lock().unwrap() {
                 assert!(!recorded.contains(called), "seed {seed}: {called} again");
             }
             if let Some(ended) = ended {

@@ -6,7 +6,6 @@ use super::rough::Rough;
 use super::support::Driven;
 use fastrand::Rng;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
-use plan_runtime::journal::Journal;
 use plan_runtime::plan::{
     Action, Block, Body, Branch, Catch, Condition, Executable, For, Input, Loop, Optional, Output,
     Plan, Policy, Reference, Role, Source, Step, Template,
@@ -192,7 +191,7 @@ impl<'p> Call<World<'p>> for Called {
     }
 }
 
-pub(crate) fn start<'x>(_: usize, request: Request<'_>, world: &'x World<'_>) -> Started<'x> {
+fn start<'x>(_: usize, request: Request<'_>, world: &'x World<'_>) -> Started<'x> {
     let tool = request.action().tool.as_ref();
     match tool.map(|tool| &*tool.name) {
         Some("act") => request.call::<Act, World<'_>>(world),
@@ -491,34 +490,8 @@ pub(crate) struct Case<'p> {
     pub(crate) concurrency: usize,
 }
 
-/// The part of the crate that decides which step is next.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum By {
-    Scheduler,
-    Machine,
-}
-
 /// A run on its way to its end.
 pub(crate) type Running<'r, 'p> = Driven<Run<'r, World<'p>, Value>>;
-
-impl By {
-    /// Lets a run run. The scheduler has an observer that counts undone steps.
-    pub(crate) fn drive<'r, 'p>(
-        self,
-        case: &'r Case<'p>,
-        run: Run<'r, World<'p>, Value>,
-    ) -> Running<'r, 'p> {
-        let plans = case.world.plans;
-        let find = |action: &Action| match serde_json::to_value(&action.args).ok()? {
-            Value::Object(args) => plans.get(args.get("plan")?.as_u64()? as usize),
-            _ => None,
-        };
-        Driven::new(match self {
-            Self::Scheduler => run.observe(case.world.observer()),
-            Self::Machine => run.driven_with(Box::new(find)),
-        })
-    }
-}
 
 impl<'p> Case<'p> {
     /// A plan whose calls are known by their paths.
@@ -560,15 +533,30 @@ impl<'p> Case<'p> {
         }
     }
 
-    /// Runs it in this process, without a journal.
-    pub(crate) fn play_here(&self) -> Told {
+    /// A run that finds the plans it calls.
+    pub(crate) fn begin(&self) -> Run<'_, World<'p>, Value> {
         let inputs = Ok(Vec::<StoredValue>::new());
-        let run = Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
+        let find = |action: &Action| match serde_json::to_value(&action.args).ok()? {
+            Value::Object(args) => {
+                let place = usize::try_from(args.get("plan")?.as_u64()?).ok()?;
+                self.world.plans.get(place)
+            }
+            _ => None,
+        };
+        Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
             .on_failure(self.on_failure)
             .concurrency(self.concurrency)
-            .observe(self.world.observer())
-            .id("run");
-        let mut run = Driven::new(run);
+            .find_plans(Box::new(find))
+    }
+
+    /// A run that counts undone steps.
+    fn observed(&self) -> Run<'_, World<'p>, Value> {
+        self.begin().observe(self.world.observer())
+    }
+
+    /// Runs it in this process, without a journal.
+    pub(crate) fn play_here(&self) -> Told {
+        let mut run = Driven::new(self.observed().id("run"));
         loop {
             if let Poll::Ready(result) = run.settle() {
                 let (due, had) = self.world.effects();
@@ -579,30 +567,13 @@ impl<'p> Case<'p> {
         }
     }
 
-    fn run(&self, journal: &Rough) -> Run<'_, World<'_>, Value> {
-        self.run_as(journal, "run")
-    }
-
-    fn run_as<J: Journal + Clone + 'static>(
-        &self,
-        journal: &J,
-        id: &str,
-    ) -> Run<'_, World<'_>, Value> {
-        let inputs = Ok(Vec::<StoredValue>::new());
-        Run::<World<'_>, Value>::new(self.plan, inputs, &self.world, start)
-            .on_failure(self.on_failure)
-            .concurrency(self.concurrency)
-            .observe(self.world.observer())
-            .durable(journal, id)
-    }
-
     /// Runs it to its end; where it crashes, it begins again. After that number of polls, flushes and ends of calls each time.
     fn play(&self, journal: &Rough, crashes: &mut dyn FnMut() -> usize) -> (Told, usize) {
         let mut count = 0;
         loop {
             let recorded = journal.keys();
             let mut left = crashes();
-            let mut run = Driven::new(self.run(journal));
+            let mut run = Driven::new(self.observed().durable(journal, "run"));
             let ended = loop {
                 if left == 0 {
                     break None;
@@ -779,7 +750,7 @@ fn random_plans_that_crash_with_a_file_come_to_the_same_end() {
                 Ok(records) => records.map(|record| record.unwrap().0).collect(),
                 Err(_) => BTreeSet::new(),
             };
-            let mut run = Driven::new(broken.run_as(&db, &id));
+            let mut run = Driven::new(broken.observed().durable(&db, &id));
             let mut left = if times == 0 {
                 usize::MAX
             } else {

@@ -1,15 +1,17 @@
-//! Calls that wait before they start: a run that the machine decides asks gates about the same calls, waits for the same turns, and ends as a run of the scheduler.
+//! Calls that wait before they start: for the answers of gates, for turns of throttles, and for the bound of the run.
 
 use super::blocks::{block, input, taking};
 use super::stage::{
     End, Stage, act, branch, each, ending, list, local, ms, of, plan, step, string, value, with,
 };
+use crate::golden;
 use fastrand::Rng;
 use plan_runtime::plan::{Catch, Condition, Optional, Plan, Policy, Role, Source, Step, Template};
 use plan_runtime::run::{
     Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, Throttle, Timer,
 };
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,10 +25,7 @@ struct Desk {
 impl Gate for Desk {
     async fn ask(&self, call: GatedCall) -> Decision {
         let text = call.to_string();
-        let hash = text.bytes().fold(self.seed, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut random = Rng::with_seed(hash);
+        let mut random = Rng::with_seed(self.seed ^ golden::hash(&text));
         let at = self.timer.elapsed().as_millis();
         self.asked.lock().unwrap().push(format!("{text}@{at}"));
         if random.bool() {
@@ -41,7 +40,7 @@ impl Gate for Desk {
 }
 
 /// The questions, the calls and the result of a run.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug)]
 struct Played {
     asked: Vec<String>,
     calls: Vec<String>,
@@ -63,18 +62,13 @@ struct Given {
 
 impl Given {
     fn new(random: &mut Rng) -> Self {
-        // Calls that have their answers at one time wait for turns in the order of the plan here, and in the order of tasks in the scheduler.
-        let gate = random.bool().then(|| random.u64(..));
-        let has_throttle = |random: &mut Rng| gate.is_none() && random.bool();
-        let concurrency = has_throttle(random).then(|| random.usize(1..4));
-        let rate = has_throttle(random).then(|| (random.usize(1..3), random.u64(1..50)));
-        let is_throttled = concurrency.is_some() || rate.is_some();
         Self {
-            gate,
-            concurrency,
-            rate,
-            // The machine has a call start as soon as the call has its turn, and the scheduler lets other calls wait for turns first.
-            bound: if is_throttled { 64 } else { random.usize(1..6) },
+            gate: random.bool().then(|| random.u64(..)),
+            concurrency: random.bool().then(|| random.usize(1..4)),
+            rate: random
+                .bool()
+                .then(|| (random.usize(1..3), random.u64(1..50))),
+            bound: random.choice([1, 2, 3, 5, 64]).unwrap(),
             limits: match random.u8(..8) {
                 0 => Limits::DEFAULT.calls(random.usize(..8)),
                 1 => Limits::DEFAULT.attempts(random.usize(..8)),
@@ -91,7 +85,7 @@ impl Given {
         }
     }
 
-    fn play(&self, stage: &Stage, plan: &Plan, is_driven: bool) -> Played {
+    fn play(&self, stage: &Stage, plan: &Plan) -> Played {
         let desk = Arc::new(Desk {
             timer: stage.timer.clone(),
             seed: self.gate.unwrap_or_default(),
@@ -114,26 +108,34 @@ impl Given {
         if self.gate.is_some() {
             run = run.gate(desk.clone());
         }
-        let result = if is_driven {
-            stage.play(run.driven())
-        } else {
-            stage.play(run)
-        };
-        let asked = desk.asked.lock().unwrap().clone();
-        let played = Played {
-            asked,
-            calls: stage.calls().0,
-            ending: ending(&result),
-        };
-        // At the time of a limit, a call that has started may not have been polled, and the scheduler names calls that wait for another attempt.
-        if played.ending.contains("its limit") {
-            return Played {
-                ending: "a limit is exceeded".to_owned(),
-                ..Played::default()
-            };
+        let result = stage.play(run);
+        let bound = self.concurrency.unwrap_or(self.bound).min(self.bound);
+        assert!(stage.most() <= bound, "{self:?}");
+        let calls = stage.calls().0;
+        // A call has its turn before it waits for the bound.
+        if let Some((most, period)) = self.rate.filter(|_| self.bound == 64) {
+            let mut times: Vec<u64> = calls.iter().map(|it| split(it).1).collect();
+            times.sort_unstable();
+            for (from, to) in times.iter().zip(times.iter().skip(most)) {
+                // The times are rounded down.
+                assert!(to - from + 1 >= period, "{self:?} {calls:?}");
+            }
         }
-        played
+        let asked = desk.asked.lock().unwrap().clone();
+        let texts = asked.iter().map(|it| split(it).0);
+        assert_eq!(texts.collect::<BTreeSet<_>>().len(), asked.len());
+        Played {
+            asked,
+            calls,
+            ending: ending(&result),
+        }
     }
+}
+
+/// Splits a call or a question from its time in ms.
+fn split(line: &str) -> (&str, u64) {
+    let (text, time) = line.rsplit_once('@').unwrap();
+    (text, time.parse().unwrap())
 }
 
 /// Returns a random time of some milliseconds, so that few things happen at one time.
@@ -218,20 +220,21 @@ fn stage(seed: u64) -> Stage {
 }
 
 #[test]
-fn random_plans_are_asked_for_and_throttled_as_the_scheduler_has_them() {
+fn random_plans_are_asked_for_and_throttled() {
     let cases = crate::common::amount::<u64>(300, 1_500);
-    let (mut asked, mut calls) = (0, 0);
+    let (mut asked, mut calls, mut outcomes) = (0, 0, Vec::new());
     for seed in 0..cases {
         let mut random = Rng::with_seed(seed);
         let plan = flat(&mut random);
         let given = Given::new(&mut random);
-        let [scheduled, driven] = [false, true].map(|it| given.play(&stage(seed), &plan, it));
-        assert_eq!(driven, scheduled, "{seed} {given:?}\n{plan}");
-        asked += driven.asked.len();
-        calls += driven.calls.len();
+        let played = given.play(&stage(seed), &plan);
+        asked += played.asked.len();
+        calls += played.calls.len();
+        outcomes.push(format!("{played:#?}"));
     }
     println!("{asked} questions, {calls} calls");
     assert!(asked as u64 > cases && calls as u64 > cases);
+    golden::check("admitted", &outcomes);
 }
 
 /// Undo steps, always steps, rounds and blocks are asked for as well.
@@ -264,23 +267,24 @@ fn every_call_is_asked_for() {
         on_failure: OnFailure::Stop,
         deadline: 100_000,
     };
-    let mut asked = 0;
+    let (mut asked, mut outcomes) = (0, Vec::new());
     for seed in 0..200 {
         let given = Given {
             gate: Some(seed),
             ..given.clone()
         };
-        let stage = || Stage::default().with("fails", &[(30, End::Permanent)]);
-        let [scheduled, driven] = [false, true].map(|it| given.play(&stage(), &all, it));
-        // The scheduler asks about the first call in a block before the calls around the block.
-        let [scheduled, driven] = [scheduled, driven].map(|mut played| {
-            played.asked.sort();
-            played
-        });
-        assert_eq!(driven, scheduled, "{seed}");
-        asked += driven.asked.len();
+        let stage = Stage::default().with("fails", &[(30, End::Permanent)]);
+        let played = given.play(&stage, &all);
+        assert!(played.ending.starts_with("plan `test` failed"), "{seed}");
+        for call in &played.calls {
+            let (key, _) = split(call);
+            assert!(played.asked.iter().any(|it| it.contains(key)), "{call}");
+        }
+        asked += played.asked.len();
+        outcomes.push(format!("{played:#?}"));
     }
     assert!(asked > 800, "{asked}");
+    golden::check("asked", &outcomes);
 }
 
 /// A gate that allows each call.
@@ -304,16 +308,11 @@ fn always_steps_run_after_an_allowed_call_is_cut() {
         told,
     ]);
     all.output.value = Template::Null;
-    for (bound, is_driven) in [(1, false), (1, true), (2, false), (2, true), (3, false)] {
+    for bound in 1..=3 {
         let stage = Stage::default().with("fails", &[(30, End::Permanent)]);
         let run = stage.run::<Value>(&all).gate(Allowing).concurrency(bound);
-        let result = stage.play(if is_driven { run.driven() } else { run });
-        result.unwrap_err();
-        assert!(
-            stage.log().contains("told"),
-            "{bound} {is_driven}: {}",
-            stage.log()
-        );
+        stage.play(run).unwrap_err();
+        assert!(stage.log().contains("told"), "{bound}: {}", stage.log());
     }
 }
 
@@ -364,7 +363,7 @@ fn at_most_64_questions_are_open_in_a_run() {
     let gate = Arc::new(Silent::default());
     let stage = Stage::default();
     let run = stage.run::<Value>(&plan).gate(gate.clone());
-    let run = run.concurrency(1_000).deadline(ms(500)).driven();
+    let run = run.concurrency(1_000).deadline(ms(500));
     let error = stage.play(run).unwrap_err();
     assert!(error.is_deadline());
     assert_eq!(*gate.0.lock().unwrap(), [0, 64]);
@@ -375,18 +374,11 @@ fn at_most_64_questions_are_open_in_a_run() {
 fn a_plan_calls_only_what_it_may() {
     let inner = block(vec![step("in", act(string("a")), &[])]);
     let plan = plan(vec![step("trip", inner, &[])]);
-    for only in [&["act"][..], &["other", "a.*"], &[]] {
-        let [scheduled, driven] = [false, true].map(|is_driven| {
-            let stage = Stage::default();
-            let run = stage.run::<Value>(&plan).only(only.to_vec());
-            let result = if is_driven {
-                stage.play(run.driven())
-            } else {
-                stage.play(run)
-            };
-            (ending(&result), stage.log())
-        });
-        assert_eq!(driven, scheduled);
+    for (only, log) in [(&["act"][..], "a@0"), (&["other", "a.*"], ""), (&[], "")] {
+        let stage = Stage::default();
+        let run = stage.run::<Value>(&plan).only(only.to_vec());
+        assert_eq!(stage.play(run).is_ok(), log == "a@0");
+        assert_eq!(stage.log(), log);
     }
 }
 
@@ -401,18 +393,13 @@ fn runs_share_a_throttle() {
         policy,
     );
     let plan = plan(vec![many]);
-    let logs = [false, true].map(|is_driven| {
-        let stage = Stage::default().with("k1", &[(10, End::Transient), (5, End::Ok)]);
-        let throttle = Throttle::new().rate("act", 2, ms(100)).concurrency("*", 2);
-        let runs = [1, 2].map(|_| stage.run::<Value>(&plan).throttle(&throttle));
-        let [one, two] = runs;
-        let results = if is_driven {
-            stage.play(async { futures_util::future::join(one.driven(), two.driven()).await })
-        } else {
-            stage.play(async { futures_util::future::join(one, two).await })
-        };
-        assert!(results.0.is_ok() && results.1.is_ok());
-        stage.log()
-    });
-    assert_eq!(logs[1], logs[0]);
+    let stage = Stage::default().with("k1", &[(10, End::Transient), (5, End::Ok)]);
+    let throttle = Throttle::new().rate("act", 2, ms(100)).concurrency("*", 2);
+    let [one, two] = [1, 2].map(|_| stage.run::<Value>(&plan).throttle(&throttle));
+    let results = stage.play(async { futures_util::future::join(one, two).await });
+    assert!(results.0.is_ok() && results.1.is_ok());
+    assert_eq!(
+        stage.log(),
+        "k0@0 k1@0 k2@100 k3@100 k4@200 k0@200 k1@300 k2@300 k3@400 k4@400 k1@500"
+    );
 }

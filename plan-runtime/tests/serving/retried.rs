@@ -489,33 +489,28 @@ plan! {
 /// A run may have ended without the record of a step that had ended. The replay drops the step, as the run did, and undoes the other steps.
 #[test]
 fn a_step_without_a_record_does_not_keep_an_ended_run_from_its_undo_steps() {
-    for is_driven in [false, true] {
-        let case = Case::of::<Counted>();
-        let run = |world| {
-            let run = Counted {}.run(world);
-            if is_driven { run.driven() } else { run }
-        };
-        case.world.on("p", &[Goes::Hangs]);
-        let mut driven = Driven::new(run(&case.world).durable(&case.db, "r"));
-        while case.world.keys().len() < 2 {
-            let _ = driven.poll();
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        drop(driven);
-        case.db.cancel("r").unwrap();
-        let (result, _) = case.run(run);
-        let error = result.unwrap_err();
-        assert_eq!(error, "plan `counted` was cancelled; undone: `h`");
-        let database = rusqlite::Connection::open(case.folder.path()).unwrap();
-        let record = "DELETE FROM records WHERE key = 'c@1'";
-        assert_eq!(database.execute(record, []).unwrap(), 1);
-        drop(database);
-        case.world.called();
-        assert_eq!(case.run(run).0, Err(error));
-        let report = case.db.report(&case.toolbox, &case.world, "r").unwrap();
-        let undone = report.step("hb").unwrap();
-        assert_eq!(undone.status().to_string(), "completed");
+    let case = Case::of::<Counted>();
+    let run = |world| Counted {}.run(world);
+    case.world.on("p", &[Goes::Hangs]);
+    let mut driven = Driven::new(run(&case.world).durable(&case.db, "r"));
+    while case.world.keys().len() < 2 {
+        let _ = driven.poll();
+        std::thread::sleep(std::time::Duration::from_millis(1));
     }
+    drop(driven);
+    case.db.cancel("r").unwrap();
+    let (result, _) = case.run(run);
+    let error = result.unwrap_err();
+    assert_eq!(error, "plan `counted` was cancelled; undone: `h`");
+    let database = rusqlite::Connection::open(case.folder.path()).unwrap();
+    let record = "DELETE FROM records WHERE key = 'c@1'";
+    assert_eq!(database.execute(record, []).unwrap(), 1);
+    drop(database);
+    case.world.called();
+    assert_eq!(case.run(run).0, Err(error));
+    let report = case.db.report(&case.toolbox, &case.world, "r").unwrap();
+    let undone = report.step("hb").unwrap();
+    assert_eq!(undone.status().to_string(), "completed");
 }
 
 plan! {

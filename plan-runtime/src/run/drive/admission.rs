@@ -17,6 +17,8 @@ pub(super) struct Admission<'x> {
     /// The steps with calls that have waited, by slots.
     pub(super) steps: HashMap<usize, StepAdmission>,
     is_viewed: bool,
+    /// `true` if a view has found an answer of a gate.
+    pub(super) is_gated: bool,
 }
 
 /// A call that waits.
@@ -60,6 +62,7 @@ impl Admission<'_> {
             waiting: HashMap::new(),
             steps: HashMap::new(),
             is_viewed,
+            is_gated: false,
         })
     }
 

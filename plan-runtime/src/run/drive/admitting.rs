@@ -34,6 +34,12 @@ impl<'x> Driver<'x> {
         };
         let mut must_ask = admission.must_ask(&it.of, it.number);
         let known = self.known(&it, must_ask);
+        if self.is_open(&it, &known) {
+            return self.wait_for_ever((it.of, it.action), it.number);
+        }
+        let Some(admission) = &self.admission else {
+            return;
+        };
         let is_answered = match &known {
             Known::Over => return,
             Known::Begun => return self.scene.machine.handle(Event::Admitted(call)),
@@ -164,6 +170,12 @@ impl<'x> Driver<'x> {
         if let Some(admission) = &mut self.admission {
             admission.waiting.insert(of.call, waiting);
         }
+    }
+
+    /// A call waits until a failure ends its question.
+    pub(super) fn wait_for_ever(&mut self, (of, action): (Of, &'x Action), number: usize) {
+        self.wait_before(of, action, number, None);
+        self.push_wait_before(&of, Wait::Timer(Box::pin(pending()), Pause::Backoff));
     }
 
     fn push_wait_before(&mut self, of: &Of, wait: Wait) {

@@ -13,20 +13,36 @@ use crate::resolve::{Meter, ResolveError, Scope, StoredValue, resolve};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Makes the values that the machine asks for.
 pub(super) struct Answering<'s, 'x>(pub(super) &'s mut Scene<'x>);
 
 impl<'x> Answering<'_, 'x> {
+    /// Returns `None` if nothing needs the answer any more.
     pub(super) fn answer(
         &mut self,
         id: QuestionId,
         question: Question,
         host: &mut dyn Host<'x>,
-    ) -> Answer {
+    ) -> Option<Answer> {
+        let made = self.make(id, question, host);
+        if self.0.is_interrupted() {
+            return None;
+        }
+        let part = self.0.machine.view().asked(id);
+        Some(made.unwrap_or_else(|error| self.refuse(question, part, error)))
+    }
+
+    fn make(
+        &mut self,
+        id: QuestionId,
+        question: Question,
+        host: &mut dyn Host<'x>,
+    ) -> Result<Answer, StepError> {
         let part = self.0.machine.view().asked(id);
         let made = |()| Answer::Made;
-        let answer = match (question, part) {
+        match (question, part) {
             (Question::Output(ScopeId::ROOT), _) => self.make_output(host).map(made),
             // A call may be the plan of the run itself, so that the machine asks for its inputs.
             (Question::Inputs(ScopeId::ROOT), _) => Ok(Answer::Made),
@@ -53,8 +69,7 @@ impl<'x> Answering<'_, 'x> {
                 made_up.map(made)
             }
             (_, None) => Err(StepError::Unknown),
-        };
-        answer.unwrap_or_else(|error| self.refuse(question, part, error))
+        }
     }
 
     /// There is no answer. Returns the reason.
@@ -90,6 +105,18 @@ impl<'x> Answering<'_, 'x> {
         part: &Part,
         read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
     ) -> Result<(T, usize), StepError> {
+        self.evaluate_until(part, None, |scope| {
+            read(scope).map_err(StepError::arguments)
+        })
+    }
+
+    /// Makes a value as [`evaluate`](Self::evaluate) does, unless the time of the part is over before.
+    pub(super) fn evaluate_until<T>(
+        &mut self,
+        part: &Part,
+        until: Option<Duration>,
+        read: impl FnOnce(&Scope<'_>) -> Result<T, StepError>,
+    ) -> Result<(T, usize), StepError> {
         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
         let step = self.0.place_of(scope, slot);
         let is_always = self.0.values.scope(scope).plan.steps[step].role == Role::Always;
@@ -99,7 +126,8 @@ impl<'x> Answering<'_, 'x> {
         let seen = self.0.uncatch(scope, step);
         let (made, bytes) = {
             let it = self.0.values.scope(scope);
-            let meter = Meter::new(self.0.values.room(), None);
+            let stop = || self.0.is_late(until) || self.0.look(scope);
+            let meter = Meter::new(self.0.values.room(), Some(&stop));
             let inside = self.0.values.step(slot);
             let locals = inside.map_or_else(Vec::new, |inside| inside.locals(part.element));
             let resolving = self
@@ -110,8 +138,7 @@ impl<'x> Answering<'_, 'x> {
             (catch(|| read(&resolving)), meter.spent())
         };
         self.0.catch_again(seen);
-        let made = made?.map_err(StepError::arguments)?;
-        Ok((made, bytes))
+        Ok((made??, bytes))
     }
 
     /// Decides something in a step by a value. A crash does not change a decision of Rust code.
@@ -243,7 +270,8 @@ impl<'x> Answering<'_, 'x> {
         let key = |scene: &Scene<'_>| scene.prefix(round) + "?while";
         let again = self.0.decided(has_code, key, |scene| {
             let it = scene.values.scope(round);
-            let meter = Meter::new(scene.values.room(), None);
+            let stop = || scene.look(round);
+            let meter = Meter::new(scene.values.room(), Some(&stop));
             let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
             let again = catch(|| resolve::<bool>(&repeat.again, &resolving))?;
             again.map_err(|error| {
@@ -357,8 +385,10 @@ impl<'x> Answering<'_, 'x> {
         let (scope, slot) = (self.0.scope_of(&part), part.slot.index());
         let policy = self.0.policy(scope, slot);
         self.0.watching().instead(id, &part);
-        let (value, bytes) = match (policy.catch, &policy.fallback) {
-            (Catch::Whole | Catch::Each, _) => {
+        let is_whole = part.element == Part::WHOLE;
+        let caught = if is_whole { Catch::Whole } else { Catch::Each };
+        let (value, bytes) = match &policy.fallback {
+            _ if policy.catch == caught => {
                 let view = self.0.machine.view();
                 let around = self.0.values.scope(scope).depth;
                 let loss = view.absorbed(id);
@@ -366,35 +396,28 @@ impl<'x> Answering<'_, 'x> {
                 let failure = serde_json::to_value(failure).unwrap_or_default();
                 (outcome(ERR, failure), 0)
             }
-            (Catch::No, Some(fallback)) if part.element == Part::WHOLE => {
+            Some(fallback) if is_whole => {
                 let has_code = self.0.run.is_kept() && fallback.has_code();
                 let step = self.0.place_of(scope, slot);
                 let key = |scene: &Scene<'_>| scene.key(scope, step, &[]) + "?fallback";
                 let mut bytes = 0;
                 let made = self.0.decided(has_code, key, |scene| {
-                    let made = Answering(scene).evaluate(&part, |scope| resolve(fallback, scope));
-                    let (made, made_of) = made.map_err(of_fallback)?;
+                    let read =
+                        |scope: &Scope<'_>| resolve(fallback, scope).map_err(StepError::fallback);
+                    let (made, made_of) = Answering(scene).evaluate_until(&part, None, read)?;
                     bytes = made_of;
                     Ok(made)
                 })?;
                 (made, bytes)
             }
-            (Catch::No, _) => (Value::Null, 0),
+            _ => (Value::Null, 0),
         };
-        if part.element != Part::WHOLE {
+        if !is_whole {
             return self.0.deliver(scope, part, StoredValue::json(value), true);
         }
         let inside = self.0.inside(scope, slot);
         inside.output = Some(StoredValue::weighed(value, bytes));
         inside.is_replaced = true;
         Ok(())
-    }
-}
-
-/// Returns the error of a fallback.
-fn of_fallback(error: StepError) -> StepError {
-    match error {
-        StepError::Arguments(error) => StepError::Fallback(error),
-        error => error,
     }
 }

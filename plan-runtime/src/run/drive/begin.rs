@@ -51,7 +51,7 @@ impl<'x> Driver<'x> {
         let run = run.unwrap_or_else(|| Arc::new(options.share()));
         let is_viewed = run.durable.as_ref().is_some_and(|it| it.is_viewed());
         let admission = Admission::of(&allowance, is_viewed).map(Box::new);
-        let finder = options.driven.take().and_then(|driven| driven.find);
+        let finder = options.find.take();
         let admits = admission.is_some();
         let converted = converted((plan, &graph), (finder, plan_of), admits)?;
         if around.is_some() && secrecy.is_some() {

@@ -1,6 +1,7 @@
 //! Tells the watch of a run the ends of steps and scopes, and the end of the run.
 
 use super::super::StepError;
+use super::super::catch::catch;
 use super::super::report::{Report, Status};
 use super::super::watch::{Settled, Spot};
 use super::tasks::Of;
@@ -9,6 +10,7 @@ use crate::error::BlockPlace;
 use crate::machine::{CallId, Cutoff, Loss, Part, QuestionId, ScopeId, StepStatus};
 use crate::plan::Body;
 use crate::resolve::StoredValue;
+use std::time::Duration;
 
 impl Watching<'_, '_> {
     /// A value is about to replace the failure that a question is about.
@@ -225,11 +227,24 @@ impl Watching<'_, '_> {
         matches!(it.plan.steps[step].body, Body::Loop(_))
     }
 
+    /// Returns the time at the end of the run. The timer may panic.
+    fn last_now(&self) -> Duration {
+        catch(|| self.0.clock.now()).unwrap_or_default()
+    }
+
     fn finish_scope(&mut self, scope: ScopeId, has_failed: bool) {
-        let (view, now) = (self.0.machine.view(), self.now());
+        let (view, now) = (self.0.machine.view(), self.last_now());
         let by = |step| view.blocker(scope, step);
         if let Some(watch) = &mut self.0.watch {
             watch.over(scope, has_failed, &by, now);
+        }
+    }
+
+    /// A call was not made.
+    pub(super) fn withdraw(&mut self, of: &Of) {
+        let spot = self.spot(of);
+        if let Some(watch) = &mut self.0.watch {
+            watch.withdraw(spot);
         }
     }
 
@@ -259,7 +274,7 @@ impl Watching<'_, '_> {
 
     /// Returns the report of the run.
     pub(super) fn report(&mut self) -> Option<Report> {
-        let now = self.now();
+        let now = self.last_now();
         let durable = self.0.run.durable.as_ref();
         let shows_running = durable.is_some_and(|it| it.is_viewed() && !it.has_ended());
         self.0.watch.as_mut()?.report(now, shows_running)

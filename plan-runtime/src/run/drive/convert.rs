@@ -158,6 +158,7 @@ impl Converting<'_, '_> {
                 Role::Always => Duty::Always,
             },
             recovery: recovery(policy),
+            each: each(policy),
             amounts: amounts(policy),
             timing: Timing {
                 admits: self.admits && has_tools(step),
@@ -230,15 +231,25 @@ fn always(place: usize, graph: &Graph) -> Vec<usize> {
     waits.map(|step| *step as usize).collect()
 }
 
-/// Returns what the machine does about the failure of a step.
+/// Returns the reaction of the machine to the failure of a step.
 fn recovery(policy: &Policy) -> Recovery {
-    match (policy.catch, policy.optional) {
-        (Catch::Whole, _) => Recovery::Catch,
-        (Catch::Each, _) => Recovery::CatchEach,
-        (Catch::No, Optional::Each) => Recovery::ReplaceEach,
-        (Catch::No, Optional::Whole) => Recovery::Replace,
-        (Catch::No, Optional::No) if policy.fallback.is_some() => Recovery::Replace,
-        (Catch::No, Optional::No) => Recovery::No,
+    if policy.catch == Catch::Whole {
+        Recovery::Catch
+    } else if policy.optional == Optional::Whole || policy.fallback.is_some() {
+        Recovery::Replace
+    } else {
+        Recovery::No
+    }
+}
+
+/// Returns the reaction of the machine to the failure of an element.
+fn each(policy: &Policy) -> Recovery {
+    if policy.catch == Catch::Each {
+        Recovery::Catch
+    } else if policy.optional == Optional::Each {
+        Recovery::Replace
+    } else {
+        Recovery::No
     }
 }
 
@@ -260,7 +271,7 @@ fn timing(step: &Step) -> Timing {
         deadline: policy.deadline.is_some() || gives(Amount::Deadline),
         every: policy.every.is_some() || gives(Amount::Every),
         amounts: !policy.given.is_empty(),
-        instead: recovery(policy) != Recovery::No,
+        instead: [recovery(policy), each(policy)] != [Recovery::No; 2],
         admits: false,
     }
 }

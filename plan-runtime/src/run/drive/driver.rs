@@ -3,7 +3,7 @@
 use super::super::StepError;
 use super::super::clock::Clock;
 use super::super::context::{Allowance, Blocked, CallContext};
-use super::super::nesting::may_start;
+use super::super::nesting::{Turn, may_start};
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
 use super::super::start::StepResult;
@@ -42,6 +42,7 @@ pub(in crate::run) struct Driver<'x> {
     pub(super) blocked: Blocked,
     /// Nothing can be sent to the run once the receiver is dropped.
     _signals: OnceLock<Receiver>,
+    turn: Turn,
     /// The timers of time limits that are over.
     late: VecDeque<(Of, Pause)>,
 }
@@ -78,7 +79,7 @@ impl<'x> Driver<'x> {
         let is_shared = around.is_some() || allowance.is_among_many();
         let mut values = Values::new(Arc::clone(&allowance), is_shared);
         let errors = Errors::new(root.plan, plans);
-        let watch = Watch::new(&run, keeps, around.clone());
+        let watch = Watch::new(&run, keeps, around.clone(), clock.start);
         values.has_layers = watch.is_some() || run.is_kept();
         values.open(ScopeId::ROOT, root);
         let is_inner = around.is_some() && beside.is_none();
@@ -115,6 +116,7 @@ impl<'x> Driver<'x> {
             is_done: false,
             blocked: Blocked::default(),
             _signals: signals,
+            turn: Turn::default(),
             late: VecDeque::new(),
         }
     }
@@ -131,6 +133,7 @@ impl<'x> Driver<'x> {
         cx: &mut Context<'_>,
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
+        self.turn.polled();
         if let Some(watch) = &mut self.scene.watch {
             watch.look();
         }
@@ -236,7 +239,9 @@ impl<'x> Driver<'x> {
             Command::Await(call, place) => self.wait(call, place),
             Command::Evaluate(id, question) => {
                 let part = self.scene.machine.view().asked(id);
-                let answer = Answering(&mut self.scene).answer(id, question, host);
+                let Some(answer) = Answering(&mut self.scene).answer(id, question, host) else {
+                    return;
+                };
                 if self.is_recorded {
                     return self.answered(id, (question, part), answer);
                 }
@@ -285,21 +290,25 @@ impl<'x> Driver<'x> {
 
     /// Drops a call, a wait or a timer.
     pub(super) fn drop_call(&mut self, call: CallId) {
-        self.forget_due(call);
         self.late.retain(|(of, _)| of.call != call);
         if self.admission.is_some() {
             self.drop_wait_before(call);
         }
-        let (bytes, is_call) = self.tasks.drop_call(call);
-        self.scene.values.remove(bytes);
-        if is_call && let Some(sharing) = &mut self.sharing {
-            sharing.dropped();
-        }
+        self.drop_task(call);
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
             let step = self.scene.place_of(scope, call.index());
             self.scene.watching().plain_dropped(call, scope);
             self.scene.values.release(scope, step);
+        }
+    }
+
+    pub(super) fn drop_task(&mut self, call: CallId) {
+        self.forget_due(call);
+        let (bytes, is_call) = self.tasks.drop_call(call);
+        self.scene.values.remove(bytes);
+        if is_call && let Some(sharing) = &mut self.sharing {
+            sharing.dropped();
         }
     }
 

@@ -8,7 +8,7 @@ use crate::machine::{
     TrailPart,
 };
 use crate::plan::{Plan, Policy, Role, Step};
-use crate::resolve::ResolveError;
+use crate::resolve::{ResolveError, drop_quietly};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -83,6 +83,11 @@ impl<'x> Errors<'x> {
             transient,
             lasting,
         }
+    }
+
+    /// Drops the errors, which are of the types of tools.
+    pub(super) fn clear(&mut self) {
+        self.kept.drain(..).for_each(drop_quietly);
     }
 
     pub(super) fn note_undone(&mut self, path: String) {
@@ -208,7 +213,7 @@ impl<'x> Errors<'x> {
                 undoing.add(left);
                 inside
             } else if is_left {
-                let mut left = error.left(&self.place(view, last)).undoing;
+                let mut left = error.left(&self.place(view, last));
                 for part in outer.iter().rev() {
                     left = self.place(view, part).undoing(&left);
                 }
@@ -330,7 +335,7 @@ impl<'x> Errors<'x> {
                 Some(
                     interrupt @ (Interrupt::Limit(_)
                     | Interrupt::Journal(_)
-                    | Interrupt::Nested { .. }
+                    | Interrupt::Nested(_)
                     | Interrupt::Outer
                     | Interrupt::Outside(_)),
                 ),

@@ -86,7 +86,11 @@ impl Driver<'_> {
 }
 
 impl Drop for Driver<'_> {
+    /// Drops each piece of foreign code by itself: a destructor that panics keeps no other from running, and two do not abort the process.
     fn drop(&mut self) {
+        self.tasks.clear();
+        self.scene.errors.clear();
+        self.scene.stops.close();
         match (&self.scene.around, &self.scene.beside) {
             (Some(around), Some(beside)) => around.forget_inside(beside),
             // The call is over with its plan.

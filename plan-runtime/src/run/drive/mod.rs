@@ -46,78 +46,57 @@ use super::catch::catch;
 use super::durable::Durable;
 use super::limits::Limits;
 use super::nesting::Nested;
-use super::options::{Driven, FindPlan, Options, ReadOutput};
+use super::options::{FindPlan, Options, ReadOutput};
 use super::signals::Signals;
 use super::start::{
     CalledPlan, MadeOutput, OwnStart, Request, Started, Starter, StepFuture, StepResult,
 };
 use super::storing::once;
-use super::{CallContext, Cause, Report, Run, RunError, Stage, StepError};
+use super::{CallContext, Cause, Report, Run, RunError, StepError};
 use crate::error::{Error, Interrupt};
 use crate::plan::Plan;
 use crate::resolve::{MemoryBudget, ResolveError};
 pub(super) use begin::PlanOf;
 pub(super) use driver::Driver;
 use scene::Host;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::any::Any;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-impl<'a, App: ?Sized, O: DeserializeOwned + Send + 'static> Run<'a, App, O> {
-    /// Has the machine decide the run.
-    ///
-    /// # Panics
-    ///
-    /// If the run has started.
+impl<'a, App: ?Sized, O> Run<'a, App, O> {
+    /// Sets a function that returns the plan that a call is, for plans that are made by hand.
     #[doc(hidden)]
-    pub fn driven(self) -> Self {
-        self.driven_by(None)
-    }
-
-    /// Has the machine decide the run, where `find` returns the plan that a call is.
-    ///
-    /// # Panics
-    ///
-    /// If the run has started.
-    #[doc(hidden)]
-    pub fn driven_with(self, find: FindPlan<'a>) -> Self {
-        self.driven_by(Some(find))
-    }
-
-    fn driven_by(mut self, find: Option<FindPlan<'a>>) -> Self {
-        let Stage::New(_, _, options) = &mut self.stage else {
-            panic!("a run that has started cannot be driven")
-        };
-        options.driven = Some(Driven {
-            find,
-            read: |output| Ok(Box::new(output.read::<O>()?)),
-        });
-        self
+    pub fn find_plans(self, find: FindPlan<'a>) -> Self {
+        self.configure(|options| options.find = Some(find))
     }
 }
 
 /// The host of a run.
-pub(super) struct RunHost<'r, 'a, App: ?Sized> {
+pub(super) struct RunHost<'r, 'a, App: ?Sized, O> {
     pub(super) app: &'a App,
     pub(super) starter: &'r mut Starter<'a, App>,
     /// Reads the output of the plan.
-    pub(super) read: Option<ReadOutput>,
-    pub(super) output: &'r mut Option<Box<dyn Any + Send>>,
+    pub(super) read: ReadOutput<O>,
+    pub(super) output: &'r mut Option<O>,
 }
 
-impl<'a, App: ?Sized> Host<'a> for RunHost<'_, 'a, App> {
+impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
     #[inline]
     fn start(&mut self, number: usize, request: Request<'_>) -> Started<'a> {
         self.starter.start(number, request, self.app)
     }
 
     fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError> {
-        if let Some(read) = self.read {
-            *self.output = Some(read(output)?);
-        }
+        let output = match &self.starter {
+            Starter::Called(own) => {
+                let value: Value = output.read()?;
+                own.fits(&value).map_err(serde::de::Error::custom)?;
+                MadeOutput::Json(value)
+            }
+            Starter::Plan(_) | Starter::Found(_) => output,
+        };
+        *self.output = Some((self.read)(output)?);
         Ok(())
     }
 
@@ -178,7 +157,7 @@ impl<'x> Driver<'x> {
         cx: &mut Context<'_>,
         host: &mut dyn Host<'x>,
     ) -> Poll<Result<(), RunError>> {
-        let nested = Nested::enter_plan();
+        let nested = Nested::enter();
         if let Err(too_deep) = &nested {
             self.interrupt(too_deep.clone());
         }

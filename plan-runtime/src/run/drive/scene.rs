@@ -60,6 +60,30 @@ pub(super) struct Opening<'x> {
 }
 
 impl<'x> Scene<'x> {
+    /// Returns `true` if the run is over while a value is made. With a journal, the run ends between two values, as in a replay.
+    #[cold]
+    pub(super) fn look(&self, mut scope: ScopeId) -> bool {
+        if self.records.is_some() {
+            return false;
+        }
+        // Steps after the work run on.
+        let view = self.machine.view();
+        while view.works(scope) {
+            let Some(part) = view.owner(scope) else {
+                let outer = self.around.as_ref().and_then(CallContext::deadline);
+                return self.stops.look(&self.clock, outer);
+            };
+            scope = view.scope_of(part.slot);
+        }
+        false
+    }
+
+    /// Ends the run for the cause that came while a value was made. Returns `false` if there is no cause.
+    pub(super) fn is_interrupted(&mut self) -> bool {
+        let event = self.stops.take_came(&self.clock);
+        event.inspect(|event| self.machine.handle(*event)).is_some()
+    }
+
     /// The place of a step in its plan.
     pub(super) fn place_of(&self, scope: ScopeId, slot: usize) -> usize {
         slot - self.values.scope(scope).first

@@ -8,6 +8,7 @@ use super::super::recorded;
 use super::super::start::{CalledPlan, MadeOutput};
 use super::super::weights::of_scope;
 use super::answers::Answering;
+use super::recording::late;
 use super::scene::{Host, Opening, Scene};
 use super::secrets::{hushed_inputs, secrecy};
 use super::values::{Opener, ScopeValues};
@@ -129,14 +130,16 @@ impl<'x> Answering<'_, 'x> {
             _ => {}
         }
         let span = self.0.watching().begin_part(&part)?;
-        let made = self.evaluate(&part, |scope| {
+        let limit = self.0.limit_here(around, &part);
+        let until = limit.as_ref().map(|(until, _)| *until);
+        let made = self.evaluate_until(&part, until, |scope| {
             span.in_scope(|| {
-                let inputs = making::inputs_of(block, scope)?;
-                scope.check_arguments()?;
-                Ok(inputs)
+                let inputs = making::inputs_of(block, scope);
+                let inputs = inputs.and_then(|inputs| scope.check_arguments().map(|()| inputs));
+                inputs.map_err(StepError::arguments)
             })
         });
-        let (mut inputs, bytes) = made?;
+        let (mut inputs, bytes) = made.map_err(|error| late(error, limit))?;
         let bytes = bytes.saturating_add(of_scope(&block.plan));
         if !self.0.values.has_room(bytes) {
             return Err(self.0.values.full());
@@ -217,7 +220,8 @@ impl<'x> Answering<'_, 'x> {
         self.0.decided(has_code, key, |scene| {
             let made = {
                 let it = scene.values.scope(scope);
-                let meter = Meter::new(scene.values.room(), None);
+                let stop = || scene.look(scope);
+                let meter = Meter::new(scene.values.room(), Some(&stop));
                 let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
                 catch(|| resolve::<Value>(output, &resolving))
             };
@@ -258,7 +262,8 @@ impl<'x> Answering<'_, 'x> {
             }
             Ok(None) => {
                 let it = self.0.values.scope(scope);
-                let meter = Meter::new(self.0.values.room(), None);
+                let stop = || self.0.look(scope);
+                let meter = Meter::new(self.0.values.room(), Some(&stop));
                 let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
                 let output = &it.plan.output.value;
                 let room = self.0.values.room().of_one();
@@ -308,7 +313,8 @@ impl<'x> Answering<'_, 'x> {
         let given = self.give_output(ScopeId::ROOT);
         let made = {
             let it = self.0.values.scope(ScopeId::ROOT);
-            let meter = Meter::new(self.0.values.room(), None);
+            let stop = || self.0.look(ScopeId::ROOT);
+            let meter = Meter::new(self.0.values.room(), Some(&stop));
             let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
             let output = &it.plan.output.value;
             catch(|| host.output(MadeOutput::At(output, &resolving, &given)))

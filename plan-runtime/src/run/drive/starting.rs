@@ -7,6 +7,7 @@ use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::driver::Driver;
+use super::recording::late;
 use super::scene::{Host, Opening};
 use super::tasks::{Of, Ticket};
 use super::values::Values;
@@ -79,7 +80,8 @@ impl<'x> Driver<'x> {
         let again = self.tasks.ended_call(tool);
         let (started, bytes) = {
             let at = self.scene.values.scope(scope);
-            let meter = Meter::new(self.scene.values.room(), None);
+            let stop = || self.scene.look(scope);
+            let meter = Meter::new(self.scene.values.room(), Some(&stop));
             let resolving = self.scene.values.resolving(at, false, &[]).metered(&meter);
             let context = |is_plan| {
                 self.scene
@@ -163,24 +165,32 @@ impl<'x> Driver<'x> {
         let scope = self.scene.machine.view().scope_of(slot);
         let step = self.scene.place_of(scope, slot.index());
         let part = self.scene.machine.view().part(call);
-        let (body, number) = match &part {
-            Some(part) => self.scene.inside(scope, slot.index()).bodies[part.body as usize],
-            None => {
-                let it = self.scene.values.scope(scope);
-                let number = it.actions + it.graph.actions[step] as usize;
-                (&it.plan.steps[step].body, number)
-            }
-        };
-        let Body::Action(action) = body else {
-            return None;
-        };
+        let of = Of { call, scope, part };
+        let (action, number) = self.action(&of)?;
         Some(Starting {
-            of: Of { call, scope, part },
+            of,
             step,
             action,
             number,
             attempt: place.attempt,
         })
+    }
+
+    /// Returns the action of a call, and its number in the whole plan.
+    pub(super) fn action(&mut self, of: &Of) -> Option<(&'x Action, usize)> {
+        let (body, number) = match &of.part {
+            Some(part) => self.scene.inside(of.scope, of.slot()).bodies[part.body as usize],
+            None => {
+                let it = self.scene.values.scope(of.scope);
+                let step = of.slot() - it.first;
+                let number = it.actions + it.graph.actions[step] as usize;
+                (&it.plan.steps[step].body, number)
+            }
+        };
+        match body {
+            Body::Action(action) => Some((action, number)),
+            _ => None,
+        }
     }
 
     /// Makes a call. Its arguments are resolved now.
@@ -243,9 +253,13 @@ impl<'x> Driver<'x> {
             ..
         } = *it;
         let mut own = self.scene.values.take_own(scope);
+        let limit = part.filter(|_| !way.asks);
+        let limit = limit.and_then(|part| self.scene.limit_here(scope, &part));
+        let until = limit.as_ref().map(|(until, _)| *until);
         let (started, bytes) = {
             let at = self.scene.values.scope(scope);
-            let meter = Meter::new(self.scene.values.room(), None);
+            let stop = || self.scene.is_late(until) || self.scene.look(scope);
+            let meter = Meter::new(self.scene.values.room(), Some(&stop));
             let inside = part.and_then(|part| {
                 let inside = self.scene.values.step(part.slot.index())?;
                 Some(inside.locals(part.element))
@@ -283,6 +297,10 @@ impl<'x> Driver<'x> {
             (catch(|| span.in_scope(start)), meter.spent())
         };
         self.scene.values.put_own(own);
+        let started = match started {
+            Ok(Started::Ended(Err(error))) => Ok(Started::Ended(Err(late(error, limit)))),
+            started => started,
+        };
         (started, bytes)
     }
 
@@ -410,6 +428,9 @@ impl<'x> Driver<'x> {
 
     #[cold]
     pub(super) fn call_failed(&mut self, of: Of, error: StepError) {
+        if self.scene.is_interrupted() {
+            return;
+        }
         let step = self.scene.place_of(of.scope, of.slot());
         let it = self.scene.values.scope(of.scope);
         let id = &it.plan.steps[step].id;

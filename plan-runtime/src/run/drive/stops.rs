@@ -6,18 +6,23 @@ use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::machine::Event;
 use crate::resolve::drop_quietly;
+use std::cell::{OnceCell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Context;
-use std::time::Duration;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
 
 /// A future that cancels the run.
 pub(super) type Cancel<'x> = Pin<Box<dyn Future<Output = ()> + Send + 'x>>;
 
 /// The causes that may end a run before its time.
 pub(super) struct Stops<'x> {
-    pub(super) cancel: Option<Cancel<'x>>,
+    pub(super) cancel: RefCell<Option<Cancel<'x>>>,
+    /// The waker of the last poll, for polls of `cancel` while a value is made.
+    waker: Waker,
+    /// The cause that came while a value was made.
+    came: OnceCell<Interrupt>,
     pub(super) deadline: Option<(Duration, Sleep)>,
     pub(super) grace: Duration,
     /// The end of the time for undo and always steps.
@@ -37,7 +42,9 @@ impl<'x> Stops<'x> {
         clock: &Clock,
     ) -> Self {
         Self {
-            cancel,
+            cancel: RefCell::new(cancel),
+            waker: Waker::noop().clone(),
+            came: OnceCell::new(),
             deadline: deadline.map(|limit| (limit, clock.sleep_from_start(limit))),
             grace,
             end: None,
@@ -72,7 +79,14 @@ impl<'x> Stops<'x> {
     /// The run ends before its time.
     pub(super) fn stop(&mut self, interrupt: Interrupt) {
         self.stopped = Some(interrupt);
-        drop_quietly((self.cancel.take(), self.deadline.take()));
+        self.close();
+    }
+
+    /// Waits for nothing any more.
+    pub(super) fn close(&mut self) {
+        drop_quietly(self.cancel.get_mut().take());
+        drop_quietly(self.deadline.take());
+        drop_quietly(self.end.take());
     }
 
     /// The time for undo and always steps begins.
@@ -94,6 +108,53 @@ impl<'x> Stops<'x> {
         }
     }
 
+    /// Returns `true` if a cause has come while a value was made. `outer` is the end of the call around the run.
+    pub(super) fn look(&self, clock: &Clock, outer: Option<Instant>) -> bool {
+        if self.came.get().is_none()
+            && let Some(interrupt) = self.cause(clock, outer)
+        {
+            let _ = self.came.set(interrupt);
+        }
+        self.came.get().is_some()
+    }
+
+    fn cause(&self, clock: &Clock, outer: Option<Instant>) -> Option<Interrupt> {
+        if outer.is_some_and(|outer| clock.is_past(outer)) {
+            return Some(Interrupt::Outer);
+        }
+        if self.stopped.is_some() {
+            return None;
+        }
+        // The future that cancels the run may be the code that makes the value.
+        if let Ok(mut cancel) = self.cancel.try_borrow_mut()
+            && let Some(cancel) = cancel.as_mut()
+            && cancel
+                .as_mut()
+                .poll(&mut Context::from_waker(&self.waker))
+                .is_ready()
+        {
+            return Some(Interrupt::Cancelled);
+        }
+        let (limit, _) = self.deadline.as_ref()?;
+        (clock.now() >= *limit).then_some(Interrupt::Deadline(*limit))
+    }
+
+    /// Returns the event of the cause that came while a value was made.
+    pub(super) fn take_came(&mut self, clock: &Clock) -> Option<Event> {
+        let interrupt = self.came.take()?;
+        let event = match &interrupt {
+            Interrupt::Cancelled => Event::Cancelled,
+            Interrupt::Deadline(_) => Event::Late,
+            _ => {
+                self.interrupt(interrupt);
+                return Some(Event::GraceOver);
+            }
+        };
+        self.stop(interrupt);
+        self.begin_grace(clock);
+        Some(event)
+    }
+
     /// Returns the next of these events.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, clock: &Clock) -> Option<Event> {
         if self.stopped.is_some() {
@@ -103,7 +164,11 @@ impl<'x> Stops<'x> {
                 Event::GraceOver
             });
         }
-        let (event, interrupt) = if let Some(cancel) = &mut self.cancel
+        let cancel = self.cancel.get_mut();
+        if cancel.is_some() {
+            self.waker.clone_from(cx.waker());
+        }
+        let (event, interrupt) = if let Some(cancel) = cancel
             && cancel.as_mut().poll(cx).is_ready()
         {
             (Event::Cancelled, Interrupt::Cancelled)

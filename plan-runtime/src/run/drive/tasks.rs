@@ -3,6 +3,7 @@
 use super::super::StepError;
 use super::super::catch::catch;
 use super::super::context::CallContext;
+use super::super::nesting::may_start;
 use super::super::signals::{Sent, Waiting};
 use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
@@ -11,6 +12,7 @@ use super::super::timer::Sleep;
 use super::super::trace::Span;
 use crate::machine::{CallId, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
+use crate::resolve::drop_quietly;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -89,6 +91,18 @@ impl TaskSlot<'_> {
     fn is_call(&self) -> bool {
         let more = self.more.as_ref();
         self.future.is_some() && more.is_none_or(|more| more.ticket.context.is_none())
+    }
+
+    /// Drops the task. A panic of a destructor is lost.
+    fn clear(&mut self) {
+        let more = self.more.take();
+        match &more {
+            None => drop_future(&mut self.future),
+            Some(more) => drop_in(&more.ticket.span, &mut self.future),
+        }
+        drop_quietly(more);
+        drop_future(&mut self.ended);
+        self.tool = None;
     }
 }
 
@@ -244,7 +258,7 @@ impl<'x> Tasks<'x> {
                     return Poll::Ready(slot);
                 }
             }
-            if !self.queue.refill(cx, || true) {
+            if !self.queue.refill(cx, may_start) {
                 return Poll::Pending;
             }
         }
@@ -278,6 +292,11 @@ impl<'x> Tasks<'x> {
         Some((call, scope, bytes))
     }
 
+    /// Returns `true` if a woken task was not polled in this turn, which has done enough.
+    pub(super) fn is_late(&self) -> bool {
+        self.queue.is_late()
+    }
+
     /// The owner of a task that has ended, its end unless it was a call, its ticket, and the bytes that it counted. The slot is free then.
     #[cold]
     pub(super) fn take(&mut self, slot: usize) -> (Of, Option<Waited>, Ticket, usize) {
@@ -304,25 +323,38 @@ impl<'x> Tasks<'x> {
 
     /// Drops a task. Returns the bytes that it counted, and `true` for a call without a context.
     pub(super) fn drop_call(&mut self, call: CallId) -> (usize, bool) {
-        let slot = match self.of_calls.remove(&call) {
-            None if call.is_plain() => self.slot_of_plain(call),
-            slot => slot,
-        };
-        let Some(slot) = slot else {
+        let Some(slot) = self.slot_of(call) else {
             return (0, false);
         };
+        self.of_calls.remove(&call);
         let it = &mut self.slots[slot];
-        let is_call = it.is_call();
-        let more = it.more.take();
-        match &more {
-            None => drop_future(&mut it.future),
-            Some(more) => drop_in(&more.ticket.span, &mut it.future),
-        }
-        let bytes = it.bytes;
-        let _ = catch(|| drop(more));
-        it.tool = None;
+        let (bytes, is_call) = (it.bytes, it.is_call());
+        it.clear();
         self.free.push(slot, None);
         (bytes, is_call)
+    }
+
+    /// Drops all tasks.
+    pub(super) fn clear(&mut self) {
+        self.slots.drain(..).for_each(|mut it| it.clear());
+    }
+
+    /// Returns the owner of a task.
+    pub(super) fn of(&mut self, call: CallId) -> Option<Of> {
+        let slot = self.slot_of(call)?;
+        let it = &self.slots[slot];
+        Some(Of {
+            call,
+            scope: it.scope,
+            part: it.more.as_ref().and_then(|more| more.part),
+        })
+    }
+
+    fn slot_of(&mut self, call: CallId) -> Option<usize> {
+        match self.of_calls.get(&call) {
+            None if call.is_plain() => self.slot_of_plain(call),
+            slot => slot.copied(),
+        }
     }
 
     /// The slot of a plain call that runs. One pass over the slots finds all calls to drop.

@@ -21,11 +21,18 @@ const INSIDE: usize = size_of::<Arc<Inside>>() + size_of::<Inside>();
 pub(super) struct Watching<'s, 'x>(pub(super) &'s mut Scene<'x>);
 
 impl Watching<'_, '_> {
+    /// Returns the time of an event of a step. Without a report and observers, nobody reads the time.
     pub(super) fn now(&self) -> Duration {
-        self.0.clock.now()
+        let watch = self.0.watch.as_ref();
+        let needs_times = watch.is_some_and(|watch| watch.needs_times());
+        if needs_times {
+            self.0.clock.now()
+        } else {
+            Duration::ZERO
+        }
     }
 
-    fn spot(&self, of: &Of) -> Spot {
+    pub(super) fn spot(&self, of: &Of) -> Spot {
         Spot {
             scope: of.scope,
             step: self.0.place_of(of.scope, of.slot()),
@@ -77,7 +84,13 @@ impl Watching<'_, '_> {
 
     /// A scope has its values.
     pub(super) fn open(&mut self, scope: ScopeId) {
-        let now = self.now();
+        if self.0.watch.is_none() {
+            return;
+        }
+        let now = match scope {
+            ScopeId::ROOT => Duration::ZERO,
+            _ => self.0.clock.now(),
+        };
         let it = self.0.values.scope(scope);
         let owner = it.owner.as_ref().map(|owner| Spot {
             scope: owner.scope,

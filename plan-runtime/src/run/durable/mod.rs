@@ -97,8 +97,6 @@ pub(super) struct Durable {
     ended: Option<End>,
     /// `true` if a record contains the answer of a gate.
     is_gated: AtomicBool,
-    /// `true` after the first search for an answer of a gate.
-    looked_for_gates: AtomicBool,
     is_released: AtomicBool,
     plans: Mutex<Plans>,
     state: Mutex<State>,
@@ -195,7 +193,6 @@ impl Durable {
             is_viewed: false,
             ended: None,
             is_gated: AtomicBool::new(false),
-            looked_for_gates: AtomicBool::new(false),
             is_released: AtomicBool::new(false),
             plans: Mutex::default(),
             state: Mutex::new(State {
@@ -276,11 +273,6 @@ impl Durable {
     /// Notes that the run has gates: a record contains the answer of a gate.
     pub(super) fn has_gates(&self) {
         self.is_gated.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns `true` the first time, for one search for an answer of a gate.
-    pub(super) fn looks_for_gates(&self) -> bool {
-        !self.looked_for_gates.swap(true, Ordering::Relaxed)
     }
 
     pub(super) fn is_gated(&self) -> bool {
@@ -679,18 +671,6 @@ impl Durable {
         Ok(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!'])))
     }
 
-    /// Returns `true` if a plan inside the call with this key has a record.
-    pub(super) fn has_plan_inside(&self, key: &str) -> bool {
-        let prefix = format!("{key}#");
-        match self.journal.next_key(&self.claim, &prefix) {
-            Ok(next) => next.is_some_and(|next| next.starts_with(&prefix)),
-            Err(error) => {
-                self.fail(error);
-                false
-            }
-        }
-    }
-
     /// Is ready when this time of the run comes, which it did before a crash.
     pub(super) fn wait_again(self: &Arc<Self>, time: Duration) -> Sleep {
         let mut state = self.state();
@@ -742,13 +722,6 @@ impl Durable {
             Some(_) => Box::pin(ready(Ok(()))),
             None => self.journal.end(&self.claim, end),
         }
-    }
-
-    /// Fails, since the records of a run that had ended do not lead to that end.
-    pub(super) fn lose_end(&self) -> Option<Arc<JournalError>> {
-        let end = self.ended.as_ref()?;
-        self.fail(self.lost_end(end));
-        self.failure()
     }
 
     /// The error of a run that had ended, and whose records do not lead to that end.

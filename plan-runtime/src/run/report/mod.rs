@@ -491,11 +491,6 @@ impl Attempt {
         }
     }
 
-    /// A wait for a value.
-    pub(super) fn of_value(element: Vec<usize>, started: Duration) -> Self {
-        Self::new(element, 1, started, None)
-    }
-
     /// Marks the attempt as not made.
     pub(super) fn withdraw(&mut self) {
         self.number = 0;

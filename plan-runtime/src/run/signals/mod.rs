@@ -10,7 +10,8 @@ mod path;
 
 pub(super) use inbox::{Inbox, Receiver, Sent, Waiting};
 
-use super::{Run, Stage, limits_of};
+use super::limits::Limits;
+use super::{Run, Stage};
 use crate::journal::JournalError;
 use crate::plan::{Graph, Plan};
 use crate::print::{Cut, Line, MOST};
@@ -60,12 +61,11 @@ impl<App: ?Sized, O> Run<'_, App, O> {
                     let plan = || graph.ok().map(|graph| graph.shared(executable.plan));
                     let receiver = options.signals.get_or_init(|| Receiver::new(plan()));
                     let inbox = receiver.inbox();
-                    inbox.limit(options.limits.unwrap_or(limits_of(executable)));
+                    inbox.limit(options.limits.unwrap_or(Limits::of(executable)));
                     Signals::new(inbox, None)
                 }
             },
-            Stage::Running(schedule) => schedule.signals(),
-            Stage::Driven(driver) => driver.signals(),
+            Stage::Running(driver) => driver.signals(),
             Stage::Ending(_) | Stage::Ended => Signals::to_nobody(true),
         }
     }

@@ -92,6 +92,7 @@ impl<'x> Watch<'x> {
         run: &Arc<SharedRun>,
         keeps: Keeps,
         around: Option<CallContext>,
+        start: Instant,
     ) -> Option<Box<Self>> {
         let is_heard = run.is_observed() || trace::is_on();
         (keeps.report || is_heard).then(|| {
@@ -104,13 +105,18 @@ impl<'x> Watch<'x> {
                 exceeded: None,
                 has_reported: false,
                 shows_running: false,
-                start: run.options.timer.now(),
+                start,
             })
         })
     }
 
     pub(super) fn keeps(&self) -> Keeps {
         self.keeps
+    }
+
+    /// Returns `true` if the report or an observer needs times.
+    pub(super) fn needs_times(&self) -> bool {
+        self.keeps.report || self.run.is_observed()
     }
 
     /// Returns the steps of a scope that have no status.
@@ -211,6 +217,17 @@ impl<'x> Watch<'x> {
             }
             Some(_) => self.end(spot, Some(error), now),
             None => {}
+        }
+    }
+
+    /// An attempt was not made.
+    pub(super) fn withdraw(&mut self, spot: Spot) {
+        let Some(step) = self.logs.step(spot.scope, spot.step) else {
+            return;
+        };
+        let attempt = step.open.remove(&spot.element);
+        if let Some(kept) = attempt.and_then(|it| step.attempts.get_mut(it.log?)) {
+            kept.attempt.withdraw();
         }
     }
 

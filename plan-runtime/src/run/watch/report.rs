@@ -74,6 +74,7 @@ impl Watch<'_> {
             };
             report.add_inside(attempt, reports);
         }
+        report.settle();
         report
     }
 }

@@ -4,7 +4,7 @@ use super::tree::{BACKOFF, MORE, Node};
 use crate::run::support::Driven;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::journal::Memory;
-use plan_runtime::plan::{Executable, Number, Role, Template};
+use plan_runtime::plan::{Action, Executable, Number, Role, Template};
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{
     CallContext, Failure, ManualTimer, OnFailure, RunError, Signals, Status, StepReport,
@@ -255,20 +255,6 @@ impl<'p> Hand<'p> {
         self.begun(self.run(on_failure, grace))
     }
 
-    /// Begins a run that the machine decides.
-    pub(crate) fn begin_driven(&self, on_failure: OnFailure, grace: Duration) -> Begun<'_> {
-        let run = self.run(on_failure, grace);
-        self.begun(run.driven_with(Box::new(|action| match &action.args {
-            Template::Object(members) if action.tool.as_ref()?.name == "called" => {
-                let Template::Number(Number::Unsigned(place)) = members[0].value else {
-                    return None;
-                };
-                Some(&self.plans[usize::try_from(place).ok()?])
-            }
-            _ => None,
-        })))
-    }
-
     /// Begins a run with a journal, or goes on with it.
     pub(crate) fn begin_in(
         &self,
@@ -290,7 +276,17 @@ impl<'p> Hand<'p> {
                 Poll::Pending
             }
         });
+        let find = |action: &Action| match &action.args {
+            Template::Object(members) if action.tool.as_ref()?.name == "called" => {
+                let Template::Number(Number::Unsigned(place)) = members[0].value else {
+                    return None;
+                };
+                Some(&self.plans[usize::try_from(place).ok()?])
+            }
+            _ => None,
+        };
         Run::<Hand<'_>, Value>::new(self.plan, inputs, self, start)
+            .find_plans(Box::new(find))
             .timer(self.timer.clone())
             .on_failure(on_failure)
             .concurrency(self.bound)

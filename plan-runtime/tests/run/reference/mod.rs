@@ -1,4 +1,4 @@
-//! A model of runs, which is written from the description of the language and not from the scheduler; and tests that runs do the same.
+//! A model of runs, which is written from the description of the language and not from the code; and tests that runs do the same.
 //!
 //! | | |
 //! |---|---|

@@ -54,13 +54,6 @@ impl Moment {
     }
 }
 
-/// The decider of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum By {
-    Scheduler,
-    Machine,
-}
-
 /// One plan under one policy.
 pub(crate) struct Play<'t> {
     steps: &'t [Node],
@@ -196,18 +189,10 @@ impl<'t> Play<'t> {
         path.pop();
     }
 
-    /// Has a run go the same way, and then a run that the machine decides. If the model is not at its end, the runs are dropped.
+    /// Has a run go the same way. If the model is not at its end, the run is dropped.
     pub(crate) fn replay(&mut self, path: &[Moment], model: &Model<'_>) {
-        self.replay_by(By::Scheduler, path, model);
-        self.replay_by(By::Machine, path, model);
-    }
-
-    fn replay_by(&mut self, by: By, path: &[Moment], model: &Model<'_>) {
         let hand = Hand::new(self.plans);
-        let mut run = match by {
-            By::Scheduler => hand.begin(self.on_failure, self.grace),
-            By::Machine => hand.begin_driven(self.on_failure, self.grace),
-        };
+        let mut run = hand.begin(self.on_failure, self.grace);
         for place in 0..path.len() {
             self.follow(&hand, &mut run, &path[..=place]);
         }
@@ -215,22 +200,6 @@ impl<'t> Play<'t> {
         if is_over != model.is_over() {
             let expected = format!("over: {}", model.is_over());
             self.differs(path, &format!("over: {is_over}"), &expected);
-        }
-        if by == By::Machine {
-            if is_over {
-                let (got, expected) = (run.outcome(self.steps), model.outcome());
-                if got != expected {
-                    self.differs(
-                        path,
-                        &format!("driven: {got:#?}"),
-                        &format!("{expected:#?}"),
-                    );
-                }
-            } else {
-                drop(run);
-            }
-            assert!(hand.running().is_empty() && hand.started().is_empty());
-            return;
         }
         if is_over {
             self.tried.ended += 1;

@@ -8,10 +8,11 @@ use super::super::driver::Driver;
 use super::super::records::Known;
 use super::super::starting::Starting;
 use super::super::tasks::Of;
+use crate::machine::{CallId, Event};
 use std::future::pending;
 use std::sync::Arc;
 
-impl Driver<'_> {
+impl<'x> Driver<'x> {
     /// Looks up a call that may have to wait for gates and throttles.
     pub(in super::super) fn known(&self, it: &Starting<'_>, must_ask: bool) -> Known {
         let Some(records) = &self.scene.records else {
@@ -29,7 +30,7 @@ impl Driver<'_> {
             },
         };
         if must_ask {
-            match self.answer(it) {
+            match self.answer(&it.of, it.number) {
                 Err(()) => return Known::Over,
                 // An answer that came after the call is about other elements.
                 Ok(Some(answer)) if begun.is_none_or(|begun| answer.number < begun) => {
@@ -42,16 +43,17 @@ impl Driver<'_> {
     }
 
     /// Returns the recorded answer about a call. `Err` means that the run is over.
-    fn answer(&self, it: &Starting<'_>) -> Result<Option<RecordedAnswer>, ()> {
+    fn answer(&self, of: &Of, number: usize) -> Result<Option<RecordedAnswer>, ()> {
         let Some(records) = &self.scene.records else {
             return Ok(None);
         };
         let durable = &records.durable;
         // The answer about the call itself was given before an answer about all elements.
-        let mut key = self.key_of_answer(&it.of, it.step);
+        let step = self.scene.place_of(of.scope, of.slot());
+        let mut key = self.key_of_answer(of, step);
         let mut found = durable.find(&key)?;
         if found.is_none() {
-            key = self.key_of_answers(&it.of, it.step, it.number);
+            key = self.key_of_answers(of, step, number);
             found = durable.find(&key)?;
         }
         if found.is_some() {
@@ -61,6 +63,48 @@ impl Driver<'_> {
         answer.transpose().map_err(|error| {
             durable.fail(unusable(&key, error));
         })
+    }
+
+    /// Returns `true` if the run is a view of a run with gates. A view has no gates, and starts calls without records until it finds an answer.
+    fn views_gates(&mut self) -> bool {
+        let durable = self.scene.run.durable.as_ref();
+        let is_gated = durable.is_some_and(|it| it.is_viewed() && it.is_gated());
+        let admission = self.admission.as_mut().filter(|_| is_gated);
+        let Some(admission) = admission else {
+            return false;
+        };
+        if !std::mem::replace(&mut admission.is_gated, true) {
+            let records = self.scene.records.as_ref();
+            let due = records.map_or_else(Vec::new, |it| it.due.keys().copied().collect());
+            due.into_iter().for_each(|call| self.withdraw(call));
+        }
+        true
+    }
+
+    /// Returns `true` for a call of a view whose question to the gates is open.
+    pub(in super::super) fn is_open(&mut self, it: &Starting<'x>, known: &Known) -> bool {
+        if !self.views_gates() || !matches!(known, Known::Nothing) {
+            return false;
+        }
+        // Gates are asked about the calls of a plan, and not about the plan.
+        let may_open = self.scene.machine.view().may_open(it.of.call);
+        may_open.is_none() && matches!(self.answer(&it.of, it.number), Ok(None))
+    }
+
+    /// Takes back a call of a view whose question to the gates is open.
+    fn withdraw(&mut self, call: CallId) {
+        let Some(of) = self.tasks.of(call) else {
+            return;
+        };
+        let Some((action, number)) = self.action(&of).filter(|it| it.0.tool.is_some()) else {
+            return;
+        };
+        if matches!(self.answer(&of, number), Ok(None)) {
+            self.scene.watching().withdraw(&of);
+            self.drop_task(call);
+            self.scene.machine.handle(Event::Withdrawn(call));
+            self.wait_for_ever((of, action), number);
+        }
     }
 
     fn key_of_answer(&self, of: &Of, step: usize) -> String {

@@ -15,3 +15,5 @@ mod keys;
 mod stops;
 mod times;
 mod values;
+
+pub(super) use times::late;

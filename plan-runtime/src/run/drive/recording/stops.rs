@@ -138,7 +138,7 @@ impl Driver<'_> {
         }
         // Before all is replayed that had happened, nothing new happens.
         let is_live = durable.is_live();
-        if let Some(cancel) = stops.cancel.as_mut().filter(|_| is_live)
+        if let Some(cancel) = stops.cancel.get_mut().as_mut().filter(|_| is_live)
             && cancel.as_mut().poll(cx).is_ready()
         {
             records.interrupts.come(Interrupt::Cancelled);
@@ -169,11 +169,6 @@ impl Driver<'_> {
         let Some(interrupt) = it.coming.clone() else {
             return;
         };
-        // No time at all is over immediately, after a crash as well.
-        if in_grace && self.scene.stops.grace.is_zero() {
-            drop_quietly(self.scene.stops.end.take());
-            return self.scene.machine.handle(Event::GraceOver);
-        }
         let key = if in_grace { GRACE } else { INTERRUPT };
         let now = durable.time();
         match recorded::interrupt_body(&interrupt, now) {
@@ -228,9 +223,12 @@ impl Driver<'_> {
         it.is_pausing = false;
         it.stop = None;
         self.scene.stops.begin_grace(&self.scene.clock);
-        if !self.scene.stops.grace.is_zero() {
-            self.scene.replay_interrupt(GRACE);
+        // No time at all is over immediately, after a crash as well.
+        if self.scene.stops.grace.is_zero() {
+            drop_quietly(self.scene.stops.end.take());
+            return self.scene.machine.handle(Event::GraceOver);
         }
+        self.scene.replay_interrupt(GRACE);
     }
 
     /// Returns `true` if the plan waits in vain, since a tool blocks on the plan. The plan is over then.
@@ -260,6 +258,6 @@ impl Driver<'_> {
         }
         let is_outermost = self.scene.around.is_none();
         let durable = self.scene.run.durable.as_ref().filter(|_| is_outermost);
-        durable.is_some_and(|durable| durable.go_on())
+        !self.tasks.is_late() && durable.is_some_and(|durable| durable.go_on())
     }
 }

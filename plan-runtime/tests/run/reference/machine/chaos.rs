@@ -12,6 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Returns a scope of some steps, whose bodies have a depth.
+fn recovery(random: &mut Rng) -> Recovery {
+    match random.u8(..4) {
+        0 => Recovery::Replace,
+        1 => Recovery::Catch,
+        _ => Recovery::No,
+    }
+}
+
 fn block(random: &mut Rng, depth: u32) -> NodeBlock {
     let mut steps: Vec<Node> = Vec::new();
     let work = random.usize(1..=3);
@@ -19,16 +27,7 @@ fn block(random: &mut Rng, depth: u32) -> NodeBlock {
         let body = body(random, depth);
         let after = some(random, place);
         let mut node = attributes(random, Node::new(0, body, after));
-        node.recovery = *random
-            .choice(&[
-                Recovery::No,
-                Recovery::No,
-                Recovery::Replace,
-                Recovery::Catch,
-                Recovery::ReplaceEach,
-                Recovery::CatchEach,
-            ])
-            .unwrap();
+        (node.recovery, node.each) = (recovery(random), recovery(random));
         steps.push(node);
     }
     for place in 0..work {

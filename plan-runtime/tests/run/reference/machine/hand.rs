@@ -90,12 +90,12 @@ impl Describing {
                 Role::Always => Duty::Always,
                 _ => Duty::Work,
             };
-            node.recovery = match step.recovers {
-                Recovers::No => Recovery::No,
-                Recovers::Optional | Recovers::Fallback => Recovery::Replace,
-                Recovers::Catch => Recovery::Catch,
-                Recovers::OptionalEach => Recovery::ReplaceEach,
-                Recovers::CatchEach => Recovery::CatchEach,
+            (node.recovery, node.each) = match step.recovers {
+                Recovers::No => (Recovery::No, Recovery::No),
+                Recovers::Optional | Recovers::Fallback => (Recovery::Replace, Recovery::No),
+                Recovers::Catch => (Recovery::Catch, Recovery::No),
+                Recovers::OptionalEach => (Recovery::No, Recovery::Replace),
+                Recovers::CatchEach => (Recovery::No, Recovery::Catch),
             };
             node.timing.instead = label.is_multiple_of(2);
             node.amounts.attempts = step.attempts;

@@ -240,7 +240,7 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
     let branch = NodeBody::If(vec![NodeBody::Call]);
     let mut listed = each(NodeBody::Call);
     // A list is no element.
-    listed.recovery = Recovery::CatchEach;
+    listed.each = Recovery::Catch;
     for node in [Node::new(0, branch, vec![]), listed] {
         let tables = tables(vec![node]);
         let mut hand = Hand::of(&tables);
@@ -353,7 +353,7 @@ fn a_scope_that_is_cut_waits_for_a_call_whose_end_is_certain() {
 #[test]
 fn an_element_without_another_value_has_failed() {
     let mut step = each(NodeBody::Call);
-    step.recovery = Recovery::ReplaceEach;
+    step.each = Recovery::Replace;
     step.timing.instead = true;
     let tables = tables(vec![step]);
     for is_replaced in [true, false] {

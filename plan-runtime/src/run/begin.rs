@@ -1,0 +1,130 @@
+//! The begin of a run: its journal or its engine, and its inputs.
+
+use super::Cause;
+use super::durable::{self, Begun, Inputs};
+use super::engine::{Engine, secrets_on_engine};
+use super::options::Options;
+use super::signals::Receiver;
+use super::timer::ThreadTimer;
+use crate::plan::Executable;
+use crate::resolve::StoredValue;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How a run with a journal starts.
+pub(super) enum Start {
+    Runs(Result<Vec<StoredValue>, Cause>),
+    /// The run has ended before, with this output. `true` means that a value in it may be secret.
+    Ended(String, bool),
+}
+
+/// Begins a run in its journal, if it is to have one.
+pub(super) fn begin(
+    executable: &Executable<'_>,
+    inputs: Result<Vec<StoredValue>, Cause>,
+    options: &mut Options<'_>,
+) -> Result<Start, Cause> {
+    if let Some(engine) = options.engine.clone() {
+        return begin_on(engine, executable, inputs, options).map(Start::Runs);
+    }
+    let Some(target) = options.target.take() else {
+        return Ok(Start::Runs(inputs));
+    };
+    if options.outer.is_some() {
+        return Err(Cause::Unfit(vec![
+            "a run inside a call is recorded with the run around it; make that one durable, and this one not".to_owned(),
+        ]));
+    }
+    // It is what the keys of its calls begin with.
+    options.id = Some(target.id.clone());
+    let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
+    let has_secrets = inputs.has_secrets;
+    let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
+    let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
+    Ok(match begun {
+        Begun::Ended(output, _) if !options.record => Start::Ended(output, has_secrets),
+        // A report needs all that has happened.
+        Begun::Ended(_, durable) | Begun::Runs(durable) => {
+            options.durable = Some(durable);
+            receive(executable, options);
+            let inputs = inputs.values.into_iter();
+            Start::Runs(Ok(inputs.map(StoredValue::json).collect()))
+        }
+    })
+}
+
+/// Begins a run whose calls an engine makes. Returns the inputs.
+fn begin_on(
+    engine: Arc<dyn Engine>,
+    executable: &Executable<'_>,
+    inputs: Result<Vec<StoredValue>, Cause>,
+    options: &mut Options<'_>,
+) -> Result<Result<Vec<StoredValue>, Cause>, Cause> {
+    let conflicts = [
+        (
+            options.target.is_some(),
+            "it is durable, and an engine keeps what happens already",
+        ),
+        (
+            options.outer.is_some(),
+            "a run inside a call cannot have an engine: what happens in the call is not known to it",
+        ),
+        (
+            options.gate.is_some(),
+            "it has a gate, whose answers the engine does not keep; ask in a step, with `await`",
+        ),
+        (
+            !options.throttles.is_empty(),
+            "it has a throttle, which knows only the calls of one process; limit its concurrency, or give the workers a throttle",
+        ),
+    ];
+    let conflicts = conflicts.into_iter().filter(|(is_so, _)| *is_so);
+    let conflicts: Vec<String> = conflicts.map(|(_, what)| what.to_owned()).collect();
+    if !conflicts.is_empty() {
+        return Err(Cause::Unfit(conflicts));
+    }
+    let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
+    if inputs.has_secrets {
+        return Err(secrets_on_engine());
+    }
+    options.seed = Some(engine.seed());
+    options.timer = Some(engine);
+    receive(executable, options);
+    let inputs = inputs.values.into_iter().map(StoredValue::json);
+    Ok(Ok(inputs.collect()))
+}
+
+/// Values for its steps come from outside.
+fn receive(executable: &Executable<'_>, options: &Options<'_>) {
+    let graph = executable.graph.as_ref().ok();
+    let plan = graph.map(|graph| graph.shared(executable.plan));
+    options.signals.get_or_init(|| Receiver::new(plan));
+}
+
+/// The inputs of a run as JSON, to be recorded.
+pub(super) fn recordable(
+    executable: &Executable<'_>,
+    inputs: Result<Vec<StoredValue>, Cause>,
+    is_secret: bool,
+) -> Result<Inputs, Cause> {
+    let graph = executable
+        .graph
+        .as_ref()
+        .map_err(|error| Cause::Plan(Arc::clone(error)))?;
+    let has_secrets = graph.secrecy.is_some() || is_secret;
+    // A run that goes on reads them as JSON, too.
+    let values = inputs.and_then(|inputs| {
+        let values = inputs.into_iter().map(StoredValue::into_json);
+        values
+            .collect::<Result<Vec<Value>, _>>()
+            .map_err(Cause::Inputs)
+    });
+    let values = values.map_err(|cause| match cause {
+        Cause::Inputs(error) if has_secrets => Cause::Inputs(error.without_values()),
+        cause => cause,
+    });
+    Ok(Inputs {
+        values: values?,
+        has_secrets,
+    })
+}
