@@ -3,7 +3,9 @@
 use crate::serving::support::{Folder, has_ended, output, rests, serve, summary, until};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunFilter, RunState, Sqlite};
-use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, Limits, Report, SignalError};
+use plan_runtime::run::{
+    CallContext, Decision, Gate, GatedCall, Limits, Report, SignalError, Throttle,
+};
 use plan_runtime::{Error, Plan, Result, Run, plan, tool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -271,6 +273,63 @@ fn a_cancelled_run_undoes_and_can_go_on() {
         error.to_string(),
         "plan `buy` cannot start: run `a` has not failed, so there is nothing to do again"
     );
+}
+
+/// Allows each call.
+struct Allows;
+
+impl Gate for Allows {
+    async fn ask(&self, _: GatedCall) -> Decision {
+        Decision::Allow
+    }
+}
+
+plan! {
+    Hold() -> bool {
+        step held = Reserve { item: "lamp" };
+        #[undo(held)]
+        step released = GiveBack { item: held };
+        #[after(held)]
+        step sure: bool = await;
+        sure
+    }
+}
+
+/// A call with a record waits for no gate and no throttle, so the end of the run does not cut the call.
+#[test]
+fn a_cancelled_run_undoes_behind_gates_and_throttles() {
+    let throttle = Throttle::new().concurrency("*", 4);
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let (db, toolbox) = (folder.open(), Toolbox::new().with::<Hold>());
+    let expected = [
+        ("held", "completed"),
+        ("released", "completed"),
+        ("sure", "cancelled"),
+    ];
+    for id in ["free", "gated", "throttled", "both"] {
+        smol::block_on(Hold {}.run(&shop).submit(&db, id)).unwrap();
+        let serve_until = |is_so: &(dyn Fn() -> bool + Sync)| {
+            let serve = db.serve(&toolbox, &shop).cancel_on(until(is_so));
+            let throttle = throttle.clone();
+            let serve = match id {
+                "gated" => serve.configure(|run, _| run.gate(Allows)),
+                "throttled" => serve.configure(move |run, _| run.throttle(&throttle)),
+                "both" => serve.configure(move |run, _| run.gate(Allows).throttle(&throttle)),
+                _ => serve,
+            };
+            smol::block_on(serve).unwrap();
+        };
+        serve_until(&|| rests(&db, id));
+        db.cancel(id).unwrap();
+        serve_until(&|| has_ended(&db, id));
+        assert_eq!(shop.reserved(), 0, "{id}");
+        for captures in [false, true] {
+            let report = db.report_with(&toolbox, &shop, id, |run| {
+                run.capture_arguments(captures).capture_outputs(captures)
+            });
+            assert_eq!(statuses(&report.unwrap()), expected, "{id}");
+        }
+    }
 }
 
 #[test]

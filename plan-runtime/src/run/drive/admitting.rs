@@ -190,6 +190,12 @@ impl<'x> Driver<'x> {
         let Some(admission) = admission.filter(|it| it.needs_turn(&of, action)) else {
             return self.scene.machine.handle(Event::Admitted(of.call));
         };
+        match self.has_begun_before(&of) {
+            Ok(false) => {}
+            Ok(true) => return self.scene.machine.handle(Event::Admitted(of.call)),
+            // The run is over.
+            Err(()) => return,
+        }
         let tool = action.tool.as_ref().map_or("", |tool| &tool.name);
         let timer = Arc::clone(&self.scene.run.options.timer);
         let coming = Turn::new(&admission.throttles, tool).come(timer);

@@ -2,6 +2,7 @@
 
 use super::super::super::answered::{self, RecordedAnswer};
 use super::super::super::context::Decision;
+use super::super::super::durable::Durable;
 use super::super::super::recorded::{held_back, unusable};
 use super::super::super::timer::Sleep;
 use super::super::driver::Driver;
@@ -18,16 +19,9 @@ impl<'x> Driver<'x> {
         let Some(records) = &self.scene.records else {
             return Known::Nothing;
         };
-        let durable = &records.durable;
         let key = self.scene.key_of_attempt(&it.of, it.step, it.attempt);
-        let begun = match durable.find(&key) {
-            Err(()) => return Known::Over,
-            Ok(Some(found)) => Some(found.number),
-            Ok(None) if durable.is_live() => None,
-            Ok(None) => match durable.has_begun(&key) {
-                Err(()) => return Known::Over,
-                Ok(has_begun) => has_begun.then_some(u64::MAX),
-            },
+        let Ok(begun) = begun(&records.durable, &key) else {
+            return Known::Over;
         };
         if must_ask {
             match self.answer(&it.of, it.number) {
@@ -40,6 +34,15 @@ impl<'x> Driver<'x> {
             }
         }
         begun.map_or(Known::Nothing, |_| Known::Begun)
+    }
+
+    /// Returns `true` if a call has begun before a crash. `Err` means that the run is over.
+    pub(in super::super) fn has_begun_before(&self, of: &Of) -> Result<bool, ()> {
+        let (Some(records), Some(part)) = (&self.scene.records, &of.part) else {
+            return Ok(false);
+        };
+        let key = self.scene.key_of_part(of.scope, part);
+        Ok(begun(&records.durable, &key)?.is_some())
     }
 
     /// Returns the recorded answer about a call. `Err` means that the run is over.
@@ -159,5 +162,14 @@ impl<'x> Driver<'x> {
                 Box::pin(pending())
             }
         }
+    }
+}
+
+/// Returns the number of the record of the call with this key, if the call has begun before a crash. A call that has not ended has the highest number. `Err` means that the run is over.
+fn begun(durable: &Durable, key: &str) -> Result<Option<u64>, ()> {
+    match durable.find(key)? {
+        Some(found) => Ok(Some(found.number)),
+        None if durable.is_live() => Ok(None),
+        None => Ok(durable.has_begun(key)?.then_some(u64::MAX)),
     }
 }
