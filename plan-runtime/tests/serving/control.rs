@@ -9,8 +9,8 @@ use plan_runtime::run::{
 use plan_runtime::{Error, Plan, Result, Run, plan, tool};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// What was called, and whether something fails.
@@ -330,6 +330,46 @@ fn a_cancelled_run_undoes_behind_gates_and_throttles() {
             assert_eq!(statuses(&report.unwrap()), expected, "{id}");
         }
     }
+}
+
+/// Answers no question about `give_back` unless the gate allows all calls, and notes the question.
+struct Holds {
+    has_asked: Arc<AtomicBool>,
+    allows: bool,
+}
+
+impl Gate for Holds {
+    async fn ask(&self, call: GatedCall) -> Decision {
+        if call.tool() == "give_back" && !self.allows {
+            self.has_asked.store(true, Ordering::Relaxed);
+            std::future::pending::<()>().await;
+        }
+        Decision::Allow
+    }
+}
+
+/// The message that has canceled a run does not end the time of its undo steps after a crash.
+#[test]
+fn a_cancelled_run_undoes_after_a_crash() {
+    let (folder, shop) = (Folder::new(), Shop::default());
+    let (db, toolbox) = (folder.open(), Toolbox::new().with::<Hold>());
+    smol::block_on(Hold {}.run(&shop).submit(&db, "a")).unwrap();
+    let has_asked = Arc::new(AtomicBool::new(false));
+    let serve_until = |allows: bool, is_so: &(dyn Fn() -> bool + Sync)| {
+        let asked = Arc::clone(&has_asked);
+        let serve = db.serve(&toolbox, &shop).cancel_on(until(is_so));
+        let serve = serve.configure(move |run, _| {
+            let has_asked = Arc::clone(&asked);
+            run.gate(Holds { has_asked, allows })
+        });
+        smol::block_on(serve).unwrap();
+    };
+    serve_until(false, &|| rests(&db, "a"));
+    db.cancel("a").unwrap();
+    serve_until(false, &|| has_asked.load(Ordering::Relaxed));
+    serve_until(true, &|| has_ended(&db, "a"));
+    let expected = "\"plan `hold` was cancelled; undone: `held`\"";
+    assert_eq!((output(&db, "a").as_str(), shop.reserved()), (expected, 0));
 }
 
 #[test]

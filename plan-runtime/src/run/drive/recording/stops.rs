@@ -109,7 +109,8 @@ impl Driver<'_> {
             };
             Messages::new(durable, signals)
         });
-        if messages.poll(durable, cx) {
+        // After a crash, the message that has ended the run comes again.
+        if messages.poll(durable, cx) && self.scene.stops.stopped.is_none() {
             records.interrupts.come(Interrupt::Cancelled);
         }
     }
