@@ -1,4 +1,6 @@
 //! The engine of one run: what the run asks for is kept until the driver asks Restate for it.
+//!
+//! Restate returns the entries of its journal only in their order, so all decisions of one poll are one entry. A run is polled on a thread that may block, since `recall` waits for that entry.
 
 use crate::wire::{Decided, Sent, size_of_text, too_large};
 use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, Timer};

@@ -1,4 +1,15 @@
 //! What generated code uses. Nothing here is for users, and any of it may change at any time.
+//!
+//! | rustc checks | by |
+//! |---|---|
+//! | the path of a reference | the author's own expression, with methods between its parts (`cursor.rs`) |
+//! | fields that serde skips, indices | a `const` that panics (`segment.rs`, `cursor.rs`) |
+//! | arguments | a struct literal, whose values pass `Takes`, `Allows` and `CanBe` (`argument.rs`) |
+//! | types that JSON has to hold | a `const` in a bound (`json.rs`) |
+//! | `?` in Rust expressions | a `match` that calls `Asked` and `FailsStep` (`asked.rs`) |
+//! | the application | the bounds of `run`, with the first tool before the others (`application.rs`) |
+//!
+//! The pattern of a `for` is in the code twice, for types and for values. If the first use has an error, `known` makes the list of the second use unknown, so rustc reports one error (`flow.rs`).
 
 mod application;
 mod argument;

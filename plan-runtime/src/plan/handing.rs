@@ -1,4 +1,9 @@
 //! Which values of a plan are handed over in Rust, and which are needed as JSON.
+//!
+//! The types decide whether a value may be handed over (`check/lossless.rs`), and the plan decides whether that is worth the effort: a step has to read the whole value. The encoder looks through
+//! such an output without making JSON, and so finds values that JSON cannot hold. JSON is made as soon as something needs it. The last reader takes the value in its last attempt, and other
+//! readers get clones. A call through a toolbox or a gate uses JSON. A run uses JSON if the run has a journal or an engine, or if its
+//! report keeps outputs.
 
 use super::{
     Action, Block, Body, BodyPart, Catch, Key, Optional, Plan, Role, Source, Step, Template,

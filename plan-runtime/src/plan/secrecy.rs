@@ -1,4 +1,7 @@
 //! Where the secrets of a plan go: references, texts and computed values that read a secret are secret, too.
+//!
+//! `shape/search.rs` finds the secret parts of types, as pointers. The graph of a plan follows these parts once, or a run does if the toolbox or the enclosing run has more secrets. A plan without
+//! secrets has no `Secrecy`, and its runs pay nothing. A journal does not learn which values are secret: it encrypts all strings of a run.
 
 use super::{
     Action, Block, Body, BodyPart, Catch, Condition, Entry, Key, Loop, OK, Part, Plan, Reference,

@@ -1,4 +1,8 @@
 //! An application for tests, whose tools are closures. How they are called is in `answer.rs`.
+//!
+//! A mock does not implement `Call`: such an implementation would overlap with the implementations of `#[tool]` for all applications. `check/application.rs` has a `Calls` for mocks beside the `Calls` for
+//! applications. The two do not overlap, because applications are `Sync` and a mock is not. A plan inside a run is `Send` and cannot borrow a mock, so it runs on `Mock::STAND_IN`, and each `Request`
+//! brings the answers.
 
 use crate::Plan;
 use crate::plan::{Has, MissingTool};

@@ -26,7 +26,7 @@ enum Turn {
     Come,
 }
 
-/// Who asks for permits: one schedule, with its place in line while it waits.
+/// The permits of one plan, with its place in line while it waits.
 #[derive(Default)]
 pub(super) struct Applicant(Option<(Rank, Arc<Place>)>);
 

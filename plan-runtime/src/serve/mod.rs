@@ -5,6 +5,10 @@
 //! | `mod.rs` | the future that runs the runs |
 //! | `inspect.rs` | reports, signals, and what keeps runs from going on |
 //! | `retry.rs` | new attempts for what has failed |
+//!
+//! A server asks the database at short intervals which runs are due. A run that only waits is given up, and its row contains the time until which the run *rests*. A message and a claim
+//! remove that time, so a server loads a waiting run only when something has happened or the time has come. A run that could not begin rests as well, with the reason in its row. A server that
+//! starts tries such runs again.
 
 mod inspect;
 mod retry;

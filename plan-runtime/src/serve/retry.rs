@@ -1,4 +1,8 @@
 //! New attempts for what has failed.
+//!
+//! The records alone decide which records are removed, so the options of the run have no effect. For that, a run records notes: each undone step with its lasting path, each failure
+//! with a replacement, each failed block or called plan, and the branch of a step whose branches share names (`run/drive/recording/keys.rs`). A retry records how often each step was undone,
+//! because idempotency keys depend on these counts.
 
 use crate::Plan;
 use crate::dynamic::Toolbox;

@@ -1,4 +1,7 @@
 //! Plans as the source of `plan!`.
+//!
+//! `layout.rs` prints a tree of tokens, parses its own output, and compares both token by token. A difference is an error, so no string of a plan can leave its token. Strings that are
+//! Rust code pass `fragment.rs`, which accepts exactly one expression, pattern or type.
 
 mod block;
 mod docs;

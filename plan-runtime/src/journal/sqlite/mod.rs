@@ -1,4 +1,13 @@
 //! A journal in a file.
+//!
+//! One connection reads. One thread makes all changes (`writer.rs`): the thread takes the jobs that came during the last commit, and does these jobs in one transaction. If the
+//! transaction fails, the thread does the jobs one by one. After a failed write, nothing more of the run is written under its claim, so no record is missing in the middle.
+//!
+//! Three facts decide who owns a run:
+//!
+//! - The row of the run names the owner and an epoch. Each write compares both in its own transaction.
+//! - The owner lives as long as a file with its name is locked (`owners.rs`), including within one process.
+//! - A `Sqlite` remembers its claims, and refuses an old claim without a look at the database.
 
 mod arrivals;
 mod encryption;
