@@ -11,7 +11,7 @@ use crate::resolve::StoredValue;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How a run with a journal starts.
+/// The state of a run before its first step.
 pub(super) enum Start {
     Runs(Result<Vec<StoredValue>, Cause>),
     /// The run has ended before, with this output. `true` means that a value in it may be secret.
@@ -35,7 +35,7 @@ pub(super) fn begin(
             "a run inside a call is recorded with the run around it; make that one durable, and this one not".to_owned(),
         ]));
     }
-    // It is what the keys of its calls begin with.
+    // The keys of calls begin with the id.
     options.id = Some(target.id.clone());
     let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
     let has_secrets = inputs.has_secrets;
@@ -43,7 +43,7 @@ pub(super) fn begin(
     let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
     Ok(match begun {
         Begun::Ended(output, _) if !options.record => Start::Ended(output, has_secrets),
-        // A report needs all that has happened.
+        // A report needs the records of the run.
         Begun::Ended(_, durable) | Begun::Runs(durable) => {
             options.durable = Some(durable);
             receive(executable, options);
@@ -112,7 +112,7 @@ pub(super) fn recordable(
         .as_ref()
         .map_err(|error| Cause::Plan(Arc::clone(error)))?;
     let has_secrets = graph.secrecy.is_some() || is_secret;
-    // A run that goes on reads them as JSON, too.
+    // A resumed run reads the inputs as JSON.
     let values = inputs.and_then(|inputs| {
         let values = inputs.into_iter().map(StoredValue::into_json);
         values

@@ -86,7 +86,7 @@ impl Driver<'_> {
 }
 
 impl Drop for Driver<'_> {
-    /// Drops each piece of foreign code by itself: a destructor that panics keeps no other from running, and two do not abort the process.
+    /// Drops values of foreign types one by one, since their destructors may panic.
     fn drop(&mut self) {
         self.tasks.clear();
         self.scene.errors.clear();

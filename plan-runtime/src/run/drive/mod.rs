@@ -12,7 +12,7 @@
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
 //! | `settling.rs` | the ends of steps |
 //! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
-//! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
+//! | `tasks.rs`, `limits.rs`, `stops.rs` | calls, timers and waits; the time limits of steps; the ends of a run before its time |
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `records.rs`, `recording/` | the state of runs with a journal; records |
 //! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
@@ -28,6 +28,7 @@ mod convert;
 mod driver;
 mod failures;
 mod inside;
+mod limits;
 mod recording;
 mod records;
 mod scene;
@@ -65,7 +66,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 impl<'a, App: ?Sized, O> Run<'a, App, O> {
-    /// Sets a function that returns the plan that a call is, for plans that are made by hand.
+    /// Sets the function that finds called plans, for plans without generated code.
     #[doc(hidden)]
     pub fn find_plans(self, find: FindPlan<'a>) -> Self {
         self.configure(|options| options.find = Some(find))

@@ -8,7 +8,7 @@ use super::super::recorded;
 use super::super::start::{CalledPlan, MadeOutput};
 use super::super::weights::of_scope;
 use super::answers::Answering;
-use super::recording::late;
+use super::limits::late;
 use super::scene::{Host, Opening, Scene};
 use super::secrets::{hushed_inputs, secrecy};
 use super::values::{Opener, ScopeValues};

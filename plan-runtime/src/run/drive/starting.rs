@@ -7,7 +7,7 @@ use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::super::weights::of_scope;
 use super::driver::Driver;
-use super::recording::late;
+use super::limits::late;
 use super::scene::{Host, Opening};
 use super::tasks::{Of, Ticket};
 use super::values::Values;

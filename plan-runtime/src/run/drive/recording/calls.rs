@@ -175,7 +175,7 @@ impl<'x> Driver<'x> {
             self.scene.clock.time()
         };
         self.scene.begin_time(it, now);
-        let limit = self.scene.limit_of_call(it, now);
+        let limit = self.scene.limit_of_call(&it.of, now);
         let element = it.of.part.map_or(Part::WHOLE, |part| part.element);
         let is_late = limit.as_ref().is_some_and(|(left, _)| left.is_zero());
         let Some(records) = &mut self.scene.records else {

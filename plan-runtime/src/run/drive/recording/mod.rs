@@ -15,5 +15,3 @@ mod keys;
 mod stops;
 mod times;
 mod values;
-
-pub(super) use times::late;

@@ -27,68 +27,6 @@ impl Scene<'_> {
             inside.deadlines.insert(part.element, (CallId::NONE, until));
         }
     }
-
-    /// The time that a call has left, and the error after that time.
-    pub(in super::super) fn limit_of_call(
-        &self,
-        it: &Starting<'_>,
-        now: Duration,
-    ) -> Option<(Duration, StepError)> {
-        let part = it.of.part?;
-        self.limit(it.of.scope, &part, part.element, now)
-    }
-
-    /// The end of the time of a part whose values are made now, and the error after that. With a journal, a replay takes no time.
-    pub(in super::super) fn limit_here(
-        &self,
-        scope: ScopeId,
-        part: &Part,
-    ) -> Option<(Duration, StepError)> {
-        let policy = self.policy(scope, part.slot.index());
-        let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
-        if !has_limit || self.records.is_some() {
-            return None;
-        }
-        let now = self.clock.now();
-        let (left, error) = self.limit(scope, part, part.element, now)?;
-        Some((now.saturating_add(left), error))
-    }
-
-    /// Returns `true` if the time until then is over.
-    pub(in super::super) fn is_late(&self, until: Option<Duration>) -> bool {
-        until.is_some_and(|until| until <= self.clock.now())
-    }
-
-    /// The time that an attempt has left, and the error after that time. An element may share its time with others.
-    fn limit(
-        &self,
-        scope: ScopeId,
-        part: &Part,
-        timed: u32,
-        now: Duration,
-    ) -> Option<(Duration, StepError)> {
-        let slot = part.slot.index();
-        let policy = self.policy(scope, slot);
-        let inside = self.values.step(slot);
-        let until = inside.and_then(|inside| inside.deadlines.get(&timed));
-        let left = until.map(|(_, until)| until.saturating_sub(now));
-        let left = left.or(policy.deadline);
-        match (policy.timeout, left) {
-            (Some(timeout), left) if left.is_none_or(|left| timeout <= left) => {
-                Some((timeout, StepError::Timeout(timeout)))
-            }
-            (_, Some(left)) => Some((left, StepError::Deadline(policy.deadline.unwrap_or(left)))),
-            (_, None) => None,
-        }
-    }
-}
-
-/// Returns the error of a value whose time was over before it was made.
-pub(in super::super) fn late(error: StepError, limit: Option<(Duration, StepError)>) -> StepError {
-    match limit {
-        Some((_, late)) if error.is_interrupted() => late,
-        _ => error,
-    }
 }
 
 impl Driver<'_> {
