@@ -106,7 +106,7 @@ impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
     }
 }
 
-/// The host of a called plan whose steps the machine around it does not know.
+/// The host of a called plan that the machine around it does not know.
 struct PlanHost<'a> {
     own: OwnStart<'a>,
     output: Option<StepResult>,

@@ -26,7 +26,7 @@ pub(in crate::run) trait Host<'x> {
 
     fn output(&mut self, output: MadeOutput<'_>) -> Result<(), ResolveError>;
 
-    /// Runs a called plan whose steps are not in the tables.
+    /// Runs a called plan without steps in the tables.
     fn run_plan(&self, plan: CalledPlan<'x>, context: CallContext) -> StepFuture<'x>;
 }
 
