@@ -12,7 +12,8 @@
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
 //! | `settling.rs` | the ends of steps |
 //! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
-//! | `tasks.rs`, `limits.rs`, `stops.rs` | calls, timers and waits; the time limits of steps; the ends of a run before its time |
+//! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
+//! | `limits.rs` | the time limits of steps |
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `records.rs`, `recording/` | the state of runs with a journal; records |
 //! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
@@ -106,7 +107,7 @@ impl<'a, App: ?Sized, O> Host<'a> for RunHost<'_, 'a, App, O> {
     }
 }
 
-/// The host of a called plan that the machine around it does not know.
+/// The host of a called plan without steps in the tables.
 struct PlanHost<'a> {
     own: OwnStart<'a>,
     output: Option<StepResult>,
@@ -127,7 +128,7 @@ impl<'a> Host<'a> for PlanHost<'a> {
     }
 }
 
-/// Runs a called plan as a run of its own. Nothing undoes the plan after it has succeeded.
+/// Runs a called plan as a run of its own. A plan that has succeeded is not undone.
 async fn run_plan(plan: CalledPlan<'_>, context: CallContext) -> StepResult {
     let options = Options {
         outer: Some(context),
@@ -188,7 +189,7 @@ impl<'x> Driver<'x> {
         }
     }
 
-    /// Returns the report, if there is to be one.
+    /// Returns the report, unless the run keeps no report.
     pub(super) fn report(&mut self) -> Option<Report> {
         self.scene.watching().report()
     }
@@ -215,13 +216,13 @@ impl<'x> Driver<'x> {
         self.scene.errors.plan()
     }
 
-    /// The result of a run that is over.
+    /// Returns the result of a run that is over.
     fn result(&self) -> Result<(), RunError> {
         let scene = &self.scene;
         let view = scene.machine.view();
         match (view.result(), &scene.stops.journal) {
             (Ok(()), None) => Ok(()),
-            // The rest of the run is not known.
+            // The journal has not kept the rest of the run.
             (Ok(()), Some((error, _))) => {
                 let cause = Cause::Interrupted(Interrupt::Journal(Arc::clone(error)));
                 Err(RunError::new(self.plan(), cause, Vec::new()))
@@ -233,7 +234,7 @@ impl<'x> Driver<'x> {
         }
     }
 
-    /// Returns the journal of a run that has come to an end, unless the run is inside another run. A run whose journal has failed comes to no end.
+    /// Returns the journal of a run that has come to an end, unless the run is inside another run. A run with a failed journal comes to no end.
     pub(super) fn ended_in(&self) -> Option<Arc<Durable>> {
         let is_whole = self.scene.around.is_none() && self.scene.machine.is_over();
         let durable = self.scene.run.durable.clone()?;
