@@ -1,7 +1,7 @@
 //! The service that runs plans: it asks Restate for what a run asks for.
 
 use crate::host::{Host, Polled};
-use crate::seam::{Ask, Decisions, Seam, Wants, value_of};
+use crate::seam::{Ask, Decisions, Seam, value_of};
 use crate::wire::{self, Began, Came, Decided, Ended, Failed, Sent, Signal, Submitted, too_large};
 use plan_runtime::run::{CallOutcome, EngineCall, Report, RunError};
 use restate_sdk::context::{DurableFuture, RequestTarget};
@@ -12,9 +12,8 @@ use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Poll, Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use tokio::sync::oneshot;
-use tokio::task::{JoinHandle, spawn_blocking};
 
 /// The code of a refusal. Restate itself has others.
 pub(crate) const REFUSED: u16 = 422;
@@ -333,43 +332,36 @@ impl<'c, 'w> Driver<'c, 'w> {
         }
     }
 
-    /// Polls the run once, on a thread where it may wait for what was decided before.
+    /// Polls the run until it waits for something outside. What it decides is kept before anything follows from that.
     async fn poll(
         &mut self,
         mut run: Polled,
         seam: &Seam,
         woken: &Arc<Woken>,
     ) -> Result<Turn, HandlerError> {
-        let mut wanted = seam.begin_poll();
-        let (waker, own) = (Waker::from(Arc::clone(woken)), seam.clone());
-        let mut turn = spawn_blocking(move || {
-            let poll = run
-                .as_mut()
-                .poll(&mut std::task::Context::from_waker(&waker));
-            let decided = own.decided();
-            let misfit = own.end_poll();
-            (Turn { run, poll, misfit }, decided)
-        });
-        let wants = tokio::select! {
-            biased;
-            turn = &mut turn => return Ok(turn?.0),
-            Some(wants) = wanted.recv() => wants,
-        };
-        let deciding = Deciding(
-            Arc::new(Mutex::new(Some(Undecided { wants, turn }))),
-            Arc::default(),
-        );
-        let decided = loop {
-            let own = deciding.clone();
-            let run = self.ctx.run(move || async move { own.decide().await });
-            match run.name("decided").await {
-                Ok(decided) => break decided.into_inner(),
-                // Restate reports that once, and what was decided is asked for again.
-                Err(error) if is_cancel(&error) => self.is_cancelled = true,
-                Err(error) => return Err(error.into()),
-            }
-        };
-        deciding.turn(decided).await
+        let waker = Waker::from(Arc::clone(woken));
+        seam.begin_poll();
+        let mut poll = run.as_mut().poll(&mut Context::from_waker(&waker));
+        if seam.is_asked() {
+            let deciding = Deciding {
+                run: Arc::new(Mutex::new((run, None))),
+                seam: seam.clone(),
+                waker,
+            };
+            let decided = loop {
+                let own = deciding.clone();
+                let run = self.ctx.run(move || async move { own.decide() });
+                match run.name("decided").await {
+                    Ok(decided) => break decided.into_inner(),
+                    // Restate reports a cancellation once, and has the decisions at the next attempt.
+                    Err(error) if is_cancel(&error) => self.is_cancelled = true,
+                    Err(error) => return Err(error.into()),
+                }
+            };
+            (run, poll) = deciding.after(decided)?;
+        }
+        let misfit = seam.end_poll();
+        Ok(Turn { run, poll, misfit })
     }
 
     /// Asks Restate for what the run has asked for.
@@ -441,34 +433,32 @@ impl<'c, 'w> Driver<'c, 'w> {
     }
 }
 
-/// A poll that waits for what was decided before.
-struct Undecided {
-    wants: Wants,
-    turn: JoinHandle<(Turn, Decided)>,
-}
-
-/// A poll that decides something, which is kept before anything follows from it.
+/// A poll that waits for its decisions.
 #[derive(Clone)]
-struct Deciding(
-    Arc<Mutex<Option<Undecided>>>,
-    Arc<Mutex<Option<(Turn, Decided)>>>,
-);
-
-fn take<T>(slot: &Mutex<Option<T>>) -> Option<T> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+struct Deciding {
+    /// The run, and the rest of the poll.
+    run: Arc<Mutex<(Polled, Option<Rest>)>>,
+    seam: Seam,
+    waker: Waker,
 }
+
+/// The result of the rest of a poll, and its decisions.
+type Rest = (Poll<Outcome>, Decided);
 
 impl Deciding {
-    /// Is called where Restate does not know what was decided: it is decided now.
-    async fn decide(self) -> Result<Json<Decided>, HandlerError> {
-        if let Some(Undecided { wants, turn }) = take(&self.0) {
-            let _ = wants.send(Decisions::Live(Decided::new()));
-            let turn = turn.await?;
-            *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
-        }
-        let turn = self.1.lock().unwrap_or_else(PoisonError::into_inner);
-        let decided = turn.as_ref().map(|(_, decided)| decided.clone());
-        let decided = decided.unwrap_or_default();
+    fn poll(&self, run: &mut Polled, decisions: Decisions) -> Poll<Outcome> {
+        self.seam.decide(decisions);
+        run.as_mut().poll(&mut Context::from_waker(&self.waker))
+    }
+
+    /// Decides, since Restate has no decisions of the poll.
+    fn decide(self) -> Result<Json<Decided>, HandlerError> {
+        let mut polled = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        let (run, rest) = &mut *polled;
+        let (_, decided) = rest.get_or_insert_with(|| {
+            let poll = self.poll(run, Decisions::Live(Decided::new()));
+            (poll, self.seam.decided())
+        });
         let bytes = decided
             .iter()
             .map(|(key, value)| wire::size_of_text(key) + wire::size_of_text(value))
@@ -476,19 +466,23 @@ impl Deciding {
         if let Some(error) = too_large("what Rust code in the plan has made", bytes) {
             return Err(TerminalError::new(error).into());
         }
-        Ok(Json(decided))
+        Ok(Json(decided.clone()))
     }
 
-    /// The poll, once it is known what was decided.
-    async fn turn(self, decided: Decided) -> Result<Turn, HandlerError> {
-        if let Some((turn, _)) = take(&self.1) {
-            return Ok(turn);
-        }
-        let Some(Undecided { wants, turn }) = take(&self.0) else {
-            return Err(io::Error::other("the poll was lost").into());
+    /// Returns the run and the rest of the poll, once it is known what was decided.
+    fn after(self, decided: Decided) -> Result<(Polled, Poll<Outcome>), HandlerError> {
+        let lost = || io::Error::other("the poll was lost");
+        let Self { run, seam, waker } = self;
+        let run = Arc::into_inner(run).ok_or_else(lost)?;
+        let (mut run, rest) = run.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let poll = match rest {
+            Some((poll, _)) => poll,
+            None => {
+                seam.decide(Decisions::Past(decided));
+                run.as_mut().poll(&mut Context::from_waker(&waker))
+            }
         };
-        let _ = wants.send(Decisions::Past(decided));
-        Ok(turn.await?.0)
+        Ok((run, poll))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The engine of one run: what the run asks for is kept until the driver asks Restate for it.
 //!
-//! Restate returns the entries of its journal only in their order, so all decisions of one poll are one entry. A run is polled on a thread that may block, since `recall` waits for that entry.
+//! Restate returns the entries of its journal only in their order, so all decisions of one poll are one entry. The first decision of a poll waits for that entry.
 
 use crate::wire::{Decided, Sent, size_of_text, too_large};
 use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, Timer};
@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::future::{pending, ready};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// A decision of at most this many bytes is kept even if there is no room for a larger one: the error in the place of that one is such.
 const SMALL: usize = 1024;
@@ -27,14 +27,13 @@ pub(crate) enum Ask {
 pub(crate) enum Decisions {
     /// Nobody has asked.
     Unknown,
+    /// The run waits for the entry of Restate.
+    Asked,
     /// It is decided now.
     Live(Decided),
     /// It was decided before a crash.
     Past(Decided),
 }
-
-/// Who wants to know whether something was decided before.
-pub(crate) type Wants = Sender<Decisions>;
 
 #[derive(Clone)]
 pub(crate) struct Seam(Arc<Inner>);
@@ -52,7 +51,6 @@ struct State {
     decisions: Decisions,
     /// How large what was decided in this poll is.
     bytes: usize,
-    wants: Option<mpsc::UnboundedSender<Wants>>,
     /// What the plan decided that it had not decided before.
     unexpected: Option<String>,
 }
@@ -68,7 +66,6 @@ impl Seam {
                 asks: VecDeque::new(),
                 decisions: Decisions::Unknown,
                 bytes: 0,
-                wants: None,
                 unexpected: None,
             }),
         }))
@@ -88,27 +85,33 @@ impl Seam {
     }
 
     /// The run is about to be polled.
-    pub(crate) fn begin_poll(&self) -> mpsc::UnboundedReceiver<Wants> {
-        let (wants, wanted) = mpsc::unbounded_channel();
+    pub(crate) fn begin_poll(&self) {
         let mut state = self.state();
         state.decisions = Decisions::Unknown;
         state.bytes = 0;
-        state.wants = Some(wants);
-        wanted
+    }
+
+    /// Returns `true` if the run waits for its decisions.
+    pub(crate) fn is_asked(&self) -> bool {
+        matches!(self.state().decisions, Decisions::Asked)
+    }
+
+    /// Sets the decisions that the run waits for.
+    pub(crate) fn decide(&self, decisions: Decisions) {
+        self.state().decisions = decisions;
     }
 
     /// What the poll has decided.
     pub(crate) fn decided(&self) -> Decided {
         match &self.state().decisions {
             Decisions::Live(decided) => decided.clone(),
-            Decisions::Unknown | Decisions::Past(_) => Decided::new(),
+            Decisions::Unknown | Decisions::Asked | Decisions::Past(_) => Decided::new(),
         }
     }
 
     /// Why the poll cannot be what was recorded.
     pub(crate) fn end_poll(&self) -> Option<String> {
         let mut state = self.state();
-        state.wants = None;
         if let Some(key) = state.unexpected.take() {
             return Some(format!("`{key}` is decided, which it was not before"));
         }
@@ -117,7 +120,7 @@ impl Seam {
                 let key = left.into_keys().next()?;
                 Some(format!("`{key}` is not decided, which it was before"))
             }
-            Decisions::Unknown | Decisions::Live(_) => None,
+            Decisions::Unknown | Decisions::Asked | Decisions::Live(_) => None,
         }
     }
 
@@ -165,21 +168,20 @@ impl Engine for Seam {
         self.ask(|reply| Ask::Call(Box::new(call), reply))
     }
 
-    /// Waits, on the thread that polls the run, until Restate has said whether the run was here before.
-    fn recall(&self, key: &str) -> Option<String> {
+    /// Is ready once Restate has its entry for the poll. The driver polls the run again then.
+    fn poll_decisions(&self, _: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        if let (Decisions::Unknown, Some(wants)) = (&state.decisions, &state.wants) {
-            let (answer, answered) = channel();
-            let is_asked = wants.send(answer).is_ok();
-            drop(state);
-            // If nobody answers, the run is not wanted any more.
-            let decisions = is_asked.then(|| answered.recv().ok()).flatten();
-            state = self.state();
-            state.decisions = decisions.unwrap_or(Decisions::Live(Decided::new()));
+        if let Decisions::Unknown | Decisions::Asked = state.decisions {
+            state.decisions = Decisions::Asked;
+            return Poll::Pending;
         }
-        match &mut state.decisions {
+        Poll::Ready(())
+    }
+
+    fn recall(&self, key: &str) -> Option<String> {
+        match &mut self.state().decisions {
             Decisions::Past(decided) => decided.remove(key),
-            Decisions::Live(_) | Decisions::Unknown => None,
+            Decisions::Live(_) | Decisions::Unknown | Decisions::Asked => None,
         }
     }
 
@@ -198,7 +200,7 @@ impl Engine for Seam {
                 }
                 decided.insert(key, decision);
             }
-            Decisions::Past(_) | Decisions::Unknown => {
+            Decisions::Past(_) | Decisions::Unknown | Decisions::Asked => {
                 state.unexpected.get_or_insert(key);
             }
         }

@@ -13,6 +13,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Changes whenever runs ask an [`Engine`] for other things, or in another order, than they did in the last version of this crate: a run that an engine has begun cannot go on then. An engine
@@ -35,6 +36,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// - *Time.* [`now`](Timer::now) does not change while the run is polled, and is taken from what has happened. It is not the clock of the machine.
 /// - *Decisions.* What Rust code in a plan has decided (a computed value, a condition, a list, arguments) need not be the same when it runs again. So the run asks with
 ///   [`recall`](Self::recall) for what was decided before, and says what it decides with [`remember`](Self::remember). That must be durable before anything is done that the run asks for afterwards.
+///   An engine that reads its decisions elsewhere has the run wait for them with [`poll_decisions`](Self::poll_decisions).
 /// - *JSON.* Values are written as JSON again when the run begins again. A type has to write the same each time, but for the order of its elements, as those of a `HashSet`: they keep the order that they had.
 ///
 /// The tools run wherever the engine has them run, with [`Toolbox::perform`](crate::dynamic::Toolbox::perform).
@@ -101,7 +103,15 @@ pub trait Engine: Timer {
     /// Makes an attempt of a call. It begins when this returns; where the future is dropped, nobody waits for the outcome any more.
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome>;
 
-    /// What was [remembered](Self::remember) under a key when the run was here before; `None` if it was not here. It may wait, as for a read of a local file.
+    /// Is ready once [`recall`](Self::recall) knows the decisions of this poll. The run waits for that before Rust code in the plan decides something.
+    ///
+    /// An engine that knows its decisions at any time needs no such method.
+    fn poll_decisions(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let _ = cx;
+        Poll::Ready(())
+    }
+
+    /// Returns the decision that was [remembered](Self::remember) under a key when the run was here before; `None` if it was not here.
     fn recall(&self, key: &str) -> Option<String>;
 
     /// Keeps what was decided.

@@ -38,6 +38,8 @@ struct State {
     open: BTreeMap<usize, Open>,
     /// The idempotency keys of the attempts.
     keys: BTreeMap<String, BTreeSet<String>>,
+    /// `true` once the run may decide something in this poll.
+    may_decide: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -100,6 +102,7 @@ impl Kept {
             decided: BTreeMap::new(),
             open: BTreeMap::new(),
             keys: BTreeMap::new(),
+            may_decide: false,
         })))
     }
 
@@ -133,6 +136,7 @@ impl Kept {
         state.asks = 0;
         state.told = 0;
         state.now = Duration::ZERO;
+        state.may_decide = false;
         assert!(state.open.is_empty(), "the run still waits for something");
     }
 
@@ -150,6 +154,7 @@ impl Kept {
         let (number, happened, time) = state.happened[state.told].clone();
         state.told += 1;
         state.now = time;
+        state.may_decide = false;
         // Nobody may wait for it any more: that is not an event for the run.
         let Some(open) = state.open.get(&number) else {
             return;
@@ -201,8 +206,17 @@ impl Engine for Kept {
         })
     }
 
+    fn poll_decisions(&self, cx: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.state().may_decide, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
     fn recall(&self, key: &str) -> Option<String> {
         let state = self.state();
+        assert!(state.may_decide, "{key} is decided too early");
         let (poll, decision) = state.decided.get(key)?;
         assert_eq!(*poll, state.told, "{key} is decided in another poll");
         Some(decision.clone())

@@ -35,6 +35,8 @@ pub(in crate::run) struct Driver<'x> {
     pub(super) random: fastrand::Rng,
     /// `true` if the run has a journal.
     pub(super) is_recorded: bool,
+    /// `true` if an engine makes the calls of the run.
+    is_elsewhere: bool,
     /// `true` if a step has started.
     pub(super) has_begun: bool,
     is_done: bool,
@@ -45,6 +47,8 @@ pub(in crate::run) struct Driver<'x> {
     turn: Turn,
     /// The timers of time limits that are over.
     late: VecDeque<(Of, Pause)>,
+    /// The command that waits for the decisions of an engine.
+    pub(super) held: Option<Command>,
 }
 
 /// The surroundings of a run inside another run.
@@ -107,6 +111,7 @@ impl<'x> Driver<'x> {
         scene.watching().open(ScopeId::ROOT);
         Self {
             is_recorded: scene.records.is_some(),
+            is_elsewhere: scene.run.engine.is_some(),
             scene,
             tasks: Tasks::default(),
             admission: None,
@@ -118,6 +123,7 @@ impl<'x> Driver<'x> {
             _signals: signals,
             turn: Turn::default(),
             late: VecDeque::new(),
+            held: None,
         }
     }
 
@@ -134,6 +140,12 @@ impl<'x> Driver<'x> {
         host: &mut dyn Host<'x>,
     ) -> Poll<()> {
         self.turn.polled();
+        if let Some(command) = self.held.take() {
+            if self.must_wait(command, cx) {
+                return Poll::Pending;
+            }
+            self.do_held(command, host);
+        }
         if let Some(watch) = &mut self.scene.watch {
             watch.look();
         }
@@ -154,6 +166,9 @@ impl<'x> Driver<'x> {
                 self.look_at_journal(cx);
             }
             while let Some(command) = self.next_command(cx) {
+                if self.is_elsewhere && self.must_wait(command, cx) {
+                    return Poll::Pending;
+                }
                 let Command::Start(call, place) = command else {
                     self.execute(command, host);
                     continue;
@@ -222,7 +237,7 @@ impl<'x> Driver<'x> {
 
     #[cold]
     #[inline(never)]
-    fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
+    pub(super) fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
         self.scene.watching().see(&command);
         self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
         if self.is_recorded && !matches!(command, Command::Sleep(..)) {

@@ -5,6 +5,7 @@
 //! | `convert.rs` | from a plan to the tables of the machine |
 //! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
+//! | `elsewhere.rs` | commands of a run on an engine |
 //! | `starting.rs`, `waits.rs` | calls; waits for values, and timers |
 //! | `admission.rs`, `admitting.rs` | calls that wait for gates and throttles |
 //! | `sharing.rs`, `inside.rs` | permits that plans in calls share |
@@ -27,6 +28,7 @@ mod cold;
 mod contexts;
 mod convert;
 mod driver;
+mod elsewhere;
 mod failures;
 mod inside;
 mod limits;
