@@ -68,6 +68,14 @@ plan! {
     }
 }
 
+plan! {
+    Missing() -> usize {
+        step all = for n in [0, 1] { Act { n } };
+        step late = Act { n: all[2] };
+        late
+    }
+}
+
 /// The gate never answers a question about a call without an end.
 impl Gate for Ends {
     async fn ask(&self, call: GatedCall) -> Decision {
@@ -144,6 +152,15 @@ fn a_refusal_ends_the_questions_beside_it() {
     }
     let runs = db.runs(&RunFilter::new().state(RunState::Failed));
     assert_eq!(runs.count(), 3 * (64 - 8) + 27 - 1);
+}
+
+#[test]
+fn a_call_that_cannot_be_asked_about_fails_as_it_is_seen() {
+    let folder = Folder::new();
+    let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
+    let ends = Ends([Some(End::Completes); 3]);
+    let toolbox = Toolbox::new().with::<Missing>();
+    ends_as_it_is_seen(&db, &toolbox, Missing {}.run(&ends), &ends);
 }
 
 fn ends_as_it_is_seen<O: DeserializeOwned + Debug + Send + 'static>(

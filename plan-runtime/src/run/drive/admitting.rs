@@ -3,7 +3,7 @@
 use super::super::StepError;
 use super::super::admission::MOST_QUESTIONS;
 use super::super::catch::catch;
-use super::super::context::{Decision, Question};
+use super::super::context::{Decision, GatedCall, Question};
 use super::super::start::Started;
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
@@ -35,7 +35,11 @@ impl<'x> Driver<'x> {
         let mut must_ask = admission.must_ask(&it.of, it.number);
         let known = self.known(&it, must_ask);
         if self.is_open(&it, &known) {
-            return self.wait_for_ever((it.of, it.action), it.number);
+            // A call whose arguments cannot be made fails before its question.
+            return match self.question(&it, host) {
+                Ok(_) => self.wait_for_ever((it.of, it.action), it.number),
+                Err(error) => self.call_failed(it.of, error),
+            };
         }
         let Some(admission) = &self.admission else {
             return;
@@ -69,15 +73,8 @@ impl<'x> Driver<'x> {
 
     /// Asks the gates about a call. Returns `false` if the call is a plan, since the gates are asked about the calls of the plan.
     fn ask(&mut self, it: &Starting<'x>, host: &mut dyn Host<'x>) -> Result<bool, StepError> {
-        self.count_asked(&it.of)?;
-        let seen = self.before_call(it);
-        let (started, bytes) = self.request((it, &Span::none()), Way::ASKS, host);
-        self.scene.catch_again(seen);
-        let mut call = match started? {
-            Started::Asks(Some(call)) => *call,
-            Started::Asks(None) => return Ok(false),
-            Started::Ended(Err(error)) => return Err(error),
-            _ => return Err(StepError::Unknown),
+        let (Some(mut call), bytes) = self.question(it, host)? else {
+            return Ok(false);
         };
         if let Some(secrets) = self.scene.values.scope(it.of.scope).secrets(it.number) {
             call.hide(secrets);
@@ -96,6 +93,23 @@ impl<'x> Driver<'x> {
         self.wait_before(it.of, it.action, it.number, None);
         self.push_wait_before(&it.of, Wait::Timer(self.hold_back(answer), Pause::Backoff));
         Ok(true)
+    }
+
+    /// Returns the question about a call, and the bytes of its arguments. There is no question about a plan.
+    fn question(
+        &mut self,
+        it: &Starting<'x>,
+        host: &mut dyn Host<'x>,
+    ) -> Result<(Option<GatedCall>, usize), StepError> {
+        self.count_asked(&it.of)?;
+        let seen = self.before_call(it);
+        let (started, bytes) = self.request((it, &Span::none()), Way::ASKS, host);
+        self.scene.catch_again(seen);
+        match started? {
+            Started::Asks(call) => Ok((call.map(|call| *call), bytes)),
+            Started::Ended(Err(error)) => Err(error),
+            _ => Err(StepError::Unknown),
+        }
     }
 
     /// The gates have answered, and the answer counts when its record has its turn.
