@@ -5,6 +5,7 @@ use super::signals::{SignalError, Signals};
 use super::timer::Sleep;
 use crate::journal::{JournalError, Message};
 use serde_json::Value;
+use std::sync::atomic::Ordering;
 use std::task::Context;
 
 /// The messages from outside the run.
@@ -21,7 +22,7 @@ impl Messages {
     pub(super) fn new(durable: &Durable, signals: Signals) -> Self {
         Self {
             signals,
-            watch: durable.watch(0),
+            watch: durable.claimed.watch(0),
             last: 0,
             early: Vec::new(),
         }
@@ -41,7 +42,7 @@ impl Messages {
             };
             for (number, message) in messages {
                 self.last = self.last.max(number);
-                durable.has_seen(self.last);
+                durable.seen.store(self.last, Ordering::Relaxed);
                 match message {
                     Message::Cancel => is_cancelled = true,
                     Message::Signal { path, body } => {
@@ -54,7 +55,7 @@ impl Messages {
                     }
                 }
             }
-            self.watch = durable.watch(self.last);
+            self.watch = durable.claimed.watch(self.last);
         }
         is_cancelled
     }

@@ -1,7 +1,7 @@
 //! Records of plans and of their ends: their keys and their contents.
 
 use super::context::CallContext;
-use super::durable::{self, BEGUN, Durable, INPUTS};
+use super::durable::{self, BEGUN, Busy, Durable, INPUTS};
 use super::shared::SharedRun;
 use super::timer::Sleep;
 use crate::error::Interrupt;
@@ -151,7 +151,7 @@ pub(super) fn wait_before(
 /// Holds a call back as long as the run replays.
 pub(super) async fn held_back<T>(durable: Arc<Durable>, future: impl Future<Output = T>) -> T {
     durable.live().await;
-    let _busy = durable.run();
+    let _busy = Busy::begin(&durable);
     future.await
 }
 

@@ -52,9 +52,9 @@ impl Following {
         let durable = self.begun.get()?.upgrade()?;
         let time = durable.rests()?;
         Some(Resting {
-            claim: durable.claim().clone(),
+            claim: durable.claimed.claim.clone(),
             time,
-            seen: durable.seen(),
+            seen: durable.seen.load(Ordering::Relaxed),
         })
     }
 }

@@ -11,7 +11,7 @@ pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
 pub(super) use polled::{Blocked, Polled};
 
-use super::durable::{Segment, of_element};
+use super::durable::{Resting, Segment, of_element};
 use super::hash::StableHasher;
 use super::lasting::{LastingPaths, Undone};
 use super::shared::SharedRun;
@@ -285,7 +285,7 @@ impl CallContext {
     /// The same in a call that does nothing else meanwhile, so that a run which only waits may be given up until then.
     pub(crate) async fn rest(&self, time: Duration) {
         let durable = self.0.as_ref().and_then(|place| place.run.durable.as_ref());
-        let _resting = durable.map(|durable| durable.rest());
+        let _resting = durable.map(|durable| Resting::begin(durable));
         self.sleep(time).await;
     }
 

@@ -3,6 +3,8 @@
 use super::super::timer::Timer;
 use super::Durable;
 use super::changes::{self, Shown};
+use super::claimed::ClaimedRun;
+use super::clock::LastingClock;
 use super::record::read_inputs;
 use crate::error::Cause;
 use crate::journal::{Claim, Claimed, Journal, JournalError, RunInfo};
@@ -96,36 +98,33 @@ pub(in crate::run) fn begin(
         may_have_secrets(&id, journal.encrypts(&id), || journal.look(&id))?;
     }
     let claimed = journal.claim(&id).map_err(journaled)?;
-    // From here on it is given back when this is dropped.
-    let durable = |before, is_live| {
-        let (journal, claim) = (Arc::clone(&journal), claimed.claim.clone());
-        let durable = Durable::new(
-            journal,
-            claim,
-            Arc::clone(&timer),
-            (claimed.began, before),
-            is_live,
-        );
-        let durable = Arc::new(durable.viewed(is_viewed, claimed.end.clone()));
+    // The run gives up its claim when it is dropped.
+    let durable = |before| {
+        let run = ClaimedRun::new(&journal, &claimed, is_viewed);
+        let clock = LastingClock::start(Arc::clone(&timer), claimed.began, before);
+        let durable = Arc::new(Durable::new(run, clock));
         if let Some(begun) = &begun {
             let _ = begun.set(Arc::downgrade(&durable));
         }
         durable
     };
     let Claimed {
-        run, began, end, ..
+        claim,
+        run,
+        began,
+        end,
+        ..
     } = &claimed;
     let Some(known) = run else {
-        let durable = durable(Duration::ZERO, true);
-        let described = journal.describe(&durable.claim, &info);
-        described.map_err(journaled)?;
+        let durable = durable(Duration::ZERO);
+        journal.describe(claim, &info).map_err(journaled)?;
         return Ok(Begun::Runs(durable));
     };
     // A clock that was set back does not make the run older than it is.
     let before = SystemTime::now().duration_since(*began).unwrap_or_default();
-    let durable = durable(before, false);
+    let durable = durable(before);
     let is_same = compare(
-        (&*journal, &durable.claim),
+        (&*journal, claim),
         known,
         (plan, &info, &inputs),
         *has_secrets,
@@ -134,7 +133,7 @@ pub(in crate::run) fn begin(
         return Ok(Begun::Ended(end.body.clone(), durable));
     }
     if !is_same && end.is_none() {
-        journal.describe(&durable.claim, &info).map_err(journaled)?;
+        journal.describe(claim, &info).map_err(journaled)?;
     }
     Ok(Begun::Runs(durable))
 }

@@ -6,7 +6,7 @@ use super::changes::{self, Shown};
 use crate::journal::JournalError;
 use crate::plan::Plan;
 use serde_json::Value;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// What the key of the document of a plan begins with.
 pub(crate) const PLANS: &str = "!plans.";
@@ -29,81 +29,79 @@ fn key(prefix: &str, version: usize) -> String {
 }
 
 impl Durable {
-    /// A call runs a plan. If it has run another one before a crash, what has run of that must not have changed.
+    /// Compares a plan that a call runs with the plan that the call has run before a crash. The records of that plan must fit.
     pub(in crate::run) fn enter(&self, prefix: &str, plan: &Plan, has_secrets: bool) {
+        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         // `Err` has ended the run already.
-        let _ = self.compare(prefix, plan, has_secrets);
+        let _ = plans.enter(self, prefix, (plan, has_secrets));
     }
+}
 
-    fn compare(&self, prefix: &str, plan: &Plan, has_secrets: bool) -> Result<(), ()> {
-        let document = serde_json::to_string(plan).map_err(|error| self.unreadable(error))?;
-        let mut plans = self.read_plans()?;
+impl Plans {
+    fn enter(
+        &mut self,
+        durable: &Durable,
+        prefix: &str,
+        (plan, has_secrets): (&Plan, bool),
+    ) -> Result<(), ()> {
+        let unreadable = |error: String| durable.fail(JournalError::storage(error));
+        let damaged = |error: serde_json::Error| unreadable(error.to_string());
+        let document = serde_json::to_string(plan).map_err(damaged)?;
+        self.read(durable)?;
         let (mut version, mut before) = (0, None);
-        while let Some(found) = self.find(&key(prefix, version))? {
+        while let Some(found) = durable.find(&key(prefix, version))? {
             before = Some(found.body);
             version += 1;
         }
         if let Some(before) = before {
             let before = before.parse().ok();
-            let before: Option<&String> = before.and_then(|it: usize| plans.documents.get(it));
+            let before = before.and_then(|it: usize| self.documents.get(it));
             let Some(before) = before else {
-                self.unreadable(format!(
-                    "the record `{}` names no plan",
-                    key(prefix, version - 1)
-                ));
+                let key = key(prefix, version - 1);
+                unreadable(format!("the record `{key}` names no plan"));
                 return Err(());
             };
             if *before == document {
                 return Ok(());
             }
-            let read = |text: &str| -> Result<Value, ()> {
-                serde_json::from_str(text).map_err(|error| self.unreadable(error))
-            };
-            let next_key = |from: &str| {
-                let next = self.journal.next_key(&self.claim, from);
-                next.map_err(|error| self.fail(error))
-            };
+            let read = |text: &str| serde_json::from_str::<Value>(text).map_err(damaged);
             let shown = if has_secrets || had_secrets(before) {
                 Shown::Names
             } else {
                 Shown::Values
             };
             let (old, new) = (read(before)?, read(&document)?);
+            let next_key = |from: &str| durable.next_key(from);
             let refusals = changes::of_plans(&old, &new, (prefix, shown), &next_key)?;
             if !refusals.is_empty() {
-                self.fail(JournalError::Changed {
+                durable.fail(JournalError::Changed {
                     plan: plan.name.clone(),
                     change: refusals.join("; "),
                 });
                 return Err(());
             }
         }
-        if self.is_viewed {
+        if durable.is_viewed() {
             return Ok(());
         }
-        let known = plans.documents.iter().position(|it| *it == document);
-        let number = known.unwrap_or(plans.documents.len());
+        let known = self.documents.iter().position(|it| *it == document);
+        let number = known.unwrap_or(self.documents.len());
         if known.is_none() {
-            self.note(format!("{PLANS}{number}"), document.clone());
-            plans.documents.push(document);
+            durable.note(format!("{PLANS}{number}"), document.clone());
+            self.documents.push(document);
         }
-        self.note(key(prefix, version), number.to_string());
+        durable.note(key(prefix, version), number.to_string());
         Ok(())
     }
 
-    /// The documents that are recorded.
-    fn read_plans(&self) -> Result<MutexGuard<'_, Plans>, ()> {
-        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        while !plans.is_read {
-            match self.find(&format!("{PLANS}{}", plans.documents.len()))? {
-                Some(found) => plans.documents.push(found.body),
-                None => plans.is_read = true,
+    /// Reads the recorded documents.
+    fn read(&mut self, durable: &Durable) -> Result<(), ()> {
+        while !self.is_read {
+            match durable.find(&format!("{PLANS}{}", self.documents.len()))? {
+                Some(found) => self.documents.push(found.body),
+                None => self.is_read = true,
             }
         }
-        Ok(plans)
-    }
-
-    fn unreadable(&self, error: impl std::fmt::Display) {
-        self.fail(JournalError::storage(error.to_string()));
+        Ok(())
     }
 }

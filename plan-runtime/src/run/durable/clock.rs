@@ -1,0 +1,227 @@
+//! The time of a durable run: by the clock of the machine, and by the records.
+
+use super::super::timer::{Sleep, Timer};
+use super::Durable;
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant, SystemTime};
+
+/// A clock that runs on while no process has the run.
+pub(in crate::run) struct LastingClock {
+    timer: Arc<dyn Timer>,
+    /// The time at which this process took the run.
+    start: Instant,
+    /// The start of the run in the journal.
+    pub(in crate::run) began: SystemTime,
+    /// The age of the run when this process took it.
+    before: Duration,
+}
+
+impl LastingClock {
+    pub(super) fn start(timer: Arc<dyn Timer>, began: SystemTime, before: Duration) -> Self {
+        Self {
+            start: timer.now(),
+            timer,
+            began,
+            before,
+        }
+    }
+
+    /// The time since the run began, as exact as a record.
+    pub(super) fn now(&self) -> Duration {
+        let here = self.timer.now().saturating_duration_since(self.start);
+        let micros = self.before.saturating_add(here).as_micros();
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+}
+
+/// The time of the records.
+#[derive(Default)]
+pub(super) struct RecordedTime {
+    /// The time of the record that had its turn last.
+    last: Duration,
+    /// `true` while the run acts on a record, so that the time is that of the record.
+    pub(super) has_turn: bool,
+    /// The lead of the records over the clock, which was set back.
+    ahead: Duration,
+}
+
+impl RecordedTime {
+    /// The time of the run is this time at least, even if the clock shows an earlier time.
+    pub(super) fn pass(&mut self, time: Duration, by_clock: Duration) {
+        self.last = self.last.max(time);
+        let ahead = self.last.saturating_sub(by_clock);
+        self.ahead = self.ahead.max(ahead);
+    }
+}
+
+/// A wait that was over before a crash: its time and its number.
+type PastWait = (Duration, u64);
+
+/// The waits that were over before a crash.
+#[derive(Default)]
+pub(super) struct PastWaits {
+    wakers: BTreeMap<PastWait, Waker>,
+    /// The number of waits so far.
+    begun: u64,
+    /// The wait that is over now.
+    over: Option<PastWait>,
+}
+
+impl PastWaits {
+    pub(super) fn first(&self) -> Option<(PastWait, Waker)> {
+        let first = self.wakers.first_key_value();
+        first.map(|(wait, waker)| (*wait, waker.clone()))
+    }
+
+    /// Ends a wait. Returns `false` if the wait has ended already.
+    pub(super) fn end(&mut self, wait: PastWait) -> bool {
+        self.over.replace(wait) != Some(wait)
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub(super) fn is_empty(&self) -> bool {
+        self.wakers.is_empty()
+    }
+
+    fn take_over(&mut self, wait: PastWait) -> bool {
+        self.over.take_if(|over| *over == wait).is_some()
+    }
+}
+
+/// The times until which something sleeps, by number.
+#[derive(Default)]
+pub(super) struct Alarms {
+    pub(super) set: BTreeSet<(Duration, u64)>,
+    /// The number of alarms so far.
+    begun: u64,
+}
+
+impl Durable {
+    /// The time since the run began; while the run replays or acts on a record, the recorded time.
+    pub(in crate::run) fn now(&self) -> Duration {
+        let by_clock = self.clock.now();
+        let state = self.state();
+        if state.is_live && !state.time.has_turn {
+            by_clock.saturating_add(state.time.ahead)
+        } else {
+            state.time.last
+        }
+    }
+
+    /// The time since the run began.
+    pub(in crate::run) fn time(&self) -> Duration {
+        let by_clock = self.clock.now();
+        by_clock.saturating_add(self.state().time.ahead)
+    }
+
+    /// The timer's time, after this much of the run.
+    pub(in crate::run) fn at(&self, time: Duration) -> Option<Instant> {
+        let before = self.clock.before.saturating_add(self.state().time.ahead);
+        match time.checked_sub(before) {
+            Some(here) => self.clock.start.checked_add(here),
+            // The time may be before the start of the machine.
+            None => Some(self.clock.start),
+        }
+    }
+
+    /// Returns `true` if this time has come. While the run replays, no time passes.
+    pub(in crate::run) fn is_past(&self, time: Instant) -> bool {
+        self.is_live() && self.clock.timer.now() >= time
+    }
+
+    /// A sleep until this time of the run, which is never over before the run is live.
+    pub(in crate::run) fn sleep_until(self: &Arc<Self>, time: Duration) -> Sleep {
+        let this = Arc::clone(self);
+        Box::pin(async move {
+            this.live().await;
+            let alarm = Alarm::set(&this, time);
+            let left = time.saturating_sub(this.time());
+            this.clock.timer.sleep(left).await;
+            drop(alarm);
+        })
+    }
+
+    /// A sleep of this duration, which starts when the run is live.
+    pub(in crate::run) fn sleep_live(self: &Arc<Self>, duration: Duration) -> Sleep {
+        // No time at all is over immediately.
+        if duration.is_zero() {
+            return self.clock.timer.sleep(duration);
+        }
+        let this = Arc::clone(self);
+        Box::pin(async move {
+            this.live().await;
+            let alarm = Alarm::set(&this, this.time().saturating_add(duration));
+            this.clock.timer.sleep(duration).await;
+            drop(alarm);
+        })
+    }
+
+    /// A wait until this time of the run, which was over before a crash.
+    pub(in crate::run) fn wait_again(self: &Arc<Self>, time: Duration) -> Sleep {
+        let waits = &mut self.state().waits;
+        waits.begun += 1;
+        Box::pin(Waited {
+            durable: Arc::clone(self),
+            wait: (time, waits.begun),
+        })
+    }
+}
+
+/// A time until which something sleeps.
+struct Alarm(Arc<Durable>, (Duration, u64));
+
+impl Alarm {
+    fn set(durable: &Arc<Durable>, time: Duration) -> Self {
+        let alarms = &mut durable.state().alarms;
+        alarms.begun += 1;
+        let alarm = (time, alarms.begun);
+        alarms.set.insert(alarm);
+        Self(Arc::clone(durable), alarm)
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.0.state().alarms.set.remove(&self.1);
+    }
+}
+
+/// A wait that was over before a crash.
+struct Waited {
+    durable: Arc<Durable>,
+    wait: PastWait,
+}
+
+impl Future for Waited {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.durable.state();
+        let is_over = state.waits.take_over(self.wait);
+        let before = if is_over {
+            state.waits.wakers.remove(&self.wait)
+        } else {
+            state.waits.wakers.insert(self.wait, cx.waker().clone())
+        };
+        drop(state);
+        drop(before);
+        if is_over {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl Drop for Waited {
+    fn drop(&mut self) {
+        let mut state = self.durable.state();
+        let gone = state.waits.wakers.remove(&self.wait);
+        state.waits.take_over(self.wait);
+        drop(state);
+        drop(gone);
+    }
+}
