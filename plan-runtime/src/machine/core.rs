@@ -1,15 +1,11 @@
 //! The state of a run.
 
+use super::arena::Arena;
 use super::capacity::Capacity;
 use super::desk::Desk;
-use super::ids::{RowId, RunId, ScopeId, StepId, StepSlot, Table};
+use super::ids::{RunId, ScopeId, StepId, StepSlot};
 use super::loss::Cutoff;
-use super::ready::ReadySet;
-use super::state::ScopeRun;
-use super::tables::Tables;
-use super::word::Hot;
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// The reaction of a run to the failure of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +38,6 @@ pub(super) enum Todo {
 pub(super) struct Settings {
     pub(super) reaction: Reaction,
     pub(super) capacity: Capacity,
-    /// `true` to keep the state of ended scopes, for a report.
-    pub(super) keeps_all: bool,
     /// `true` to tell the driver the ends of steps.
     pub(super) tells: bool,
     /// `true` to tell the driver the ends of scopes.
@@ -61,21 +55,11 @@ pub(super) enum Over {
 /// The state of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Core {
-    pub(super) tables: Arc<Tables>,
-    pub(super) hot: Vec<Hot>,
-    pub(super) ready: ReadySet,
-    pub(super) scopes: Table<ScopeId, ScopeRun>,
+    pub(super) arena: Arena,
     pub(super) todo: VecDeque<Todo>,
     pub(super) desk: Desk,
-    /// Scopes that are over for good. The driver may forget these.
-    pub(super) freed: Vec<ScopeId>,
     /// `true` if the driver has nothing to do for steps that are not plain.
     pub(super) is_quiet: bool,
-    // A run of plain steps does not look at the rest.
-    /// Scopes whose rows are free once the driver has taken all commands.
-    pub(super) released: Vec<ScopeId>,
-    /// The last free run of each row of the table of scopes. Each leads to the next by its `open`.
-    pub(super) free: Table<RowId, Option<ScopeId>>,
     pub(super) settings: Settings,
     pub(super) stopped: Option<Cutoff>,
     pub(super) over: Over,

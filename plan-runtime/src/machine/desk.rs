@@ -5,7 +5,7 @@ use super::event::{Command, Pause, Question, StepPlace};
 use super::ids::{CallId, RunId};
 use super::loss::Full;
 use super::rows::{CallKind, CallRow, CallTable, NO_ATTEMPT, OpenQuestion, Questions};
-use super::state::{Doing, Fate, Runs, WHOLE};
+use super::state::{Doing, Fate, Runs, ScopeRun, WHOLE};
 use super::tables::{StepBody, Tables};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Desk {
 
     /// Ends the run at an attempt, as soon as the current work allows.
     pub(super) fn overflow(&mut self, run: RunId, attempt: Option<u32>, full: Full) {
-        let it = &self.runs.rows[run];
+        let it = &self.runs[run];
         let tried = attempt.map(|attempt| &it.tries[attempt as usize]);
         self.full.get_or_insert(Overflow {
             full,
@@ -90,7 +90,7 @@ impl Desk {
 
     /// Asks the driver something about a step.
     pub(super) fn ask(&mut self, run: RunId, asked: OpenQuestion) {
-        let it = &mut self.runs.rows[run];
+        let it = &mut self.runs[run];
         it.asking += 1;
         let mut place = StepPlace {
             step: it.step,
@@ -115,9 +115,18 @@ impl Desk {
             OpenQuestion::Output(scope) => Question::Output(scope),
             OpenQuestion::Instead { .. } => Question::Instead(place),
         };
-        let id = self
-            .questions
-            .open(&mut self.runs.rows[run].questions, asked);
+        let id = self.questions.open(&mut self.runs[run].questions, asked);
+        self.out.push_back(Command::Evaluate(id, question));
+    }
+
+    /// Asks the driver for a value of a scope.
+    pub(super) fn ask_scope(
+        &mut self,
+        scope: &mut ScopeRun,
+        asked: OpenQuestion,
+        question: Question,
+    ) {
+        let id = self.questions.open(&mut scope.questions, asked);
         self.out.push_back(Command::Evaluate(id, question));
     }
 
@@ -127,7 +136,7 @@ impl Desk {
         run: RunId,
         is_dropped: impl FnMut(&OpenQuestion) -> bool,
     ) -> u32 {
-        let it = &mut self.runs.rows[run];
+        let it = &mut self.runs[run];
         let dropped = self.questions.close_where(&mut it.questions, is_dropped);
         it.asking -= dropped;
         dropped
@@ -135,19 +144,19 @@ impl Desk {
 
     /// Starts the timer of a loop with a time limit.
     pub(super) fn limit_loop(&mut self, run: RunId) {
-        let it = &self.runs.rows[run];
+        let it = &self.runs[run];
         if self.tables.colds[it.cold].timing.deadline && it.deadline.is_none() {
             let timer = self.open_timer(run, None, CallKind::Deadline);
-            self.runs.rows[run].deadline = timer;
+            self.runs[run].deadline = timer;
         }
     }
 
     /// Drops the timers of a loop: its time limit, and the pause after its last round.
     pub(super) fn unlimit_loop(&mut self, run: RunId) {
-        if let Some(last) = self.runs.rows[run].tries.len().checked_sub(1) {
+        if let Some(last) = self.runs[run].tries.len().checked_sub(1) {
             self.drop_timers(run, last as u32);
         }
-        if let Some(timer) = self.runs.rows[run].deadline.take() {
+        if let Some(timer) = self.runs[run].deadline.take() {
             self.calls.close(timer);
             self.out.push_back(Command::Drop(timer));
         }
@@ -155,7 +164,7 @@ impl Desk {
 
     /// Starts the timers of an attempt that has begun.
     pub(super) fn limit_try(&mut self, run: RunId, attempt: u32) {
-        let it = &self.runs.rows[run];
+        let it = &self.runs[run];
         let timing = self.tables.colds[it.cold].timing;
         if !(timing.timeout || timing.deadline || timing.every) {
             return;
@@ -175,7 +184,7 @@ impl Desk {
             CallKind::Deadline,
         );
         let every = timer(timing.every && is_loop, CallKind::Every);
-        let tried = &mut self.runs.rows[run].tries[attempt as usize];
+        let tried = &mut self.runs[run].tries[attempt as usize];
         tried.timeout = timeout;
         tried.deadline = tried.deadline.or(deadline);
         tried.every = every;
@@ -188,7 +197,7 @@ impl Desk {
         kind: CallKind,
     ) -> Option<CallId> {
         let timer = self.open(run, attempt, kind)?;
-        let it = &self.runs.rows[run];
+        let it = &self.runs[run];
         let number = attempt.map_or(1, |attempt| it.tries[attempt as usize].number);
         let place = StepPlace {
             step: it.step,
@@ -206,7 +215,7 @@ impl Desk {
     }
 
     pub(super) fn drop_timers(&mut self, run: RunId, attempt: u32) {
-        let tried = &mut self.runs.rows[run].tries[attempt as usize];
+        let tried = &mut self.runs[run].tries[attempt as usize];
         let timers = [&mut tried.timeout, &mut tried.deadline, &mut tried.every];
         for timer in timers.into_iter().filter_map(Option::take) {
             self.calls.close(timer);
@@ -222,7 +231,7 @@ impl Desk {
     /// Drops the call or the wait of an attempt.
     pub(super) fn end_try(&mut self, run: RunId, attempt: u32) {
         self.drop_timers(run, attempt);
-        let it = &mut self.runs.rows[run];
+        let it = &mut self.runs[run];
         it.running -= 1;
         let tried = &mut it.tries[attempt as usize];
         tried.fate = Fate::Over;

@@ -1,16 +1,15 @@
 //! The machine: the short way of plain steps, events, and the next command.
 
+use super::arena::Arena;
 use super::capacity::{Capacity, Overflow};
 use super::core::{Core, Over, Reaction, Settings, Todo};
 use super::desk::Desk;
-use super::event::{Answer, CallEnd, CallError, Command, Event, StepPlace};
-use super::ids::{CallId, RowId, ScopeId, StepSlot, Table};
+use super::event::{CallEnd, Command, Event, StepPlace};
+use super::ids::{CallId, RowId, ScopeId, StepSlot};
 use super::line::First;
 use super::lookup::Lookup;
-use super::loss::{Cutoff, Fault, Loss, Reason};
-use super::ready::ReadySet;
-use super::rows::{COLD_CALLS, CallKind, CallRow};
-use super::state::{Doing, WHOLE};
+use super::rows::COLD_CALLS;
+use super::state::{Owner, WHOLE};
 use super::tables::Tables;
 use super::view::MachineView;
 use super::word::StepStatus;
@@ -41,8 +40,6 @@ impl Machine {
         bound: u32,
         capacity: Capacity,
     ) -> Self {
-        let mut free = Table::default();
-        free.rows.resize(tables.rows.rows.len(), None);
         let mut capacity = Capacity {
             scopes: capacity.scopes.clamp(1, Capacity::DEFAULT.scopes),
             slots: capacity.slots.min(Capacity::DEFAULT.slots),
@@ -51,19 +48,12 @@ impl Machine {
         };
         capacity.slots = capacity.slots.max(tables.rows[RowId(0)].len);
         let core = Core {
-            tables: Arc::clone(tables),
-            hot: Vec::new(),
-            ready: ReadySet::new(),
-            scopes: Table::default(),
+            arena: Arena::new(tables),
             todo: VecDeque::new(),
             desk: Desk::new(tables, &capacity),
-            freed: Vec::new(),
-            released: Vec::new(),
-            free,
             settings: Settings {
                 reaction,
                 capacity,
-                keeps_all: false,
                 tells: false,
                 tells_scopes: false,
             },
@@ -80,7 +70,7 @@ impl Machine {
 
     /// Keeps the state of ended scopes, for a report. Call this setter before the first event.
     pub fn keeping_all(mut self) -> Self {
-        self.core.settings.keeps_all = true;
+        self.core.arena.keeps_all = true;
         self
     }
 
@@ -111,26 +101,26 @@ impl Machine {
     #[inline]
     fn plain_ended(&mut self, slot: u32) {
         let core = &mut self.core;
-        let hot = &mut core.hot[slot as usize];
+        let hot = &mut core.arena.hot[slot as usize];
         if !hot.is_running() {
             return;
         }
         let number = hot.scope();
-        let scope = &mut core.scopes[number];
+        let scope = &mut core.arena.scopes[number];
         if scope.is_stopping | scope.has_failed {
             return self.plain_ended_late(StepSlot(slot));
         }
         hot.complete();
         core.desk.calling -= 1;
         scope.open -= 1;
-        for reader in core.tables.readers(scope.step(StepSlot(slot))) {
+        for reader in core.arena.tables.readers(scope.step(StepSlot(slot))) {
             let slot = scope.slot(*reader);
-            let hot = &mut core.hot[slot.index()];
+            let hot = &mut core.arena.hot[slot.index()];
             hot.waiting -= 1;
             if hot.waiting == 0 {
                 scope.open += 1;
                 if hot.is_plain_in_root() {
-                    core.ready.insert(slot);
+                    core.arena.ready.insert(slot);
                 } else {
                     core.todo.push_back(Todo::Start(slot));
                 }
@@ -148,7 +138,7 @@ impl Machine {
         self.recycle();
         let core = &mut self.core;
         core.desk.calling -= 1;
-        let scope = core.hot[slot.index()].scope();
+        let scope = core.arena.hot[slot.index()].scope();
         core.finish_step(scope, slot, StepStatus::Completed, None);
         self.work_off();
     }
@@ -168,7 +158,7 @@ impl Machine {
         if core.is_quiet {
             if may_start
                 && core.desk.calling < self.bound
-                && let Some(slot) = core.ready.pop()
+                && let Some(slot) = core.arena.ready.pop()
             {
                 return self.start_plain(slot);
             }
@@ -180,7 +170,7 @@ impl Machine {
     #[inline]
     fn start_plain(&mut self, slot: StepSlot) -> Option<Command> {
         let core = &mut self.core;
-        let hot = &mut core.hot[slot.index()];
+        let hot = &mut core.arena.hot[slot.index()];
         if hot.counts() {
             match core.desk.starts_left.calls.checked_sub(1) {
                 Some(left) => core.desk.starts_left.calls = left,
@@ -189,7 +179,7 @@ impl Machine {
         }
         core.desk.calling += 1;
         hot.start();
-        let step = core.scopes[hot.scope()].step(slot);
+        let step = core.arena.scopes[hot.scope()].step(slot);
         let place = StepPlace {
             step,
             slot,
@@ -220,25 +210,25 @@ impl Machine {
                 return Some(command);
             }
             let core = &mut self.core;
-            if let Some(scope) = core.freed.pop() {
+            if let Some(scope) = core.arena.freed.pop() {
                 return Some(Command::Free(scope));
             }
             if !may_start || core.desk.calling >= self.bound {
                 return self.next_done();
             }
-            match core.next_in_line() {
-                Some(First::Step(slot)) if core.hot[slot.index()].is_plain() => {
+            match core.arena.next_in_line(&mut core.desk.runs) {
+                Some(First::Step(slot)) if core.arena.hot[slot.index()].is_plain() => {
                     return self.start_plain(slot);
                 }
                 Some(first) => {
                     core.desk.may_begin = true;
-                    core.begin(first);
-                    core.desk.may_begin = false;
+                    self.begin(first);
+                    self.core.desk.may_begin = false;
                     self.work_off();
                 }
                 None => {
-                    core.is_quiet = core.scopes[ScopeId::ROOT].line.is_empty();
-                    return match core.ready.pop() {
+                    core.is_quiet = core.arena.scopes[ScopeId::ROOT].line.is_empty();
+                    return match core.arena.ready.pop() {
                         Some(slot) => self.start_plain(slot),
                         None => self.next_done(),
                     };
@@ -271,6 +261,65 @@ impl Machine {
         None
     }
 
+    /// Starts the first in line, for which there is a permit.
+    fn begin(&mut self, first: First) {
+        let core = &mut self.core;
+        let run = match first {
+            First::Step(slot) => return core.start_run(slot),
+            First::Run(run) => run,
+        };
+        core.todo.push_back(Todo::Run(run));
+        let pending = &mut core.desk.runs[run].pending;
+        if let Some((_, attempt)) = pending.again.pop_first() {
+            core.begin_ready(run, attempt);
+        } else if let Some((body, element)) = pending.queue.pop_front() {
+            core.enter(run, body, element);
+        }
+    }
+
+    /// Returns where in the plan the next attempt starts, if an attempt may start. The list has two numbers for each scope, the outermost scope first: the index of the step in the
+    /// scope, and the index of the job in the step. A driver that shares its permits with others compares these lists.
+    pub fn first(&mut self) -> Option<Vec<usize>> {
+        let core = &mut self.core;
+        if core.desk.calling >= self.bound {
+            return None;
+        }
+        let (mut scope, mut step, mut job) = match core.arena.first_in_line(&mut core.desk.runs) {
+            Some((scope, place, _)) => (scope, place.step, place.job),
+            None => {
+                let slot = core.arena.ready.peek()?;
+                (
+                    ScopeId::ROOT,
+                    core.arena.scopes[ScopeId::ROOT].step(slot),
+                    0,
+                )
+            }
+        };
+        let mut places = Vec::new();
+        loop {
+            let it = &core.arena.scopes[scope];
+            let first = core.arena.tables.rows[it.row].first;
+            places.extend([job as usize, (step.0 - first) as usize]);
+            let Some(Owner { run, attempt }) = it.owner else {
+                break;
+            };
+            let around = &core.desk.runs[run];
+            (scope, step) = (around.scope, around.step);
+            job = around.tries[attempt as usize].job;
+        }
+        places.reverse();
+        Some(places)
+    }
+
+    /// Frees the rows of ended scopes and calls, if the driver has taken all commands: after that, no event names these rows.
+    pub(super) fn recycle(&mut self) {
+        let Core { desk, arena, .. } = &mut self.core;
+        if desk.out.is_empty() && arena.freed.is_empty() {
+            desk.calls.recycle();
+            arena.recycle(&mut desk.runs);
+        }
+    }
+
     fn next_done(&mut self) -> Option<Command> {
         if self.core.over != Over::Yes {
             return None;
@@ -288,125 +337,6 @@ impl Machine {
     pub fn view(&self) -> MachineView<'_> {
         MachineView {
             lookup: Lookup(&self.core),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn handle_cold(&mut self, event: Event) {
-        self.recycle();
-        let core = &mut self.core;
-        match event {
-            Event::Ended(CallId(slot), CallEnd::Failed(error)) if slot < COLD_CALLS => {
-                self.plain_failed(StepSlot(slot), error);
-            }
-            Event::Ended(call, CallEnd::Exceeds(error)) => self.call_exceeds(call, error),
-            Event::Ended(call, CallEnd::Done) => self.call_ended(call, None),
-            Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
-            Event::Ending(call, true) => {
-                core.desk.ending.insert(call);
-            }
-            Event::Ending(call, false) => {
-                core.desk.ending.remove(&call);
-            }
-            Event::Admitted(call) => core.admitted(call),
-            Event::Deferred(call) => core.deferred(call),
-            Event::Withdrawn(call) => core.desk.withdrawn(call),
-            Event::Opened(call) => core.opened(call),
-            Event::Fired(timer) => core.fired(timer),
-            Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
-            Event::Answered(id, answer) => core.answered(id, answer),
-            Event::Exhausted => core.cut_failed(),
-            Event::Cancelled => self.stop(Cutoff::Cancelled),
-            Event::Late => self.stop(Cutoff::Late),
-            Event::GraceOver => self.drop_scope(ScopeId::ROOT),
-        }
-        self.work_off();
-    }
-
-    fn plain_failed(&mut self, slot: StepSlot, error: CallError) {
-        let core = &mut self.core;
-        let hot = core.hot[slot.index()];
-        if !hot.is_running() {
-            return;
-        }
-        core.desk.calling -= 1;
-        let scope = hot.scope();
-        let step = core.scopes[scope].step(slot);
-        let fault = Fault::new(Lookup(core).trail(scope, step), Reason::Error(error.error));
-        let loss = Loss::of(error.mark(fault));
-        core.finish_step(scope, slot, StepStatus::Failed, Some(loss));
-    }
-
-    /// A call or a wait of a step that is not plain has ended. Returns its row with the number of attempts that have begun, unless the machine ignores the call.
-    pub(super) fn close_call(&mut self, call: CallId) -> Option<(CallRow, u32)> {
-        let core = &mut self.core;
-        let row = core.desk.calls.get(call)?;
-        let it = &mut core.desk.runs.rows[row.run];
-        let tried = it.tries.get_mut(row.attempt as usize)?;
-        let mut begun = tried.number;
-        match tried.doing {
-            Doing::Call(own) if own == call => core.desk.calling -= 1,
-            Doing::Await(own) if own == call => {}
-            Doing::Asked(own, _) if own == call => {
-                begun -= 1;
-                core.desk.asked -= 1;
-                core.desk.has_decided = true;
-            }
-            _ => return None,
-        }
-        it.active -= 1;
-        core.desk.ending.remove(&call);
-        debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
-        tried.doing = Doing::Nothing;
-        core.desk.calls.close(call);
-        Some((row, begun))
-    }
-
-    fn call_ended(&mut self, call: CallId, error: Option<CallError>) {
-        let Some((row, begun)) = self.close_call(call) else {
-            return;
-        };
-        let core = &mut self.core;
-        let result = match error {
-            None => Ok(()),
-            Some(error) => {
-                let tried = &core.desk.runs.rows[row.run].tries[row.attempt as usize];
-                let reason = Reason::Error(error.error);
-                let fault = Lookup(core).fault(row.run, tried.element, begun, reason);
-                Err(Loss::of(error.mark(fault)))
-            }
-        };
-        core.attempt_ended(row.run, row.attempt, result);
-    }
-
-    fn stop(&mut self, cutoff: Cutoff) {
-        if self.core.stopped.is_none() {
-            self.core.stopped = Some(cutoff);
-            self.core.cut_scope(ScopeId::ROOT, cutoff);
-        }
-    }
-
-    /// Works off the consequences of an event.
-    fn work_off(&mut self) {
-        loop {
-            self.end_full();
-            let core = &mut self.core;
-            if core.desk.has_decided {
-                core.ask_again();
-            }
-            let Some(todo) = core.todo.pop_front() else {
-                let has_line = !core.scopes[ScopeId::ROOT].line.is_empty();
-                core.is_quiet = core.desk.out.is_empty() && core.freed.is_empty() && !has_line;
-                return;
-            };
-            match todo {
-                Todo::Start(slot) => core.make_ready(slot),
-                Todo::Scope(scope) => core.settle_scope(scope),
-                Todo::Over(scope) => core.scope_over(scope),
-                Todo::Run(run) => core.settle_run(run),
-                Todo::Undo(scope, step) => core.undo_step(scope, step),
-            }
         }
     }
 }

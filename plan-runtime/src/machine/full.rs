@@ -19,7 +19,7 @@ const ELEMENTS: u64 = 1 << 31;
 impl Desk {
     /// Counts elements of a list, or a round. Returns `false` if the run is over.
     pub(super) fn count_elements(&mut self, run: RunId, element: u32, count: u32) -> bool {
-        let it = &self.runs.rows[run];
+        let it = &self.runs[run];
         let left = self.elements_left.checked_sub(u64::from(count));
         let is_named = it.elements.len() as u64 + u64::from(count) <= ELEMENTS;
         if let Some(left) = left.filter(|_| is_named) {
@@ -49,10 +49,10 @@ impl Machine {
         else {
             return;
         };
-        let scope = core.hot[slot.index()].scope();
-        let step = core.scopes[scope].step(slot);
+        let scope = core.arena.hot[slot.index()].scope();
+        let step = core.arena.scopes[scope].step(slot);
         let (lookup, reason) = (Lookup(core), Reason::Full(full));
-        let fault = match lookup.run_of(scope, step) {
+        let fault = match core.arena.run_of(scope, step) {
             Some(run) => lookup.fault(run, element, attempt, reason),
             None => Fault {
                 attempts: attempt,
@@ -69,10 +69,10 @@ impl Machine {
             return;
         };
         let (lookup, reason) = (Lookup(core), Reason::Error(error));
-        let slot = |run: RunId| Some(core.desk.runs.rows[run].slot);
+        let slot = |run: RunId| Some(core.desk.runs[run].slot);
         let (fault, slot) = match asked {
             OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => {
-                let owner = core.scopes[scope].owner;
+                let owner = core.arena.scopes[scope].owner;
                 let fault = Fault::new(lookup.trail_of(scope), reason);
                 (fault, owner.and_then(|it| slot(it.run)))
             }
@@ -80,7 +80,7 @@ impl Machine {
                 (lookup.fault(run, element, 0, reason), slot(run))
             }
             OpenQuestion::Again { run, attempt } => {
-                let tried = &core.desk.runs.rows[run].tries[attempt as usize];
+                let tried = &core.desk.runs[run].tries[attempt as usize];
                 (
                     lookup.fault(run, tried.element, tried.number, reason),
                     slot(run),
@@ -97,20 +97,20 @@ impl Machine {
         let (fault, slot) = if call.0 < COLD_CALLS {
             let core = &mut self.core;
             let slot = StepSlot(call.0);
-            let hot = &mut core.hot[slot.index()];
+            let hot = &mut core.arena.hot[slot.index()];
             if !hot.is_running() {
                 return;
             }
             hot.set(StepStatus::Failed);
             let scope = hot.scope();
             core.desk.calling -= 1;
-            let trail = Lookup(core).trail(scope, core.scopes[scope].step(slot));
+            let trail = Lookup(core).trail(scope, core.arena.scopes[scope].step(slot));
             (Fault::new(trail, reason), slot)
         } else {
             let Some((row, begun)) = self.close_call(call) else {
                 return;
             };
-            let it = &self.core.desk.runs.rows[row.run];
+            let it = &self.core.desk.runs[row.run];
             let tried = &it.tries[row.attempt as usize];
             let lookup = Lookup(&self.core);
             let fault = lookup.fault(row.run, tried.element, begun, reason);
@@ -124,44 +124,44 @@ impl Machine {
         let core = &mut self.core;
         let mut around = slot;
         while let Some(slot) = around {
-            let hot = core.hot[slot.index()];
+            let hot = core.arena.hot[slot.index()];
             if hot.is_always() {
                 fault.duty = FaultDuty::Always;
             } else if !hot.is_work() {
                 fault.duty = FaultDuty::Undo;
             }
-            let owner = core.scopes[hot.scope()].owner;
-            around = owner.map(|it| core.desk.runs.rows[it.run].slot);
+            let owner = core.arena.scopes[hot.scope()].owner;
+            around = owner.map(|it| core.desk.runs[it.run].slot);
         }
         core.stopped = core.stopped.or(Some(Cutoff::Full));
-        let root = &mut core.scopes[ScopeId::ROOT];
+        let root = &mut core.arena.scopes[ScopeId::ROOT];
         root.cutoff = root.cutoff.or(Some(Cutoff::Full));
         root.left.add(Loss::of(fault));
         core.todo.clear();
         self.drop_scope(ScopeId::ROOT);
         if let Some(slot) = slot {
-            self.core.hot[slot.index()].set(StepStatus::Failed);
+            self.core.arena.hot[slot.index()].set(StepStatus::Failed);
         }
     }
 
     /// Ends a scope without its undo and always steps.
     pub(super) fn drop_scope(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.core.tables);
-        let it = &self.core.scopes[scope];
+        let tables = Arc::clone(&self.core.arena.tables);
+        let it = &self.core.arena.scopes[scope];
         if it.phase == Phase::Over {
             return;
         }
         let row = it.row;
         for number in 0..it.runs.len() {
-            if let Some(run) = self.core.scopes[scope].runs[number] {
+            if let Some(run) = self.core.arena.scopes[scope].runs[number] {
                 self.drop_run(run);
             }
         }
         for step in tables.rows[row].steps() {
-            let slot = self.core.scopes[scope].slot(step);
-            let hot = &mut self.core.hot[slot.index()];
+            let slot = self.core.arena.scopes[scope].slot(step);
+            let hot = &mut self.core.arena.hot[slot.index()];
             if hot.is_plain_in_root() && hot.is_ready() {
-                self.core.ready.remove(slot);
+                self.core.arena.ready.remove(slot);
             } else if hot.is_running() {
                 hot.set(StepStatus::Cancelled);
                 if hot.is_plain() {
@@ -170,7 +170,7 @@ impl Machine {
                 }
             }
         }
-        let it = &mut self.core.scopes[scope];
+        let it = &mut self.core.arena.scopes[scope];
         self.core
             .desk
             .questions
@@ -186,17 +186,17 @@ impl Machine {
     fn drop_run(&mut self, run: RunId) {
         self.core.desk.unlimit_loop(run);
         self.core.desk.drop_questions(run, |_| true);
-        let it = &mut self.core.desk.runs.rows[run];
+        let it = &mut self.core.desk.runs[run];
         it.pending.queue.clear();
         it.is.ended = true;
         for attempt in it.in_order() {
-            let tried = &self.core.desk.runs.rows[run].tries[attempt as usize];
+            let tried = &self.core.desk.runs[run].tries[attempt as usize];
             match (&tried.doing, tried.fate) {
                 (Doing::Scope(scope), Fate::Runs | Fate::IsUndone) => {
                     let scope = *scope;
                     self.drop_scope(scope);
                     let left = Lookup(&self.core).undoing(scope).of_undo_steps();
-                    let it = &mut self.core.desk.runs.rows[run];
+                    let it = &mut self.core.desk.runs[run];
                     it.left.add(left);
                     it.tries[attempt as usize].fate = Fate::Over;
                     self.core.desk.drop_timers(run, attempt);

@@ -2,13 +2,11 @@
 //!
 //! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
 
-use super::core::{Core, Todo};
+use super::arena::Arena;
 use super::ids::{RunId, ScopeId, StepSlot};
-use super::lookup::Lookup;
 use super::loss::Loss;
 use super::rows::NO_ATTEMPT;
-use super::state::{Doing, LinePlace, Owner, Pending, Phase, StepRun};
-use super::tables::StepBody;
+use super::state::{Doing, LinePlace, Owner, Pending, Phase, Runs, StepRun};
 use super::word::StepStatus;
 
 /// The first in line.
@@ -47,32 +45,10 @@ impl StepRun {
     }
 }
 
-impl Core {
-    /// Has a step start as soon as there is a permit. A wait for a value needs no permit.
-    pub(super) fn make_ready(&mut self, slot: StepSlot) {
-        let hot = self.hot[slot.index()];
-        if hot.is_plain_in_root() {
-            return self.ready.insert(slot);
-        }
-        let scope = hot.scope();
-        let it = &self.scopes[scope];
-        let step = it.step(slot);
-        let cold = self.tables.cold_of(it.row, step);
-        let body = cold.map(|cold| self.tables.bodies[self.tables.colds[cold].body]);
-        if body == Some(StepBody::Await) {
-            return self.start_run(slot);
-        }
-        let place = LinePlace {
-            step,
-            job: 0,
-            attempt: NO_ATTEMPT,
-        };
-        self.line_up(scope, place);
-    }
-
+impl Arena {
     /// Has the run of a step continue as soon as there is a permit, if an attempt or an element may start.
-    pub(super) fn line_up_run(&mut self, run: RunId) {
-        let it = &mut self.desk.runs.rows[run];
+    pub(super) fn line_up_run(&mut self, runs: &mut Runs, run: RunId) {
+        let it = &mut runs[run];
         let Some(job) = it.pending.next_job().filter(|_| it.may_go_on()) else {
             return;
         };
@@ -86,10 +62,10 @@ impl Core {
             attempt: NO_ATTEMPT,
         };
         let scope = it.scope;
-        self.line_up(scope, place);
+        self.line_up(runs, scope, place);
     }
 
-    fn line_up(&mut self, mut scope: ScopeId, mut place: LinePlace) {
+    pub(super) fn line_up(&mut self, runs: &Runs, mut scope: ScopeId, mut place: LinePlace) {
         loop {
             let it = &mut self.scopes[scope];
             let was_empty = it.line.is_empty();
@@ -97,7 +73,7 @@ impl Core {
             let Some(Owner { run, attempt }) = it.owner.filter(|_| was_empty) else {
                 return;
             };
-            let it = &self.desk.runs.rows[run];
+            let it = &runs[run];
             let job = it.tries[attempt as usize].job;
             let step = it.step;
             place = LinePlace { step, job, attempt };
@@ -106,21 +82,21 @@ impl Core {
     }
 
     /// Takes the first out of the line, unless a plain step of the plan itself comes before.
-    pub(super) fn next_in_line(&mut self) -> Option<First> {
-        let (scope, place, first) = self.first_in_line()?;
-        self.leave_line(scope, place);
+    pub(super) fn next_in_line(&mut self, runs: &mut Runs) -> Option<First> {
+        let (scope, place, first) = self.first_in_line(runs)?;
+        self.leave_line(runs, scope, place);
         Some(first)
     }
 
     /// Returns the first in line with its place, unless a plain step of the plan itself comes before.
-    pub(super) fn first_in_line(&mut self) -> Option<(ScopeId, LinePlace, First)> {
+    pub(super) fn first_in_line(&mut self, runs: &mut Runs) -> Option<(ScopeId, LinePlace, First)> {
         let mut scope = ScopeId::ROOT;
         loop {
             let it = &mut self.scopes[scope];
             let Some(place) = it.line.first().copied() else {
                 // The place that led to this scope is the first around it.
                 let owner = it.owner?;
-                scope = self.desk.runs.rows[owner.run].scope;
+                scope = runs[owner.run].scope;
                 self.scopes[scope].line.pop_first();
                 continue;
             };
@@ -129,31 +105,31 @@ impl Core {
             if self.ready.peek().is_some_and(is_before) {
                 return None;
             }
-            match self.at_place(scope, place) {
+            match self.at_place(runs, scope, place) {
                 Found::Inside(inner) => scope = inner,
                 Found::First(first) => return Some((scope, place, first)),
-                Found::Nothing => self.leave_line(scope, place),
+                Found::Nothing => self.leave_line(runs, scope, place),
             }
         }
     }
 
-    fn leave_line(&mut self, scope: ScopeId, place: LinePlace) {
+    fn leave_line(&mut self, runs: &mut Runs, scope: ScopeId, place: LinePlace) {
         self.scopes[scope].line.remove(&place);
-        if let Some(run) = Lookup(self).run_of(scope, place.step)
+        if let Some(run) = self.run_of(scope, place.step)
             && place.attempt == NO_ATTEMPT
         {
-            let it = &mut self.desk.runs.rows[run];
+            let it = &mut runs[run];
             if it.pending.lined_up == Some(place.job) {
                 it.pending.lined_up = None;
             }
             // Another job may come first now.
             if it.pending.next_job() != Some(place.job) {
-                self.line_up_run(run);
+                self.line_up_run(runs, run);
             }
         }
     }
 
-    fn at_place(&self, scope: ScopeId, place: LinePlace) -> Found {
+    fn at_place(&self, runs: &Runs, scope: ScopeId, place: LinePlace) -> Found {
         let it = &self.scopes[scope];
         let slot = it.slot(place.step);
         let hot = self.hot[slot.index()];
@@ -170,10 +146,10 @@ impl Core {
                 Found::Nothing
             };
         }
-        let Some(run) = Lookup(self).run_of(scope, place.step) else {
+        let Some(run) = self.run_of(scope, place.step) else {
             return Found::Nothing;
         };
-        let it = &self.desk.runs.rows[run];
+        let it = &runs[run];
         if place.attempt == NO_ATTEMPT {
             return if it.may_go_on() && it.pending.next_job() == Some(place.job) {
                 Found::First(First::Run(run))
@@ -187,51 +163,18 @@ impl Core {
         }
     }
 
-    /// Starts the first in line, for which there is a permit.
-    pub(super) fn begin(&mut self, first: First) {
-        let run = match first {
-            First::Step(slot) => return self.start_run(slot),
-            First::Run(run) => run,
-        };
-        self.todo.push_back(Todo::Run(run));
-        let it = &mut self.desk.runs.rows[run];
-        if let Some((_, attempt)) = it.pending.again.pop_first() {
-            self.begin_ready(run, attempt);
-        } else if let Some((body, element)) = it.pending.queue.pop_front() {
-            self.enter(run, body, element);
-        }
-    }
-
     /// Has an attempt begin as soon as there is a permit. A further attempt comes after a failure.
-    pub(super) fn wait_in_line(&mut self, run: RunId, attempt: u32, failed: Option<Box<Loss>>) {
-        let it = &mut self.desk.runs.rows[run];
+    pub(super) fn wait_in_line(
+        &mut self,
+        runs: &mut Runs,
+        run: RunId,
+        attempt: u32,
+        failed: Option<Box<Loss>>,
+    ) {
+        let it = &mut runs[run];
         let tried = &mut it.tries[attempt as usize];
         tried.doing = Doing::Ready(failed);
         it.pending.again.insert((tried.job, attempt));
-        self.line_up_run(run);
-    }
-
-    /// Begins an attempt that has waited for a permit, unless a time limit has passed.
-    fn begin_ready(&mut self, run: RunId, attempt: u32) {
-        let it = &mut self.desk.runs.rows[run];
-        let tried = &mut it.tries[attempt as usize];
-        let Some(reason) = tried.late.take() else {
-            return self.run_try(run, attempt);
-        };
-        let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
-            Doing::Ready(failed) => failed,
-            _ => None,
-        };
-        let (element, number, body) = (tried.element, tried.number, tried.body);
-        self.desk.end_try(run, attempt);
-        let loss = match failed {
-            Some(loss) => *loss,
-            None => Loss::of(Lookup(self).fault(run, element, number, reason)),
-        };
-        if self.tables.is_loop(body) {
-            self.fail_run(run, element, loss);
-        } else {
-            self.fail(run, element, loss);
-        }
+        self.line_up_run(runs, run);
     }
 }

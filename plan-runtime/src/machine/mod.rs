@@ -8,16 +8,15 @@
 //! | `describe.rs`, `bad.rs` | the description of a plan; descriptions that contradict themselves |
 //! | `tables.rs`, `edges.rs` | the plan as flat tables |
 //! | `ids.rs`, `event.rs`, `loss.rs` | ids, events and commands, failures |
-//! | `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
+//! | `arena.rs`, `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
 //! | `engine.rs` | the short way of plain steps, and the next command |
+//! | `events.rs` | events and their consequences |
 //! | `line.rs` | the order in which steps, attempts and elements start |
 //! | `scope.rs` | scopes: work, undo steps, always steps |
 //! | `runs.rs` | steps that are not plain: branches, lists, rounds |
 //! | `tries.rs` | attempts: time limits, failures, undo |
 //! | `admit.rs` | calls that the driver lets start |
 //! | `capacity.rs`, `full.rs` | the most that a run may have; the end of a run that needs more, or whose time is over |
-//! | `recycle.rs` | rows of ended scopes and calls, which serve again |
-//! | `made.rs` | values that a driver makes |
 //! | `desk.rs` | calls, waits, timers and questions that a driver has |
 //! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for reports |
 //! | `parts.rs` | the parts of steps that calls and questions are about, for drivers |
@@ -42,6 +41,7 @@
 //! ```
 
 mod admit;
+mod arena;
 mod bad;
 mod capacity;
 mod core;
@@ -50,15 +50,14 @@ mod desk;
 mod edges;
 mod engine;
 mod event;
+mod events;
 mod full;
 mod ids;
 mod line;
 mod lookup;
 mod loss;
-mod made;
 mod parts;
 mod ready;
-mod recycle;
 mod rows;
 mod runs;
 mod scope;

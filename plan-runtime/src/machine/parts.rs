@@ -47,7 +47,7 @@ impl<'m> MachineView<'m> {
     /// Returns the scope of a slot.
     #[inline]
     pub fn scope_of(self, slot: StepSlot) -> ScopeId {
-        self.lookup.0.hot[slot.index()].scope()
+        self.lookup.0.arena.hot[slot.index()].scope()
     }
 
     /// Returns the scope of a plain call.
@@ -58,20 +58,20 @@ impl<'m> MachineView<'m> {
     /// Returns `true` if steps in a scope may have to be undone after the scope has succeeded.
     pub fn can_undo(self, scope: ScopeId) -> bool {
         let core = self.lookup.0;
-        core.tables.rows[core.scopes[scope].row].can_undo
+        core.arena.tables.rows[core.arena.scopes[scope].row].can_undo
     }
 
     /// Returns the first slot of a scope, and the number of its slots.
     pub fn slots(self, scope: ScopeId) -> (StepSlot, usize) {
         let core = self.lookup.0;
-        let it = &core.scopes[scope];
-        let row = &core.tables.rows[it.row];
+        let it = &core.arena.scopes[scope];
+        let row = &core.arena.tables.rows[it.row];
         (it.slot(StepId(row.first)), row.len as usize)
     }
 
     /// Returns the status of the step in a slot.
     pub fn status(self, slot: StepSlot) -> StepStatus {
-        self.lookup.0.hot[slot.index()].status()
+        self.lookup.0.arena.hot[slot.index()].status()
     }
 
     /// Returns the part that a call, a wait or a timer belongs to, unless the step is plain.
@@ -85,7 +85,7 @@ impl<'m> MachineView<'m> {
 
     /// Returns the plan that a call may turn out to be, by its position in the list of plans.
     pub fn may_open(self, call: CallId) -> Option<usize> {
-        let (_, row) = self.lookup.0.may_open(call)?;
+        let (_, row) = self.lookup.may_open(call)?;
         Some(row.index())
     }
 
@@ -109,15 +109,15 @@ impl<'m> MachineView<'m> {
 
     /// Returns `true` if the work of a scope has not ended.
     pub fn works(self, scope: ScopeId) -> bool {
-        let phase = self.lookup.0.scopes[scope].phase;
+        let phase = self.lookup.0.arena.scopes[scope].phase;
         matches!(phase, Phase::Inputs | Phase::Work | Phase::Output)
     }
 
     /// Returns `true` if a scope inside the scope has succeeded, and has something to undo.
     pub fn has_kept(self, scope: ScopeId) -> bool {
         let core = self.lookup.0;
-        let runs = core.scopes[scope].runs.iter().flatten();
-        let mut tries = runs.flat_map(|run| &core.desk.runs.rows[*run].tries);
+        let runs = core.arena.scopes[scope].runs.iter().flatten();
+        let mut tries = runs.flat_map(|run| &core.desk.runs[*run].tries);
         tries.any(|tried| match (&tried.doing, tried.fate) {
             (Doing::Scope(inner), Fate::Kept | Fate::IsUndone) => self.has_undo(*inner),
             _ => false,
@@ -126,33 +126,31 @@ impl<'m> MachineView<'m> {
 
     fn has_undo(self, scope: ScopeId) -> bool {
         let core = self.lookup.0;
-        let it = &core.scopes[scope];
-        let mut steps = core.tables.rows[it.row].steps();
+        let it = &core.arena.scopes[scope];
+        let mut steps = core.arena.tables.rows[it.row].steps();
         let is_undone = |step| {
-            let status = core.hot[it.slot(step).index()].status();
-            status == StepStatus::Completed && core.tables.undo_of(it.row, step).is_some()
+            let status = core.arena.hot[it.slot(step).index()].status();
+            status == StepStatus::Completed && core.arena.tables.undo_of(it.row, step).is_some()
         };
         steps.any(is_undone) || self.has_kept(scope)
     }
 
     /// Returns the part that has opened a scope. The scope of the whole plan has none.
     pub fn owner(self, scope: ScopeId) -> Option<Part> {
-        let Owner { run, attempt } = self.lookup.0.scopes[scope].owner?;
+        let Owner { run, attempt } = self.lookup.0.arena.scopes[scope].owner?;
         Some(self.part_of(run, attempt))
     }
 
     /// Returns the number of elements that a step has so far.
     pub fn elements(self, slot: StepSlot) -> u32 {
         let run = self.run(slot);
-        run.map_or(0, |run| {
-            self.lookup.0.desk.runs.rows[run].elements.len() as u32
-        })
+        run.map_or(0, |run| self.lookup.0.desk.runs[run].elements.len() as u32)
     }
 
     /// Returns the positions of an element in the lists around the element, or the number of a round.
     pub fn places(self, slot: StepSlot, element: u32) -> Vec<u32> {
         match self.run(slot) {
-            Some(run) if element != WHOLE => self.lookup.0.desk.runs.rows[run].places(element),
+            Some(run) if element != WHOLE => self.lookup.0.desk.runs[run].places(element),
             _ => Vec::new(),
         }
     }
@@ -160,36 +158,36 @@ impl<'m> MachineView<'m> {
     /// Returns the statuses of the steps of a scope.
     pub fn statuses(self, scope: ScopeId) -> Vec<StepStatus> {
         let (first, count) = self.slots(scope);
-        let hot = &self.lookup.0.hot[first.index()..first.index() + count];
+        let hot = &self.lookup.0.arena.hot[first.index()..first.index() + count];
         hot.iter().map(|hot| hot.status()).collect()
     }
 
     /// Returns the failure of a step that has failed, by the position of the step in the scope.
     pub fn failed(self, scope: ScopeId, place: usize) -> Option<Loss> {
-        let it = &self.lookup.0.scopes[scope];
-        let first = self.lookup.0.tables.rows[it.row].first;
+        let it = &self.lookup.0.arena.scopes[scope];
+        let first = self.lookup.0.arena.tables.rows[it.row].first;
         it.losses.get(&StepId(first + place as u32)).cloned()
     }
 
     /// Returns the failure of a step, or of the first failed step that the step needs.
     pub fn failure(self, scope: ScopeId, place: usize) -> Option<Loss> {
-        let it = &self.lookup.0.scopes[scope];
-        let step = StepId(self.lookup.0.tables.rows[it.row].first + place as u32);
+        let it = &self.lookup.0.arena.scopes[scope];
+        let step = StepId(self.lookup.0.arena.tables.rows[it.row].first + place as u32);
         let by = it.blocked.get(&step).unwrap_or(&step);
         it.losses.get(by).cloned()
     }
 
     /// Returns the failed step that has blocked a step of a scope. Each step is a position in the scope.
     pub fn blocker(self, scope: ScopeId, place: usize) -> Option<usize> {
-        let it = &self.lookup.0.scopes[scope];
-        let first = self.lookup.0.tables.rows[it.row].first;
+        let it = &self.lookup.0.arena.scopes[scope];
+        let first = self.lookup.0.arena.tables.rows[it.row].first;
         let by = it.blocked.get(&StepId(first + place as u32))?;
         Some((by.0 - first) as usize)
     }
 
     /// Returns the failure of a scope that is over, if the machine tells the ends of scopes. The scope exists until the driver has taken all commands.
     pub fn ended(self, scope: ScopeId) -> Option<&'m Loss> {
-        self.lookup.0.scopes[scope].ended.as_deref()
+        self.lookup.0.arena.scopes[scope].ended.as_deref()
     }
 
     /// Returns the failure that a question asks to replace.
@@ -197,7 +195,7 @@ impl<'m> MachineView<'m> {
         let OpenQuestion::Instead { run, element } = self.lookup.0.desk.questions.get(id)? else {
             return None;
         };
-        let it = &self.lookup.0.desk.runs.rows[run];
+        let it = &self.lookup.0.desk.runs[run];
         if element == WHOLE {
             let mut loss = it.failed.as_ref()?.1.clone();
             loss.add(it.left.clone());
@@ -209,19 +207,19 @@ impl<'m> MachineView<'m> {
 
     fn run(self, slot: StepSlot) -> Option<RunId> {
         let scope = self.scope_of(slot);
-        let step = self.lookup.0.scopes[scope].step(slot);
-        self.lookup.run_of(scope, step)
+        let step = self.lookup.0.arena.scopes[scope].step(slot);
+        self.lookup.0.arena.run_of(scope, step)
     }
 
     /// The number of a body among the bodies of the step.
     fn number(self, run: RunId, body: BodyId) -> u32 {
         let core = self.lookup.0;
-        let cold = core.desk.runs.rows[run].cold;
-        body.0 - core.tables.colds[cold].body.0
+        let cold = core.desk.runs[run].cold;
+        body.0 - core.arena.tables.colds[cold].body.0
     }
 
     fn whole(self, run: RunId) -> Part {
-        let it = &self.lookup.0.desk.runs.rows[run];
+        let it = &self.lookup.0.desk.runs[run];
         Part {
             step: it.step,
             slot: it.slot,
@@ -234,7 +232,7 @@ impl<'m> MachineView<'m> {
     }
 
     fn part_of(self, run: RunId, attempt: u32) -> Part {
-        let tried = &self.lookup.0.desk.runs.rows[run].tries[attempt as usize];
+        let tried = &self.lookup.0.desk.runs[run].tries[attempt as usize];
         Part {
             body: self.number(run, tried.body),
             element: tried.element,

@@ -1,8 +1,8 @@
 //! Runs of steps that are not plain: their elements and rounds, from the start of the step to its end.
 
 use super::core::{Core, Todo};
-use super::describe::{Amounts, Recovery};
-use super::event::{Answer, CallError, QuestionId};
+use super::describe::Recovery;
+use super::event::CallError;
 use super::ids::{BodyId, Id, RunId, StepSlot};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Loss, Reason};
@@ -13,12 +13,51 @@ use super::word::StepStatus;
 use std::sync::Arc;
 
 impl Core {
+    /// The driver has made the value that replaces a failure, or has failed to.
+    pub(super) fn instead_made(
+        &mut self,
+        run: RunId,
+        element: u32,
+        result: Result<u32, CallError>,
+    ) {
+        let it = &mut self.desk.runs[run];
+        if element != WHOLE {
+            let place = it.absorbed.iter().position(|it| it.0 == element);
+            let absorbed = place.map(|place| it.absorbed.remove(place).1);
+            let Err(error) = result else {
+                it.outstanding -= 1;
+                return;
+            };
+            let faults = absorbed.as_ref().and_then(|loss| loss.faults.first());
+            let attempts = faults.map_or(1, |it| it.attempts);
+            let mut fault = Lookup(self).fault(run, element, attempts, Reason::Error(error.error));
+            fault.transient = error.transient;
+            return self.fail_run(run, element, Loss::of(fault));
+        }
+        let Some(failed) = it.failed.take() else {
+            return;
+        };
+        it.is.ended = true;
+        let (scope, slot, left) = (it.scope, it.slot, std::mem::take(&mut it.left));
+        let (element, mut old) = *failed;
+        old.add(left);
+        let Err(error) = result else {
+            self.arena.scopes[scope].left.add_absorbed(old);
+            return self.finish_step(scope, slot, StepStatus::Recovered, None);
+        };
+        let attempts = old.faults.first().map_or(1, |it| it.attempts);
+        let fault = Lookup(self).fault(run, element, attempts, Reason::Error(error.error));
+        let mut loss = Loss::of(error.mark(fault));
+        loss.add(old.of_undo_steps());
+        self.finish_step(scope, slot, StepStatus::Failed, Some(loss));
+    }
+
     /// Starts a step that is not plain.
     pub(super) fn start_run(&mut self, slot: StepSlot) {
-        let tables = Arc::clone(&self.tables);
-        let hot = &mut self.hot[slot.index()];
+        let tables = Arc::clone(&self.arena.tables);
+        let hot = &mut self.arena.hot[slot.index()];
         let scope = hot.scope();
-        let it = &mut self.scopes[scope];
+        let it = &mut self.arena.scopes[scope];
         let step = it.step(slot);
         if hot.status() != StepStatus::Waiting {
             return;
@@ -54,28 +93,7 @@ impl Core {
             kept: Vec::new(),
             is: RunFlags::default(),
         };
-        let run = match self.desk.runs.free.pop() {
-            Some(run) => {
-                let old = &mut self.desk.runs.rows[run];
-                let (mut tries, mut elements) = (
-                    std::mem::take(&mut old.tries),
-                    std::mem::take(&mut old.elements),
-                );
-                tries.clear();
-                elements.clear();
-                *old = StepRun {
-                    tries,
-                    elements,
-                    ..new
-                };
-                run
-            }
-            None => {
-                // There are no more runs than slots.
-                self.desk.runs.rows.rows.push(new);
-                RunId(self.desk.runs.rows.rows.len() as u32 - 1)
-            }
-        };
+        let run = self.desk.runs.open(new);
         let first = tables.rows[it.row].colds.start as usize;
         it.runs[cold.place() - first] = Some(run);
         self.todo.push_back(Todo::Run(run));
@@ -89,7 +107,7 @@ impl Core {
     /// Does a body, up to the next call, scope or question.
     pub(super) fn enter(&mut self, run: RunId, body: BodyId, element: u32) {
         let mut element = element;
-        match self.tables.bodies[body] {
+        match self.arena.tables.bodies[body] {
             StepBody::If(..) | StepBody::For(_) => {
                 return self
                     .desk
@@ -99,7 +117,7 @@ impl Core {
                 if !self.desk.count_elements(run, element, 1) {
                     return;
                 }
-                element = self.desk.runs.rows[run].add_element(element, 0);
+                element = self.desk.runs[run].add_element(element, 0);
                 self.desk.limit_loop(run);
             }
             StepBody::Call
@@ -108,66 +126,22 @@ impl Core {
             | StepBody::Await
             | StepBody::Scope(_) => {}
         }
-        self.begin_job(run, Try::new(body, element, 1));
+        let it = &mut self.desk.runs[run];
+        let mut tried = Try::new(body, element, 1);
+        tried.job = it.pending.jobs;
+        it.pending.jobs += 1;
+        self.begin_try(run, tried, None);
     }
 
-    /// Takes an answer, unless it does not matter any more.
-    pub(super) fn answered(&mut self, id: QuestionId, answer: Answer) {
-        let Some(asked) = self.desk.questions.get(id) else {
-            return;
-        };
-        let list = match asked {
-            OpenQuestion::Inputs(scope) | OpenQuestion::Output(scope) => {
-                &mut self.scopes[scope].questions
-            }
-            OpenQuestion::Body { run, .. }
-            | OpenQuestion::Again { run, .. }
-            | OpenQuestion::Amounts(run)
-            | OpenQuestion::Instead { run, .. } => {
-                self.todo.push_back(Todo::Run(run));
-                let it = &mut self.desk.runs.rows[run];
-                it.asking -= 1;
-                &mut it.questions
-            }
-        };
-        self.desk.questions.close(list, id);
-        // A reply of another kind is as good as 0.
-        let number = match answer {
-            Answer::Number(number) => Ok(number),
-            Answer::Amounts(_) | Answer::Made | Answer::Exceeds(_) => Ok(0),
-            Answer::Failed(error) => Err(error),
-        };
-        match asked {
-            OpenQuestion::Inputs(scope) => self.inputs_made(scope, number),
-            OpenQuestion::Output(scope) => self.output_made(scope, number.err()),
-            OpenQuestion::Instead { run, element } => self.instead_made(run, element, number),
-            OpenQuestion::Body { run, body, element } => {
-                self.body_answered(run, body, element, number);
-            }
-            OpenQuestion::Again { run, attempt } => self.round_ended(run, attempt, number),
-            OpenQuestion::Amounts(run) => {
-                let amounts = match (answer, number) {
-                    (Answer::Amounts(amounts), _) => amounts,
-                    (_, Ok(_)) => Amounts::DEFAULT,
-                    (_, Err(error)) => return self.fail_value(run, WHOLE, error),
-                };
-                let it = &mut self.desk.runs.rows[run];
-                it.amounts = amounts;
-                let body = self.tables.colds[it.cold].body;
-                self.enter(run, body, WHOLE);
-            }
-        }
-    }
-
-    fn body_answered(
+    pub(super) fn body_answered(
         &mut self,
         run: RunId,
         body: BodyId,
         element: u32,
         number: Result<u32, CallError>,
     ) {
-        let tables = Arc::clone(&self.tables);
-        let it = &mut self.desk.runs.rows[run];
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.desk.runs[run];
         match (tables.bodies[body], number) {
             (StepBody::If(first, count), Ok(branch)) if (1..=count).contains(&branch) => {
                 self.enter(run, tables.branch(first, branch - 1), element);
@@ -176,7 +150,7 @@ impl Core {
                 if !self.desk.count_elements(run, element, length) {
                     return;
                 }
-                let it = &mut self.desk.runs.rows[run];
+                let it = &mut self.desk.runs[run];
                 it.outstanding = it.outstanding - 1 + length;
                 let first = it.elements.len() as u32 + 1;
                 for place in 0..length {
@@ -199,34 +173,34 @@ impl Core {
     }
 
     /// A value that the whole step needs cannot be made.
-    fn fail_value(&mut self, run: RunId, element: u32, error: CallError) {
+    pub(super) fn fail_value(&mut self, run: RunId, element: u32, error: CallError) {
         let reason = Reason::Error(error.error);
         let fault = Lookup(self).fault(run, element, 0, reason);
         self.fail_run(run, element, Loss::of(error.mark(fault)));
     }
 
     /// The condition of a loop is known, after a round.
-    fn round_ended(&mut self, run: RunId, attempt: u32, again: Result<u32, CallError>) {
+    pub(super) fn round_ended(&mut self, run: RunId, attempt: u32, again: Result<u32, CallError>) {
         self.round_over(run, attempt);
-        let it = &self.desk.runs.rows[run];
+        let it = &self.desk.runs[run];
         let tried = &it.tries[attempt as usize];
         let (element, is_kept) = (tried.element, tried.fate == Fate::Kept);
         let round = it.place(element);
         let most = it.amounts.at_most;
-        let is_stopping = it.is.cut || self.scopes[it.scope].stops_work();
+        let is_stopping = it.is.cut || self.arena.scopes[it.scope].stops_work();
         let reason = match again {
             Err(error) => return self.fail_value(run, element, error),
             Ok(0) => None,
             Ok(_) if round + 1 >= most => Some(Reason::TooManyRounds(most)),
             Ok(_) if it.is.late => Some(Reason::Deadline),
             Ok(_) if is_stopping => {
-                self.desk.runs.rows[run].is.cut = true;
+                self.desk.runs[run].is.cut = true;
                 return;
             }
             Ok(_) => return self.next_round(run, attempt, is_kept),
         };
         match reason {
-            None => self.desk.runs.rows[run].outstanding -= 1,
+            None => self.desk.runs[run].outstanding -= 1,
             Some(reason) => {
                 let number = tried.number;
                 let fault = Lookup(self).fault(run, element, number, reason);
@@ -237,11 +211,11 @@ impl Core {
 
     /// The condition of a loop has read the outputs of a round, or will not.
     fn round_over(&mut self, run: RunId, attempt: u32) {
-        let tried = &self.desk.runs.rows[run].tries[attempt as usize];
+        let tried = &self.desk.runs[run].tries[attempt as usize];
         if let Doing::Scope(scope) = tried.doing
             && tried.fate != Fate::Kept
         {
-            self.release(scope);
+            self.arena.release(&self.desk.runs, scope);
         }
     }
 
@@ -260,12 +234,12 @@ impl Core {
     }
 
     fn next_round(&mut self, run: RunId, attempt: u32, is_kept: bool) {
-        let element = self.desk.runs.rows[run].tries[attempt as usize].element;
+        let element = self.desk.runs[run].tries[attempt as usize].element;
         if !self.desk.count_elements(run, element, 1) {
             return;
         }
-        let keeps = is_kept || self.settings.keeps_all;
-        let it = &mut self.desk.runs.rows[run];
+        let keeps = is_kept || self.arena.keeps_all;
+        let it = &mut self.desk.runs[run];
         let tried = &mut it.tries[attempt as usize];
         let (body, mut element, every) = (tried.body, tried.element, tried.every.take());
         let job = tried.job;
@@ -291,23 +265,23 @@ impl Core {
 
     /// Starts further elements, or ends the step. If the step fails or is cut, its elements are undone first.
     pub(super) fn settle_run(&mut self, run: RunId) {
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         if it.is.ended {
             return;
         }
-        if !it.pending.queue.is_empty() && self.scopes[it.scope].stops_work() {
+        if !it.pending.queue.is_empty() && self.arena.scopes[it.scope].stops_work() {
             it.is.cut = true;
             it.pending.queue.clear();
         }
-        self.line_up_run(run);
-        let it = &mut self.desk.runs.rows[run];
+        self.arena.line_up_run(&mut self.desk.runs, run);
+        let it = &mut self.desk.runs[run];
         if it.running + it.asking > 0 || !it.pending.queue.is_empty() {
             return;
         }
         let (scope, slot) = (it.scope, it.slot);
         // Undo steps do not count in time limits.
         self.desk.unlimit_loop(run);
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         if it.failed.is_some() || it.outstanding > 0 {
             if self.undo_run(run) {
                 self.end_failed(run);
@@ -320,10 +294,10 @@ impl Core {
             RunFlags { missed: true, .. } => StepStatus::Recovered,
             _ => StepStatus::Completed,
         };
-        if !self.hot[slot.index()].is_work() {
+        if !self.arena.hot[slot.index()].is_work() {
             // The effects of an undo step or an always step stay once the step has succeeded.
             let left = Lookup(self).absorbed_in(run);
-            let it = &mut self.desk.runs.rows[run];
+            let it = &mut self.desk.runs[run];
             it.left = left;
             let mut kept = Vec::new();
             for tried in it.tries.iter_mut().filter(|it| it.fate == Fate::Kept) {
@@ -333,15 +307,16 @@ impl Core {
                 }
             }
             it.kept.clear();
-            kept.into_iter().for_each(|scope| self.release(scope));
+            kept.into_iter()
+                .for_each(|scope| self.arena.release(&self.desk.runs, scope));
         }
         self.finish_step(scope, slot, status, None);
     }
 
     /// Ends a step that has failed or was cut, whose elements are undone.
     fn end_failed(&mut self, run: RunId) {
-        let it = &mut self.desk.runs.rows[run];
-        let cold = &self.tables.colds[it.cold];
+        let it = &mut self.desk.runs[run];
+        let cold = &self.arena.tables.colds[it.cold];
         let is_absorbed = match (&it.failed, cold.recovery) {
             (None, _) => false,
             _ if it.is.doomed => false,
@@ -357,13 +332,13 @@ impl Core {
         let (scope, slot) = (it.scope, it.slot);
         let left = std::mem::take(&mut it.left);
         let Some(failed) = it.failed.take() else {
-            self.scopes[scope].left.add(left);
+            self.arena.scopes[scope].left.add(left);
             return self.finish_step(scope, slot, StepStatus::Cancelled, None);
         };
         let mut loss = failed.1;
         loss.add(left);
         if is_absorbed {
-            self.scopes[scope].left.add_absorbed(loss);
+            self.arena.scopes[scope].left.add_absorbed(loss);
             self.finish_step(scope, slot, StepStatus::Recovered, None);
         } else {
             self.finish_step(scope, slot, StepStatus::Failed, Some(loss));
@@ -374,15 +349,15 @@ impl Core {
     pub(super) fn stop_run(&mut self, run: RunId) {
         // The condition of a loop is still asked after its round.
         let is_start = |it: &OpenQuestion| !matches!(it, OpenQuestion::Again { .. });
-        if self.desk.runs.rows[run].is.ended {
+        if self.desk.runs[run].is.ended {
             return;
         }
         let dropped = self.desk.drop_questions(run, is_start);
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         it.is.cut |= dropped > 0 || !it.pending.queue.is_empty();
         it.pending.queue.clear();
         for attempt in it.in_order() {
-            let it = &mut self.desk.runs.rows[run];
+            let it = &mut self.desk.runs[run];
             if !it.runs(attempt) {
                 continue;
             }
@@ -407,7 +382,7 @@ impl Core {
 
     /// Drops the calls of a step, because another step has failed or the scope was ended before its time.
     pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, is_doomed: bool) {
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         if it.is.ended {
             return;
         }

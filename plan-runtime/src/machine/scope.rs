@@ -1,12 +1,13 @@
 //! Scopes: their work, then their undo steps, then their always steps.
 
 use super::core::{Core, Over, Reaction, Todo};
-use super::event::{Command, Question};
+use super::event::{CallError, Command, Question};
 use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
-use super::loss::{Cutoff, FaultDuty, Full, Loss};
-use super::rows::OpenQuestion;
-use super::state::{Doing, Fate, Owner, Phase, ScopeRun};
+use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
+use super::rows::{NO_ATTEMPT, OpenQuestion};
+use super::state::{LinePlace, Owner, Phase};
+use super::tables::StepBody;
 use super::word::StepStatus;
 use std::sync::Arc;
 
@@ -17,71 +18,70 @@ impl Core {
         row: RowId,
         owner: Option<Owner>,
     ) -> Result<ScopeId, Full> {
-        let tables = Arc::clone(&self.tables);
-        let of = &tables.rows[row];
-        let (depth, plans) = owner.map_or((0, 0), |owner| {
-            let around = &self.scopes[self.desk.runs.rows[owner.run].scope];
-            (
-                around.depth + 1,
-                around.plans + u32::from(tables.is_plan(row)),
-            )
-        });
-        if depth >= self.settings.capacity.depth {
-            return Err(Full::Depth);
-        }
-        if plans > self.settings.capacity.plans {
-            return Err(Full::Plans);
-        }
-        let start = &tables.hot[of.first as usize..(of.first + of.len) as usize];
-        let (scope, mut it) = if let Some(scope) = self.free[row] {
-            let old = &mut self.scopes[scope];
-            let next = Some(ScopeId(old.open)).filter(|next| *next != scope);
-            let mut it = ScopeRun::new(row, of.first, old.slot(StepId(of.first)), owner);
-            it.runs = std::mem::take(&mut old.runs);
-            it.line = std::mem::take(&mut old.line);
-            it.line.clear();
-            self.free[row] = next;
-            let base = it.slot(StepId(of.first)).index();
-            let hot = &mut self.hot[base..base + start.len()];
-            for (hot, start) in hot.iter_mut().zip(start) {
-                *hot = start.within(scope);
-            }
-            (scope, it)
-        } else {
-            let most = self.settings.capacity;
-            let scope = ScopeId(self.scopes.next(most.scopes).ok_or(Full::Scopes)?);
-            let base = self.hot.len();
-            if base + start.len() > most.slots as usize {
-                return Err(Full::Slots);
-            }
-            self.hot.extend(start.iter().map(|it| it.within(scope)));
-            if owner.is_none() {
-                self.ready.grow(self.hot.len());
-            }
-            let it = ScopeRun::new(row, of.first, StepSlot(base as u32), owner);
-            (scope, it)
-        };
-        it.runs.clear();
-        it.runs
-            .resize((of.colds.end - of.colds.start) as usize, None);
-        (it.depth, it.plans) = (depth, plans);
-        if scope.index() == self.scopes.rows.len() {
-            self.scopes.rows.push(it);
-        } else {
-            self.scopes[scope] = it;
-        }
-        if of.has_inputs {
-            self.scopes[scope].phase = Phase::Inputs;
-            self.ask_of(scope, OpenQuestion::Inputs(scope), Question::Inputs(scope));
+        let around = owner.map(|owner| (owner, self.desk.runs[owner.run].scope));
+        let scope = self.arena.open(row, around, &self.settings.capacity)?;
+        if self.arena.tables.rows[row].has_inputs {
+            let it = &mut self.arena.scopes[scope];
+            it.phase = Phase::Inputs;
+            let asked = OpenQuestion::Inputs(scope);
+            self.desk.ask_scope(it, asked, Question::Inputs(scope));
         } else {
             self.begin_work(scope);
         }
         Ok(scope)
     }
 
+    /// The driver has made the inputs of a scope, or has failed to.
+    pub(super) fn inputs_made(&mut self, scope: ScopeId, result: Result<u32, CallError>) {
+        let it = &mut self.arena.scopes[scope];
+        let (Err(error), Some(Owner { run, attempt })) = (result, it.owner) else {
+            return self.begin_work(scope);
+        };
+        it.phase = Phase::Over;
+        let tried = &self.desk.runs[run].tries[attempt as usize];
+        let (element, number) = (tried.element, tried.number);
+        let fault = Lookup(self).fault(run, element, number, Reason::Error(error.error));
+        self.attempt_ended(run, attempt, Err(Loss::of(error.mark(fault))));
+    }
+
+    /// The driver has made the value of a scope, or has failed to.
+    pub(super) fn output_made(&mut self, scope: ScopeId, error: Option<CallError>) {
+        let Some(error) = error else {
+            return self.begin_always(scope);
+        };
+        let fault = Fault::new(Lookup(self).trail_of(scope), Reason::Error(error.error));
+        let fault = error.mark(fault);
+        let it = &mut self.arena.scopes[scope];
+        it.has_failed = true;
+        it.left.add(Loss::of(fault));
+        self.begin_undo(scope);
+    }
+
+    /// Has a step start as soon as there is a permit. A wait for a value needs no permit.
+    pub(super) fn make_ready(&mut self, slot: StepSlot) {
+        let hot = self.arena.hot[slot.index()];
+        if hot.is_plain_in_root() {
+            return self.arena.ready.insert(slot);
+        }
+        let scope = hot.scope();
+        let it = &self.arena.scopes[scope];
+        let step = it.step(slot);
+        let cold = self.arena.tables.cold_of(it.row, step);
+        let body = cold.map(|cold| self.arena.tables.bodies[self.arena.tables.colds[cold].body]);
+        if body == Some(StepBody::Await) {
+            return self.start_run(slot);
+        }
+        let place = LinePlace {
+            step,
+            job: 0,
+            attempt: NO_ATTEMPT,
+        };
+        self.arena.line_up(&self.desk.runs, scope, place);
+    }
+
     pub(super) fn begin_work(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.tables);
-        let it = &mut self.scopes[scope];
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.arena.scopes[scope];
         it.phase = Phase::Work;
         let roots = tables.roots(it.row);
         it.open = roots.len() as u32;
@@ -89,7 +89,7 @@ impl Core {
             self.todo.push_back(Todo::Scope(scope));
         }
         for step in roots {
-            let slot = self.scopes[scope].slot(*step);
+            let slot = self.arena.scopes[scope].slot(*step);
             self.make_ready(slot);
         }
     }
@@ -102,8 +102,8 @@ impl Core {
         status: StepStatus,
         loss: Option<Loss>,
     ) {
-        let tables = Arc::clone(&self.tables);
-        let hot = &mut self.hot[slot.index()];
+        let tables = Arc::clone(&self.arena.tables);
+        let hot = &mut self.arena.hot[slot.index()];
         hot.set(status);
         let (is_work, is_always) = (hot.is_work(), hot.is_always());
         // A plain call that has succeeded comes from the driver.
@@ -111,7 +111,7 @@ impl Core {
             let settled = Command::Settled(scope, slot, status);
             self.desk.out.push_back(settled);
         }
-        let it = &mut self.scopes[scope];
+        let it = &mut self.arena.scopes[scope];
         let (row, step) = (it.row, it.step(slot));
         if let Some(mut loss) = loss {
             if !is_work {
@@ -142,9 +142,9 @@ impl Core {
         };
         if frees_readers {
             for reader in tables.readers(step) {
-                let it = &mut self.scopes[scope];
+                let it = &mut self.arena.scopes[scope];
                 let slot = it.slot(*reader);
-                let hot = &mut self.hot[slot.index()];
+                let hot = &mut self.arena.hot[slot.index()];
                 hot.waiting -= 1;
                 if hot.waiting == 0 {
                     it.open += u32::from(is_work);
@@ -152,19 +152,19 @@ impl Core {
                 }
             }
         }
-        self.scopes[scope].open -= 1;
+        self.arena.scopes[scope].open -= 1;
         self.todo.push_back(Todo::Scope(scope));
     }
 
     fn work_failed(&mut self, scope: ScopeId, by: StepId) {
-        let tables = Arc::clone(&self.tables);
-        let it = &mut self.scopes[scope];
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.arena.scopes[scope];
         it.has_failed = true;
         // The first failed step in the plan blocks a step that needs several failed steps.
         let mut open = vec![by];
         while let Some(step) = open.pop() {
             for &reader in tables.readers(step) {
-                let hot = &mut self.hot[it.slot(reader).index()];
+                let hot = &mut self.arena.hot[it.slot(reader).index()];
                 match hot.status() {
                     StepStatus::Waiting => {
                         hot.set(StepStatus::Blocked);
@@ -191,23 +191,23 @@ impl Core {
 
     /// Starts nothing more of the work: waits end, and no attempt follows another.
     fn stop_work(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.tables);
-        let it = &mut self.scopes[scope];
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.arena.scopes[scope];
         if std::mem::replace(&mut it.is_stopping, true) {
             return;
         }
         for step in tables.rows[it.row].steps() {
             let slot = it.slot(step);
-            let hot = self.hot[slot.index()];
+            let hot = self.arena.hot[slot.index()];
             if hot.is_work() && hot.is_ready() {
                 it.open -= 1;
                 if hot.is_plain_in_root() {
-                    self.ready.remove(slot);
+                    self.arena.ready.remove(slot);
                 }
             }
         }
-        for number in 0..self.scopes[scope].runs.len() {
-            if let Some(run) = self.scopes[scope].runs[number] {
+        for number in 0..self.arena.scopes[scope].runs.len() {
+            if let Some(run) = self.arena.scopes[scope].runs[number] {
                 self.stop_run(run);
             }
         }
@@ -215,12 +215,12 @@ impl Core {
 
     /// Drops the calls of the work, except those whose ends are certain.
     fn drop_work(&mut self, scope: ScopeId, cutoff: Cutoff) {
-        let tables = Arc::clone(&self.tables);
-        let row = self.scopes[scope].row;
-        let is_doomed = self.scopes[scope].cutoff.is_some();
+        let tables = Arc::clone(&self.arena.tables);
+        let row = self.arena.scopes[scope].row;
+        let is_doomed = self.arena.scopes[scope].cutoff.is_some();
         for step in tables.rows[row].steps() {
-            let slot = self.scopes[scope].slot(step);
-            let hot = &mut self.hot[slot.index()];
+            let slot = self.arena.scopes[scope].slot(step);
+            let hot = &mut self.arena.hot[slot.index()];
             if !hot.is_running() || !hot.is_work() {
                 continue;
             }
@@ -229,11 +229,11 @@ impl Core {
                     continue;
                 }
                 hot.set(StepStatus::Cancelled);
-                let it = &mut self.scopes[scope];
+                let it = &mut self.arena.scopes[scope];
                 it.open -= 1;
                 self.desk.calling -= 1;
                 self.desk.drop_call(CallId(slot.0));
-            } else if let Some(run) = Lookup(self).run_of(scope, step) {
+            } else if let Some(run) = self.arena.run_of(scope, step) {
                 self.cut_run(run, cutoff, is_doomed);
             }
         }
@@ -242,7 +242,7 @@ impl Core {
 
     /// Ends a scope before its time. If the work has ended, that changes nothing.
     pub(super) fn cut_scope(&mut self, scope: ScopeId, cutoff: Cutoff) {
-        let it = &mut self.scopes[scope];
+        let it = &mut self.arena.scopes[scope];
         if it.phase == Phase::Inputs {
             // Nothing in the scope has begun, so no always step runs.
             it.phase = Phase::Over;
@@ -262,17 +262,9 @@ impl Core {
         }
     }
 
-    /// Ends the work of the run before its time, if something in the work has failed.
-    pub(super) fn cut_failed(&mut self) {
-        let mut scopes = self.scopes.rows.iter();
-        if scopes.any(|it| it.has_failed && it.phase != Phase::Over) {
-            self.cut_scope(ScopeId::ROOT, Cutoff::Beside);
-        }
-    }
-
     /// Begins the next phase of a scope, if the phase has ended.
     pub(super) fn settle_scope(&mut self, scope: ScopeId) {
-        let it = &mut self.scopes[scope];
+        let it = &mut self.arena.scopes[scope];
         if it.open != 0 {
             return;
         }
@@ -281,9 +273,10 @@ impl Core {
                 it.has_failed |= it.cutoff.is_some();
                 if it.has_failed {
                     self.begin_undo(scope);
-                } else if self.tables.rows[it.row].has_output {
+                } else if self.arena.tables.rows[it.row].has_output {
                     it.phase = Phase::Output;
-                    self.ask_of(scope, OpenQuestion::Output(scope), Question::Output(scope));
+                    let asked = OpenQuestion::Output(scope);
+                    self.desk.ask_scope(it, asked, Question::Output(scope));
                 } else {
                     self.begin_always(scope);
                 }
@@ -299,8 +292,8 @@ impl Core {
 
     /// Begins to undo a scope: each step after all steps that need it. So steps count their readers that are not undone.
     pub(super) fn begin_undo(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.tables);
-        let it = &mut self.scopes[scope];
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.arena.scopes[scope];
         it.phase = Phase::Undo;
         if self.settings.tells && !it.is_undone {
             self.desk.out.push_back(Command::Unwinding(scope));
@@ -316,19 +309,19 @@ impl Core {
             .map(|step| tables.readers(step).len() as u32)
             .collect();
         for step in row.steps() {
-            if self.hot[it.slot(step).index()].is_work() && tables.readers(step).is_empty() {
+            if self.arena.hot[it.slot(step).index()].is_work() && tables.readers(step).is_empty() {
                 self.todo.push_back(Todo::Undo(scope, step));
             }
         }
     }
 
     pub(super) fn undo_step(&mut self, scope: ScopeId, step: StepId) {
-        let it = &self.scopes[scope];
+        let it = &self.arena.scopes[scope];
         if it.phase != Phase::Undo {
             return;
         }
-        if let Some(undo) = self.tables.undo_of(it.row, step)
-            && self.hot[it.slot(step).index()].status() == StepStatus::Completed
+        if let Some(undo) = self.arena.tables.undo_of(it.row, step)
+            && self.arena.hot[it.slot(step).index()].status() == StepStatus::Completed
         {
             let slot = it.slot(undo);
             return self.make_ready(slot);
@@ -338,15 +331,15 @@ impl Core {
 
     /// Undoes the scopes in a step, after the step's own undo step.
     pub(super) fn undo_inside(&mut self, scope: ScopeId, step: StepId) {
-        if let Some(run) = Lookup(self).run_of(scope, step)
+        if let Some(run) = self.arena.run_of(scope, step)
             && !self.undo_run(run)
         {
             return;
         }
-        let it = &mut self.scopes[scope];
+        let it = &mut self.arena.scopes[scope];
         it.open -= 1;
-        let first = self.tables.rows[it.row].first;
-        for &need in self.tables.needs(step) {
+        let first = self.arena.tables.rows[it.row].first;
+        for &need in self.arena.tables.needs(step) {
             let left = &mut it.not_undone[(need.0 - first) as usize];
             *left -= 1;
             if *left == 0 {
@@ -357,15 +350,15 @@ impl Core {
     }
 
     pub(super) fn begin_always(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.tables);
-        let it = &mut self.scopes[scope];
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.arena.scopes[scope];
         it.phase = Phase::Always;
         let row = &tables.rows[it.row];
         it.open = row.always;
         if row.always > 0 {
             for step in row.steps() {
                 let slot = it.slot(step);
-                if self.hot[slot.index()].is_always() && tables.needs(step).is_empty() {
+                if self.arena.hot[slot.index()].is_always() && tables.needs(step).is_empty() {
                     self.todo.push_back(Todo::Start(slot));
                 }
             }
@@ -374,7 +367,7 @@ impl Core {
     }
 
     pub(super) fn scope_over(&mut self, scope: ScopeId) {
-        let it = &self.scopes[scope];
+        let it = &self.arena.scopes[scope];
         let Some(Owner { run, attempt }) = it.owner else {
             if self.over == Over::No {
                 self.over = Over::Yes;
@@ -385,35 +378,15 @@ impl Core {
         if tells {
             self.desk.out.push_back(Command::Over(scope));
         }
-        if self.scopes[scope].is_undone {
+        if self.arena.scopes[scope].is_undone {
             self.undone_inside(run, attempt);
         } else {
             let result = Lookup(self).result(scope);
             if tells {
                 let ended = result.as_ref().err().cloned();
-                self.scopes[scope].ended = ended.map(Box::new);
+                self.arena.scopes[scope].ended = ended.map(Box::new);
             }
             self.attempt_ended(run, attempt, result);
-        }
-    }
-
-    /// Frees the values of a scope that is over for good, and of the scopes in it. Its row is free as soon as the driver has taken all commands.
-    pub(super) fn release(&mut self, scope: ScopeId) {
-        let (mut open, mut next) = (Vec::new(), Some(scope));
-        while let Some(scope) = next {
-            self.freed.push(scope);
-            let it = &self.scopes[scope];
-            for run in it.runs.iter().flatten() {
-                let tries = self.desk.runs.rows[*run].tries.iter();
-                open.extend(tries.filter_map(|tried| match (&tried.doing, tried.fate) {
-                    (Doing::Scope(inner), Fate::Kept) => Some(*inner),
-                    _ => None,
-                }));
-            }
-            next = open.pop();
-        }
-        if !self.settings.keeps_all {
-            self.released.push(scope);
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The parts of a run: its scopes, and the runs of steps that are not plain.
 
 use super::describe::Amounts;
-use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot, Table};
+use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot};
 use super::loss::{Cutoff, Loss, Reason};
 use super::rows::QuestionList;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::{Index, IndexMut};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -323,6 +324,45 @@ impl StepRun {
 /// Runs of steps, whose rows are used again with their memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Runs {
-    pub(super) rows: Table<RunId, StepRun>,
+    pub(super) rows: Vec<StepRun>,
     pub(super) free: Vec<RunId>,
+}
+
+impl Runs {
+    pub(super) fn open(&mut self, new: StepRun) -> RunId {
+        let Some(run) = self.free.pop() else {
+            // There are no more runs than slots.
+            self.rows.push(new);
+            return RunId(self.rows.len() as u32 - 1);
+        };
+        let old = &mut self[run];
+        let (mut tries, mut elements) = (
+            std::mem::take(&mut old.tries),
+            std::mem::take(&mut old.elements),
+        );
+        tries.clear();
+        elements.clear();
+        *old = StepRun {
+            tries,
+            elements,
+            ..new
+        };
+        run
+    }
+}
+
+impl Index<RunId> for Runs {
+    type Output = StepRun;
+
+    #[inline]
+    fn index(&self, run: RunId) -> &StepRun {
+        &self.rows[run.index()]
+    }
+}
+
+impl IndexMut<RunId> for Runs {
+    #[inline]
+    fn index_mut(&mut self, run: RunId) -> &mut StepRun {
+        &mut self.rows[run.index()]
+    }
 }

@@ -3,10 +3,10 @@
 use super::core::{Core, Reaction, Todo};
 use super::describe::Recovery;
 use super::event::{Command, StepPlace};
-use super::ids::{BodyId, CallId, RowId, RunId};
+use super::ids::{BodyId, RunId};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Loss, Reason};
-use super::rows::{CallKind, CallRow, NO_ATTEMPT, OpenQuestion};
+use super::rows::{CallKind, OpenQuestion};
 use super::state::{Doing, Fate, Owner, Try, WHOLE};
 use super::tables::StepBody;
 use std::sync::Arc;
@@ -30,19 +30,35 @@ impl Try {
 }
 
 impl Core {
-    /// Begins the first attempt of a job.
-    pub(super) fn begin_job(&mut self, run: RunId, mut tried: Try) {
-        let it = &mut self.desk.runs.rows[run];
-        tried.job = it.pending.jobs;
-        it.pending.jobs += 1;
-        self.begin_try(run, tried, None);
+    /// Begins an attempt that has waited for a permit, unless a time limit has passed.
+    pub(super) fn begin_ready(&mut self, run: RunId, attempt: u32) {
+        let it = &mut self.desk.runs[run];
+        let tried = &mut it.tries[attempt as usize];
+        let Some(reason) = tried.late.take() else {
+            return self.run_try(run, attempt);
+        };
+        let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
+            Doing::Ready(failed) => failed,
+            _ => None,
+        };
+        let (element, number, body) = (tried.element, tried.number, tried.body);
+        self.desk.end_try(run, attempt);
+        let loss = match failed {
+            Some(loss) => *loss,
+            None => Loss::of(Lookup(self).fault(run, element, number, reason)),
+        };
+        if self.arena.tables.is_loop(body) {
+            self.fail_run(run, element, loss);
+        } else {
+            self.fail(run, element, loss);
+        }
     }
 
     /// Begins an attempt, as soon as there is a permit. A further attempt comes after a failure.
     pub(super) fn begin_try(&mut self, run: RunId, tried: Try, failed: Option<Box<Loss>>) {
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         it.running += 1;
-        let is_wait = self.tables.bodies[tried.body] == StepBody::Await;
+        let is_wait = self.arena.tables.bodies[tried.body] == StepBody::Await;
         let attempt = it.add_try(tried);
         if let Some(timer) = it.tries[attempt as usize].deadline {
             self.desk.calls.move_to(timer, attempt);
@@ -50,12 +66,13 @@ impl Core {
         if is_wait || std::mem::take(&mut self.desk.may_begin) {
             self.run_try(run, attempt);
         } else {
-            self.wait_in_line(run, attempt, failed);
+            self.arena
+                .wait_in_line(&mut self.desk.runs, run, attempt, failed);
         }
     }
 
     pub(super) fn run_try(&mut self, run: RunId, attempt: u32) {
-        let it = &self.desk.runs.rows[run];
+        let it = &self.desk.runs[run];
         let tried = &it.tries[attempt as usize];
         let (body, number) = (tried.body, tried.number);
         let place = StepPlace {
@@ -64,16 +81,19 @@ impl Core {
             attempt: number,
         };
         // After an attempt that is too much, the run is over.
-        let is_call = matches!(self.tables.bodies[body], StepBody::Call | StepBody::Open(_));
-        if is_call && self.tables.colds[it.cold].timing.admits && !tried.is_admitted {
+        let is_call = matches!(
+            self.arena.tables.bodies[body],
+            StepBody::Call | StepBody::Open(_)
+        );
+        if is_call && self.arena.tables.colds[it.cold].timing.admits && !tried.is_admitted {
             return self.desk.ask_to_admit(run, attempt, place);
         }
-        let doing = match self.tables.bodies[body] {
+        let doing = match self.arena.tables.bodies[body] {
             StepBody::Call | StepBody::Value | StepBody::Open(_) => {
                 let Some(call) = self.desk.open(run, Some(attempt), CallKind::Call) else {
                     return;
                 };
-                if self.tables.bodies[body] != StepBody::Value
+                if self.arena.tables.bodies[body] != StepBody::Value
                     && let Err(full) = self.desk.starts_left.count(number)
                 {
                     return self.desk.overflow(run, Some(attempt), full);
@@ -90,7 +110,7 @@ impl Core {
                 Doing::Await(call)
             }
             StepBody::Loop(row) | StepBody::Scope(row) => {
-                let is_call = self.tables.is_plan(row);
+                let is_call = self.arena.tables.is_plan(row);
                 let counted = if is_call {
                     self.desk.starts_left.count(number)
                 } else {
@@ -104,47 +124,16 @@ impl Core {
             }
             StepBody::If(..) | StepBody::For(_) => Doing::Nothing,
         };
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         it.tries[attempt as usize].doing = doing;
         it.active += 1;
         self.desk.limit_try(run, attempt);
     }
 
-    /// A call is a plan.
-    pub(super) fn opened(&mut self, call: CallId) {
-        let Some((row, body)) = self.may_open(call) else {
-            return;
-        };
-        let CallRow { run, attempt, .. } = row;
-        self.desk.calling -= 1;
-        self.desk.calls.close(call);
-        let result = self.begin_scope(body, Some(Owner { run, attempt }));
-        let tried = &mut self.desk.runs.rows[run].tries[attempt as usize];
-        match result {
-            Ok(scope) => tried.doing = Doing::Scope(scope),
-            Err(full) => {
-                tried.doing = Doing::Nothing;
-                self.desk.overflow(run, Some(attempt), full);
-            }
-        }
-    }
-
-    /// The row of the plan that a call may turn out to be.
-    pub(super) fn may_open(&self, call: CallId) -> Option<(CallRow, RowId)> {
-        let row = self.desk.calls.get(call)?;
-        let tried = self.desk.runs.rows[row.run]
-            .tries
-            .get(row.attempt as usize)?;
-        match self.tables.bodies[tried.body] {
-            StepBody::Open(body) if tried.doing == Doing::Call(call) => Some((row, body)),
-            _ => None,
-        }
-    }
-
     /// An attempt has ended.
     pub(super) fn attempt_ended(&mut self, run: RunId, attempt: u32, result: Result<(), Loss>) {
-        let tables = Arc::clone(&self.tables);
-        let it = &mut self.desk.runs.rows[run];
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.desk.runs[run];
         it.running -= 1;
         self.todo.push_back(Todo::Run(run));
         let tried = &mut it.tries[attempt as usize];
@@ -165,22 +154,22 @@ impl Core {
             && !is_kept
             && !(is_loop && result.is_ok())
         {
-            self.release(scope);
+            self.arena.release(&self.desk.runs, scope);
         }
         let loss = match result {
             Ok(()) if is_loop => {
-                let tried = &mut self.desk.runs.rows[run].tries[attempt as usize];
+                let tried = &mut self.desk.runs[run].tries[attempt as usize];
                 // The wait for the next round goes on.
                 let every = tried.every.take();
                 self.desk.drop_timers(run, attempt);
-                self.desk.runs.rows[run].tries[attempt as usize].every = every;
+                self.desk.runs[run].tries[attempt as usize].every = every;
                 return self.desk.ask(run, OpenQuestion::Again { run, attempt });
             }
             Ok(()) => {
                 self.desk.drop_timers(run, attempt);
-                let it = &mut self.desk.runs.rows[run];
+                let it = &mut self.desk.runs[run];
                 it.outstanding -= 1;
-                if !is_kept && !self.settings.keeps_all {
+                if !is_kept && !self.arena.keeps_all {
                     it.free_try(attempt);
                 }
                 return;
@@ -196,7 +185,7 @@ impl Core {
             }
             (Some(_), _) => {
                 self.desk.drop_timers(run, attempt);
-                let it = &mut self.desk.runs.rows[run];
+                let it = &mut self.desk.runs[run];
                 if loss.is_lasting() {
                     it.note(element, loss);
                 } else {
@@ -209,8 +198,8 @@ impl Core {
 
     /// Begins the next attempt, if one may help. Otherwise, the element has failed.
     fn attempt_failed(&mut self, run: RunId, attempt: u32, loss: Loss) {
-        let tables = Arc::clone(&self.tables);
-        let it = &mut self.desk.runs.rows[run];
+        let tables = Arc::clone(&self.arena.tables);
+        let it = &mut self.desk.runs[run];
         let tried = &mut it.tries[attempt as usize];
         let (body, element, number) = (tried.body, tried.element, tried.number);
         let job = tried.job;
@@ -219,15 +208,15 @@ impl Core {
             && !it.is.cut
             && it.failed.is_none()
             && tables.bodies[body] != StepBody::Await
-            && !self.scopes[it.scope].stops_work();
+            && !self.arena.scopes[it.scope].stops_work();
         let deadline = if may_retry {
             tried.deadline.take()
         } else {
             None
         };
         self.desk.drop_timers(run, attempt);
-        let it = &mut self.desk.runs.rows[run];
-        if !self.settings.keeps_all {
+        let it = &mut self.desk.runs[run];
+        if !self.arena.keeps_all {
             it.free_try(attempt);
         }
         if !may_retry && tables.is_loop(body) {
@@ -247,15 +236,15 @@ impl Core {
             self.desk.calls.move_to(timer, attempt);
         }
         if let Some(timer) = self.desk.open_timer(run, Some(attempt), CallKind::Backoff) {
-            let tried = &mut self.desk.runs.rows[run].tries[attempt as usize];
+            let tried = &mut self.desk.runs[run].tries[attempt as usize];
             tried.doing = Doing::Backoff(timer, Box::new(loss));
         }
     }
 
     /// An element has failed for good.
     pub(super) fn fail(&mut self, run: RunId, element: u32, loss: Loss) {
-        let it = &mut self.desk.runs.rows[run];
-        let is_missed = match self.tables.colds[it.cold].each {
+        let it = &mut self.desk.runs[run];
+        let is_missed = match self.arena.tables.colds[it.cold].each {
             _ if element == WHOLE || it.is.doomed => false,
             Recovery::Catch => true,
             Recovery::Replace => !loss.is_lasting(),
@@ -264,7 +253,7 @@ impl Core {
         if is_missed {
             it.left.add_absorbed(loss.clone());
             it.is.missed = true;
-            if self.tables.colds[it.cold].timing.instead {
+            if self.arena.tables.colds[it.cold].timing.instead {
                 it.absorbed.push((element, loss));
                 return self.desk.ask(run, OpenQuestion::Instead { run, element });
             }
@@ -276,12 +265,12 @@ impl Core {
 
     /// A step has failed at an element, so nothing more of it starts. Elements that wait for another attempt have failed as well.
     pub(super) fn fail_run(&mut self, run: RunId, element: u32, loss: Loss) {
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         it.note(element, loss);
         it.pending.queue.clear();
         self.drop_questions(run);
-        for attempt in self.desk.runs.rows[run].in_order() {
-            let it = &mut self.desk.runs.rows[run];
+        for attempt in self.desk.runs[run].in_order() {
+            let it = &mut self.desk.runs[run];
             if !it.runs(attempt) {
                 continue;
             }
@@ -305,12 +294,12 @@ impl Core {
 
     /// Drops the calls of a step, and cuts its scopes.
     pub(super) fn cut_tries(&mut self, run: RunId, cutoff: Cutoff, waits: bool) {
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         it.is.cut = true;
         it.pending.queue.clear();
         self.drop_questions(run);
-        for attempt in self.desk.runs.rows[run].in_order() {
-            let it = &self.desk.runs.rows[run];
+        for attempt in self.desk.runs[run].in_order() {
+            let it = &self.desk.runs[run];
             if !it.runs(attempt) {
                 continue;
             }
@@ -328,9 +317,9 @@ impl Core {
 
     /// Undoes the kept scopes of a step: elements at the same time, rounds from the last to the first. Returns whether none is left.
     pub(super) fn undo_run(&mut self, run: RunId) -> bool {
-        let tables = Arc::clone(&self.tables);
+        let tables = Arc::clone(&self.arena.tables);
         loop {
-            let it = &mut self.desk.runs.rows[run];
+            let it = &mut self.desk.runs[run];
             let Some(at) = it.kept.last() else {
                 break;
             };
@@ -347,27 +336,27 @@ impl Core {
             if let Doing::Scope(scope) = tried.doing {
                 it.running += 1;
                 tried.fate = Fate::IsUndone;
-                self.scopes[scope].is_undone = true;
+                self.arena.scopes[scope].is_undone = true;
                 self.begin_undo(scope);
             }
         }
-        self.desk.runs.rows[run].running == 0
+        self.desk.runs[run].running == 0
     }
 
     /// A kept scope is undone, as far as its undo steps have succeeded.
     pub(super) fn undone_inside(&mut self, run: RunId, attempt: u32) {
-        let tried = &self.desk.runs.rows[run].tries[attempt as usize];
+        let tried = &self.desk.runs[run].tries[attempt as usize];
         let (Doing::Scope(inner), Fate::IsUndone) = (&tried.doing, tried.fate) else {
             return;
         };
         let inner = *inner;
         let left = Lookup(self).undoing(inner).of_undo_steps();
-        let it = &mut self.desk.runs.rows[run];
+        let it = &mut self.desk.runs[run];
         it.tries[attempt as usize].fate = Fate::Over;
         it.running -= 1;
         it.left.add(left);
         let (scope, step, has_ended) = (it.scope, it.step, it.is.ended);
-        self.release(inner);
+        self.arena.release(&self.desk.runs, inner);
         if has_ended {
             self.undo_inside(scope, step);
         } else {
@@ -375,56 +364,9 @@ impl Core {
         }
     }
 
-    /// The time of a timer is over.
-    pub(super) fn fired(&mut self, timer: CallId) {
-        let Some(CallRow { run, attempt, kind }) = self.desk.calls.get(timer) else {
-            return;
-        };
-        if matches!(kind, CallKind::Call | CallKind::Await) {
-            return;
-        }
-        self.desk.calls.close(timer);
-        let it = &mut self.desk.runs.rows[run];
-        if attempt == NO_ATTEMPT {
-            // The time of a loop is over.
-            it.deadline = None;
-            it.is.late = true;
-            for attempt in it.in_order() {
-                if self.desk.runs.rows[run].runs(attempt) {
-                    self.limit_reached(run, attempt, Reason::Deadline);
-                }
-            }
-            return;
-        }
-        let tried = &mut it.tries[attempt as usize];
-        match kind {
-            CallKind::Timeout => {
-                tried.timeout = None;
-                self.limit_reached(run, attempt, Reason::Timeout);
-            }
-            CallKind::Deadline => {
-                tried.deadline = None;
-                self.limit_reached(run, attempt, Reason::Deadline);
-            }
-            CallKind::Every => {
-                tried.every = None;
-                if tried.doing == Doing::Every {
-                    self.wait_in_line(run, attempt, None);
-                }
-            }
-            CallKind::Backoff | CallKind::Call | CallKind::Await => {
-                let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
-                    Doing::Backoff(_, loss) => Some(loss),
-                    _ => None,
-                };
-                self.wait_in_line(run, attempt, failed);
-            }
-        }
-    }
-
     /// An attempt has reached a time limit.
-    fn limit_reached(&mut self, run: RunId, attempt: u32, reason: Reason) {
-        let it = &mut self.desk.runs.rows[run];
+    pub(super) fn limit_reached(&mut self, run: RunId, attempt: u32, reason: Reason) {
+        let it = &mut self.desk.runs[run];
         let tried = &mut it.tries[attempt as usize];
         let (element, number) = (tried.element, tried.number);
         match &mut tried.doing {
@@ -440,8 +382,9 @@ impl Core {
                 self.desk.end_try(run, attempt);
                 self.todo.push_back(Todo::Run(run));
                 if self
+                    .arena
                     .tables
-                    .is_loop(tried_of(&self.desk.runs.rows[run], attempt).body)
+                    .is_loop(tried_of(&self.desk.runs[run], attempt).body)
                 {
                     self.fail_run(run, element, loss);
                 } else {
@@ -452,7 +395,7 @@ impl Core {
                 // The time limit of the element goes on in the next attempt.
                 let deadline = tried.deadline.take();
                 self.desk.end_try(run, attempt);
-                let it = &mut self.desk.runs.rows[run];
+                let it = &mut self.desk.runs[run];
                 it.running += 1;
                 it.tries[attempt as usize].deadline = deadline;
                 let fault = Lookup(self).fault(run, element, number, reason);

@@ -29,7 +29,7 @@ pub struct Tried {
 impl<'m> MachineView<'m> {
     /// Returns the tables of the plan.
     pub fn tables(self) -> &'m Tables {
-        &self.lookup.0.tables
+        &self.lookup.0.arena.tables
     }
 
     /// Returns the failures of a run that has failed, with the results of its undo steps.
@@ -44,16 +44,16 @@ impl<'m> MachineView<'m> {
     /// Returns the steps of a scope with their statuses.
     pub fn steps(self, scope: ScopeId) -> Vec<(StepId, StepStatus)> {
         let core = self.lookup.0;
-        let it = &core.scopes[scope];
-        let steps = core.tables.rows[it.row].steps();
-        let status = |step| core.hot[it.slot(step).index()].status();
+        let it = &core.arena.scopes[scope];
+        let steps = core.arena.tables.rows[it.row].steps();
+        let status = |step| core.arena.hot[it.slot(step).index()].status();
         steps.map(|step| (step, status(step))).collect()
     }
 
     /// Returns the slot of a step of a scope.
     #[inline]
     pub fn slot(self, scope: ScopeId, step: StepId) -> StepSlot {
-        self.lookup.0.scopes[scope].slot(step)
+        self.lookup.0.arena.scopes[scope].slot(step)
     }
 
     /// Returns `true` if a question still has to be answered.
@@ -63,14 +63,17 @@ impl<'m> MachineView<'m> {
 
     /// Returns the failed step that a blocked step needs.
     pub fn blocked_by(self, scope: ScopeId, step: StepId) -> Option<StepId> {
-        self.lookup.0.scopes[scope].blocked.get(&step).copied()
+        self.lookup.0.arena.scopes[scope]
+            .blocked
+            .get(&step)
+            .copied()
     }
 
     /// Returns the attempts of a step of a scope, in the order of their starts.
     pub fn tries(self, scope: ScopeId, step: StepId) -> Vec<Tried> {
         let core = self.lookup.0;
-        let it = &core.scopes[scope];
-        let hot = core.hot[it.slot(step).index()];
+        let it = &core.arena.scopes[scope];
+        let hot = core.arena.hot[it.slot(step).index()];
         if hot.is_plain() {
             let has_begun = !matches!(hot.status(), StepStatus::Waiting | StepStatus::Blocked);
             let one = Tried {
@@ -80,10 +83,10 @@ impl<'m> MachineView<'m> {
             };
             return has_begun.then_some(one).into_iter().collect();
         }
-        let Some(run) = self.lookup.run_of(scope, step) else {
+        let Some(run) = self.lookup.0.arena.run_of(scope, step) else {
             return Vec::new();
         };
-        let it = &core.desk.runs.rows[run];
+        let it = &core.desk.runs[run];
         let tries = it.tries.iter();
         let begun = tries.filter(|it| {
             !matches!(
@@ -106,8 +109,8 @@ impl<'m> MachineView<'m> {
     pub fn trail(self, call: CallId) -> Option<Trail> {
         let core = self.lookup.0;
         if call.0 < COLD_CALLS {
-            let scope = core.hot.get(call.index())?.scope();
-            let step = core.scopes[scope].step(StepSlot(call.0));
+            let scope = core.arena.hot.get(call.index())?.scope();
+            let step = core.arena.scopes[scope].step(StepSlot(call.0));
             let mut trail = self.lookup.trail(scope, step);
             if let Some(last) = trail.0.last_mut() {
                 last.attempt = 1;
@@ -118,7 +121,7 @@ impl<'m> MachineView<'m> {
         if row.attempt == NO_ATTEMPT {
             return Some(self.lookup.trail_in(row.run, WHOLE, 1));
         }
-        let tried = &core.desk.runs.rows[row.run].tries[row.attempt as usize];
+        let tried = &core.desk.runs[row.run].tries[row.attempt as usize];
         Some(self.lookup.trail_in(row.run, tried.element, tried.number))
     }
 
@@ -131,9 +134,9 @@ impl<'m> MachineView<'m> {
     pub fn rows(self) -> [usize; 5] {
         let core = self.lookup.0;
         [
-            core.hot.len(),
-            core.scopes.rows.len(),
-            core.desk.runs.rows.rows.len(),
+            core.arena.hot.len(),
+            core.arena.scopes.rows.len(),
+            core.desk.runs.rows.len(),
             core.desk.calls.capacity(),
             core.desk.questions.capacity(),
         ]
