@@ -2,14 +2,14 @@
 
 use super::super::catch::catch;
 use super::super::timer::Sleep;
-use crate::journal::{Claim, Claimed, End, Found, Journal, JournalError, Message, Written};
+use crate::journal::{Claim, Claimed, End, Journal, JournalError, Written};
 use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A run that this process has claimed. The claim is given up at the end.
 pub(in crate::run) struct ClaimedRun {
-    journal: Arc<dyn Journal>,
+    pub(super) journal: Arc<dyn Journal>,
     pub(in crate::run) claim: Claim,
     /// `true` if no process has taken the run before, so that the journal has no record of the run.
     pub(super) is_new: bool,
@@ -43,25 +43,9 @@ impl ClaimedRun {
         self.is_viewed || self.ended.is_some()
     }
 
-    pub(super) fn find(&self, key: &str) -> Result<Option<Found>, JournalError> {
-        self.journal.find(&self.claim, key)
-    }
-
-    pub(super) fn next_key(&self, from: &str) -> Result<Option<String>, JournalError> {
-        self.journal.next_key(&self.claim, from)
-    }
-
-    pub(super) fn record(&self, key: String, body: String) -> Written {
-        self.journal.record(&self.claim, key, body)
-    }
-
     /// A future that is ready once there may be messages with greater numbers.
     pub(in crate::run) fn watch(&self, after: u64) -> Sleep {
         self.journal.watch(&self.claim, after)
-    }
-
-    pub(super) fn messages(&self, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
-        self.journal.messages(&self.claim, after)
     }
 
     /// Writes the end of the run. If the run had ended before, nothing is written.

@@ -224,10 +224,11 @@ impl Durable {
         if self.failure().is_some() {
             return Err(());
         }
-        if self.claimed.is_new {
+        let run = &self.claimed;
+        if run.is_new {
             return Ok(None);
         }
-        let found = self.claimed.find(key);
+        let found = run.journal.find(&run.claim, key);
         let found = found.map_err(|error| self.fail(error))?;
         if let Some(found) = &found {
             self.state().recorded += key.len() + found.body.len();
@@ -237,7 +238,8 @@ impl Durable {
 
     /// The first key of a record from this key on. `Err` means that the run is over.
     fn next_key(&self, from: &str) -> Result<Option<String>, ()> {
-        let next = self.claimed.next_key(from);
+        let run = &self.claimed;
+        let next = run.journal.next_key(&run.claim, from);
         next.map_err(|error| self.fail(error))
     }
 
@@ -270,7 +272,8 @@ impl Durable {
             return Box::pin(pending());
         }
         let bytes = key.len() + body.len();
-        let mut written = self.claimed.record(key, body);
+        let run = &self.claimed;
+        let mut written = run.journal.record(&run.claim, key, body);
         let mut state = self.state();
         state.recorded += bytes;
         let place = state.turns.add(time);
@@ -303,7 +306,8 @@ impl Durable {
             return;
         }
         let bytes = key.len() + body.len();
-        let note = self.claimed.record(key, body);
+        let run = &self.claimed;
+        let note = run.journal.record(&run.claim, key, body);
         let mut state = self.state();
         state.recorded += bytes;
         state.notes.add(note);
@@ -317,8 +321,9 @@ impl Durable {
         if !self.writes() {
             return;
         }
-        match self.claimed.find(&key) {
-            Ok(None) => drop(self.claimed.record(key, body)),
+        let ClaimedRun { journal, claim, .. } = &self.claimed;
+        match journal.find(claim, &key) {
+            Ok(None) => drop(journal.record(claim, key, body)),
             Ok(Some(_)) => {}
             Err(error) => self.fail(error),
         }
@@ -454,7 +459,8 @@ impl Durable {
 
     /// The messages with greater numbers. `Err` means that the run is over.
     pub(super) fn messages(&self, after: u64) -> Result<Vec<(u64, Message)>, ()> {
-        let messages = self.claimed.messages(after);
+        let run = &self.claimed;
+        let messages = run.journal.messages(&run.claim, after);
         messages.map_err(|error| self.fail(error))
     }
 
