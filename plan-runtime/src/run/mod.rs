@@ -27,6 +27,7 @@ mod admission;
 mod answer;
 mod answered;
 mod begin;
+mod called;
 mod calling;
 mod catch;
 mod clock;
