@@ -1,6 +1,6 @@
 //! The admission of a run: its limits and permissions, and whether its waits can end.
 
-use super::context::{Allowance, CallContext};
+use super::context::{Allowance, CallContext, Permissions};
 use super::limits::Limits;
 use super::options::Options;
 use super::shared::SharedRun;
@@ -24,13 +24,17 @@ pub(super) fn allowance(
         .and_then(CallContext::allowance)
         .or(options.among.as_ref());
     let inherited = around.filter(|around| !around.is_of_many());
-    let (gate, only) = (options.gate.take(), options.only.take());
-    let throttles = std::mem::take(&mut options.throttles);
+    let permissions = std::mem::take(&mut options.permissions);
+    let Permissions {
+        gate,
+        only,
+        throttles,
+    } = &permissions;
     if let (Some(around), None, None, None, [], Limits::DEFAULT) = (
         inherited,
         options.limits,
-        &gate,
-        &only,
+        gate,
+        only,
         &throttles[..],
         by_default,
     ) {
@@ -39,9 +43,9 @@ pub(super) fn allowance(
     let around = around.cloned();
     let limits = options.limits.unwrap_or(by_default);
     let time = Some(limits.time).filter(|time| *time < Duration::MAX);
-    options.deadline = options.deadline.into_iter().chain(time).min();
+    options.stop.deadline = options.stop.deadline.into_iter().chain(time).min();
     let depth = outer.map_or(0, CallContext::depth_inside);
-    Allowance::new(limits, gate, only, throttles, around, depth)
+    Allowance::new(limits, permissions, around, depth)
 }
 
 /// Returns an error if nobody can send values to the steps of a plan that wait for values. The limits hold for these values.

@@ -42,7 +42,7 @@ pub(super) fn begin(
     let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
     let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
     Ok(match begun {
-        Begun::Ended(output, _) if !options.record => Start::Ended(output, has_secrets),
+        Begun::Ended(output, _) if !options.keeps.report => Start::Ended(output, has_secrets),
         // A report needs the records of the run.
         Begun::Ended(_, durable) | Begun::Runs(durable) => {
             options.durable = Some(durable);
@@ -70,11 +70,11 @@ fn begin_on(
             "a run inside a call cannot have an engine: what happens in the call is not known to it",
         ),
         (
-            options.gate.is_some(),
+            options.permissions.gate.is_some(),
             "it has a gate, whose answers the engine does not keep; ask in a step, with `await`",
         ),
         (
-            !options.throttles.is_empty(),
+            !options.permissions.throttles.is_empty(),
             "it has a throttle, which knows only the calls of one process; limit its concurrency, or give the workers a throttle",
         ),
     ];

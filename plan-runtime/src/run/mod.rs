@@ -286,7 +286,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// assert!(smol::block_on(run).unwrap_err().is_deadline());
     /// ```
     pub fn deadline(self, deadline: Duration) -> Self {
-        self.configure(|options| options.deadline = Some(deadline))
+        self.configure(|options| options.stop.deadline = Some(deadline))
     }
 
     /// Drops what runs, and fails, once `cancel` is ready: a channel that receives, a signal, a timer.
@@ -304,7 +304,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         let cancel = async move {
             cancel.await;
         };
-        self.configure(|options| options.cancel = Some(Box::pin(cancel)))
+        self.configure(|options| options.stop.cancel = Some(Box::pin(cancel)))
     }
 
     /// Limits how long undo steps and always steps may take, all together, once the run was cancelled or has passed its deadline. What does not
@@ -332,14 +332,14 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// assert_eq!(error.undone().collect::<Vec<_>>(), ["held"]);
     /// ```
     pub fn grace(self, grace: Duration) -> Self {
-        self.configure(|options| options.grace = grace)
+        self.configure(|options| options.stop.grace = grace)
     }
 
     /// Keeps what each call is given in the [report](Run::with_report), for [`StepReport::arguments`] and [`Attempt::arguments`].
     ///
     /// It is what serde writes of a tool: a field with `#[serde(skip_serializing)]` is not in it.
     pub fn capture_arguments(self, capture: bool) -> Self {
-        self.configure(|options| options.capture = capture)
+        self.configure(|options| options.keeps.arguments = capture)
     }
 
     /// Keeps what each step gave in the [report](Run::with_report), for [`StepReport::output`]. It is a copy of every output.
@@ -354,7 +354,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn capture_outputs(self, capture: bool) -> Self {
-        self.configure(|options| options.capture_outputs = capture)
+        self.configure(|options| options.keeps.outputs = capture)
     }
 
     /// Limits how much the run does and holds. Without it, [`Limits::DEFAULT`] does for plans of `plan!`, and [`Limits::UNTRUSTED`] for others.
@@ -366,7 +366,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// If the run is [inside](Self::inside) another that has a gate, both are asked.
     pub fn gate(self, gate: impl Gate + 'static) -> Self {
-        self.configure(|options| options.gate = Some(Arc::new(gate)))
+        self.configure(|options| options.permissions.gate = Some(Arc::new(gate)))
     }
 
     /// Makes calls no more often than this throttle lets through, also in plans inside the run. Other runs may have the same one.
@@ -376,7 +376,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     pub fn throttle(self, throttle: &Throttle) -> Self {
         self.configure(|options| {
             if !throttle.is_empty() {
-                options.throttles.push(throttle.clone());
+                options.permissions.throttles.push(throttle.clone());
             }
         })
     }
@@ -400,7 +400,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// ```
     pub fn only<N: Into<String>>(self, tools: impl IntoIterator<Item = N>) -> Self {
         let tools = tools.into_iter().map(Into::into).collect();
-        self.configure(|options| options.only = Some(tools))
+        self.configure(|options| options.permissions.only = Some(tools))
     }
 
     /// Has the run watched, also by several observers. Whoever needs one after the run passes an [`Arc`] of it.
@@ -596,7 +596,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
 
     /// Gives a [`Report`] of every step beside the output, whether the run fails or not.
     pub fn with_report(self) -> WithReport<'a, App, O> {
-        let run = self.configure(|options| options.record = true);
+        let run = self.configure(|options| options.keeps.report = true);
         WithReport { run }
     }
 

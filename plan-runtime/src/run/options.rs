@@ -1,17 +1,16 @@
 //! The options of a run.
 
-use super::context::{Allowance, AnyGate, CallContext};
+use super::context::{Allowance, CallContext, Permissions};
 use super::durable::{Durable, Target};
 use super::engine::Engine;
 use super::lasting::Undone;
 use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
-use super::shared::{SharedOptions, SharedRun};
 use super::signals::Receiver;
 use super::start::MadeOutput;
-use super::throttle::Throttle;
-use super::timer::{ThreadTimer, Timer};
+use super::timer::Timer;
+use super::watch::Keeps;
 use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
 use std::future::Future;
@@ -31,25 +30,25 @@ pub(super) type FindPlan<'a> = Box<dyn Fn(&Action) -> Option<&'a Executable<'a>>
 /// Reads the output of a plan.
 pub(super) type ReadOutput<O> = fn(MadeOutput<'_>) -> Result<O, ResolveError>;
 
-pub(super) struct Options<'a> {
-    pub(super) concurrency: usize,
-    pub(super) on_failure: OnFailure,
+/// The causes that end a run before its time.
+pub(super) struct StopOptions<'a> {
     pub(super) deadline: Option<Duration>,
     /// The time limit for undo steps and always steps after the run was cancelled or passed its deadline.
     pub(super) grace: Duration,
     pub(super) cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+}
+
+pub(super) struct Options<'a> {
+    pub(super) concurrency: usize,
+    pub(super) on_failure: OnFailure,
+    pub(super) stop: StopOptions<'a>,
     /// The limits of the run. `None` for the default limits of the plan.
     pub(super) limits: Option<Limits>,
     /// The limits that the run shares with other runs.
     pub(super) among: Option<Arc<Allowance>>,
-    pub(super) gate: Option<Arc<dyn AnyGate>>,
-    /// The names of the tools that may be called.
-    pub(super) only: Option<Vec<String>>,
-    pub(super) throttles: Vec<Throttle>,
-    pub(super) capture: bool,
-    pub(super) capture_outputs: bool,
-    /// `true` if the report contains each attempt.
-    pub(super) record: bool,
+    pub(super) permissions: Permissions,
+    /// The content of the report.
+    pub(super) keeps: Keeps,
     pub(super) observers: Vec<Arc<dyn Observer>>,
     pub(super) timer: Option<Arc<dyn Timer>>,
     pub(super) seed: Option<u64>,
@@ -79,17 +78,15 @@ impl Default for Options<'_> {
         Self {
             concurrency: DEFAULT_CONCURRENCY,
             on_failure: OnFailure::default(),
-            deadline: None,
-            grace: DEFAULT_GRACE,
-            cancel: None,
+            stop: StopOptions {
+                deadline: None,
+                grace: DEFAULT_GRACE,
+                cancel: None,
+            },
             limits: None,
             among: None,
-            gate: None,
-            only: None,
-            throttles: Vec::new(),
-            capture: false,
-            capture_outputs: false,
-            record: false,
+            permissions: Permissions::default(),
+            keeps: Keeps::default(),
             observers: Vec::new(),
             timer: None,
             seed: None,
@@ -104,23 +101,5 @@ impl Default for Options<'_> {
             find: None,
             undone: Undone::new(),
         }
-    }
-}
-
-impl Options<'_> {
-    /// Returns the options that the plans inside an outermost run share with the run.
-    pub(super) fn share(&mut self) -> SharedRun {
-        SharedRun::new(SharedOptions {
-            id: self.id.take(),
-            timer: self.timer.take().unwrap_or_else(|| Arc::new(ThreadTimer)),
-            seed: self.seed,
-            on_failure: self.on_failure,
-            concurrency: self.concurrency,
-            observers: std::mem::take(&mut self.observers),
-            inbox: self.signals.get().map(Receiver::inbox),
-            durable: self.durable.take(),
-            engine: self.engine.take(),
-            undone: std::mem::take(&mut self.undone),
-        })
     }
 }

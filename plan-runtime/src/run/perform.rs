@@ -1,21 +1,20 @@
 //! Calls for runs that are on another machine.
 
 use super::catch::catch;
-use super::context::{Allowance, CallContext, CallPlace, Elsewhere};
+use super::context::{Allowance, CallContext, CallPlace, CallState, Elsewhere, Permissions};
 use super::engine::{CallOutcome, EngineCall, EnginePlace};
 use super::limits::Limits;
 use super::options::Options;
+use super::shared::SharedRun;
 use super::start::{Request, Started, StepFuture, StepResult};
 use super::throttle::{Throttle, Turn};
 use super::timer::{Sleep, ThreadTimer, Timer};
 use super::{Run, StepError};
 use crate::plan::{Action, Plan, Reference, Source};
 use crate::resolve::{Scope, StoredValue};
-use crate::shape::Secrets;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -51,48 +50,40 @@ async fn before<T>(
     .await
 }
 
-impl CallContext {
-    /// The context of a call for a run on another machine.
-    fn of_engine(call: EnginePlace) -> Self {
-        let run = Options {
-            id: Some(call.run),
-            undone: call.undone,
-            ..Options::default()
-        };
-        let run = { run }.share();
-        let now = run.options.timer.now();
-        let deadline = call.time_left.and_then(|left| now.checked_add(left));
-        Self::new(CallPlace {
-            run: Arc::new(run),
-            allowance: Allowance::new(Limits::DEFAULT, None, None, Vec::new(), None, 0),
-            depth: 0,
-            at: Vec::new(),
-            outer: None,
-            beside: None,
-            plan: call.plan,
-            step: call.step,
-            element: call.element,
-            action: 0,
-            attempt: call.attempt,
-            times: 0,
-            is_always: false,
-            began: None,
-            deadline,
-            is_plan: false,
-            computes: false,
-            is_last: false,
-            secrets: Secrets::NONE,
-            inside: None,
-            counts: AtomicBool::new(false),
-            dropped: Mutex::default(),
-            turn: Mutex::default(),
-            elsewhere: Some(Elsewhere {
-                path: call.path,
-                lasting: call.lasting,
-            }),
-            plans_inside: Mutex::default(),
-        })
-    }
+/// The context of a call for a run on another machine.
+fn context_of(call: EnginePlace) -> CallContext {
+    let run = SharedRun::new(&mut Options {
+        id: Some(call.run),
+        undone: call.undone,
+        ..Options::default()
+    });
+    let now = run.options.timer.now();
+    let deadline = call.time_left.and_then(|left| now.checked_add(left));
+    CallContext::new(CallPlace {
+        run: Arc::new(run),
+        allowance: Allowance::new(Limits::DEFAULT, Permissions::default(), None, 0),
+        depth: 0,
+        at: Vec::new(),
+        outer: None,
+        beside: None,
+        plan: call.plan,
+        step: call.step,
+        element: call.element,
+        action: 0,
+        attempt: call.attempt,
+        times: 0,
+        is_always: false,
+        began: None,
+        deadline,
+        called: None,
+        is_last: false,
+        inside: None,
+        state: CallState::default(),
+        elsewhere: Some(Elsewhere {
+            path: call.path,
+            lasting: call.lasting,
+        }),
+    })
 }
 
 impl EngineCall {
@@ -108,7 +99,7 @@ impl EngineCall {
             .time_left()
             .map(|left| timer.sleep(left.saturating_add(PATIENCE)));
         let turn = Turn::new(std::slice::from_ref(throttle), self.tool());
-        let context = CallContext::of_engine(self.clone().place());
+        let context = context_of(self.clone().place());
         let started = catch(|| {
             let arguments = serde_json::from_str(self.arguments())
                 .map_err(|error| StepError::arguments(serde::de::Error::custom(error)))?;

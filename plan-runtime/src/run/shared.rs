@@ -6,8 +6,9 @@ use super::engine::{Engine, secrets_on_engine};
 use super::lasting::{RUN, Undone};
 use super::observe::Observer;
 use super::on_failure::OnFailure;
+use super::options::Options;
 use super::permits::Permits;
-use super::signals::Inbox;
+use super::signals::{Inbox, Receiver};
 use super::timer::{ThreadTimer, Timer};
 use crate::error::Cause;
 use crate::resolve::drop_quietly;
@@ -16,7 +17,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What an outermost run was told that concerns the plans inside it.
 pub(super) struct SharedOptions {
-    pub(super) id: Option<String>,
     pub(super) timer: Arc<dyn Timer>,
     pub(super) seed: Option<u64>,
     pub(super) on_failure: OnFailure,
@@ -25,10 +25,6 @@ pub(super) struct SharedOptions {
     pub(super) observers: Vec<Arc<dyn Observer>>,
     /// What is sent to its steps, if somebody can send something.
     pub(super) inbox: Option<Arc<Inbox>>,
-    pub(super) durable: Option<Arc<Durable>>,
-    pub(super) engine: Option<Arc<dyn Engine>>,
-    /// The counts of undone steps at the start.
-    pub(super) undone: Undone,
 }
 
 /// What a run has in common with the plans inside it, however deep.
@@ -48,21 +44,28 @@ pub(super) struct SharedRun {
 }
 
 impl SharedRun {
-    pub(super) fn new(mut options: SharedOptions) -> Self {
-        let before = options.durable.as_ref().and_then(|it| it.undone_before());
+    /// Takes the options of an outermost run that concern the plans inside the run.
+    pub(super) fn new(options: &mut Options<'_>) -> Self {
+        let durable = options.durable.take();
+        let before = durable.as_ref().and_then(|it| it.undone_before());
+        let observers = std::mem::take(&mut options.observers);
+        let timer = options.timer.take();
         Self {
             before: before.unwrap_or_default(),
             id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
             permits: Permits::new(options.concurrency),
-            durable: options.durable.take(),
+            durable,
             engine: options.engine.take(),
-            panicked: options
-                .observers
-                .iter()
-                .map(|_| AtomicBool::new(false))
-                .collect(),
+            panicked: observers.iter().map(|_| AtomicBool::new(false)).collect(),
             undone: Mutex::new(std::mem::take(&mut options.undone)),
-            options,
+            options: SharedOptions {
+                timer: timer.unwrap_or_else(|| Arc::new(ThreadTimer)),
+                seed: options.seed,
+                on_failure: options.on_failure,
+                concurrency: options.concurrency,
+                observers,
+                inbox: options.signals.get().map(Receiver::inbox),
+            },
         }
     }
 

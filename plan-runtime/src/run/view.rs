@@ -89,7 +89,7 @@ impl<App: ?Sized> Run<'_, App, Value> {
     ) -> Result<Report, RunError> {
         let mut run = self.configure(|options| {
             options.id = Some(id.to_owned());
-            options.record = true;
+            options.keeps.report = true;
             let mut target = Target::new(journal, id.to_owned());
             target.is_viewed = true;
             options.target = Some(target);

@@ -15,6 +15,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::Waker;
 
+/// The calls that a run may make.
+#[derive(Default)]
+pub(in crate::run) struct Permissions {
+    pub(in crate::run) gate: Option<Arc<dyn AnyGate>>,
+    /// The names of the tools that may be called.
+    pub(in crate::run) only: Option<Vec<String>>,
+    pub(in crate::run) throttles: Vec<Throttle>,
+}
+
 /// The limits and permissions of a run and of the plans inside the run, with the amounts used so far. A run inside another run has the limits and permissions of
 /// both runs.
 pub(in crate::run) struct Allowance {
@@ -24,10 +33,7 @@ pub(in crate::run) struct Allowance {
     arguments: usize,
     /// `true` if this allowance or an enclosing allowance limits calls, attempts or elements.
     counts: bool,
-    gate: Option<Arc<dyn AnyGate>>,
-    /// The names of the tools that may be called.
-    only: Option<Vec<String>>,
-    throttles: Vec<Throttle>,
+    permissions: Permissions,
     around: Option<Arc<Self>>,
     /// `true` if many runs share the allowance. A run that exceeds a shared limit does not end the other runs.
     is_of_many: bool,
@@ -46,9 +52,7 @@ pub(in crate::run) struct Allowance {
 impl Allowance {
     pub(in crate::run) fn new(
         limits: Limits,
-        gate: Option<Arc<dyn AnyGate>>,
-        only: Option<Vec<String>>,
-        throttles: Vec<Throttle>,
+        permissions: Permissions,
         around: Option<Arc<Self>>,
         depth: usize,
     ) -> Arc<Self> {
@@ -66,9 +70,7 @@ impl Allowance {
             value,
             arguments,
             counts,
-            gate,
-            only,
-            throttles,
+            permissions,
             around,
             is_of_many: false,
             depth,
@@ -85,7 +87,7 @@ impl Allowance {
     #[cfg(feature = "sqlite")]
     pub(in crate::run) fn of_many(total: usize) -> Arc<Self> {
         let limits = Limits::DEFAULT.total(total);
-        let mut this = Self::new(limits, None, None, Vec::new(), None, 0);
+        let mut this = Self::new(limits, Permissions::default(), None, 0);
         // The allowance has no other owner yet.
         if let Some(this) = Arc::get_mut(&mut this) {
             this.is_of_many = true;
@@ -116,21 +118,23 @@ impl Allowance {
 
     /// Returns the gates that decide about each call, the outermost first.
     pub(in crate::run) fn gates(&self) -> Vec<Arc<dyn AnyGate>> {
-        let mut gates: Vec<_> = self.chain().filter_map(|it| it.gate.clone()).collect();
+        let gates = self.chain().filter_map(|it| it.permissions.gate.clone());
+        let mut gates: Vec<_> = gates.collect();
         gates.reverse();
         gates
     }
 
     /// Returns the throttles of all calls.
     pub(in crate::run) fn throttles(&self) -> Vec<Throttle> {
-        let throttles = self.chain().flat_map(|it| it.throttles.iter().cloned());
-        throttles.collect()
+        let throttles = self.chain().flat_map(|it| &it.permissions.throttles);
+        throttles.cloned().collect()
     }
 
     /// Returns an error if the plan calls tools that the run may not call.
     pub(in crate::run) fn refuses(&self, plan: &Plan) -> Option<Cause> {
         let mut refused: BTreeMap<(&str, usize), Vec<String>> = BTreeMap::new();
-        let lists: Vec<&[String]> = self.chain().filter_map(|it| it.only.as_deref()).collect();
+        let lists = self.chain().filter_map(|it| it.permissions.only.as_deref());
+        let lists: Vec<&[String]> = lists.collect();
         if lists.is_empty() {
             return None;
         }

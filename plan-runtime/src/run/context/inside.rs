@@ -1,16 +1,15 @@
 //! The reports of the plans and blocks that ran inside a call.
 
 use super::super::report::Report;
+use super::super::watch::Keeps;
 use super::allowance::{Allowance, Held};
 use super::locked;
 use std::sync::{Arc, Mutex};
 
 /// Where a call collects the reports of the plans and blocks inside it.
 pub(in crate::run) struct Inside {
-    /// Whether those have the arguments of calls, as that of the run does.
-    pub(in crate::run) capture: bool,
-    /// Whether they have outputs.
-    pub(in crate::run) capture_outputs: bool,
+    /// The content of these reports.
+    pub(in crate::run) keeps: Keeps,
     kept: Mutex<Kept>,
 }
 
@@ -20,14 +19,9 @@ struct Kept {
 }
 
 impl Inside {
-    pub(in crate::run) fn new(
-        allowance: &Arc<Allowance>,
-        capture: bool,
-        capture_outputs: bool,
-    ) -> Self {
+    pub(in crate::run) fn new(allowance: &Arc<Allowance>, keeps: Keeps) -> Self {
         Self {
-            capture,
-            capture_outputs,
+            keeps,
             kept: Mutex::new(Kept {
                 reports: Vec::new(),
                 held: Held::new(Arc::clone(allowance), true),

@@ -3,33 +3,29 @@
 mod allowance;
 mod gate;
 mod inside;
+mod live;
 mod polled;
 
-pub(super) use allowance::{Allowance, Held};
+pub(super) use allowance::{Allowance, Held, Permissions};
 pub(super) use gate::{AnyGate, Question};
 pub use gate::{Decision, Gate, GatedCall};
 pub(super) use inside::Inside;
+pub(super) use live::{CallState, RunningCall};
 pub(super) use polled::{Blocked, Polled};
 
-use super::durable::{Resting, Segment, of_element};
+use super::durable::{Segment, of_element};
 use super::hash::StableHasher;
 use super::lasting::{LastingPaths, Undone};
 use super::shared::SharedRun;
 use super::signals::Signals;
-use super::throttle::Turn;
-use super::timer::{ThreadTimer, Timer};
 use crate::error::Elements;
 use crate::plan::Plan;
 use crate::print::MessageName;
 use crate::resolve::StoredValue;
 use crate::shape::Secrets;
-use std::collections::BTreeMap;
 use std::fmt;
-use std::future::poll_fn;
 use std::hash::Hasher;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 /// What a call to a tool knows of the run that it is part of: the step, the element, the attempt, the time that is left, and whether
@@ -102,42 +98,29 @@ pub(super) struct CallPlace {
     pub(super) began: Option<Duration>,
     /// When the run, the step, or one around it is over at the latest.
     pub(super) deadline: Option<Instant>,
-    /// Whether what is called is a plan, whose calls count in its place.
-    pub(super) is_plan: bool,
-    /// Whether it is a plan, and code makes its arguments in a durable run.
-    pub(super) computes: bool,
+    /// Set for the call of a plan, whose calls count in its place.
+    pub(super) called: Option<PlanCall>,
     /// Whether it is made once the work has ended, of its plan or of one around it.
     pub(super) is_last: bool,
-    /// If it is a plan, what is secret of its arguments.
-    pub(super) secrets: Secrets,
     /// Where the reports of the plans inside it go, if the run has one.
     pub(super) inside: Option<Arc<Inside>>,
-    /// Whether the call counts toward those that the run makes at one time.
-    pub(super) counts: AtomicBool,
-    pub(super) dropped: Mutex<Dropped>,
-    /// The call's turn among those to the same tools.
-    pub(super) turn: Mutex<Option<Turn>>,
+    pub(super) state: CallState,
     /// What the run says of the call, if that is on another machine.
     pub(super) elsewhere: Option<Elsewhere>,
-    /// How many plans have begun inside it that are not the step, by what they are.
-    pub(super) plans_inside: Mutex<BTreeMap<String, usize>>,
+}
+
+/// The call of a plan.
+pub(super) struct PlanCall {
+    /// `true` if code makes the arguments in a durable run.
+    pub(super) computes: bool,
+    /// The secrets in the arguments.
+    pub(super) secrets: Option<Secrets>,
 }
 
 /// What a run on another machine says of a call.
 pub(super) struct Elsewhere {
     pub(super) path: String,
     pub(super) lasting: LastingPaths,
-}
-
-/// The end of a call, and the wakers of the tasks that wait for the end.
-#[derive(Default)]
-pub(super) struct Dropped {
-    is_over: bool,
-    /// Set if the call was dropped before its end.
-    is_dropped: bool,
-    wakers: Vec<Waker>,
-    /// The wakers of the plans inside the call, by their names.
-    inside: BTreeMap<Arc<str>, Waker>,
 }
 
 impl CallContext {
@@ -268,97 +251,6 @@ impl CallContext {
         self.0.as_ref()?.deadline
     }
 
-    /// Sleeps for a time, by the run's [timer](super::Run::timer). In a run that is [durable](crate::Run::durable), the time goes on while nobody runs it: a call that is
-    /// made again after a crash sleeps for what is left.
-    ///
-    /// [`Sleep`](crate::Sleep) is a tool that does this, and nothing else: only with it, a run that is [served](crate::guide::durable#a-process-that-serves-runs) holds no memory meanwhile.
-    pub async fn sleep(&self, time: Duration) {
-        let Some(place) = &self.0 else {
-            return ThreadTimer.sleep(time).await;
-        };
-        match (&place.run.durable, place.began) {
-            (Some(durable), Some(began)) => durable.sleep_until(began.saturating_add(time)).await,
-            _ => place.run.options.timer.sleep(time).await,
-        }
-    }
-
-    /// The same in a call that does nothing else meanwhile, so that a run which only waits may be given up until then.
-    pub(crate) async fn rest(&self, time: Duration) {
-        let durable = self.0.as_ref().and_then(|place| place.run.durable.as_ref());
-        let _resting = durable.map(|durable| Resting::begin(durable));
-        self.sleep(time).await;
-    }
-
-    /// Whether the call was dropped before it had ended: its time is over, its run was cancelled, or another step has failed.
-    ///
-    /// A tool's own future is dropped with its call and need not ask. What it has started elsewhere, a thread or a task, goes on, and asks this, or
-    /// awaits [`cancelled`](Self::cancelled).
-    pub fn is_cancelled(&self) -> bool {
-        let place = self.0.as_ref();
-        place.is_some_and(|place| locked(&place.dropped).is_dropped)
-    }
-
-    /// Is ready once the call [was dropped](Self::is_cancelled) before it had ended. It never is for a call that ends.
-    ///
-    /// ```
-    /// use plan_runtime::run::CallContext;
-    /// use plan_runtime::{Result, plan, tool};
-    /// use std::time::Duration;
-    ///
-    /// /// Takes forever.
-    /// #[tool]
-    /// async fn count(#[context] context: CallContext) -> Result<()> {
-    ///     smol::spawn(async move {
-    ///         context.cancelled().await;
-    ///         println!("counts no further");
-    ///     })
-    ///     .detach();
-    ///     std::future::pending().await
-    /// }
-    ///
-    /// let plan = plan! { step counted = Count {}; counted };
-    /// let error = smol::block_on(plan.run(&()).deadline(Duration::from_millis(5))).unwrap_err();
-    /// assert!(error.is_deadline());
-    /// ```
-    pub async fn cancelled(&self) {
-        poll_fn(|cx| {
-            let Some(place) = &self.0 else {
-                return Poll::Pending;
-            };
-            let mut dropped = locked(&place.dropped);
-            if dropped.is_dropped {
-                return Poll::Ready(());
-            }
-            let mut wakers = dropped.wakers.iter();
-            if !wakers.any(|waker| waker.will_wake(cx.waker())) {
-                dropped.wakers.push(cx.waker().clone());
-            }
-            Poll::Pending
-        })
-        .await;
-    }
-
-    /// Notes the end of the call, or its drop before the end.
-    pub(super) fn close(&self, is_dropped: bool) {
-        let Some(place) = &self.0 else { return };
-        let (wakers, inside) = {
-            let mut dropped = locked(&place.dropped);
-            dropped.is_over = true;
-            dropped.is_dropped |= is_dropped;
-            let inside = std::mem::take(&mut dropped.inside);
-            let wakers = if is_dropped {
-                std::mem::take(&mut dropped.wakers)
-            } else {
-                Vec::new()
-            };
-            (wakers, inside)
-        };
-        wakers
-            .into_iter()
-            .chain(inside.into_values())
-            .for_each(Waker::wake);
-    }
-
     /// What the run has in common with the plans inside it.
     pub(super) fn run(&self) -> Option<&Arc<SharedRun>> {
         Some(&self.0.as_ref()?.run)
@@ -400,7 +292,7 @@ impl CallContext {
         let Some(place) = &self.0 else {
             return name.into();
         };
-        let mut plans = locked(&place.plans_inside);
+        let mut plans = locked(&place.state.plans_inside);
         let count = plans.entry(name.clone()).or_insert(0_usize);
         *count += 1;
         format!("{name}.{count}").into()
@@ -419,7 +311,8 @@ impl CallContext {
 
     /// Whether code makes the inputs of the plan that is called, which may make others after a crash.
     pub(super) fn computes(&self) -> bool {
-        self.0.as_ref().is_some_and(|place| place.computes)
+        let called = self.0.as_ref().and_then(|place| place.called.as_ref());
+        called.is_some_and(|plan| plan.computes)
     }
 
     /// Whether it is made once the work has ended, of its plan or of one around it.
@@ -443,8 +336,8 @@ impl CallContext {
 
     /// What is secret of the inputs of the plan that is called, if anything.
     pub(super) fn secrets(&self) -> Option<&Secrets> {
-        let secrets = &self.0.as_ref()?.secrets;
-        (!secrets.is_empty()).then_some(secrets)
+        let secrets = self.0.as_ref()?.called.as_ref()?.secrets.as_ref();
+        secrets.filter(|secrets| !secrets.is_empty())
     }
 
     /// What the plan may do and hold.
@@ -477,39 +370,6 @@ impl CallContext {
         }
         hasher.finish()
     }
-
-    /// The call counts from now on, unless it is that of a plan. Whether it does.
-    pub(super) fn count(&self) -> bool {
-        let place = self.0.as_ref().filter(|place| !place.is_plan);
-        if let Some(place) = place {
-            place.counts.store(true, Ordering::Relaxed);
-        }
-        place.is_some()
-    }
-
-    /// Keeps the call's turn until it counts no more.
-    pub(super) fn keep(&self, turn: Option<Turn>) {
-        if let Some(place) = &self.0 {
-            *locked(&place.turn) = turn;
-        }
-    }
-
-    /// The call counts no more: it has ended, or was dropped, or what it waits for are calls of a plan inside it.
-    pub(super) fn stop_counting(&self) {
-        if let Some(place) = &self.0
-            && self.has_counted()
-        {
-            place.run.permits.give_back(1);
-        }
-    }
-
-    /// The call counts no more. Whether it did, so that somebody else has its permit now.
-    pub(super) fn has_counted(&self) -> bool {
-        let turn = self.0.as_ref().map(|place| locked(&place.turn).take());
-        drop(turn);
-        let place = self.0.as_ref();
-        place.is_some_and(|place| place.counts.swap(false, Ordering::Relaxed))
-    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -534,28 +394,5 @@ impl fmt::Display for CallContext {
 impl fmt::Debug for CallContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CallContext(`{self}`, attempt {})", self.attempt())
-    }
-}
-
-/// A call that runs. Unless it has ended, it is cancelled when this is dropped.
-pub(super) struct RunningCall(Option<CallContext>);
-
-impl RunningCall {
-    pub(super) fn of(context: &CallContext) -> Self {
-        Self(Some(context.clone()))
-    }
-
-    pub(super) fn end(mut self) {
-        if let Some(context) = self.0.take() {
-            context.close(false);
-        }
-    }
-}
-
-impl Drop for RunningCall {
-    fn drop(&mut self) {
-        if let Some(context) = self.0.take() {
-            context.close(true);
-        }
     }
 }

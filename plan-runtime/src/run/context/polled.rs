@@ -92,7 +92,7 @@ impl CallContext {
         plan: Option<(&Arc<str>, &Waker)>,
     ) -> Option<&'static str> {
         let place = self.0.as_ref()?;
-        let mut dropped = locked(&place.dropped);
+        let mut dropped = locked(&place.state.dropped);
         if dropped.is_over {
             return Some(OVER);
         }
@@ -109,7 +109,7 @@ impl CallContext {
     /// Forgets the waker of a plan inside the call.
     pub(in crate::run) fn forget_inside(&self, plan: &Arc<str>) {
         if let Some(place) = &self.0 {
-            let waker = locked(&place.dropped).inside.remove(plan);
+            let waker = locked(&place.state.dropped).inside.remove(plan);
             drop(waker);
         }
     }

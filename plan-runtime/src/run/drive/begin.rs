@@ -48,7 +48,7 @@ impl<'x> Driver<'x> {
             return Err(cause);
         }
         let run = around.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(options.share()));
+        let run = run.unwrap_or_else(|| Arc::new(SharedRun::new(&mut options)));
         let is_viewed = run.durable.as_ref().is_some_and(|it| it.is_viewed());
         let admission = Admission::of(&allowance, is_viewed).map(Box::new);
         let finder = options.find.take();
@@ -71,13 +71,13 @@ impl<'x> Driver<'x> {
         }
         let clock = Clock::start(Arc::clone(&run), beside.is_some());
         let stops = Stops::new(
-            options.cancel.take(),
-            options.deadline,
-            options.grace,
+            options.stop.cancel.take(),
+            options.stop.deadline,
+            options.stop.grace,
             &clock,
         );
         let plans = around.as_ref().map_or(0, CallContext::depth_inside);
-        let keeps = Keeps::of(&options, around.as_ref());
+        let keeps = options.keeps.within(around.as_ref());
         // A report, an engine and a journal need the JSON of all values.
         let hands_over = options.hands_over && !keeps.outputs && !run.is_kept();
         let root = ScopeValues {

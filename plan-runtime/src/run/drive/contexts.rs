@@ -1,14 +1,11 @@
 //! The contexts of calls: what a call may know of the run around it.
 
-use super::super::context::{CallContext, CallPlace, Inside};
+use super::super::context::{CallContext, CallPlace, CallState, Inside, PlanCall};
 use super::scene::Scene;
 use super::starting::Starting;
 use crate::machine::{CallId, Part, ScopeId};
 use crate::plan::{Action, Role, Step};
-use crate::shape::Secrets;
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The place of a call in a run.
@@ -68,8 +65,10 @@ impl Scene<'_> {
         let around = outer.as_ref().filter(|_| is_limited);
         let around = around.and_then(CallContext::deadline);
         let number = it.actions + it.graph.actions[at.step] as usize + at.action;
-        let secrets = it.secrets(number).filter(|_| at.is_plan);
-        let secrets = secrets.cloned().unwrap_or(Secrets::NONE);
+        let called = at.is_plan.then(|| PlanCall {
+            computes: self.computes_inputs(step),
+            secrets: it.secrets(number).cloned(),
+        });
         CallContext::new(CallPlace {
             run: Arc::clone(&self.run),
             allowance: Arc::clone(&self.allowance),
@@ -94,17 +93,12 @@ impl Scene<'_> {
             times,
             is_always: step.role == Role::Always,
             deadline: [own, around].into_iter().flatten().min(),
-            is_plan: at.is_plan,
-            computes: at.is_plan && self.computes_inputs(step),
+            called,
             is_last: step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last),
             outer,
-            secrets,
             inside: self.inside_call(),
-            counts: AtomicBool::new(false),
-            dropped: Mutex::default(),
-            turn: Mutex::default(),
+            state: CallState::default(),
             elsewhere: None,
-            plans_inside: Mutex::new(BTreeMap::new()),
         })
     }
 
@@ -117,7 +111,7 @@ impl Scene<'_> {
     /// Returns the list of the reports of plans that a tool runs inside its call, if the run has a report.
     fn inside_call(&self) -> Option<Arc<Inside>> {
         let keeps = self.watch.as_ref()?.keeps();
-        let inside = || Inside::new(&self.allowance, keeps.arguments, keeps.outputs);
+        let inside = || Inside::new(&self.allowance, keeps);
         keeps.report.then(|| Arc::new(inside()))
     }
 

@@ -16,7 +16,6 @@ mod report;
 pub(super) use log::{NewAttempt, NewScope, Spot};
 
 use super::context::CallContext;
-use super::options::Options;
 use super::report::{Attempt, Totals};
 use super::shared::SharedRun;
 use super::trace::{self, Span};
@@ -39,13 +38,15 @@ pub(super) struct Keeps {
 }
 
 impl Keeps {
-    /// Returns the parts that the report of a run shows. The report of the call around the run may show more.
-    pub(super) fn of(options: &Options<'_>, around: Option<&CallContext>) -> Self {
-        let inside = around.and_then(CallContext::inside);
+    /// Adds the parts that the report of the call around the run shows.
+    pub(super) fn within(self, around: Option<&CallContext>) -> Self {
+        let Some(inside) = around.and_then(CallContext::inside) else {
+            return self;
+        };
         Self {
-            report: options.record || inside.is_some(),
-            arguments: options.capture || inside.is_some_and(|it| it.capture),
-            outputs: options.capture_outputs || inside.is_some_and(|it| it.capture_outputs),
+            report: true,
+            arguments: self.arguments || inside.keeps.arguments,
+            outputs: self.outputs || inside.keeps.outputs,
         }
     }
 }

@@ -1,0 +1,187 @@
+//! Calls that run: their ends, and the permits that they hold.
+
+use super::super::durable::Resting;
+use super::super::throttle::Turn;
+use super::super::timer::{ThreadTimer, Timer};
+use super::{CallContext, locked};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// The state of a call.
+#[derive(Default)]
+pub(in crate::run) struct CallState {
+    /// `true` if the call counts toward the calls that the run makes at one time.
+    counts: AtomicBool,
+    pub(super) dropped: Mutex<Dropped>,
+    /// The call's turn among the calls to the same tools.
+    turn: Mutex<Option<Turn>>,
+    /// The number of plans that the tool has run inside the call, by their names.
+    pub(super) plans_inside: Mutex<BTreeMap<String, usize>>,
+}
+
+/// The end of a call, and the wakers of the tasks that wait for the end.
+#[derive(Default)]
+pub(super) struct Dropped {
+    pub(super) is_over: bool,
+    /// Set if the call was dropped before its end.
+    is_dropped: bool,
+    wakers: Vec<Waker>,
+    /// The wakers of the plans inside the call, by their names.
+    pub(super) inside: BTreeMap<Arc<str>, Waker>,
+}
+
+impl CallContext {
+    /// Sleeps for a time, by the run's [timer](crate::Run::timer). In a run that is [durable](crate::Run::durable), the time goes on while nobody runs it: a call that is
+    /// made again after a crash sleeps for what is left.
+    ///
+    /// [`Sleep`](crate::Sleep) is a tool that does this, and nothing else: only with it, a run that is [served](crate::guide::durable#a-process-that-serves-runs) holds no memory meanwhile.
+    pub async fn sleep(&self, time: Duration) {
+        let Some(place) = &self.0 else {
+            return ThreadTimer.sleep(time).await;
+        };
+        match (&place.run.durable, place.began) {
+            (Some(durable), Some(began)) => durable.sleep_until(began.saturating_add(time)).await,
+            _ => place.run.options.timer.sleep(time).await,
+        }
+    }
+
+    /// The same in a call that does nothing else meanwhile, so that a run which only waits may be given up until then.
+    pub(crate) async fn rest(&self, time: Duration) {
+        let durable = self.0.as_ref().and_then(|place| place.run.durable.as_ref());
+        let _resting = durable.map(|durable| Resting::begin(durable));
+        self.sleep(time).await;
+    }
+
+    /// Whether the call was dropped before it had ended: its time is over, its run was cancelled, or another step has failed.
+    ///
+    /// A tool's own future is dropped with its call and need not ask. What it has started elsewhere, a thread or a task, goes on, and asks this, or
+    /// awaits [`cancelled`](Self::cancelled).
+    pub fn is_cancelled(&self) -> bool {
+        let place = self.0.as_ref();
+        place.is_some_and(|place| locked(&place.state.dropped).is_dropped)
+    }
+
+    /// Is ready once the call [was dropped](Self::is_cancelled) before it had ended. It never is for a call that ends.
+    ///
+    /// ```
+    /// use plan_runtime::run::CallContext;
+    /// use plan_runtime::{Result, plan, tool};
+    /// use std::time::Duration;
+    ///
+    /// /// Takes forever.
+    /// #[tool]
+    /// async fn count(#[context] context: CallContext) -> Result<()> {
+    ///     smol::spawn(async move {
+    ///         context.cancelled().await;
+    ///         println!("counts no further");
+    ///     })
+    ///     .detach();
+    ///     std::future::pending().await
+    /// }
+    ///
+    /// let plan = plan! { step counted = Count {}; counted };
+    /// let error = smol::block_on(plan.run(&()).deadline(Duration::from_millis(5))).unwrap_err();
+    /// assert!(error.is_deadline());
+    /// ```
+    pub async fn cancelled(&self) {
+        poll_fn(|cx| {
+            let Some(place) = &self.0 else {
+                return Poll::Pending;
+            };
+            let mut dropped = locked(&place.state.dropped);
+            if dropped.is_dropped {
+                return Poll::Ready(());
+            }
+            let mut wakers = dropped.wakers.iter();
+            if !wakers.any(|waker| waker.will_wake(cx.waker())) {
+                dropped.wakers.push(cx.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Notes the end of the call, or its drop before the end.
+    pub(in crate::run) fn close(&self, is_dropped: bool) {
+        let Some(place) = &self.0 else { return };
+        let (wakers, inside) = {
+            let mut dropped = locked(&place.state.dropped);
+            dropped.is_over = true;
+            dropped.is_dropped |= is_dropped;
+            let inside = std::mem::take(&mut dropped.inside);
+            let wakers = if is_dropped {
+                std::mem::take(&mut dropped.wakers)
+            } else {
+                Vec::new()
+            };
+            (wakers, inside)
+        };
+        wakers
+            .into_iter()
+            .chain(inside.into_values())
+            .for_each(Waker::wake);
+    }
+
+    /// The call counts from now on, unless it is that of a plan. Whether it does.
+    pub(in crate::run) fn count(&self) -> bool {
+        let place = self.0.as_ref().filter(|place| place.called.is_none());
+        if let Some(place) = place {
+            place.state.counts.store(true, Ordering::Relaxed);
+        }
+        place.is_some()
+    }
+
+    /// Keeps the call's turn until it counts no more.
+    pub(in crate::run) fn keep(&self, turn: Option<Turn>) {
+        if let Some(place) = &self.0 {
+            *locked(&place.state.turn) = turn;
+        }
+    }
+
+    /// The call counts no more: it has ended, or was dropped, or what it waits for are calls of a plan inside it.
+    pub(in crate::run) fn stop_counting(&self) {
+        if let Some(place) = &self.0
+            && self.has_counted()
+        {
+            place.run.permits.give_back(1);
+        }
+    }
+
+    /// The call counts no more. Whether it did, so that somebody else has its permit now.
+    pub(in crate::run) fn has_counted(&self) -> bool {
+        let turn = self
+            .0
+            .as_ref()
+            .map(|place| locked(&place.state.turn).take());
+        drop(turn);
+        let place = self.0.as_ref();
+        place.is_some_and(|place| place.state.counts.swap(false, Ordering::Relaxed))
+    }
+}
+
+/// A call that runs. Unless it has ended, it is cancelled when this is dropped.
+pub(in crate::run) struct RunningCall(Option<CallContext>);
+
+impl RunningCall {
+    pub(in crate::run) fn of(context: &CallContext) -> Self {
+        Self(Some(context.clone()))
+    }
+
+    pub(in crate::run) fn end(mut self) {
+        if let Some(context) = self.0.take() {
+            context.close(false);
+        }
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        if let Some(context) = self.0.take() {
+            context.close(true);
+        }
+    }
+}
