@@ -189,7 +189,11 @@ impl Core {
         let most = it.amounts.at_most;
         let is_stopping = it.is.cut || self.arena.scopes[it.scope].stops_work();
         let reason = match again {
-            Err(error) => return self.fail_value(run, element, error),
+            Err(error) => {
+                let reason = Reason::Error(error.error);
+                let fault = Lookup(self).fault(run, element, tried.number, reason);
+                return self.fail_run(run, element, Loss::of(error.mark(fault)));
+            }
             Ok(0) => None,
             Ok(_) if round + 1 >= most => Some(Reason::TooManyRounds(most)),
             Ok(_) if it.is.late => Some(Reason::Deadline),

@@ -41,6 +41,22 @@ impl<'m> MachineView<'m> {
         self.lookup.result(ScopeId::ROOT)
     }
 
+    /// Returns the failures so far of a run that may not be over, with the results of its undo steps.
+    pub fn so_far(self) -> Loss {
+        self.lookup.undoing(ScopeId::ROOT)
+    }
+
+    /// Returns the failure of the attempt before a timer. `None` if the timer is no wait between two attempts.
+    pub fn waits_after(self, timer: CallId) -> Option<&'m Loss> {
+        let core = self.lookup.0;
+        let row = core.desk.calls.get(timer)?;
+        let tries = &core.desk.runs[row.run].tries;
+        match &tries.get(row.attempt as usize)?.doing {
+            Doing::Backoff(_, loss) => Some(loss),
+            _ => None,
+        }
+    }
+
     /// Returns the steps of a scope with their statuses.
     pub fn steps(self, scope: ScopeId) -> Vec<(StepId, StepStatus)> {
         let core = self.lookup.0;

@@ -14,6 +14,8 @@ mod failing;
 mod faults;
 mod generated;
 mod inside;
+#[cfg(feature = "macros")]
+mod interrupted;
 mod model;
 mod nesting;
 mod outputs;

@@ -808,3 +808,80 @@ fn an_encrypted_database_keeps_the_rules() {
         Ok(()) | Err(JournalError::Owned { .. })
     ));
 }
+
+mod held {
+    use super::{Result, Session, Shop, plan, tool};
+
+    /// Logs in.
+    #[tool]
+    async fn enter(shop: &Shop, #[shape(secret)] password: String) -> Result<Session> {
+        shop.call().await;
+        Ok(Session {
+            user: "sarah".into(),
+            token: password,
+        })
+    }
+
+    plan! {
+        pub(crate) Held(#[shape(secret)] password: String) -> String {
+            step first = Enter { password };
+            #[after(first)]
+            step second = Enter { password };
+            second.user
+        }
+    }
+}
+
+mod changed {
+    use super::{Deserialize, Result, Serialize, Shape, Shop, plan, tool};
+
+    #[derive(Clone, Serialize, Deserialize, Shape)]
+    struct Session {
+        user: String,
+        #[shape(secret)]
+        token: u64,
+    }
+
+    /// Logs in. A token is a number now.
+    #[tool]
+    async fn enter(shop: &Shop, #[shape(secret)] password: String) -> Result<Session> {
+        shop.call().await;
+        Ok(Session {
+            user: password,
+            token: 1,
+        })
+    }
+
+    plan! {
+        pub(crate) Held(#[shape(secret)] password: String) -> String {
+            step first = Enter { password };
+            #[after(first)]
+            step second = Enter { password };
+            second.user
+        }
+    }
+}
+
+#[test]
+fn an_output_of_another_type_shows_no_secret() {
+    let folder = Folder::new();
+    let db = keyed(&folder);
+    let password = || format!("{MARKER}-first");
+    let stopped = Shop::new(1);
+    let run = held::Held {
+        password: password(),
+    };
+    let run = run.run(&stopped).durable(&db, "r");
+    assert!(stopped.run_until_it_hangs(run).is_none());
+    let shop = Shop::open();
+    let run = changed::Held {
+        password: password(),
+    };
+    let error = smol::block_on(run.run(&shop).durable(&db, "r")).unwrap_err();
+    let text = format!("{error} {error:?}");
+    assert!(
+        text.contains("the recorded output of step `first`"),
+        "{text}"
+    );
+    assert!(!text.contains(MARKER), "{text}");
+}

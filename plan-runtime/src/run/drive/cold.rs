@@ -23,8 +23,6 @@ pub(super) struct StepValues<'x> {
     /// The value of the last round, and those of all rounds.
     pub(super) last: Value,
     pub(super) rounds: Vec<Value>,
-    /// The waits that failed calls have asked for, by elements.
-    pub(super) delays: BTreeMap<u32, Duration>,
     /// The timers and the ends of the time limits of elements.
     pub(super) deadlines: BTreeMap<u32, (CallId, Duration)>,
     /// The bytes that all values of the step count.
@@ -63,7 +61,6 @@ impl<'x> StepValues<'x> {
             is_replaced: false,
             last: Value::Null,
             rounds: Vec::new(),
-            delays: BTreeMap::new(),
             deadlines: BTreeMap::new(),
             stored: 0,
             made: 0,

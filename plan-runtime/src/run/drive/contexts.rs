@@ -38,7 +38,7 @@ impl Scene<'_> {
                 job: owner.part.job,
                 attempt: owner.part.attempt,
                 is_plan: true,
-                until: None,
+                until: owner.until,
             };
             self.context_of(at, owner.times)
         });
@@ -57,7 +57,16 @@ impl Scene<'_> {
         let it = self.values.scope(at.scope);
         let step = &it.plan.steps[at.step];
         let outer = self.outer(at.scope).cloned();
-        let own = [at.until, self.stops.until].into_iter().flatten().min();
+        // Until the deadline has come, steps after the work may run on for the time after that.
+        let is_last = step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last);
+        let spare = is_last && self.stops.stopped.is_none();
+        let spare = if spare {
+            self.stops.grace
+        } else {
+            Duration::ZERO
+        };
+        let until = self.stops.until.map(|until| until.saturating_add(spare));
+        let own = [at.until, until].into_iter().flatten().min();
         let own = own.and_then(|elapsed| self.clock.at(elapsed));
         let beside = self.beside.as_ref().filter(|_| it.owner.is_none());
         // Undo steps and always steps of a block do not count in the time limits of its step.
@@ -94,7 +103,7 @@ impl Scene<'_> {
             is_always: step.role == Role::Always,
             deadline: [own, around].into_iter().flatten().min(),
             called,
-            is_last: step.role != Role::Work || outer.as_ref().is_some_and(CallContext::is_last),
+            is_last,
             outer,
             inside: self.inside_call(),
             state: CallState::default(),

@@ -153,18 +153,9 @@ impl<'x> Driver<'x> {
             self.look_at_call(cx);
         }
         self.pass_limit();
-        while !self.is_recorded
-            && let Some(event) = self.scene.stops.poll(cx, &self.scene.clock)
-        {
-            self.scene.machine.handle(event);
-        }
+        self.scene.stops.polled();
         loop {
-            if self.scene.values.is_shared() {
-                self.look_at_limits(cx);
-            }
-            if self.is_recorded {
-                self.look_at_journal(cx);
-            }
+            self.look_for_ends(cx);
             while let Some(command) = self.next_command(cx) {
                 if self.is_elsewhere && self.must_wait(command, cx) {
                     return Poll::Pending;
@@ -192,7 +183,8 @@ impl<'x> Driver<'x> {
             }
             let mut result = None;
             let Poll::Ready(slot) = self.tasks.poll_next(cx, &mut result) else {
-                if self.pass_limit() || self.is_recorded && self.goes_on() {
+                let goes_on = self.is_recorded && self.goes_on();
+                if self.pass_limit() || goes_on || self.ends_grace(cx) {
                     continue;
                 }
                 return Poll::Pending;
@@ -217,6 +209,22 @@ impl<'x> Driver<'x> {
         }
     }
 
+    /// Ends the run before its time, if there is a cause.
+    #[inline]
+    fn look_for_ends(&mut self, cx: &mut Context<'_>) {
+        while !self.is_recorded
+            && let Some(event) = self.scene.stops.poll(cx, &self.scene.clock)
+        {
+            self.scene.machine.handle(event);
+        }
+        if self.scene.values.is_shared() {
+            self.look_at_limits(cx);
+        }
+        if self.is_recorded {
+            self.look_at_journal(cx);
+        }
+    }
+
     #[inline(always)]
     fn next_command(&mut self, cx: &Context<'_>) -> Option<Command> {
         let may_start = self.sharing.is_none() || self.has_permit(cx);
@@ -230,7 +238,8 @@ impl<'x> Driver<'x> {
         if !self.scene.stops.is_exceeded()
             && let Some(place) = self.scene.allowance.exceeded().cloned()
         {
-            self.scene.stops.exceed(place);
+            let is_working = self.scene.machine.view().works(ScopeId::ROOT);
+            self.scene.stops.exceed(place, is_working);
             self.scene.machine.handle(Event::GraceOver);
         }
     }
@@ -239,7 +248,10 @@ impl<'x> Driver<'x> {
     #[inline(never)]
     pub(super) fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
         self.scene.watching().see(&command);
-        self.has_begun |= matches!(command, Command::Evaluate(..) | Command::Await(..));
+        self.has_begun |= matches!(
+            command,
+            Command::Evaluate(..) | Command::Await(..) | Command::Admit(..)
+        );
         if self.is_recorded && !matches!(command, Command::Sleep(..)) {
             self.limit_opened();
         }
@@ -276,6 +288,17 @@ impl<'x> Driver<'x> {
                 self.is_done = true;
             }
         }
+    }
+
+    /// Ends the run if the time for undo and always steps is over. That time may have begun after the last look, while a value was made.
+    fn ends_grace(&mut self, cx: &Context<'_>) -> bool {
+        if self.is_recorded {
+            return false;
+        }
+        let event = self.scene.stops.end_grace(cx);
+        event
+            .inspect(|event| self.scene.machine.handle(*event))
+            .is_some()
     }
 
     /// The time limit of a call that is over takes effect, after every call that was ready by then. Returns `false` if there is none.

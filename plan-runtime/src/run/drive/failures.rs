@@ -12,6 +12,7 @@ use crate::resolve::{ResolveError, drop_quietly};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The errors of a run, and the names of its steps.
 pub(super) struct Errors<'x> {
@@ -140,7 +141,7 @@ impl<'x> Errors<'x> {
             let given = self.policies.get(&part.step);
             given.unwrap_or_else(|| &self.step(view, part.step).policy)
         });
-        let limit = |of: fn(&Policy) -> Option<std::time::Duration>| {
+        let limit = |of: fn(&Policy) -> Option<Duration>| {
             policy.and_then(|policy| of(policy)).unwrap_or_default()
         };
         match fault.reason {
@@ -285,6 +286,19 @@ impl<'x> Errors<'x> {
                 StepError::Block(Arc::new(run.undoing(undoing)))
             }
         }
+    }
+
+    /// Returns the longest time for which a tool that has failed is not to be called.
+    pub(super) fn retry_delay(&self, view: MachineView<'_>, loss: &Loss) -> Option<Duration> {
+        let faults = loss.faults.iter();
+        let delays = faults.filter_map(|fault| self.reason(view, fault).retry_delay());
+        delays.max()
+    }
+
+    /// Returns the error of a run in which something outside the steps has panicked.
+    pub(super) fn panicked(&self, view: MachineView<'_>, panic: StepError) -> RunError {
+        let (failures, undoing) = self.failures(view, &view.so_far(), 0);
+        RunError::new(self.plan(), Cause::Panicked(panic), failures).undoing(undoing)
     }
 
     /// Returns the fault of a run that needed more than it may have.

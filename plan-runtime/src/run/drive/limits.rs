@@ -4,6 +4,7 @@ use super::super::StepError;
 use super::scene::Scene;
 use super::tasks::Of;
 use crate::machine::{Part, ScopeId};
+use crate::plan::Body;
 use std::time::Duration;
 
 impl Scene<'_> {
@@ -13,15 +14,21 @@ impl Scene<'_> {
         self.limit(of.scope, &part, part.element, now)
     }
 
-    /// The end of the time of a part whose values are made now, and the error after that. With a journal, a replay takes no time.
+    /// The end of the time of an attempt that begins now, and the error after that.
     pub(super) fn limit_here(&self, scope: ScopeId, part: &Part) -> Option<(Duration, StepError)> {
         let policy = self.policy(scope, part.slot.index());
         let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
-        if !has_limit || self.records.is_some() {
+        if !has_limit {
             return None;
         }
+        let step = self.place_of(scope, part.slot.index());
+        // All rounds of a loop share one deadline.
+        let timed = match self.values.scope(scope).plan.steps[step].body {
+            Body::Loop(_) => Part::WHOLE,
+            _ => part.element,
+        };
         let now = self.clock.now();
-        let (left, error) = self.limit(scope, part, part.element, now)?;
+        let (left, error) = self.limit(scope, part, timed, now)?;
         Some((now.saturating_add(left), error))
     }
 

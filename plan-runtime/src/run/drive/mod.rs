@@ -14,7 +14,7 @@
 //! | `settling.rs` | the ends of steps |
 //! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
 //! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
-//! | `limits.rs` | the time limits of steps |
+//! | `limits.rs`, `deadline.rs` | the time limits of steps; the wait for the deadline of the run |
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `records.rs`, `recording/` | the state of runs with a journal; records |
 //! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
@@ -27,6 +27,7 @@ mod closing;
 mod cold;
 mod contexts;
 mod convert;
+mod deadline;
 mod driver;
 mod elsewhere;
 mod failures;
@@ -185,8 +186,9 @@ impl<'x> Driver<'x> {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
                 self.scene.watching().panicked();
-                let plan = self.plan();
-                Poll::Ready(Err(RunError::new(plan, Cause::Panicked(panic), Vec::new())))
+                let scene = &self.scene;
+                let error = scene.errors.panicked(scene.machine.view(), panic);
+                Poll::Ready(Err(error))
             }
         }
     }

@@ -66,20 +66,26 @@ impl<'x> Scene<'x> {
         if self.records.is_some() {
             return false;
         }
-        // Steps after the work run on.
         let view = self.machine.view();
+        let mut is_late = false;
         while view.works(scope) {
-            let Some(part) = view.owner(scope) else {
+            let Some(owner) = &self.values.scope(scope).owner else {
                 let outer = self.around.as_ref().and_then(CallContext::deadline);
-                return self.stops.look(&self.clock, outer);
+                return self.stops.look(&self.clock, outer) || self.stops.passes(is_late);
             };
-            scope = view.scope_of(part.slot);
+            is_late |= self.is_late(owner.until);
+            scope = owner.scope;
         }
-        false
+        // Steps after the work run on, until their time is over.
+        self.stops.passes(is_late) || self.stops.look_at_grace(&self.clock)
     }
 
-    /// Ends the run for the cause that came while a value was made. Returns `false` if there is no cause.
+    /// Ends the run for the cause that came while a value was made. Returns `false` if there is no cause. A time limit of a scope around the value is a cause that
+    /// has a timer.
     pub(super) fn is_interrupted(&mut self) -> bool {
+        if self.stops.is_past.take() {
+            return true;
+        }
         let event = self.stops.take_came(&self.clock);
         event.inspect(|event| self.machine.handle(*event)).is_some()
     }
@@ -185,6 +191,7 @@ impl<'x> Scene<'x> {
     /// A limit is exceeded at a place.
     pub(super) fn exceed_at(&mut self, limit: Limit, place: &str) {
         self.allowance.exceed(limit, place);
-        self.stops.exceed(place.into());
+        let is_working = self.machine.view().works(ScopeId::ROOT);
+        self.stops.exceed(place.into(), is_working);
     }
 }

@@ -50,6 +50,9 @@ impl<'x> Answering<'_, 'x> {
             if let Some(cause) = self.0.allowance.refuses(plan) {
                 return Err(cause);
             }
+            if secrecy.is_some() {
+                self.0.run.may_have_secrets()?;
+            }
             can_receive(plan, &graph, &self.0.run, Some(&context), limits)?;
             let inputs = if context.computes() {
                 recorded::inputs(&self.0.run, &context, inputs)
@@ -75,6 +78,7 @@ impl<'x> Answering<'_, 'x> {
             return Err(StepError::arguments(error));
         }
         let hands_over = hands_over && !self.0.captures_outputs();
+        let ends = self.0.limit_here(around, &part).map(|(until, _)| until);
         let it = self.0.values.scope(around);
         let step = slot - it.first;
         let opened = ScopeValues {
@@ -94,6 +98,7 @@ impl<'x> Answering<'_, 'x> {
                 action: 0,
                 element: Vec::new(),
                 times: 0,
+                until: ends,
                 context: OnceCell::from(context),
             }),
             depth: it.depth + 1,
@@ -131,7 +136,9 @@ impl<'x> Answering<'_, 'x> {
         }
         let span = self.0.watching().begin_part(&part)?;
         let limit = self.0.limit_here(around, &part);
-        let until = limit.as_ref().map(|(until, _)| *until);
+        let ends = limit.as_ref().map(|(until, _)| *until);
+        // With a journal, a replay takes no time.
+        let until = ends.filter(|_| self.0.records.is_none());
         let made = self.evaluate_until(&part, until, |scope| {
             span.in_scope(|| {
                 let inputs = making::inputs_of(block, scope);
@@ -175,6 +182,7 @@ impl<'x> Answering<'_, 'x> {
                 action: action - it.actions - it.graph.actions[step] as usize,
                 element,
                 times: self.0.times(around, step),
+                until: ends,
                 context: OnceCell::new(),
             }),
             depth: it.depth + 1,

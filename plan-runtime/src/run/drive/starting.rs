@@ -253,7 +253,8 @@ impl<'x> Driver<'x> {
             ..
         } = *it;
         let mut own = self.scene.values.take_own(scope);
-        let limit = part.filter(|_| !way.asks);
+        // With a journal, a replay takes no time.
+        let limit = part.filter(|_| !way.asks && !self.is_recorded);
         let limit = limit.and_then(|part| self.scene.limit_here(scope, &part));
         let until = limit.as_ref().map(|(until, _)| *until);
         let (started, bytes) = {
@@ -457,10 +458,7 @@ impl<'x> Driver<'x> {
             self.keep_failure(&of, &error);
         }
         if let (Some(part), Some(delay)) = (of.part, error.retry_delay()) {
-            let delay = delay.min(LONGEST_CLOSED);
-            self.close_throttles(&of, &part, delay);
-            let inside = self.scene.inside(of.scope, of.slot());
-            inside.delays.insert(part.element, delay);
+            self.close_throttles(&of, &part, delay.min(LONGEST_CLOSED));
         }
         self.failed(of.call, error);
     }

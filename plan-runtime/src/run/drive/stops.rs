@@ -1,12 +1,12 @@
 //! The ends of a run before its time: a cancellation, the deadline, and the end of the time after these.
 
 use super::super::clock::Clock;
-use super::super::timer::Sleep;
+use super::deadline::Deadline;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::machine::Event;
 use crate::resolve::drop_quietly;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,11 +23,15 @@ pub(super) struct Stops<'x> {
     waker: Waker,
     /// The cause that came while a value was made.
     came: OnceCell<Interrupt>,
-    pub(super) deadline: Option<(Duration, Sleep)>,
+    /// `true` if the time of a scope around a value was over before the value was made.
+    pub(super) is_past: Cell<bool>,
+    pub(super) deadline: Option<Deadline>,
     pub(super) grace: Duration,
     /// The end of the time for undo and always steps.
-    pub(super) end: Option<Sleep>,
+    pub(super) end: Option<Deadline>,
     pub(super) stopped: Option<Interrupt>,
+    /// The place where a limit was exceeded, and `true` if the plan was at work then. Nothing runs after that.
+    exceeded: Option<(Arc<str>, bool)>,
     /// The failure of the journal, and `true` if the plan was at work then. Nothing runs after that.
     pub(super) journal: Option<(Arc<JournalError>, bool)>,
     /// The latest end of the run.
@@ -45,19 +49,21 @@ impl<'x> Stops<'x> {
             cancel: RefCell::new(cancel),
             waker: Waker::noop().clone(),
             came: OnceCell::new(),
-            deadline: deadline.map(|limit| (limit, clock.sleep_from_start(limit))),
+            is_past: Cell::new(false),
+            deadline: deadline.map(|limit| Deadline::new(limit, clock.sleep_from_start(limit))),
             grace,
             end: None,
             stopped: None,
+            exceeded: None,
             journal: None,
             until: deadline,
         }
     }
 
-    /// A limit is exceeded. Nothing runs after that.
-    pub(super) fn exceed(&mut self, place: Arc<str>) {
+    /// A limit is exceeded, and `is_working` is `true` if the plan is at work. Nothing runs after that.
+    pub(super) fn exceed(&mut self, place: Arc<str>, is_working: bool) {
         if !self.is_exceeded() {
-            self.stopped = Some(Interrupt::Limit(place));
+            self.exceeded = Some((place, is_working));
         }
     }
 
@@ -73,7 +79,7 @@ impl<'x> Stops<'x> {
 
     /// Returns `true` if a limit is exceeded, or if the journal has failed.
     pub(super) fn is_exceeded(&self) -> bool {
-        matches!(self.stopped, Some(Interrupt::Limit(_))) || self.journal.is_some()
+        self.exceeded.is_some() || self.journal.is_some()
     }
 
     /// The run ends before its time.
@@ -85,14 +91,15 @@ impl<'x> Stops<'x> {
     /// Waits for nothing any more.
     pub(super) fn close(&mut self) {
         drop_quietly(self.cancel.get_mut().take());
-        drop_quietly(self.deadline.take());
-        drop_quietly(self.end.take());
+        self.deadline = None;
+        self.end = None;
     }
 
     /// The time for undo and always steps begins.
     pub(super) fn begin_grace(&mut self, clock: &Clock) {
-        self.until = Some(clock.time().saturating_add(self.grace));
-        self.end = Some(clock.sleep_live(self.grace));
+        let until = clock.time().saturating_add(self.grace);
+        self.until = Some(until);
+        self.end = Some(Deadline::new(until, clock.sleep_live(self.grace)));
     }
 
     /// Returns the reason why the run has ended before its time.
@@ -104,7 +111,11 @@ impl<'x> Stops<'x> {
             {
                 Some(Interrupt::Journal(Arc::clone(error)))
             }
-            _ => self.stopped.clone(),
+            _ => match &self.exceeded {
+                Some((place, true)) => Some(Interrupt::Limit(Arc::clone(place))),
+                // The work had its result before.
+                _ => self.stopped.clone(),
+            },
         }
     }
 
@@ -116,6 +127,22 @@ impl<'x> Stops<'x> {
             let _ = self.came.set(interrupt);
         }
         self.came.get().is_some()
+    }
+
+    /// Notes whether the time of a scope around a value is over.
+    pub(super) fn passes(&self, is_late: bool) -> bool {
+        self.is_past.set(is_late);
+        is_late
+    }
+
+    /// Returns `true` if the time for undo and always steps is over while a value is made.
+    pub(super) fn look_at_grace(&self, clock: &Clock) -> bool {
+        let end = self.end.as_ref();
+        let is_over = end.is_some_and(|end| end.limit <= clock.now());
+        if is_over {
+            let _ = self.came.set(Interrupt::Outer);
+        }
+        is_over
     }
 
     fn cause(&self, clock: &Clock, outer: Option<Instant>) -> Option<Interrupt> {
@@ -135,8 +162,8 @@ impl<'x> Stops<'x> {
         {
             return Some(Interrupt::Cancelled);
         }
-        let (limit, _) = self.deadline.as_ref()?;
-        (clock.now() >= *limit).then_some(Interrupt::Deadline(*limit))
+        let limit = self.deadline.as_ref()?.limit;
+        (clock.now() >= limit).then_some(Interrupt::Deadline(limit))
     }
 
     /// Returns the event of the cause that came while a value was made.
@@ -155,14 +182,26 @@ impl<'x> Stops<'x> {
         Some(event)
     }
 
+    /// The run has a turn.
+    pub(super) fn polled(&self) {
+        for deadline in [&self.deadline, &self.end].into_iter().flatten() {
+            deadline.ask_again();
+        }
+    }
+
+    /// Returns the end of the time for undo and always steps, once that time is over.
+    pub(super) fn end_grace(&mut self, cx: &Context<'_>) -> Option<Event> {
+        let is_over = self.end.as_mut()?.is_over(cx);
+        is_over.then(|| {
+            self.end = None;
+            Event::GraceOver
+        })
+    }
+
     /// Returns the next of these events.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, clock: &Clock) -> Option<Event> {
-        if self.stopped.is_some() {
-            let is_over = self.end.as_mut()?.as_mut().poll(cx).is_ready();
-            return is_over.then(|| {
-                drop_quietly(self.end.take());
-                Event::GraceOver
-            });
+        if self.stopped.is_some() || self.exceeded.is_some() {
+            return self.end_grace(cx);
         }
         let cancel = self.cancel.get_mut();
         if cancel.is_some() {
@@ -172,10 +211,10 @@ impl<'x> Stops<'x> {
             && cancel.as_mut().poll(cx).is_ready()
         {
             (Event::Cancelled, Interrupt::Cancelled)
-        } else if let Some((limit, sleep)) = &mut self.deadline
-            && sleep.as_mut().poll(cx).is_ready()
+        } else if let Some(deadline) = &mut self.deadline
+            && deadline.is_over(cx)
         {
-            (Event::Late, Interrupt::Deadline(*limit))
+            (Event::Late, Interrupt::Deadline(deadline.limit))
         } else {
             return None;
         };

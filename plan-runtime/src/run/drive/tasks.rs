@@ -391,12 +391,15 @@ impl More {
             }
             return result.is_some();
         }
+        // A timer that panics ends the run, since the machine would wait for it in vain.
+        if let Some(Wait::Timer(sleep, pause)) = &mut self.wait {
+            if sleep.as_mut().poll(cx).is_ready() {
+                self.waited = Some(Waited::Fired(*pause));
+            }
+            return self.waited.is_some();
+        }
         let polled = catch(|| match &mut self.wait {
-            None => None,
-            Some(Wait::Timer(sleep, pause)) => match sleep.as_mut().poll(cx) {
-                Poll::Ready(()) => Some(Waited::Fired(*pause)),
-                Poll::Pending => None,
-            },
+            None | Some(Wait::Timer(..)) => None,
             Some(Wait::Elsewhere(receiving)) => match receiving.as_mut().poll(cx) {
                 Poll::Ready(received) => Some(Waited::Received(received)),
                 Poll::Pending => None,

@@ -12,6 +12,7 @@ use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The plan, the block or the round that a scope runs, with the inputs.
 pub(super) struct ScopeValues<'x> {
@@ -82,6 +83,8 @@ pub(super) struct Opener {
     pub(super) action: usize,
     pub(super) element: Vec<usize>,
     pub(super) times: u32,
+    /// The end of the time of the attempt.
+    pub(super) until: Option<Duration>,
     pub(super) context: OnceCell<CallContext>,
 }
 
@@ -157,6 +160,12 @@ impl<'x> Values<'x> {
             let bytes = std::mem::take(&mut it.bytes);
             self.held.remove(bytes);
         }
+    }
+
+    /// Returns `true` if a scope has secrets.
+    pub(super) fn has_secrets(&self) -> bool {
+        let mut scopes = self.scopes.iter().flatten();
+        scopes.any(|it| it.secrecy.is_some())
     }
 
     /// Returns `true` if a scope has its values.

@@ -3,6 +3,7 @@
 use super::super::StepError;
 use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
+use super::super::throttle::LONGEST_CLOSED;
 use super::driver::Driver;
 use super::tasks::{Of, Wait};
 use crate::error::Elements;
@@ -119,9 +120,12 @@ impl Driver<'_> {
                     part.element
                 };
                 let inside = self.scene.inside(scope, slot);
-                let asked = inside.delays.remove(&part.element).unwrap_or_default();
                 let deadline = inside.deadlines.get(&timed).copied();
-                let wait = wait.max(asked);
+                let view = self.scene.machine.view();
+                let asked = view
+                    .waits_after(timer)
+                    .and_then(|loss| self.scene.errors.retry_delay(view, loss));
+                let wait = wait.max(asked.unwrap_or_default().min(LONGEST_CLOSED));
                 // An attempt that would start after the time limit is not waited for.
                 if let Some((deadline, until)) = deadline
                     && self.scene.clock.now().saturating_add(wait) >= until

@@ -57,6 +57,7 @@ impl Watching<'_, '_> {
         let view = self.0.machine.view();
         let slot = match command {
             Command::Await(_, place)
+            | Command::Admit(_, place)
             | Command::Evaluate(
                 _,
                 Question::Branch(place, _) | Question::List(place, _) | Question::Amounts(place),

@@ -87,9 +87,12 @@ impl Drop for Watch<'_> {
             .as_ref()
             .is_some_and(|around| around.inside().is_some())
         {
-            let now = self.run.options.timer.now();
-            let now = now.saturating_duration_since(self.start);
-            let _ = catch(|| self.report(now, false));
+            // The timer may panic.
+            let _ = catch(|| {
+                let now = self.run.options.timer.now();
+                let now = now.saturating_duration_since(self.start);
+                self.report(now, false)
+            });
         }
     }
 }

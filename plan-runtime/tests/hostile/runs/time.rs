@@ -2,9 +2,9 @@
 
 use super::{plan, step, tools};
 use plan_runtime::Plan;
-use plan_runtime::run::{Limits, RunError, Sleep, Status, Timer};
+use plan_runtime::run::{Limits, ManualTimer, RunError, Sleep, Status, Timer};
 use serde_json::{Value, json};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
@@ -154,11 +154,92 @@ fn small_values_ask_nobody() {
         .timer(timer.clone())
         .cancel_on(cancel);
     smol::block_on(run).unwrap();
-    // The start and the end of the run, and each further poll of the executor. Each poll counts.
+    // The start of the run, and at most each look at the future that cancels.
     let polls = counted.load(Ordering::Relaxed);
     let looks = timer.looks.load(Ordering::Relaxed);
     assert!(
-        (2..=polls.max(1) + 1).contains(&looks),
+        (1..=polls.max(1) + 1).contains(&looks),
         "{looks} in {polls} polls"
     );
+}
+
+/// A clock on which each look takes a millisecond, and whose sleeps end in time.
+struct Ticking(Arc<Slow>);
+
+impl Timer for Ticking {
+    fn now(&self) -> Instant {
+        self.0.now()
+    }
+
+    fn sleep(&self, time: Duration) -> Sleep {
+        let timer = Arc::clone(&self.0);
+        let end = timer.now() + time;
+        Box::pin(poll_fn(move |cx| {
+            if timer.now() >= end {
+                return Poll::Ready(());
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }))
+    }
+}
+
+#[test]
+fn the_time_limit_of_a_block_ends_what_makes_a_value_in_it() {
+    let all = vec![step("t"); 500];
+    let inside =
+        json!([{"id": "s", "tool": {"name": "echo"}, "arguments": {"object": {"x": all}}}]);
+    for policy in [json!({"timeout": "40ms"}), json!({"deadline": "40ms"})] {
+        let timer = Slow::new();
+        let plan = plan(json!([
+            {"id": "t", "tool": {"name": "list"}, "arguments": {"object": {"n": 3000}}},
+            {"id": "b", "block": {"steps": inside}, "policy": policy},
+        ]));
+        let tools = tools();
+        let run = tools.run(&plan, (), &()).timer(Ticking(Arc::clone(&timer)));
+        let error = smol::block_on(run).unwrap_err().to_string();
+        assert!(error.contains("step `b`: took longer than 40ms"), "{error}");
+        let looks = timer.looks.load(Ordering::Relaxed);
+        assert!(looks < 120, "{looks}");
+    }
+}
+
+/// A step is undone by another, whose arguments take long.
+fn undone(arguments: usize, undo: &str) -> Plan {
+    let all = vec![step("t"); arguments];
+    plan(json!([
+        {"id": "t", "tool": {"name": "list"}, "arguments": {"object": {"n": 3000}}},
+        {"id": "held", "tool": {"name": "echo"}},
+        {"id": "u", "tool": {"name": undo}, "arguments": {"object": {"x": all}}, "undo": "held"},
+        {"id": "s", "tool": {"name": "echo"}, "arguments": {"object": {"x": vec![step("t"); 500]}}, "after": ["held"]},
+    ]))
+}
+
+fn after(polls: u32) -> impl Future<Output = ()> + Send {
+    let asked = AtomicU32::new(0);
+    poll_fn(move |_| match asked.fetch_add(1, Ordering::Relaxed) {
+        asked if asked < polls => Poll::Pending,
+        _ => Poll::Ready(()),
+    })
+}
+
+#[test]
+fn the_end_of_the_grace_ends_what_makes_a_value() {
+    let (plan, tools, timer) = (undone(500, "echo"), tools(), Slow::new());
+    let run = tools.run(&plan, (), &()).timer(Ticking(Arc::clone(&timer)));
+    let run = run.cancel_on(after(20)).grace(Duration::from_millis(50));
+    let error = smol::block_on(run).unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    assert_eq!(error.not_undone().collect::<Vec<_>>(), ["held"]);
+}
+
+/// A run that is canceled while a value is made waits for the end of the grace.
+#[test]
+fn the_grace_ends_after_a_value_was_cut() {
+    let (plan, tools, timer) = (undone(0, "hang"), tools(), ManualTimer::new());
+    let run = tools.run(&plan, (), &()).timer(timer.clone());
+    let run = run.cancel_on(after(20)).grace(Duration::from_secs(50));
+    let error = smol::block_on(timer.skip_waits(run)).unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    assert_eq!(timer.elapsed(), Duration::from_secs(50));
 }

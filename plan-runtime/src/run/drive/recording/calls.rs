@@ -136,8 +136,13 @@ impl<'x> Driver<'x> {
         };
         self.scene.values.put_own(own);
         match started {
-            Started::Ended(Err(StepError::Output(error))) => Some(error.to_string()),
-            Started::Ended(Err(error)) => Some(error.to_string()),
+            Started::Ended(Err(error)) => {
+                let scope = self.scene.values.scope(it.of.scope);
+                Some(match scope.hushed(it.step, error) {
+                    StepError::Output(error) => error.to_string(),
+                    error => error.to_string(),
+                })
+            }
             _ => None,
         }
     }

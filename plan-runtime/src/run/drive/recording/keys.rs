@@ -64,7 +64,7 @@ impl Scene<'_> {
         let is_over = self.stops.is_exceeded();
         let decider = Decider {
             keeper,
-            has_secrets: false,
+            has_secrets: self.values.has_secrets(),
             stop: &|interrupt| *stopped.borrow_mut() = Some(interrupt),
             is_over: &|| is_over,
         };

@@ -9,7 +9,7 @@ use super::super::scene::Scene;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::machine::{Event, ScopeId};
-use crate::resolve::{Limit, drop_quietly};
+use crate::resolve::Limit;
 use std::sync::Arc;
 use std::task::Context;
 
@@ -143,15 +143,11 @@ impl Driver<'_> {
             && cancel.as_mut().poll(cx).is_ready()
         {
             records.interrupts.come(Interrupt::Cancelled);
-        } else if let Some((limit, sleep)) = &mut stops.deadline
-            && sleep.as_mut().poll(cx).is_ready()
+        } else if let Some(deadline) = stops.deadline.as_mut().or(stops.end.as_mut())
+            && deadline.is_over(cx)
         {
-            records.interrupts.come(Interrupt::Deadline(*limit));
-        } else if let Some(end) = &mut stops.end
-            && end.as_mut().poll(cx).is_ready()
-        {
-            let until = stops.until.unwrap_or_default();
-            records.interrupts.come(Interrupt::Deadline(until));
+            let limit = deadline.limit;
+            records.interrupts.come(Interrupt::Deadline(limit));
         }
     }
 
@@ -226,7 +222,7 @@ impl Driver<'_> {
         self.scene.stops.begin_grace(&self.scene.clock);
         // No time at all is over immediately, after a crash as well.
         if self.scene.stops.grace.is_zero() {
-            drop_quietly(self.scene.stops.end.take());
+            self.scene.stops.end = None;
             return self.scene.machine.handle(Event::GraceOver);
         }
         self.scene.replay_interrupt(GRACE);

@@ -254,7 +254,7 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
     hand.end("8[0]#1", CallEnd::Done);
     hand.answer(Answer::Failed(error));
     hand.end("9[0]#1", CallEnd::Done);
-    assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 0));
+    assert_eq!(hand.reason(), (Reason::Error(ErrorId(2)), 1));
     // The value of a scope: its steps are undone.
     let plan = NodeBlock {
         has_output: true,
