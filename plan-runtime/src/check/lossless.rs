@@ -321,13 +321,14 @@ impl<T: Clone> Hand<T> {
 }
 
 impl<T: DeserializeOwned + 'static> Hand<T> {
-    /// All arguments of a tool.
+    /// All arguments of a tool, whose `Deserialize` is derived.
     ///
     /// # Errors
     ///
     /// As those of [`resolve`](crate::resolve::resolve()).
+    #[inline]
     pub fn all(self, arguments: &Arguments<'_>) -> Result<T, ResolveError> {
-        arguments.read()
+        arguments.read_fields()
     }
 
     /// An argument of this type.

@@ -64,6 +64,7 @@ impl StepError {
         Self::of(error, Some("its fallback"), Self::Fallback)
     }
 
+    #[cold]
     fn of(
         error: ResolveError,
         part: Option<&'static str>,

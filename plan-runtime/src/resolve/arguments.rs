@@ -1,6 +1,7 @@
 //! The arguments of a call that has values handed over.
 
 use super::error::{Location, ResolveError};
+use super::fields::InFields;
 use super::meter::{MEMBER, charge};
 use super::template::InTemplate;
 use super::{Scope, StoredValue, resolve};
@@ -112,6 +113,15 @@ impl<'s> Arguments<'s> {
         };
         let given = given.0.borrow();
         resolve(self.template, &self.scope.with_given(given.as_slice()))
+    }
+
+    /// Reads them all as a struct with a derived `Deserialize`.
+    #[inline]
+    pub(crate) fn read_fields<T: DeserializeOwned>(&self) -> Result<T, ResolveError> {
+        match self.given {
+            None => T::deserialize(InFields(InTemplate::new(self.template, self.scope))),
+            Some(_) => self.read(),
+        }
     }
 
     /// Whether there is an argument for each of these names, and no other, and one of them is a value that is handed over.

@@ -22,10 +22,10 @@ const SLICE: usize = 64 << 10;
 
 /// Counts the bytes of new values up to a limit, and regularly asks whether to stop.
 pub(crate) struct Meter<'a> {
-    /// The bytes until the next look.
-    left: Cell<usize>,
-    /// The bytes after those.
-    beyond: Cell<usize>,
+    /// The bytes so far.
+    spent: Cell<usize>,
+    /// The bytes at which the meter looks again.
+    next_look: Cell<usize>,
     /// The bytes that may be read until the next look.
     unread: Cell<usize>,
     room: MemoryBudget,
@@ -58,10 +58,17 @@ impl MemoryBudget {
     };
 
     /// For a value that is not among all yet.
+    #[inline]
     pub(crate) fn of_one(self) -> Self {
+        Self::of_bytes(self.value)
+    }
+
+    /// For a value of at most this many bytes.
+    #[inline]
+    pub(crate) fn of_bytes(value: usize) -> Self {
         Self {
-            left: usize::MAX,
-            ..self
+            value,
+            ..Self::UNLIMITED
         }
     }
 
@@ -72,7 +79,7 @@ impl MemoryBudget {
 
     /// Returns an error if the arguments of a call exceed the limit.
     #[inline]
-    pub(crate) fn check_arguments(self, bytes: usize) -> Result<(), ResolveError> {
+    pub(crate) fn check_arguments(&self, bytes: usize) -> Result<(), ResolveError> {
         if bytes > self.arguments {
             return Err(ResolveError::limit(Limit::Arguments(self.arguments)));
         }
@@ -94,10 +101,9 @@ impl<'a> Meter<'a> {
     /// Creates a meter that stops at the limits of the budget, or if `stop` returns `true`.
     #[inline]
     pub(crate) fn new(room: MemoryBudget, stop: Option<&'a dyn Fn() -> bool>) -> Self {
-        let left = room.bytes().min(SLICE);
         Self {
-            left: Cell::new(left),
-            beyond: Cell::new(room.bytes() - left),
+            spent: Cell::new(0),
+            next_look: Cell::new(room.bytes().min(SLICE)),
             unread: Cell::new(SLICE),
             room,
             stop,
@@ -115,26 +121,26 @@ impl<'a> Meter<'a> {
     }
 
     /// Returns the budget of the meter before the first byte.
-    pub(crate) fn room(&self) -> MemoryBudget {
-        self.room
+    #[inline]
+    pub(crate) fn room(&self) -> &MemoryBudget {
+        &self.room
     }
 
     /// The bytes so far.
     #[inline]
     pub(crate) fn spent(&self) -> usize {
-        self.room.bytes() - self.left.get() - self.beyond.get()
+        self.spent.get()
     }
 
     /// Counts `bytes` more.
     #[inline(always)]
     pub(super) fn charge(&self, bytes: usize) -> Result<(), ResolveError> {
-        match self.left.get().checked_sub(bytes) {
-            Some(left) => {
-                self.left.set(left);
-                Ok(())
-            }
-            None => self.look(bytes),
+        let spent = self.spent.get();
+        if bytes > self.next_look.get() - spent {
+            return self.look(bytes);
         }
+        self.spent.set(spent + bytes);
+        Ok(())
     }
 
     /// Counts bytes that are only read, and regularly asks whether to stop.
@@ -152,16 +158,17 @@ impl<'a> Meter<'a> {
         if self.stop.is_some_and(|stop| stop()) {
             return Err(ResolveError::of(ErrorDetail::Interrupted));
         }
-        let left = self.left.get() + self.beyond.get();
+        let all = self.room.bytes();
+        let left = all - self.spent.get();
         let Some(left) = left.checked_sub(bytes) else {
             // A caller that ignores the error gets the same error again.
-            self.left.set(0);
-            self.beyond.set(0);
+            self.spent.set(all);
+            self.next_look.set(all);
             return Err(self.room.exceeded());
         };
-        let slice = left.min(SLICE);
-        self.left.set(slice);
-        self.beyond.set(left - slice);
+        let spent = all - left;
+        self.spent.set(spent);
+        self.next_look.set(spent + left.min(SLICE));
         Ok(())
     }
 

@@ -17,6 +17,7 @@ mod code;
 pub(crate) mod describe;
 mod encode;
 mod error;
+mod fields;
 mod members;
 mod meter;
 mod node;

@@ -103,6 +103,6 @@ where
 }
 
 #[cold]
-fn in_member<'a, D: Parts<'a>>(error: ResolveError, name: &str) -> ResolveError {
+pub(super) fn in_member<'a, D: Parts<'a>>(error: ResolveError, name: &str) -> ResolveError {
     D::inside(error, Location::Key(name.to_owned()))
 }

@@ -276,11 +276,21 @@ impl StoredValue {
             let bytes = meter.spent() - before;
             return Ok((how.hold)(value, how, Made { json, bytes }, keep));
         }
+        Self::encoded(value, meter)
+    }
+
+    /// Holds the JSON of a value, as far as a meter goes.
+    #[inline(always)]
+    pub(crate) fn encoded<T: Serialize>(value: T, meter: &Meter<'_>) -> Result<Self, ResolveError> {
+        let before = meter.spent();
         let json = encode_within(&value, Some(meter));
         if std::mem::needs_drop::<T>() {
             drop_quietly(value);
         }
-        Ok(Self::weighed(json?, meter.spent() - before))
+        match json {
+            Ok(json) => Ok(Self::weighed(json, meter.spent() - before)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Holds an input, as JSON or as a Rust value.

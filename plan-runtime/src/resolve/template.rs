@@ -58,7 +58,7 @@ impl<'a> InTemplate<'a> {
     }
 
     #[inline]
-    fn deeper(self) -> Result<Self, ResolveError> {
+    pub(super) fn deeper(self) -> Result<Self, ResolveError> {
         let depth = deeper(self.depth)?;
         Ok(Self { depth, ..self })
     }

@@ -153,17 +153,23 @@ macro_rules! hinted {
     ($($kind:ident: $($method:ident)*;)*) => {$($(
         #[inline]
         fn $method<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ResolveError> {
-            match self.value {
-                Value::Number(number) if matches!(self.value, Value::$kind(_)) => {
-                    match number.as_u64() {
-                        Some(whole) => visitor.visit_u64(whole),
-                        None => kept(visitor, |visitor| number.$method(visitor)),
+            #[inline(never)]
+            fn other<'a, V: Visitor<'a>>(at: InValue<'a>, visitor: V) -> Result<V::Value, ResolveError> {
+                match at.value {
+                    Value::Number(number) if matches!(at.value, Value::$kind(_)) => {
+                        kept(visitor, |visitor| number.$method(visitor)).map_err(|e| e.found(at.value))
                     }
-                    .map_err(|e| e.found(self.value))
+                    Value::Array(_) | Value::Object(_) | Value::$kind(_) => at.deserialize_any(visitor),
+                    scalar => Err(not_this(scalar, &visitor)),
                 }
-                Value::Array(_) | Value::Object(_) | Value::$kind(_) => self.deserialize_any(visitor),
-                scalar => Err(not_this(scalar, &visitor)),
             }
+            if let Value::Number(number) = self.value
+                && matches!(self.value, Value::$kind(_))
+                && let Some(whole) = number.as_u64()
+            {
+                return visitor.visit_u64(whole).map_err(|e: ResolveError| e.found(self.value));
+            }
+            other(self, visitor)
         }
     )*)*};
 }

@@ -158,6 +158,7 @@ impl<'s> Request<'s> {
     }
 
     /// Resolves the arguments of a call to a tool.
+    #[inline]
     pub(super) fn arguments<T: Tool>(&self) -> Result<T, StepError> {
         self.arguments_with(|| T::take(&Arguments::new(&self.action.args, self.scope, self.given)))
     }
@@ -168,6 +169,7 @@ impl<'s> Request<'s> {
     }
 
     /// Returns the arguments of a call. `make` resolves the arguments unless gates were shown them.
+    #[inline]
     pub(super) fn arguments_with<T: DeserializeOwned>(
         &self,
         make: impl FnOnce() -> Result<T, ResolveError>,
@@ -176,9 +178,10 @@ impl<'s> Request<'s> {
             None => make(),
             Some(shown) => T::deserialize(shown).map_err(serde::de::Error::custom),
         };
-        match (arguments, self.scope.check_arguments()) {
-            (Ok(arguments), Ok(())) => Ok(arguments),
-            (Err(error), _) | (Ok(_), Err(error)) => Err(StepError::arguments(error)),
+        let arguments = arguments.map_err(StepError::arguments)?;
+        match self.scope.check_arguments() {
+            Ok(()) => Ok(arguments),
+            Err(error) => Err(StepError::arguments(error)),
         }
     }
 
