@@ -98,7 +98,7 @@ impl Machine {
     }
 
     /// The short way: a plain call has succeeded.
-    #[inline]
+    #[inline(never)]
     fn plain_ended(&mut self, slot: u32) {
         let core = &mut self.core;
         let hot = &mut core.arena.hot[slot as usize];

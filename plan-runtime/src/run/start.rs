@@ -9,7 +9,7 @@ use super::context::GatedCall;
 use super::context::{CallContext, Polled, RunningCall};
 use super::engine::Engine;
 pub use super::request::Request;
-use super::storing::{CalledAgain, Calling, Storing, once};
+use super::storing::{Calling, Storing, once};
 pub use super::storing::{StepFuture, StepResult};
 use crate::plan::{Action, Plan};
 use crate::resolve::{
@@ -353,22 +353,5 @@ impl Request<'_> {
     /// There is nothing that runs this step.
     pub fn unknown<'x>(self) -> Started<'x> {
         Started::Ended(Err(StepError::Unknown))
-    }
-}
-
-/// Starts an action with the future of a call that has ended, if there is one and it serves.
-#[inline(always)]
-pub(super) fn start_again<'x>(
-    future: Option<StepFuture<'x>>,
-    request: Request<'_>,
-    start: impl FnOnce(Request<'_>) -> Started<'x>,
-) -> Started<'x> {
-    let Some(mut future) = future else {
-        return start(request);
-    };
-    match future.as_mut().call_again(request) {
-        CalledAgain::Yes => Started::Running(future),
-        CalledAgain::Failed(error) => Started::Ended(Err(error)),
-        CalledAgain::No => start(request),
     }
 }

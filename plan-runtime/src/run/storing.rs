@@ -17,7 +17,7 @@ pub type StepFuture<'x> = Pin<Box<dyn StepTask + 'x>>;
 /// The future of a call. After the call, its memory may serve another call to the same tool.
 pub trait StepTask: Future<Output = StepResult> + Send {
     /// Begins another call after the call has ended.
-    fn call_again(self: Pin<&mut Self>, request: Request<'_>) -> CalledAgain {
+    fn call_again(self: Pin<&mut Self>, request: &Request<'_>) -> CalledAgain {
         let _ = request;
         CalledAgain::No
     }
@@ -42,7 +42,8 @@ pin_project! {
         // Nothing once it has ended: then it is dropped before the output is stored.
         #[pin]
         call: Option<F>,
-        room: MemoryBudget,
+        // The most bytes of the output.
+        room: usize,
         keep: Keep,
         tool: PhantomData<fn() -> T>,
     }
@@ -53,7 +54,7 @@ impl<T, F> Storing<T, F> {
     pub(super) fn new(call: F, keep: Keep, room: MemoryBudget) -> Self {
         Self {
             call: Some(call),
-            room,
+            room: room.value,
             keep,
             tool: PhantomData,
         }
@@ -70,14 +71,16 @@ impl<T: Tool, F: Future<Output = Result<T::Output>>> Future for Storing<T, F> {
         };
         let output = ready!(call.poll(cx));
         this.call.set(None);
-        Poll::Ready(match output {
-            Ok(output) => {
-                let meter = Meter::new(*this.room, None);
-                StoredValue::kept(output, *this.keep, T::hand_over, &meter)
-                    .map_err(StepError::output)
-            }
-            Err(error) => Err(StepError::tool(error)),
-        })
+        let output = match output {
+            Ok(output) => output,
+            Err(error) => return Poll::Ready(Err(StepError::tool(error))),
+        };
+        let meter = Meter::new(MemoryBudget::of_bytes(*this.room), None);
+        let stored = match *this.keep {
+            Keep::Json => StoredValue::encoded(output, &meter),
+            keep => StoredValue::kept(output, keep, T::hand_over, &meter),
+        };
+        Poll::Ready(stored.map_err(StepError::output))
     }
 }
 
@@ -123,7 +126,7 @@ where
     A: ?Sized + Sync,
     F: Future<Output = Result<T::Output>> + Send,
 {
-    fn call_again(self: Pin<&mut Self>, request: Request<'_>) -> CalledAgain {
+    fn call_again(self: Pin<&mut Self>, request: &Request<'_>) -> CalledAgain {
         if !request.is_only_a_call() {
             return CalledAgain::No;
         }

@@ -196,15 +196,16 @@ impl<'x> Driver<'x> {
                 Some(Ok(_)) if !self.is_recorded => self.tasks.take_plain(slot),
                 _ => None,
             };
-            match (result, plain) {
-                (Some(Ok(output)), Some((call, scope, bytes))) => {
-                    self.scene.values.remove(bytes);
-                    if let Some(sharing) = &mut self.sharing {
-                        sharing.ended(None);
-                    }
-                    self.plain_called((call, scope), output);
-                }
-                (result, _) => self.ended(slot, result),
+            let Some((call, scope, bytes)) = plain else {
+                self.ended(slot, result);
+                continue;
+            };
+            self.scene.values.remove(bytes);
+            if let Some(sharing) = &mut self.sharing {
+                sharing.ended(None);
+            }
+            if let Some(Ok(output)) = result {
+                self.plain_called((call, scope), output);
             }
         }
     }

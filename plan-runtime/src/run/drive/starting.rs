@@ -2,7 +2,8 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult, start_again};
+use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
+use super::super::storing::CalledAgain;
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
 use super::super::weights::of_scope;
@@ -88,20 +89,39 @@ impl<'x> Driver<'x> {
                     .context(self.scene.at_plain((call, scope), step, number, is_plan))
             };
             let request = Request::new(&resolving, action).within(&context);
-            let started =
-                catch(|| start_again(again, request, |request| host.start(number, request)));
+            let tasks = &mut self.tasks;
+            let started = catch(
+                || match again.map(|slot| tasks.call_again(slot, &request)) {
+                    Some(CalledAgain::Yes) => None,
+                    Some(CalledAgain::Failed(error)) => Some(Started::Ended(Err(error))),
+                    Some(CalledAgain::No) | None => Some(host.start(number, request)),
+                },
+            );
             (started, meter.spent())
         };
         match started {
-            Ok(Started::Running(future)) => {
+            Ok(None) => {
+                self.scene.values.add(bytes);
+                self.count_call();
+                self.tasks.push_again((call, scope), tool, bytes);
+            }
+            Ok(Some(Started::Running(future))) => {
                 self.scene.values.add(bytes);
                 self.count_call();
                 self.tasks.push((call, scope), future, tool, bytes);
             }
-            started => {
+            Ok(Some(started)) => {
+                let of = Of {
+                    call,
+                    scope,
+                    part: None,
+                };
+                self.started(of, Ok(started), (bytes, Span::none()), host);
+            }
+            Err(panic) => {
                 let part = None;
                 let bytes = (bytes, Span::none());
-                self.started(Of { call, scope, part }, started, bytes, host);
+                self.started(Of { call, scope, part }, Err(panic), bytes, host);
             }
         }
     }

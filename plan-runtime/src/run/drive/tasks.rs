@@ -6,7 +6,8 @@ use super::super::context::CallContext;
 use super::super::nesting::may_start;
 use super::super::signals::{Sent, Waiting};
 use super::super::slots::{FreeSlots, SlotQueue, SlotWaker, drop_future, poll_future};
-use super::super::start::{StepFuture, StepResult};
+use super::super::start::{Request, StepFuture, StepResult};
+use super::super::storing::CalledAgain;
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
@@ -77,20 +78,21 @@ struct TaskSlot<'x> {
     scope: ScopeId,
     /// The bytes that the arguments of a call count.
     bytes: usize,
+    /// The future of a call. After the call, another call to the same tool may use the future again.
     future: Option<StepFuture<'x>>,
-    more: Option<Box<More>>,
-    waker: SlotWaker,
+    /// `true` if the future is a call that runs.
+    is_running: bool,
     /// The tool of the call, if another call may use the future again.
     tool: Option<ToolNumber>,
-    /// The future of the call that has ended.
-    ended: Option<StepFuture<'x>>,
+    more: Option<Box<More>>,
+    waker: SlotWaker,
 }
 
 impl TaskSlot<'_> {
     /// Returns `true` for a call that runs without a context.
     fn is_call(&self) -> bool {
         let more = self.more.as_ref();
-        self.future.is_some() && more.is_none_or(|more| more.ticket.context.is_none())
+        self.is_running && more.is_none_or(|more| more.ticket.context.is_none())
     }
 
     /// Drops the task. A panic of a destructor is lost.
@@ -101,7 +103,7 @@ impl TaskSlot<'_> {
             Some(more) => drop_in(&more.ticket.span, &mut self.future),
         }
         drop_quietly(more);
-        drop_future(&mut self.ended);
+        self.is_running = false;
         self.tool = None;
     }
 }
@@ -169,16 +171,54 @@ impl<'x> Tasks<'x> {
         tool: Option<ToolNumber>,
         bytes: usize,
     ) {
-        let slot = self.add(call, scope, bytes);
+        let slot = self.next_slot();
         self.slots[slot].future = Some(future);
-        self.slots[slot].tool = tool;
+        self.run(slot, (call, scope), tool, bytes);
     }
 
-    /// Returns the future of a call of the tool that has ended.
+    /// Returns a free slot with the future of a call of the tool that has ended.
     #[inline(always)]
-    pub(super) fn ended_call(&mut self, tool: Option<ToolNumber>) -> Option<StepFuture<'x>> {
-        let slot = self.free.with_future(tool?)?;
-        self.slots[slot].ended.take()
+    pub(super) fn ended_call(&mut self, tool: Option<ToolNumber>) -> Option<usize> {
+        self.free.with_future(tool?)
+    }
+
+    /// Begins another call with the future of a free slot.
+    #[inline(always)]
+    pub(super) fn call_again(&mut self, slot: usize, request: &Request<'_>) -> CalledAgain {
+        match &mut self.slots[slot].future {
+            Some(future) => future.as_mut().call_again(request),
+            None => CalledAgain::No,
+        }
+    }
+
+    /// Adds the call that the future of the next free slot has become.
+    #[inline(always)]
+    pub(super) fn push_again(
+        &mut self,
+        of: (CallId, ScopeId),
+        tool: Option<ToolNumber>,
+        bytes: usize,
+    ) {
+        if let Some(slot) = self.free.pop() {
+            self.run(slot, of, tool, bytes);
+        }
+    }
+
+    #[inline(always)]
+    fn run(
+        &mut self,
+        slot: usize,
+        (call, scope): (CallId, ScopeId),
+        tool: Option<ToolNumber>,
+        bytes: usize,
+    ) {
+        let it = &mut self.slots[slot];
+        it.call = call;
+        it.scope = scope;
+        it.bytes = bytes;
+        it.tool = tool;
+        it.is_running = true;
+        self.queue.push(slot);
     }
 
     /// Adds a call.
@@ -189,16 +229,20 @@ impl<'x> Tasks<'x> {
         ticket: Ticket,
         bytes: usize,
     ) {
-        let slot = self.add(of.call, of.scope, bytes);
+        let slot = self.next_slot();
         self.slots[slot].future = Some(future);
+        self.run(slot, (of.call, of.scope), None, bytes);
         if of.part.is_some() || !ticket.is_empty() {
             self.add_more(slot, of.part, None, ticket);
         }
     }
 
     /// Adds a timer or a wait.
-    pub(super) fn push_wait(&mut self, (call, scope): (CallId, ScopeId), part: Part, wait: Wait) {
-        let slot = self.add(call, scope, 0);
+    pub(super) fn push_wait(&mut self, of: (CallId, ScopeId), part: Part, wait: Wait) {
+        let slot = self.next_slot();
+        self.slots[slot].future = None;
+        self.run(slot, of, None, 0);
+        self.slots[slot].is_running = false;
         self.add_more(slot, Some(part), Some(wait), Ticket::none());
     }
 
@@ -215,18 +259,11 @@ impl<'x> Tasks<'x> {
     }
 
     #[inline(always)]
-    fn add(&mut self, call: CallId, scope: ScopeId, bytes: usize) -> usize {
-        let slot = match self.free.pop() {
+    fn next_slot(&mut self) -> usize {
+        match self.free.pop() {
             Some(slot) => slot,
             None => self.grow(),
-        };
-        let it = &mut self.slots[slot];
-        it.ended = None;
-        it.call = call;
-        it.scope = scope;
-        it.bytes = bytes;
-        self.queue.push(slot);
-        slot
+        }
     }
 
     #[cold]
@@ -237,10 +274,10 @@ impl<'x> Tasks<'x> {
             scope: ScopeId::ROOT,
             bytes: 0,
             future: None,
+            is_running: false,
+            tool: None,
             more: None,
             waker: self.queue.waker(slot),
-            tool: None,
-            ended: None,
         });
         slot
     }
@@ -271,11 +308,9 @@ impl<'x> Tasks<'x> {
         if let Some(more) = &mut it.more {
             return more.poll(&mut it.future, &mut cx, result);
         }
-        if it.future.is_some() {
+        if it.is_running {
             poll_future(&mut it.future, it.tool.is_some(), &mut cx, result);
-            if result.is_some() && it.tool.is_some() {
-                it.ended = it.future.take();
-            }
+            it.is_running = result.is_none();
         }
         result.is_some()
     }
@@ -303,6 +338,7 @@ impl<'x> Tasks<'x> {
         let it = &mut self.slots[slot];
         let (call, scope, bytes) = (it.call, it.scope, it.bytes);
         let more = it.more.take();
+        it.is_running = false;
         self.free.push(slot, it.tool.take());
         if more.is_some() {
             self.of_calls.remove(&call);
@@ -360,7 +396,7 @@ impl<'x> Tasks<'x> {
     /// The slot of a plain call that runs. One pass over the slots finds all calls to drop.
     #[cold]
     fn slot_of_plain(&mut self, call: CallId) -> Option<usize> {
-        let runs = |it: &TaskSlot<'_>| it.future.is_some() && it.more.is_none();
+        let runs = |it: &TaskSlot<'_>| it.is_running && it.more.is_none();
         let is_it = |it: &TaskSlot<'_>| runs(it) && it.call == call;
         let known = self.plain.remove(&call);
         if let Some(slot) = known.filter(|slot| is_it(&self.slots[*slot])) {

@@ -361,17 +361,18 @@ impl<'x> Values<'x> {
         };
         if self.readers[slot] > 0 {
             self.held.add(output.bytes());
-            // The slot is empty, so nothing has to be dropped.
-            std::mem::forget(self.outputs[slot].replace(output));
+            self.outputs[slot] = Some(output);
         }
         for &read in it.graph.reads().of(slot - it.first) {
             let slot = it.first + read as usize;
             let readers = &mut self.readers[slot];
             *readers -= 1;
-            if *readers == 0
-                && let Some(output) = self.outputs[slot].take()
-            {
-                self.held.remove(output.bytes());
+            if *readers == 0 {
+                let output = &mut self.outputs[slot];
+                if let Some(output) = output {
+                    self.held.remove(output.bytes());
+                }
+                *output = None;
             }
         }
     }
