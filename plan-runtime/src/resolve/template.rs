@@ -127,12 +127,20 @@ macro_rules! plainly {
     ($($method:ident($($argument:ident: $type:ty),*) $(=> $members:ident)?)*) => {$(
         #[inline]
         fn $method<V: Visitor<'a>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, ResolveError> {
+            #[inline(never)]
+            fn other<'a, V: Visitor<'a>>(
+                at: InTemplate<'a>,
+                $($argument: $type,)*
+                visitor: V,
+            ) -> Result<V::Value, ResolveError> {
+                NodeDeserializer::from(at).$method($($argument,)* visitor)
+            }
             $(if let Some(entries) = self.$members() {
                 return self.object(entries, visitor);
             })?
             match self.referred() {
                 Some(value) => value.$method($($argument,)* visitor).map_err(|e| self.complete(e)),
-                None => NodeDeserializer::from(self).$method($($argument,)* visitor),
+                None => other(self, $($argument,)* visitor),
             }
         }
     )*};

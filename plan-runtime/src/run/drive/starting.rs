@@ -90,38 +90,33 @@ impl<'x> Driver<'x> {
             };
             let request = Request::new(&resolving, action).within(&context);
             let tasks = &mut self.tasks;
-            let started = catch(
-                || match again.map(|slot| tasks.call_again(slot, &request)) {
-                    Some(CalledAgain::Yes) => None,
-                    Some(CalledAgain::Failed(error)) => Some(Started::Ended(Err(error))),
-                    Some(CalledAgain::No) | None => Some(host.start(number, request)),
-                },
-            );
+            let called = catch(|| match again {
+                Some(slot) => tasks.call_again(slot, &request),
+                None => CalledAgain::No,
+            });
+            let started = match called {
+                Ok(CalledAgain::Yes) => None,
+                Ok(CalledAgain::No) => Some(catch(|| host.start(number, request))),
+                Ok(CalledAgain::Failed(error)) => Some(Ok(Started::Ended(Err(error)))),
+                Err(panic) => Some(Err(panic)),
+            };
             (started, meter.spent())
         };
         match started {
-            Ok(None) => {
+            None => {
                 self.scene.values.add(bytes);
                 self.count_call();
                 self.tasks.push_again((call, scope), tool, bytes);
             }
-            Ok(Some(Started::Running(future))) => {
+            Some(Ok(Started::Running(future))) => {
                 self.scene.values.add(bytes);
                 self.count_call();
                 self.tasks.push((call, scope), future, tool, bytes);
             }
-            Ok(Some(started)) => {
-                let of = Of {
-                    call,
-                    scope,
-                    part: None,
-                };
-                self.started(of, Ok(started), (bytes, Span::none()), host);
-            }
-            Err(panic) => {
+            Some(started) => {
                 let part = None;
                 let bytes = (bytes, Span::none());
-                self.started(Of { call, scope, part }, Err(panic), bytes, host);
+                self.started(Of { call, scope, part }, started, bytes, host);
             }
         }
     }
