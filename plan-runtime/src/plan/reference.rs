@@ -57,7 +57,7 @@ pub struct Reference {
     /// The value of the reference, or of the element under [`Selector::Each`], if it has ended. Without one it is absent, which
     /// is null to whatever reads it.
     pub otherwise: Option<Box<Value>>,
-    pub(super) written: Option<Written>,
+    pub(super) written: Option<Box<Written>>,
 }
 
 /// An author's text, and what it was written for.
@@ -225,11 +225,11 @@ impl Reference {
             (Some(name), _) => NameWritten::Hash(hash(name)),
         };
         let reference = self.fingerprint();
-        self.written = Some(Written {
+        self.written = Some(Box::new(Written {
             text,
             reference,
             name,
-        });
+        }));
         self
     }
 
@@ -268,10 +268,8 @@ impl Reference {
     #[cfg(feature = "dynamic")]
     pub(crate) fn said_of_part(self, text: &str, name: &str, parts: usize) -> Self {
         let mut said = self.said(text, Some(name));
-        if let Some(Written {
-            name: NameWritten::Variable(_, of_name),
-            ..
-        }) = &mut said.written
+        if let Some(written) = &mut said.written
+            && let NameWritten::Variable(_, of_name) = &mut written.name
         {
             *of_name = parts;
         }
