@@ -2,6 +2,7 @@
 
 use super::bad::BadNodes;
 use super::describe::{Duty, NodeBlock};
+use super::tables::number;
 
 /// The edges between the steps of a scope, as places in the scope.
 pub(super) struct Edges {
@@ -13,8 +14,8 @@ pub(super) struct Edges {
 /// A list for each step, one after the other.
 pub(super) struct Lists {
     /// The beginning of each list, and the end of the last.
-    starts: Vec<usize>,
-    all: Vec<usize>,
+    starts: Vec<u32>,
+    all: Vec<u32>,
 }
 
 impl Default for Lists {
@@ -27,13 +28,17 @@ impl Default for Lists {
 }
 
 impl Lists {
-    fn push(&mut self, list: Vec<usize>) {
-        self.all.append(&mut once(list));
-        self.starts.push(self.all.len());
+    /// Adds a list without repetitions, in order.
+    fn push(&mut self, list: &mut Vec<u32>) -> Result<(), BadNodes> {
+        list.sort_unstable();
+        list.dedup();
+        self.all.append(list);
+        self.starts.push(number(self.all.len())?);
+        Ok(())
     }
 
-    pub(super) fn of(&self, place: usize) -> &[usize] {
-        &self.all[self.starts[place]..self.starts[place + 1]]
+    pub(super) fn of(&self, place: usize) -> &[u32] {
+        &self.all[self.starts[place] as usize..self.starts[place + 1] as usize]
     }
 
     /// Returns the edges in the other direction.
@@ -41,7 +46,7 @@ impl Lists {
         let count = self.starts.len() - 1;
         let mut starts = vec![0; count + 1];
         for to in &self.all {
-            starts[to + 1] += 1;
+            starts[*to as usize + 1] += 1;
         }
         for place in 0..count {
             starts[place + 1] += starts[place];
@@ -49,8 +54,9 @@ impl Lists {
         let (mut next, mut all) = (starts.clone(), vec![0; self.all.len()]);
         for from in 0..count {
             for &to in self.of(from) {
-                all[next[to]] = from;
-                next[to] += 1;
+                let next = &mut next[to as usize];
+                all[*next as usize] = from as u32;
+                *next += 1;
             }
         }
         Self { starts, all }
@@ -60,19 +66,22 @@ impl Lists {
 impl Edges {
     pub(super) fn of(scope: &NodeBlock) -> Result<Self, BadNodes> {
         let nodes = &scope.steps;
-        let mut needs = Lists::default();
+        number(nodes.len())?;
+        let (mut needs, mut own) = (Lists::default(), Vec::new());
+        needs.starts.reserve(nodes.len());
         for node in nodes {
-            let mut own = Vec::new();
             for &need in &node.after {
                 let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
                 match (before.duty, node.duty) {
-                    (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always) => own.push(need),
+                    (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always) => {
+                        own.push(need as u32)
+                    }
                     // The other steps of a scope come after all work.
                     (Duty::Work, Duty::Undo(_) | Duty::Always) => {}
                     _ => return Err(BadNodes::BadOrder(node.label)),
                 }
             }
-            needs.push(own);
+            needs.push(&mut own)?;
         }
         let edges = Self {
             readers: needs.reversed(),
@@ -86,11 +95,12 @@ impl Edges {
 
     /// A step that waits for itself, if there is one.
     fn in_circle(&self, count: usize) -> Option<usize> {
-        let waits = (0..count).map(|place| self.needs.of(place).len());
-        let mut waits: Vec<usize> = waits.collect();
+        let waits = (0..count).map(|place| self.needs.of(place).len() as u32);
+        let mut waits: Vec<u32> = waits.collect();
         let mut open: Vec<usize> = (0..count).filter(|it| waits[*it] == 0).collect();
         while let Some(place) = open.pop() {
             for &reader in self.readers.of(place) {
+                let reader = reader as usize;
                 waits[reader] -= 1;
                 if waits[reader] == 0 {
                     open.push(reader);
@@ -100,16 +110,9 @@ impl Edges {
         let mut place = waits.iter().position(|waits| *waits > 0)?;
         // A step behind a circle waits as well. The way from step to dependency ends on a circle.
         for _ in 0..count {
-            let needs = self.needs.of(place).iter().copied();
-            place = needs.into_iter().find(|it| waits[*it] > 0).unwrap_or(place);
+            let mut needs = self.needs.of(place).iter().map(|it| *it as usize);
+            place = needs.find(|it| waits[*it] > 0).unwrap_or(place);
         }
         Some(place)
     }
-}
-
-/// Each place once, in order.
-fn once(mut places: Vec<usize>) -> Vec<usize> {
-    places.sort_unstable();
-    places.dedup();
-    places
 }

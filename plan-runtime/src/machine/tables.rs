@@ -210,7 +210,7 @@ impl Tables {
 }
 
 /// A number as an id.
-fn number(number: usize) -> Result<u32, BadNodes> {
+pub(super) fn number(number: usize) -> Result<u32, BadNodes> {
     match u32::try_from(number) {
         Ok(number) if number < u32::MAX => Ok(number),
         _ => Err(BadNodes::TooMany),
@@ -250,14 +250,21 @@ impl<'d> TablesBuilder<'d> {
         };
         let edges = Edges::of(scope)?;
         let tables = &mut self.tables;
+        tables.steps.reserve(nodes.len() + 1);
+        tables.labels.rows.reserve(nodes.len());
+        tables.hot.reserve(nodes.len());
         for (place, node) in nodes.iter().enumerate() {
             let [needs, readers] = [&edges.needs, &edges.readers].map(|it| it.of(place));
             tables.steps.push(StepRow {
                 readers: number(tables.readers.len())?,
                 needs: number(tables.needs.len())?,
             });
-            tables.readers.extend(readers.iter().map(|it| step(*it)));
-            tables.needs.extend(needs.iter().map(|it| step(*it)));
+            tables
+                .readers
+                .extend(readers.iter().map(|it| step(*it as usize)));
+            tables
+                .needs
+                .extend(needs.iter().map(|it| step(*it as usize)));
             tables.labels.rows.push(node.label);
             tables.hot.push(Hot::new(needs.len() as u32, node));
             match node.duty {

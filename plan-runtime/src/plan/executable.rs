@@ -84,10 +84,8 @@ pub(crate) struct Graph {
     needs: Edges,
     /// For each step, those of them that it reads. `None` if these are all, as in nearly all plans.
     reads: Option<Edges>,
-    /// For each step, the steps that wait for it.
-    pub(crate) dependents: Edges,
-    /// For each step, how many it waits for.
-    pub(crate) waits: Vec<u32>,
+    /// For each step, the steps that wait for it, once a run with listeners has asked.
+    dependents: OnceLock<Edges>,
     /// For each step, how many read its output; the plan's own output counts as one.
     pub(crate) readers: Vec<u32>,
     /// For each step, the number of its first action. Actions are numbered over the whole plan, in the order in which they are written.
@@ -142,6 +140,11 @@ impl Graph {
     /// For each step of the work, the steps that it waits for.
     pub(crate) fn needs(&self) -> &Edges {
         &self.needs
+    }
+
+    /// For each step of the work, the steps that wait for it.
+    pub(crate) fn dependents(&self) -> &Edges {
+        self.dependents.get_or_init(|| self.needs.reversed())
     }
 
     /// The plan of which this graph was made, without secrets, copied once for all that keep it.
@@ -212,6 +215,8 @@ impl Graph {
         names.differ_from_those_around(plan)?;
         let mut graph = Self {
             readers: vec![0; count],
+            actions: Vec::with_capacity(count),
+            simple: Vec::with_capacity(count),
             ..Self::default()
         };
         let mut reads = Edges::default();
@@ -246,15 +251,12 @@ impl Graph {
                 graph.keep_for_last(plan, place, needs);
                 needs.clear();
                 graph.needs.push(&*needs);
-                // It waits for the end of the work.
-                graph.waits.push(1);
                 continue;
             }
             total += needs.len();
             if u32::try_from(count.max(total).max(check.actions)).is_err() {
                 return Err(format!("{count} steps with {total} needs are too many"));
             }
-            graph.waits.push(number(needs.len()));
             graph.needs.push(&*needs);
             needs.clear();
         }
@@ -293,7 +295,6 @@ impl Graph {
             last.seen.dedup();
         }
         graph.reads = (!only_reads).then_some(reads);
-        graph.dependents = graph.needs.reversed();
         let needs = graph.last.as_ref().map(|_| plan.needs());
         if let Some(cycle) = needs.as_ref().unwrap_or(&graph.needs).cycles().first() {
             let ids = cycle.iter().chain(cycle.first());

@@ -5,7 +5,7 @@ use super::super::report::Attempt;
 use super::super::trace::Span;
 use super::super::{Status, StepError};
 use crate::machine::ScopeId;
-use crate::plan::{Graph, Plan, Policy, ToolInfo};
+use crate::plan::{Graph, Plan, Policy, Role, ToolInfo, number};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -209,10 +209,17 @@ impl<'x> ScopeLog<'x> {
         span: Span,
         (now, started_at): (Duration, SystemTime),
     ) -> Self {
-        let steps = graph.waits.iter().map(|waits| StepLog {
-            waits: *waits,
-            is_ready: *waits == 0,
-            ..StepLog::default()
+        let steps = plan.steps.iter().enumerate().map(|(step, of)| {
+            let waits = match of.role {
+                Role::Work => number(graph.needs().of(step).len()),
+                // The step waits for the end of the work.
+                Role::Undo(_) | Role::Always => 1,
+            };
+            StepLog {
+                waits,
+                is_ready: waits == 0,
+                ..StepLog::default()
+            }
         });
         Self {
             steps: steps.collect(),

@@ -351,7 +351,7 @@ impl<'x> Watch<'x> {
             return;
         }
         let graph = Arc::clone(&log.graph);
-        for &dependent in graph.dependents.of(step) {
+        for &dependent in graph.dependents().of(step) {
             let dependent = dependent as usize;
             if let Some(it) = self.logs.step(scope, dependent) {
                 it.waits = it.waits.saturating_sub(1);
@@ -370,7 +370,7 @@ impl<'x> Watch<'x> {
         let (plan, graph) = (log.plan, Arc::clone(&log.graph));
         let mut open = vec![by];
         while let Some(step) = open.pop() {
-            for &dependent in graph.dependents.of(step) {
+            for &dependent in graph.dependents().of(step) {
                 let dependent = dependent as usize;
                 let status = Status::Blocked {
                     by: plan.steps[by].id.clone(),
