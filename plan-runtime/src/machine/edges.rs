@@ -74,7 +74,7 @@ impl Edges {
                 let before = nodes.get(need).ok_or(BadNodes::NoStep(node.label))?;
                 match (before.duty, node.duty) {
                     (Duty::Work, Duty::Work) | (Duty::Always, Duty::Always) => {
-                        own.push(need as u32)
+                        own.push(need as u32);
                     }
                     // The other steps of a scope come after all work.
                     (Duty::Work, Duty::Undo(_) | Duty::Always) => {}
