@@ -1,7 +1,7 @@
 //! Attempts of calls that the driver lets start: a gate, a limit of a rate, a record of an earlier run.
 
 use super::desk::Desk;
-use super::event::{Command, StepPlace};
+use super::event::Command;
 use super::ids::{CallId, RunId};
 use super::loss::Loss;
 use super::rows::{CallKind, CallRow};
@@ -9,12 +9,13 @@ use super::state::Doing;
 
 impl Desk {
     /// Asks the driver whether an attempt may start.
-    pub(super) fn ask_to_admit(&mut self, run: RunId, attempt: u32, place: StepPlace) {
+    pub(super) fn ask_to_admit(&mut self, run: RunId, attempt: u32) {
         let Some(call) = self.open(run, Some(attempt), CallKind::Call) else {
             return;
         };
-        self.out.push_back(Command::Admit(call, place));
         let it = &mut self.runs[run];
+        self.out
+            .push_back(Command::Admit(call, it.step_place(attempt)));
         let tried = &mut it.tries[attempt as usize];
         let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
             Doing::Ready(failed) => failed,

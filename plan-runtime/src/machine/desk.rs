@@ -5,7 +5,7 @@ use super::event::{Command, Pause, Question, StepPlace};
 use super::ids::{CallId, RunId};
 use super::loss::Full;
 use super::rows::{CallKind, CallRow, CallTable, NO_ATTEMPT, OpenQuestion, Questions};
-use super::state::{Doing, Fate, Runs, ScopeRun, WHOLE};
+use super::state::{Doing, Fate, Runs, ScopeRun, StepRun, WHOLE};
 use super::tables::{StepBody, Tables};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -35,6 +35,18 @@ pub(super) struct Desk {
     pub(super) elements_left: u64,
     /// The run needs more than it may have.
     pub(super) full: Option<Overflow>,
+}
+
+impl StepRun {
+    /// Returns the place of an attempt.
+    pub(super) fn step_place(&self, attempt: u32) -> StepPlace {
+        let tried = self.tries.get(attempt as usize);
+        StepPlace {
+            step: self.step,
+            slot: self.slot,
+            attempt: tried.map_or(1, |it| it.number),
+        }
+    }
 }
 
 impl Desk {
@@ -197,13 +209,7 @@ impl Desk {
         kind: CallKind,
     ) -> Option<CallId> {
         let timer = self.open(run, attempt, kind)?;
-        let it = &self.runs[run];
-        let number = attempt.map_or(1, |attempt| it.tries[attempt as usize].number);
-        let place = StepPlace {
-            step: it.step,
-            slot: it.slot,
-            attempt: number,
-        };
+        let place = self.runs[run].step_place(attempt.unwrap_or(NO_ATTEMPT));
         let pause = match kind {
             CallKind::Timeout => Pause::Timeout,
             CallKind::Deadline => Pause::Deadline,

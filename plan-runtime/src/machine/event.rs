@@ -12,8 +12,10 @@ pub enum Event {
     Ended(CallId, CallEnd),
     /// The end of a call is certain (`true`), and comes later: a scope that is cut waits for the call. `false` comes right before the end.
     Ending(CallId, bool),
-    /// An attempt of a call may start. The attempt has its turn in the order of the plan, and its call has another id.
+    /// An attempt of a call starts now, and its call has another id. The event is the answer to [`Command::Admit`]. Without a permit, the event means [`Event::Allowed`].
     Admitted(CallId),
+    /// A call waits no more for the driver. The machine asks again when the attempt is next and has a permit.
+    Allowed(CallId),
     /// The driver decides about as many calls as it can at one time. The machine asks again only after the driver has decided about another call.
     Deferred(CallId),
     /// A call that the driver let start was not made: it still waits for its admission.
@@ -92,7 +94,8 @@ pub struct QuestionId {
 /// A task for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Decide whether an attempt of a call may start. An answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. The attempt does not count as a call that runs.
+    /// Decide whether an attempt of a call, for which there is a permit, starts now. An answer is [`Event::Admitted`], [`Event::Deferred`] or a failure. Until
+    /// [`Event::Allowed`], the call waits for the driver. The attempt does not count as a call that runs.
     Admit(CallId, StepPlace),
     /// Start a call.
     Start(CallId, StepPlace),

@@ -29,8 +29,9 @@ impl Machine {
             Event::Ending(call, false) => {
                 self.core.desk.ending.remove(&call);
             }
-            Event::Admitted(call) => self.decided(call, true),
-            Event::Deferred(call) => self.decided(call, false),
+            Event::Admitted(call) if self.core.desk.calling < self.bound => self.admitted(call),
+            Event::Admitted(call) | Event::Allowed(call) => self.waits_no_more(call, true),
+            Event::Deferred(call) => self.waits_no_more(call, false),
             Event::Withdrawn(call) => self.core.desk.withdrawn(call),
             Event::Opened(call) => self.opened(call),
             Event::Fired(timer) => self.fired(timer),
@@ -100,15 +101,25 @@ impl Machine {
         core.attempt_ended(row.run, row.attempt, result);
     }
 
-    /// The driver lets an attempt start, or cannot decide about the attempt now.
-    fn decided(&mut self, call: CallId, is_admitted: bool) {
+    /// The driver lets an attempt start now.
+    fn admitted(&mut self, call: CallId) {
+        let core = &mut self.core;
+        if let Some((run, attempt, _)) = core.desk.take_asked(call) {
+            core.desk.has_decided = true;
+            core.desk.runs[run].tries[attempt as usize].doing = Doing::Nothing;
+            core.start_try(run, attempt);
+            core.todo.push_back(Todo::Run(run));
+        }
+    }
+
+    /// The driver has nothing to wait for any more, or cannot decide about an attempt now.
+    fn waits_no_more(&mut self, call: CallId, is_allowed: bool) {
         let core = &mut self.core;
         let Some((run, attempt, failed)) = core.desk.take_asked(call) else {
             return;
         };
         let it = &mut core.desk.runs[run];
-        if is_admitted {
-            it.tries[attempt as usize].is_admitted = true;
+        if is_allowed {
             core.desk.has_decided = true;
         } else {
             it.is.deferred = true;
@@ -117,7 +128,7 @@ impl Machine {
         }
         let runs = &mut core.desk.runs;
         core.arena.wait_in_line(runs, run, attempt, failed);
-        if is_admitted {
+        if is_allowed {
             core.todo.push_back(Todo::Run(run));
         }
     }

@@ -195,8 +195,6 @@ pub(super) struct Try {
     pub(super) job: u32,
     pub(super) doing: Doing,
     pub(super) fate: Fate,
-    /// `true` if the driver lets the attempt start.
-    pub(super) is_admitted: bool,
     /// The time limit that the attempt has reached.
     pub(super) late: Option<Reason>,
     pub(super) timeout: Option<CallId>,

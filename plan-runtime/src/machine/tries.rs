@@ -2,7 +2,7 @@
 
 use super::core::{Core, Reaction, Todo};
 use super::describe::Recovery;
-use super::event::{Command, StepPlace};
+use super::event::Command;
 use super::ids::{BodyId, RunId};
 use super::lookup::Lookup;
 use super::loss::{Cutoff, Loss, Reason};
@@ -20,7 +20,6 @@ impl Try {
             job: 0,
             doing: Doing::Nothing,
             fate: Fate::Runs,
-            is_admitted: false,
             late: None,
             timeout: None,
             deadline: None,
@@ -73,21 +72,23 @@ impl Core {
 
     pub(super) fn run_try(&mut self, run: RunId, attempt: u32) {
         let it = &self.desk.runs[run];
-        let tried = &it.tries[attempt as usize];
-        let (body, number) = (tried.body, tried.number);
-        let place = StepPlace {
-            step: it.step,
-            slot: it.slot,
-            attempt: number,
-        };
-        // After an attempt that is too much, the run is over.
+        let body = it.tries[attempt as usize].body;
         let is_call = matches!(
             self.arena.tables.bodies[body],
             StepBody::Call | StepBody::Open(_)
         );
-        if is_call && self.arena.tables.colds[it.cold].timing.admits && !tried.is_admitted {
-            return self.desk.ask_to_admit(run, attempt, place);
+        if is_call && self.arena.tables.colds[it.cold].timing.admits {
+            return self.desk.ask_to_admit(run, attempt);
         }
+        self.start_try(run, attempt);
+    }
+
+    /// Starts an attempt. After an attempt that is too much, the run is over.
+    pub(super) fn start_try(&mut self, run: RunId, attempt: u32) {
+        let it = &self.desk.runs[run];
+        let body = it.tries[attempt as usize].body;
+        let place = it.step_place(attempt);
+        let number = place.attempt;
         let doing = match self.arena.tables.bodies[body] {
             StepBody::Call | StepBody::Value | StepBody::Open(_) => {
                 let Some(call) = self.desk.open(run, Some(attempt), CallKind::Call) else {

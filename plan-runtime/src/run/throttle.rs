@@ -2,9 +2,11 @@
 
 use super::names::means;
 use super::timer::{Sleep, Timer};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -13,8 +15,8 @@ use std::time::{Duration, Instant};
 ///
 /// A clone is the same throttle. An application keeps one and gives it to each run ([`Run::throttle`](super::Run::throttle)); a toolbox
 /// gives its own to all runs that it makes ([`Toolbox::throttle`](crate::dynamic::Toolbox::throttle)). A call that has to wait takes none of the run's
-/// [concurrency](super::Run::concurrency), and the time until its first attempt does not count toward the time limits of its step. Each attempt counts. Calls are
-/// let through in the order in which they came, as far as their limits are the same.
+/// [concurrency](super::Run::concurrency), and the time until its first attempt does not count toward the time limits of its step. Each attempt counts. Calls that
+/// wait are let through in the order in which they came, as far as their limits are the same. A call comes as soon as its run could start the call.
 ///
 /// If a tool's error says [when to try again](crate::Error::retry_after), all calls that share a limit with it wait until then, up to an hour.
 ///
@@ -67,10 +69,9 @@ enum Limit {
 #[derive(Default)]
 struct State {
     running: usize,
-    /// Who waits for a place among those that run, and who is next to come.
-    line: VecDeque<(u64, Waker)>,
-    next: u64,
-    /// When the last calls started, or will start.
+    /// The calls that wait, in the order in which they came.
+    line: BTreeMap<u64, Waker>,
+    /// The starts in the last period.
     starts: VecDeque<Instant>,
     /// No call starts before.
     closed: Option<Instant>,
@@ -159,28 +160,20 @@ impl Throttle {
     }
 }
 
-/// A turn for a call: the future of [`Turn::come`] is ready when it may start, and the turn is kept until the call has ended.
+/// The turn of a call: the room that the call takes of its limits when it starts, until it has ended.
 pub(super) struct Turn {
     rules: Vec<Arc<Rule>>,
-    /// Of how many it has the permission.
-    passed: usize,
-    /// Its place at the next.
-    place: Place,
-    /// The start that was noted last.
-    start: Option<Instant>,
-    sleep: Option<Sleep>,
-}
-
-/// Where a call is that wants to run.
-enum Place {
-    None,
-    /// In the line, with this number.
-    Waits(u64),
-    Runs,
+    /// The number of rules whose room is taken: all, or none.
+    taken: usize,
+    /// The rule that had no room.
+    full: usize,
+    /// The number of the call, in the order in which the calls came.
+    number: u64,
 }
 
 impl Turn {
     pub(super) fn new(throttles: &[Throttle], tool: &str) -> Self {
+        static COME: AtomicU64 = AtomicU64::new(0);
         let mut rules: Vec<Arc<Rule>> = Vec::new();
         for rule in throttles.iter().flat_map(|it| it.rules_of(tool)) {
             // A run inside another may have the same throttle.
@@ -188,78 +181,134 @@ impl Turn {
                 rules.push(Arc::clone(rule));
             }
         }
-        // A start is counted when nothing else is in its way.
-        rules.sort_by_key(|rule| matches!(rule.limit, Limit::Rate { .. }));
         Self {
             rules,
-            passed: 0,
-            place: Place::None,
-            start: None,
-            sleep: None,
+            taken: 0,
+            full: 0,
+            number: COME.fetch_add(1, Ordering::Relaxed),
         }
     }
 
-    /// Is ready once the call may start.
+    /// Takes the turn if every rule has room for the call, which starts now. Otherwise, the call takes nothing, so that no other call waits for a call that waits.
+    pub(super) fn take(&mut self, now: Instant) -> bool {
+        while let Some(rule) = self.rules.get(self.taken) {
+            if !rule.state().enter(&rule.limit, self.number, now) {
+                self.full = self.taken;
+                self.give_back(Some(now));
+                return false;
+            }
+            self.taken += 1;
+        }
+        true
+    }
+
+    pub(super) fn is_taken(&self) -> bool {
+        self.taken == self.rules.len()
+    }
+
+    /// Returns a wait in the line of the rule that had no room. After the wait, the call may try again.
+    pub(super) fn wait(&self, timer: &Arc<dyn Timer>) -> Sleep {
+        let Some(rule) = self.rules.get(self.full) else {
+            return Box::pin(ready(()));
+        };
+        let waker = Waker::noop().clone();
+        rule.state().line.insert(self.number, waker);
+        Box::pin(InLine {
+            rule: Arc::clone(rule),
+            number: self.number,
+            timer: Arc::clone(timer),
+            sleep: None,
+        })
+    }
+
+    /// Is ready once the call has its turn, and starts.
     pub(super) async fn come(mut self, timer: Arc<dyn Timer>) -> Self {
-        poll_fn(|cx| self.poll(cx, &*timer)).await;
+        while !self.take(timer.now()) {
+            self.wait(&timer).await;
+        }
         self
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>, timer: &dyn Timer) -> Poll<()> {
-        while let Some(rule) = self.rules.get(self.passed) {
+    /// Gives the room back that was taken. A start at this time has not happened.
+    fn give_back(&mut self, start: Option<Instant>) {
+        for rule in self.rules.iter().take(std::mem::take(&mut self.taken)) {
             let mut state = rule.state();
-            let until = match rule.limit {
-                Limit::Concurrency(most) => {
-                    if !state.enter(most, &mut self.place, cx.waker()) {
-                        return Poll::Pending;
-                    }
-                    state.closed
-                }
-                Limit::Rate { calls, period } => {
-                    let reserve = || state.reserve(timer.now(), calls, period);
-                    let start = *self.start.get_or_insert_with(reserve);
-                    state.closed.max(Some(start))
-                }
-            };
-            // There may be room for more.
-            let next = state.first(rule);
+            match rule.limit {
+                Limit::Concurrency(_) => state.running -= 1,
+                Limit::Rate { .. } => state.cancel(start),
+            }
+            let next = state.next();
             drop(state);
             next.into_iter().for_each(Waker::wake);
-            let wait = until.map(|until| until.saturating_duration_since(timer.now()));
-            if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
-                let sleep = self.sleep.get_or_insert_with(|| timer.sleep(wait));
-                if sleep.as_mut().poll(cx).is_pending() {
-                    return Poll::Pending;
-                }
-                // It may have been closed again meanwhile.
-                self.sleep = None;
-                continue;
-            }
-            self.sleep = None;
-            self.start = None;
-            self.place = Place::None;
-            self.passed += 1;
         }
-        Poll::Ready(())
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        for (place, rule) in self.rules.iter().enumerate().take(self.passed + 1) {
-            let mut state = rule.state();
-            let is_passed = place < self.passed;
-            match rule.limit {
-                Limit::Concurrency(_) if is_passed => state.running -= 1,
-                Limit::Concurrency(_) => state.leave(&self.place),
-                // It has started.
-                Limit::Rate { .. } if is_passed => {}
-                Limit::Rate { .. } => state.cancel(self.start),
+        self.give_back(None);
+    }
+}
+
+/// A call in the line of a rule. Is ready once the call is first, and the rule has room.
+struct InLine {
+    rule: Arc<Rule>,
+    number: u64,
+    timer: Arc<dyn Timer>,
+    /// The wait until the rule has room.
+    sleep: Option<(Instant, Sleep)>,
+}
+
+impl Future for InLine {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        loop {
+            let now = this.timer.now();
+            let mut state = this.rule.state();
+            let is_first = state.is_first(this.number);
+            let room = state.room(&this.rule.limit, now).filter(|_| is_first);
+            if room.is_some_and(|room| room <= now) {
+                drop(state);
+                this.leave();
+                return Poll::Ready(());
             }
-            let next = state.first(rule);
+            let before = state.line.insert(this.number, cx.waker().clone());
             drop(state);
-            next.into_iter().for_each(Waker::wake);
+            drop(before);
+            let Some(room) = room else {
+                this.sleep = None;
+                return Poll::Pending;
+            };
+            let sleep = this.sleep.take().filter(|(until, _)| *until == room);
+            let (_, sleep) = this.sleep.insert(sleep.unwrap_or_else(|| {
+                let wait = room.saturating_duration_since(now);
+                (room, this.timer.sleep(wait))
+            }));
+            if sleep.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            this.sleep = None;
         }
+    }
+}
+
+impl InLine {
+    /// Leaves the line, so that the next may come while the call waits for something else.
+    fn leave(&self) {
+        let mut state = self.rule.state();
+        let gone = state.line.remove(&self.number);
+        let next = state.next().filter(|_| gone.is_some());
+        drop(state);
+        drop(gone);
+        next.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Drop for InLine {
+    fn drop(&mut self) {
+        self.leave();
     }
 }
 
@@ -276,68 +325,51 @@ impl Rule {
 }
 
 impl State {
-    /// Whether it is the turn of who has this place, or asks for one.
-    fn enter(&mut self, most: usize, place: &mut Place, waker: &Waker) -> bool {
-        let is_first = match (&*place, self.line.front()) {
-            (Place::Runs, _) => return true,
-            (Place::None, first) => first.is_none(),
-            (Place::Waits(number), first) => first.is_some_and(|(first, _)| first == number),
-        };
-        if is_first && self.running < most {
-            if let Place::Waits(_) = place {
-                self.line.pop_front();
+    /// Takes room for a call that starts now, unless a call waits that came before.
+    fn enter(&mut self, limit: &Limit, number: u64, now: Instant) -> bool {
+        let has_room = self.room(limit, now).is_some_and(|room| room <= now);
+        if !has_room || !self.is_first(number) {
+            return false;
+        }
+        match limit {
+            Limit::Concurrency(_) => self.running += 1,
+            Limit::Rate { .. } => self.starts.push_back(now),
+        }
+        true
+    }
+
+    /// Returns `true` if no call waits that came before.
+    fn is_first(&self, number: u64) -> bool {
+        let first = self.line.first_key_value();
+        first.is_none_or(|(first, _)| number <= *first)
+    }
+
+    /// Returns the time at which there is room for one more call, unless another call has to end before.
+    fn room(&mut self, limit: &Limit, now: Instant) -> Option<Instant> {
+        let room = match limit {
+            Limit::Concurrency(most) if self.running < *most => now,
+            Limit::Concurrency(_) => return None,
+            Limit::Rate { calls, period } => {
+                let end = |start: &Instant| start.checked_add(*period);
+                let is_over = |start: &Instant| end(start).is_some_and(|end| end <= now);
+                while self.starts.front().is_some_and(is_over) {
+                    self.starts.pop_front();
+                }
+                match self.starts.len().checked_sub(*calls) {
+                    Some(place) => end(&self.starts[place])?,
+                    None => now,
+                }
             }
-            *place = Place::Runs;
-            self.running += 1;
-            return true;
-        }
-        if let Place::Waits(number) = place {
-            let mut line = self.line.iter_mut();
-            if let Some((_, kept)) = line.find(|(other, _)| other == number) {
-                kept.clone_from(waker);
-            }
-        } else {
-            *place = Place::Waits(self.next);
-            self.line.push_back((self.next, waker.clone()));
-            self.next += 1;
-        }
-        false
-    }
-
-    fn leave(&mut self, place: &Place) {
-        match place {
-            Place::None => {}
-            Place::Waits(number) => self.line.retain(|(other, _)| other != number),
-            Place::Runs => self.running -= 1,
-        }
-    }
-
-    /// Who may enter next.
-    fn first(&self, rule: &Rule) -> Option<Waker> {
-        let Limit::Concurrency(most) = rule.limit else {
-            return None;
         };
-        let (_, waker) = self.line.front().filter(|_| self.running < most)?;
-        Some(waker.clone())
+        Some(self.closed.map_or(room, |closed| closed.max(room)))
     }
 
-    /// Notes when one more call is to start.
-    fn reserve(&mut self, now: Instant, calls: usize, period: Duration) -> Instant {
-        let is_over = |start: &Instant| {
-            let end = start.checked_add(period);
-            end.is_some_and(|end| end <= now)
-        };
-        while self.starts.front().is_some_and(is_over) {
-            self.starts.pop_front();
-        }
-        let before = self.starts.len().checked_sub(calls);
-        let before = before.and_then(|place| self.starts[place].checked_add(period));
-        let start = before.max(self.closed).map_or(now, |start| start.max(now));
-        self.starts.push_back(start);
-        start
+    /// Returns the waker of the call that is first in line.
+    fn next(&self) -> Option<Waker> {
+        self.line.first_key_value().map(|(_, waker)| waker.clone())
     }
 
-    /// A call that was to start will not.
+    /// A call that was about to start at this time does not start.
     fn cancel(&mut self, start: Option<Instant>) {
         if let Some(place) = self.starts.iter().rposition(|it| Some(*it) == start) {
             self.starts.remove(place);

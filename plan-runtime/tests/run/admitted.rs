@@ -112,8 +112,7 @@ impl Given {
         let bound = self.concurrency.unwrap_or(self.bound).min(self.bound);
         assert!(stage.most() <= bound, "{self:?}");
         let calls = stage.calls().0;
-        // A call has its turn before it waits for the bound.
-        if let Some((most, period)) = self.rate.filter(|_| self.bound == 64) {
+        if let Some((most, period)) = self.rate {
             let mut times: Vec<u64> = calls.iter().map(|it| split(it).1).collect();
             times.sort_unstable();
             for (from, to) in times.iter().zip(times.iter().skip(most)) {

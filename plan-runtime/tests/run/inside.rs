@@ -7,7 +7,7 @@ use fastrand::Rng;
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Await, Body, Optional, Plan, Policy, Template};
 use plan_runtime::resolve::StoredValue;
-use plan_runtime::run::{CallContext, Limits, OnFailure, Timer};
+use plan_runtime::run::{CallContext, Limits, OnFailure, Throttle, Timer};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Result, Run, Shape, Tool};
 use serde::{Deserialize, Serialize};
@@ -200,6 +200,70 @@ fn random_plans_inside_calls_share_the_bound_and_the_limits() {
     println!("{calls} calls, {full} runs at the bound");
     assert!(calls as u64 > cases && full as u64 > cases / 2);
     golden::check("inside", &outcomes);
+}
+
+/// A throttle with one of these rules.
+fn throttle(rule: usize) -> Throttle {
+    match rule {
+        0 => Throttle::new().concurrency("act", 1),
+        1 => Throttle::new().concurrency("nest", 1),
+        2 => Throttle::new().concurrency("*", 2),
+        _ => Throttle::new().rate("act", 1, ms(7)),
+    }
+}
+
+/// All plans of three steps that are calls or run plans, with all pairs of rules, in one run and in two runs that name the throttles in another order.
+#[test]
+fn no_call_keeps_what_another_call_waits_for() {
+    let (mut calls, mut bunched) = (0, Vec::new());
+    for number in 0..8 * 2 * 2 * 16 * 2 {
+        let (nests, inner, bound) = (number % 8, number / 8 % 2 + 1, number / 16 % 2 + 1);
+        let rules = [number / 32 % 4, number / 128 % 4];
+        let has_two = number / 512 == 1;
+        let inner = (0..inner).map(|place| step(&format!("i{place}"), act("in"), &[]));
+        let steps = (0..3).map(|place| {
+            let does_nest = nests >> place & 1 == 1;
+            let body = if does_nest { nest(0) } else { act("out") };
+            step(&format!("s{place}"), body, &[])
+        });
+        let office = Office {
+            plans: vec![plan(inner.collect()), plan(steps.collect())],
+            stage: Stage::default().with("in", &[(4, End::Ok); 12]),
+            ..Office::default()
+        };
+        let [first, second] = rules.map(throttle);
+        let run = |throttles: [&Throttle; 2]| {
+            let run = office.run(1).concurrency(bound);
+            throttles.into_iter().fold(run, Run::throttle)
+        };
+        let one = run([&first, &second]);
+        let two = run([&second, &first]);
+        office.stage.play(async {
+            if has_two {
+                let (one, two) = futures_util::future::join(one, two).await;
+                one.and(two).unwrap();
+            } else {
+                one.await.unwrap();
+            }
+        });
+        let runs = if has_two { 2 } else { 1 };
+        assert!(office.stage.most() <= bound * runs, "{number}");
+        let made = office.stage.calls().0;
+        calls += made.len();
+        if rules.contains(&0) {
+            assert!(office.stage.most() == 1, "{number}");
+        }
+        if rules.contains(&3) {
+            let times = made.iter().map(|it| it.rsplit_once('@').unwrap().1);
+            let mut times: Vec<u64> = times.map(|it| it.parse().unwrap()).collect();
+            times.sort_unstable();
+            if times.windows(2).any(|it| it[1] - it[0] < 7) {
+                bunched.push(number);
+            }
+        }
+    }
+    assert!(calls > 4_000, "{calls}");
+    assert_eq!(bunched, [0; 0]);
 }
 
 /// A plan that outlives the call around it ends.

@@ -1,5 +1,6 @@
 //! The gates and throttles of a run, and the calls that wait for these.
 
+use super::super::admission::MOST_QUESTIONS;
 use super::super::context::{Allowance, AnyGate, Decision, Question};
 use super::super::throttle::{Throttle, Turn};
 use super::tasks::Of;
@@ -7,7 +8,7 @@ use crate::machine::CallId;
 use crate::plan::Action;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The gates and throttles of a run, and the calls that wait for these.
 pub(super) struct Admission<'x> {
@@ -27,8 +28,8 @@ pub(super) struct Waiting<'x> {
     pub(super) action: &'x Action,
     /// The number of the action in the whole plan.
     pub(super) number: usize,
-    /// The place of the turn that the call waits for, unless the call waits for gates.
-    pub(super) turn: Option<Arc<Mutex<Option<Turn>>>>,
+    /// `true` if the call waits for its turn, and not for gates.
+    pub(super) has_answers: bool,
     /// The answer of the gates, whose record has its turn to come.
     pub(super) answer: Option<Decision>,
 }
@@ -48,6 +49,7 @@ pub(super) struct CallAdmission {
     /// `true` if the call counts in the limit of calls.
     pub(super) is_counted: bool,
     pub(super) question: Option<Box<Question>>,
+    /// The turn of the next attempt, which may be still to come.
     pub(super) turn: Option<Turn>,
 }
 
@@ -106,6 +108,11 @@ impl Admission<'_> {
         (self.is_viewed || self.has_gates()) && !step.is_some_and(is_allowed)
     }
 
+    /// Returns `true` if no further call may wait.
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting.len() >= MOST_QUESTIONS
+    }
+
     pub(super) fn has_gates(&self) -> bool {
         !self.gates.is_empty()
     }
@@ -122,7 +129,7 @@ impl Admission<'_> {
     pub(super) fn needs_turn(&self, of: &Of, action: &Action) -> bool {
         let tool = action.tool.as_ref();
         let limits = |tool: &str| self.throttles.iter().any(|it| it.has(tool));
-        let has_turn = self.call(of).is_some_and(|call| call.turn.is_some());
-        !has_turn && tool.is_some_and(|tool| limits(&tool.name))
+        let turn = self.call(of).and_then(|call| call.turn.as_ref());
+        !turn.is_some_and(Turn::is_taken) && tool.is_some_and(|tool| limits(&tool.name))
     }
 }

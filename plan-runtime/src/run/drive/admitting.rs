@@ -1,14 +1,12 @@
 //! Calls that wait before they start: for the answers of gates, and for their turns among the calls of all runs with the same throttles.
 
 use super::super::StepError;
-use super::super::admission::MOST_QUESTIONS;
-use super::super::catch::catch;
 use super::super::context::{Decision, GatedCall, Question};
 use super::super::start::Started;
 use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
-use super::admission::Waiting;
+use super::admission::{Admission, Waiting};
 use super::driver::Driver;
 use super::records::Known;
 use super::scene::Host;
@@ -16,9 +14,7 @@ use super::starting::{Starting, Way};
 use super::tasks::{Of, Wait};
 use crate::machine::{CallId, Event, Part, Pause, StepPlace};
 use crate::plan::{Action, Role};
-use std::future::pending;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Waker};
+use std::future::{pending, ready};
 use std::time::Duration;
 
 impl<'x> Driver<'x> {
@@ -53,9 +49,7 @@ impl<'x> Driver<'x> {
                 must_ask && admission.is_answered(&it.of, it.number, &Decision::AllowStep)
             }
         };
-        if (must_ask || admission.needs_turn(&it.of, it.action))
-            && admission.waiting.len() >= MOST_QUESTIONS
-        {
+        if must_ask && admission.is_full() {
             return self.scene.machine.handle(Event::Deferred(call));
         }
         if is_answered {
@@ -90,7 +84,7 @@ impl<'x> Driver<'x> {
         let (question, answer) = Question::ask(admission.gates.clone(), call, bytes);
         admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);
-        self.wait_before(it.of, it.action, it.number, None);
+        self.wait_before(it.of, it.action, it.number);
         self.push_wait_before(&it.of, Wait::Timer(self.hold_back(answer), Pause::Backoff));
         Ok(true)
     }
@@ -114,7 +108,7 @@ impl<'x> Driver<'x> {
 
     /// The gates have answered, and the answer counts when its record has its turn.
     fn wait_for_answer(&mut self, it: &Starting<'x>, known: Known) {
-        self.wait_before(it.of, it.action, it.number, None);
+        self.wait_before(it.of, it.action, it.number);
         let answer = match known {
             Known::Answered(recorded) => {
                 let turn = self.turn_of(&recorded);
@@ -167,18 +161,12 @@ impl<'x> Driver<'x> {
         self.scene.uncatch(scope, it.step)
     }
 
-    fn wait_before(
-        &mut self,
-        of: Of,
-        action: &'x Action,
-        number: usize,
-        turn: Option<Arc<Mutex<Option<Turn>>>>,
-    ) {
+    fn wait_before(&mut self, of: Of, action: &'x Action, number: usize) {
         let waiting = Waiting {
             of,
             action,
             number,
-            turn,
+            has_answers: false,
             answer: None,
         };
         if let Some(admission) = &mut self.admission {
@@ -188,7 +176,7 @@ impl<'x> Driver<'x> {
 
     /// A call waits until a failure ends its question.
     pub(super) fn wait_for_ever(&mut self, (of, action): (Of, &'x Action), number: usize) {
-        self.wait_before(of, action, number, None);
+        self.wait_before(of, action, number);
         self.push_wait_before(&of, Wait::Timer(Box::pin(pending()), Pause::Backoff));
     }
 
@@ -198,45 +186,51 @@ impl<'x> Driver<'x> {
         }
     }
 
-    /// The gates let a call start. The call still needs a turn, if a throttle limits its tool.
+    /// The gates let a call start, and there is a permit. The call starts now, unless the call has to wait for its turn.
     fn allowed(&mut self, of: Of, action: &'x Action, number: usize) {
-        let admission = self.admission.as_ref();
-        let Some(admission) = admission.filter(|it| it.needs_turn(&of, action)) else {
+        // Without the wait, the run is over.
+        let Ok(wait) = self.take_turn(&of, action) else {
+            return;
+        };
+        let Some(wait) = wait else {
             return self.scene.machine.handle(Event::Admitted(of.call));
         };
-        match self.has_begun_before(&of) {
-            Ok(false) => {}
-            Ok(true) => return self.scene.machine.handle(Event::Admitted(of.call)),
-            // The run is over.
-            Err(()) => return,
+        if self.admission.as_ref().is_some_and(|it| it.is_full()) {
+            return self.scene.machine.handle(Event::Deferred(of.call));
         }
+        self.wait_before(of, action, number);
+        if let Some(admission) = &mut self.admission
+            && let Some(waiting) = admission.waiting.get_mut(&of.call)
+        {
+            waiting.has_answers = true;
+        }
+        self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
+    }
+
+    /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run is over.
+    fn take_turn(&mut self, of: &Of, action: &Action) -> Result<Option<Sleep>, ()> {
+        let needs_turn = |it: &Admission<'_>| it.needs_turn(of, action);
+        if !self.admission.as_deref().is_some_and(needs_turn) || self.has_begun_before(of)? {
+            return Ok(None);
+        }
+        let Some(admission) = &mut self.admission else {
+            return Ok(None);
+        };
+        let timer = &self.scene.run.options.timer;
         let tool = action.tool.as_ref().map_or("", |tool| &tool.name);
-        let timer = Arc::clone(&self.scene.run.options.timer);
-        let coming = Turn::new(&admission.throttles, tool).come(timer);
-        let slot = Arc::new(Mutex::new(None));
-        let come = Arc::clone(&slot);
-        let mut wait: Sleep = Box::pin(async move {
-            let turn = coming.await;
-            *come.lock().unwrap_or_else(PoisonError::into_inner) = Some(turn);
-        });
-        if self.is_recorded {
-            self.wait_before(of, action, number, Some(slot));
-            let wait = self.hold_back(wait);
-            return self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
-        }
-        // Calls are in line from now on, in this order.
-        let polled = catch(|| wait.as_mut().poll(&mut Context::from_waker(Waker::noop())));
-        match polled {
-            Ok(polled) => {
-                self.wait_before(of, action, number, Some(slot));
-                if polled.is_ready() {
-                    self.has_waited(of.call);
-                } else {
-                    self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
-                }
-            }
-            Err(panic) => self.call_failed(of, panic),
-        }
+        let turn = admission.call_mut(of).turn.take();
+        let mut turn = turn.unwrap_or_else(|| Turn::new(&admission.throttles, tool));
+        let records = self.scene.records.as_ref();
+        let is_live = records.is_none_or(|it| it.durable.is_live());
+        let wait: Option<Sleep> = if !is_live {
+            Some(Box::pin(ready(())))
+        } else if turn.take(timer.now()) {
+            None
+        } else {
+            Some(turn.wait(timer))
+        };
+        admission.call_mut(of).turn = Some(turn);
+        Ok(wait.map(|wait| self.hold_back(wait)))
     }
 
     /// Returns `true` if a call waits for gates or a turn. The call does not wait any more.
@@ -249,16 +243,14 @@ impl<'x> Driver<'x> {
             of,
             action,
             number,
-            turn,
+            has_answers,
             answer,
         }) = admission.waiting.remove(&call)
         else {
             return false;
         };
-        if let Some(turn) = turn {
-            let turn = turn.lock().unwrap_or_else(PoisonError::into_inner).take();
-            admission.call_mut(&of).turn = turn;
-            self.scene.machine.handle(Event::Admitted(call));
+        if has_answers {
+            self.scene.machine.handle(Event::Allowed(call));
             return true;
         }
         let recorded = answer;
@@ -275,7 +267,7 @@ impl<'x> Driver<'x> {
         match recorded.unwrap_or(answer) {
             Decision::Allow => {
                 admission.call_mut(&of).is_allowed = true;
-                self.allowed(of, action, number);
+                self.scene.machine.handle(Event::Allowed(call));
             }
             Decision::AllowStep => {
                 let step = admission.steps.entry(of.slot()).or_default();
@@ -306,7 +298,7 @@ impl<'x> Driver<'x> {
             let turn = self.write_answer(&of, number, &answer);
             (answer, turn)
         });
-        self.wait_before(of, action, number, None);
+        self.wait_before(of, action, number);
         self.wait_for_turn(of, number, answer);
     }
 
@@ -314,7 +306,7 @@ impl<'x> Driver<'x> {
     fn asked(&self, slot: usize, number: usize) -> Vec<(Of, &'x Action)> {
         let waiting = self.admission.iter().flat_map(|it| it.waiting.values());
         let asked = waiting.filter(|it| {
-            let waits = it.turn.is_none() && it.answer.is_none();
+            let waits = !it.has_answers && it.answer.is_none();
             waits && it.of.slot() == slot && it.number == number
         });
         asked.map(|it| (it.of, it.action)).collect()
@@ -330,8 +322,8 @@ impl<'x> Driver<'x> {
         }
         asked.push(first);
         asked.sort_unstable_by_key(|(of, _)| of.element());
-        for (of, action) in asked {
-            self.allowed(of, action, number);
+        for (of, _) in asked {
+            self.scene.machine.handle(Event::Allowed(of.call));
         }
     }
 

@@ -228,8 +228,10 @@ impl<'x> Driver<'x> {
 
     #[inline(always)]
     fn next_command(&mut self, cx: &Context<'_>) -> Option<Command> {
-        let may_start = self.sharing.is_none() || self.has_permit(cx);
-        self.scene.machine.next(may_start)
+        if self.sharing.is_some() {
+            return self.next_shared(cx);
+        }
+        self.scene.machine.next(true)
     }
 
     /// Ends the run if a plan in a call has exceeded a limit of the run.

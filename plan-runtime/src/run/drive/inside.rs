@@ -4,15 +4,24 @@ use super::driver::Driver;
 use super::sharing::Sharing;
 use super::tasks::Ticket;
 use crate::error::Interrupt;
-use crate::machine::Event;
+use crate::machine::{Command, Event};
 use std::sync::Arc;
 use std::task::Context;
 
 impl Driver<'_> {
-    /// Returns `true` if there is a permit for the next call, or no call is next.
+    /// Returns the next command of a run that shares its permits. The permit of a call is kept until the machine starts the call.
     #[cold]
     #[inline(never)]
-    pub(super) fn has_permit(&mut self, cx: &Context<'_>) -> bool {
+    pub(super) fn next_shared(&mut self, cx: &Context<'_>) -> Option<Command> {
+        let told = self.scene.machine.next(false);
+        if told.is_some() || !self.has_permit(cx) {
+            return told;
+        }
+        self.scene.machine.next(true)
+    }
+
+    /// Returns `true` if there is a permit for the next call, or no call is next.
+    fn has_permit(&mut self, cx: &Context<'_>) -> bool {
         let Some(sharing) = &mut self.sharing else {
             return true;
         };

@@ -242,7 +242,8 @@ impl Driver {
             self.ended.insert(call);
             return match random.u8(..20) {
                 0 => Event::Ended(call, CallEnd::Failed(error)),
-                1..8 => Event::Deferred(call),
+                1..4 => Event::Allowed(call),
+                4..8 => Event::Deferred(call),
                 _ => Event::Admitted(call),
             };
         }
