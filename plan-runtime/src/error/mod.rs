@@ -99,6 +99,15 @@ impl Error {
         self
     }
 
+    /// Sets the meaning of the error, as a record has it.
+    pub(crate) fn meaning(self, permanent: bool, retry_after: Option<Duration>) -> Self {
+        Self {
+            permanent,
+            retry_after,
+            ..self
+        }
+    }
+
     /// Says what was tried when the error came up. The error becomes the [source](Self::source), and stays transient or permanent.
     ///
     /// ```

@@ -468,6 +468,41 @@ fn rich() -> Error {
         .retry_after(secs(7))
 }
 
+/// An error of a tool's own type, which has a failure as its cause.
+#[derive(Debug)]
+struct Around(Failure);
+
+impl std::fmt::Display for Around {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("around")
+    }
+}
+
+impl std::error::Error for Around {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+fn failure(transient: bool) -> Failure {
+    let failure = serde_json::json!({
+        "step": "found", "code": "GONE", "message": "there is no moon", "transient": transient, "attempts": 2,
+    });
+    serde_json::from_value(failure).unwrap()
+}
+
+fn returned() -> Error {
+    Error::new(failure(false))
+}
+
+fn around() -> Error {
+    Error::new(Around(failure(false)))
+}
+
+fn around_for_good() -> Error {
+    Error::permanent(Around(failure(true))).retry_after(secs(7))
+}
+
 fn plain() -> Error {
     Error::msg("plain")
 }
@@ -481,8 +516,8 @@ plan! {
 
 #[test]
 fn failures_survive() {
-    let goes = [Goes::Fails(rich), Goes::Fails(plain), Goes::Panics];
-    for goes in goes {
+    let fails = [rich, plain, returned, around, around_for_good].map(Goes::Fails);
+    for goes in fails.into_iter().chain([Goes::Panics]) {
         let (world, journal) = (World::new(), Memory::new());
         let run = || Failing {}.run(&world).durable(&journal, "r").with_report();
         world.on("act", &[goes]);

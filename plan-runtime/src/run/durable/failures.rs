@@ -243,7 +243,10 @@ impl Failed {
                         texts.truncate(plan.depth);
                         Error::new(plan.into_error())
                     }
-                    (None, Some(failure)) => Error::new(failure),
+                    (None, Some(failure)) => {
+                        texts.pop();
+                        Error::new(failure)
+                    }
                     (None, None) if left => Error::new(LeftWork(texts.pop().unwrap_or_default())),
                     (None, None) => Error::msg(texts.pop().unwrap_or_default()),
                 };
@@ -254,13 +257,9 @@ impl Failed {
                 if let Some(code) = code {
                     error = error.with_code(code);
                 }
-                if permanent {
-                    error = error.into_permanent();
-                }
-                if time > Duration::ZERO {
-                    error = error.retry_after(time);
-                }
-                StepError::tool(error)
+                // The error around a failure or around the error of a plan may have another meaning.
+                let wait = Some(time).filter(|time| !time.is_zero());
+                StepError::tool(error.meaning(permanent, wait))
             }
             (Kind::Failed, Some(failure)) => StepError::Failed(failure.into()),
             (Kind::Panic, _) => StepError::Panic(text.into()),
