@@ -547,6 +547,51 @@ fn failures_survive() {
 }
 
 plan! {
+    Busy() -> u64 {
+        step act = Act { n: 1 };
+        act
+    }
+}
+
+plan! {
+    Waits() -> u64 {
+        #[retry(2)]
+        step called = Busy {};
+        #[retry(2)]
+        #[after(called)]
+        step block = { step act = Act { n: 2 }; act };
+        #[retry(2)]
+        #[after(block)]
+        step call = Act { n: 3 };
+        called + block + call
+    }
+}
+
+fn busy_for_long() -> Error {
+    busy().retry_after(secs(70))
+}
+
+/// A step waits as long as a failed call has asked for, if the call is the step, or inside a plan or a block that is the step.
+#[test]
+fn a_plan_and_a_block_wait_before_the_next_attempt() {
+    for path in ["called.act", "block.act", "call"] {
+        let world = World::new();
+        let goes = [Goes::Fails(busy_for_long), Goes::Well];
+        if path == "call" {
+            world.on(path, &goes);
+        } else {
+            world.on_scope(path, &goes);
+        }
+        let mut run = Driven::new(Waits {}.run(&world).timer(world.timer.clone()));
+        run.pending();
+        world.timer.advance(secs(69));
+        run.pending();
+        world.timer.advance(secs(1));
+        assert_eq!(run.ended().unwrap(), 6, "{path}");
+    }
+}
+
+plan! {
     Timed() -> u64 {
         #[timeout("10s")]
         step act = Act { n: 1 };
