@@ -7,7 +7,9 @@ use fastrand::Rng;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Sqlite, SqliteOptions};
-use plan_runtime::plan::{Action, Body, Executable, Plan, Reference, Role, Source, Step, Template};
+use plan_runtime::plan::{
+    Action, Body, Branch, Condition, Executable, Plan, Reference, Role, Source, Step, Template,
+};
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::{CallContext, OnFailure};
 use plan_runtime::shape::TypeShape;
@@ -254,7 +256,7 @@ fn adapt(plan: &mut Plan, random: &mut Rng) {
     let mut undone = BTreeSet::new();
     for step in &mut plan.steps {
         if let Role::Undo(of) = step.role {
-            undo(step, of, &ids[of]);
+            undo(step, of, &ids[of], random);
             undone.insert(of);
         } else {
             adapt_body(&mut step.body, random);
@@ -266,7 +268,7 @@ fn adapt(plan: &mut Plan, random: &mut Rng) {
         if is_open && can_be_undone(&step.body) && random.bool() {
             let mut step = Step::new(format!("u_{id}"), Action::value(Template::Null));
             step.role = Role::Undo(of);
-            undo(&mut step, of, id);
+            undo(&mut step, of, id, random);
             plan.steps.push(step);
         }
     }
@@ -284,10 +286,15 @@ fn can_be_undone(body: &Body) -> bool {
     }
 }
 
-fn undo(step: &mut Step, undone: usize, id: &str) {
+fn undo(step: &mut Step, undone: usize, id: &str, random: &mut Rng) {
     let of = Reference::new(Source::Step(undone)).written(id);
     let of = Template::object([("of", Template::Reference(of))]);
     step.body = Action::call("undo", of).into();
+    if random.u8(..3) == 0 {
+        let holds = vec![Condition::Holds(Template::Bool(true))];
+        let body = std::mem::replace(&mut step.body, Action::value(Template::Null).into());
+        step.body = Body::If(vec![Branch::new(holds, body)]);
+    }
     let mut policy = (*step.policy).clone();
     policy.at_most = None;
     step.policy = policy.into();

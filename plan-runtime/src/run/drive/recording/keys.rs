@@ -90,7 +90,9 @@ impl Scene<'_> {
     /// Notes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
     pub(in super::super) fn note_undo_call(&self, scope: ScopeId, undo: usize) {
         let steps = &self.values.scope(scope).plan.steps;
-        if let (Role::Undo(undone), Body::Action(_)) = (steps[undo].role, &steps[undo].body) {
+        if let Role::Undo(undone) = steps[undo].role
+            && is_one_call(&steps[undo].body)
+        {
             let path = of_element(&self.lasting_prefix(scope), &steps[undone].id, &[]);
             self.note_undone(scope, undo, &path);
         }
@@ -145,5 +147,14 @@ impl Scene<'_> {
         if let Some(records) = &self.records {
             records.durable.note_end(key(), body.to_string());
         }
+    }
+}
+
+/// Returns `true` if a step with this body makes at most one call.
+fn is_one_call(body: &Body) -> bool {
+    match body {
+        Body::Action(_) => true,
+        Body::If(branches) => branches.iter().all(|branch| is_one_call(&branch.body)),
+        _ => false,
     }
 }
