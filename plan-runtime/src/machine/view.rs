@@ -141,17 +141,6 @@ impl<'m> MachineView<'m> {
         Some(self.lookup.trail_in(row.run, tried.element, tried.number))
     }
 
-    /// Returns the failure of the attempt before, for the timer of a wait between attempts.
-    pub fn failed_before(self, timer: CallId) -> Option<&'m Loss> {
-        let core = self.lookup.0;
-        let row = core.desk.calls.get(timer)?;
-        let tried = core.desk.runs[row.run].tries.get(row.attempt as usize)?;
-        match &tried.doing {
-            Doing::Backoff(_, loss) => Some(loss),
-            _ => None,
-        }
-    }
-
     /// Returns the trail of a scope: the attempt that has opened it. The trail of the plan's own scope is empty.
     pub fn trail_of(self, scope: ScopeId) -> Trail {
         self.lookup.trail_of(scope)

@@ -91,15 +91,6 @@ impl<'x> Errors<'x> {
         self.kept.drain(..).for_each(drop_quietly);
     }
 
-    /// Returns the longest time in which the failed calls are not to be repeated.
-    pub(super) fn retry_delay(&self, loss: &Loss) -> Option<Duration> {
-        let delays = loss.faults.iter().filter_map(|fault| match fault.reason {
-            Reason::Error(id) => self.kept[id.0 as usize].retry_delay(),
-            _ => None,
-        });
-        delays.max()
-    }
-
     pub(super) fn note_undone(&mut self, path: String) {
         self.undone.insert(path, self.undos);
         self.undos += 1;

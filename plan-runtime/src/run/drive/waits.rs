@@ -119,9 +119,6 @@ impl Driver<'_> {
                 } else {
                     part.element
                 };
-                let failed = self.scene.machine.view().failed_before(timer);
-                let asked = failed.and_then(|loss| self.scene.errors.retry_delay(loss));
-                let asked = asked.unwrap_or_default().min(LONGEST_CLOSED);
                 let inside = self.scene.inside(scope, slot);
                 let deadline = inside.deadlines.get(&timed).copied();
                 let view = self.scene.machine.view();
