@@ -209,7 +209,7 @@ fn undone(arguments: usize, undo: &str) -> Plan {
     let all = vec![step("t"); arguments];
     plan(json!([
         {"id": "t", "tool": {"name": "list"}, "arguments": {"object": {"n": 3000}}},
-        {"id": "held", "tool": {"name": "echo"}},
+        {"id": "held", "tool": {"name": "echo"}, "arguments": {"object": {"x": step("t")}}},
         {"id": "u", "tool": {"name": undo}, "arguments": {"object": {"x": all}}, "undo": "held"},
         {"id": "s", "tool": {"name": "echo"}, "arguments": {"object": {"x": vec![step("t"); 500]}}, "after": ["held"]},
     ]))
