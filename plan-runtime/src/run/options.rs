@@ -7,10 +7,11 @@ use super::lasting::Undone;
 use super::limits::Limits;
 use super::observe::Observer;
 use super::on_failure::OnFailure;
+use super::report::Keeps;
+use super::shared::{SharedOptions, SharedRun};
 use super::signals::Receiver;
 use super::start::MadeOutput;
-use super::timer::Timer;
-use super::watch::Keeps;
+use super::timer::{ThreadTimer, Timer};
 use crate::plan::{Action, Executable, Secrecy};
 use crate::resolve::ResolveError;
 use std::future::Future;
@@ -101,5 +102,23 @@ impl Default for Options<'_> {
             find: None,
             undone: Undone::new(),
         }
+    }
+}
+
+impl Options<'_> {
+    /// Returns the options that the plans inside an outermost run share with the run.
+    pub(super) fn share(&mut self) -> SharedRun {
+        SharedRun::new(SharedOptions {
+            id: self.id.take(),
+            timer: self.timer.take().unwrap_or_else(|| Arc::new(ThreadTimer)),
+            seed: self.seed,
+            on_failure: self.on_failure,
+            concurrency: self.concurrency,
+            observers: std::mem::take(&mut self.observers),
+            inbox: self.signals.get().map(Receiver::inbox),
+            durable: self.durable.take(),
+            engine: self.engine.take(),
+            undone: std::mem::take(&mut self.undone),
+        })
     }
 }

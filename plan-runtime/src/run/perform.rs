@@ -5,7 +5,6 @@ use super::context::{Allowance, CallContext, CallPlace, CallState, Elsewhere, Pe
 use super::engine::{CallOutcome, EngineCall, EnginePlace};
 use super::limits::Limits;
 use super::options::Options;
-use super::shared::SharedRun;
 use super::start::{Request, Started, StepFuture, StepResult};
 use super::throttle::{Throttle, Turn};
 use super::timer::{Sleep, ThreadTimer, Timer};
@@ -52,11 +51,12 @@ async fn before<T>(
 
 /// The context of a call for a run on another machine.
 fn context_of(call: EnginePlace) -> CallContext {
-    let run = SharedRun::new(&mut Options {
+    let run = Options {
         id: Some(call.run),
         undone: call.undone,
         ..Options::default()
-    });
+    };
+    let run = { run }.share();
     let now = run.options.timer.now();
     let deadline = call.time_left.and_then(|left| now.checked_add(left));
     CallContext::new(CallPlace {

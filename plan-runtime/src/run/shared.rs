@@ -6,9 +6,8 @@ use super::engine::{Engine, secrets_on_engine};
 use super::lasting::{RUN, Undone};
 use super::observe::Observer;
 use super::on_failure::OnFailure;
-use super::options::Options;
 use super::permits::Permits;
-use super::signals::{Inbox, Receiver};
+use super::signals::Inbox;
 use super::timer::{ThreadTimer, Timer};
 use crate::error::Cause;
 use crate::resolve::drop_quietly;
@@ -17,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What an outermost run was told that concerns the plans inside it.
 pub(super) struct SharedOptions {
+    pub(super) id: Option<String>,
     pub(super) timer: Arc<dyn Timer>,
     pub(super) seed: Option<u64>,
     pub(super) on_failure: OnFailure,
@@ -25,6 +25,10 @@ pub(super) struct SharedOptions {
     pub(super) observers: Vec<Arc<dyn Observer>>,
     /// What is sent to its steps, if somebody can send something.
     pub(super) inbox: Option<Arc<Inbox>>,
+    pub(super) durable: Option<Arc<Durable>>,
+    pub(super) engine: Option<Arc<dyn Engine>>,
+    /// The counts of undone steps at the start.
+    pub(super) undone: Undone,
 }
 
 /// What a run has in common with the plans inside it, however deep.
@@ -44,28 +48,21 @@ pub(super) struct SharedRun {
 }
 
 impl SharedRun {
-    /// Takes the options of an outermost run that concern the plans inside the run.
-    pub(super) fn new(options: &mut Options<'_>) -> Self {
-        let durable = options.durable.take();
-        let before = durable.as_ref().and_then(|it| it.undone_before());
-        let observers = std::mem::take(&mut options.observers);
-        let timer = options.timer.take();
+    pub(super) fn new(mut options: SharedOptions) -> Self {
+        let before = options.durable.as_ref().and_then(|it| it.undone_before());
         Self {
             before: before.unwrap_or_default(),
             id: options.id.take().map_or_else(OnceLock::new, OnceLock::from),
             permits: Permits::new(options.concurrency),
-            durable,
+            durable: options.durable.take(),
             engine: options.engine.take(),
-            panicked: observers.iter().map(|_| AtomicBool::new(false)).collect(),
+            panicked: options
+                .observers
+                .iter()
+                .map(|_| AtomicBool::new(false))
+                .collect(),
             undone: Mutex::new(std::mem::take(&mut options.undone)),
-            options: SharedOptions {
-                timer: timer.unwrap_or_else(|| Arc::new(ThreadTimer)),
-                seed: options.seed,
-                on_failure: options.on_failure,
-                concurrency: options.concurrency,
-                observers,
-                inbox: options.signals.get().map(Receiver::inbox),
-            },
+            options,
         }
     }
 

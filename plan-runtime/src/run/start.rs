@@ -1,24 +1,22 @@
 //! What starts the steps of a plan: generated code, or a toolbox.
 
 use super::StepError;
-pub use super::called::CalledPlan;
-pub(super) use super::called::MadeOutput;
-pub(crate) use super::called::OwnStart;
-use super::calling::{arguments_on, call_on, decided_on};
+#[cfg(feature = "dynamic")]
+use super::calling::arguments_on;
 use super::context::GatedCall;
 use super::context::{CallContext, Polled, RunningCall};
-use super::engine::Engine;
 pub use super::request::Request;
 use super::storing::{Calling, Storing, once};
 pub use super::storing::{StepFuture, StepResult};
-use crate::plan::{Action, Plan};
+use crate::error::Cause;
+use crate::plan::{Action, Executable, Keep, Plan, Template};
 use crate::resolve::{
-    HandOver, Meter, StoredValue, drop_quietly, encode_within, resolve, settle, take,
+    HandOver, Handed, MemoryBudget, Meter, ResolveError, Scope, StoredValue, drop_quietly, resolve,
+    settle, take,
 };
 use crate::{Call, Result, Tool};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// How generated code starts an action, by its number in the plan.
 pub type StartFn<App> = for<'x> fn(usize, Request<'_>, &'x App) -> Started<'x>;
@@ -179,7 +177,7 @@ impl Request<'_> {
         self.call_in_context(tool, app)
     }
 
-    fn call_in_context<'x, T, A>(self, tool: T, app: &'x A) -> Started<'x>
+    pub(super) fn call_in_context<'x, T, A>(self, tool: T, app: &'x A) -> Started<'x>
     where
         T: Call<A> + 'x,
         A: ?Sized,
@@ -195,58 +193,6 @@ impl Request<'_> {
         };
         let call = Storing::<T, _>::new(call, keep, room);
         Started::InContext(once(call), context)
-    }
-
-    /// Has an engine call a tool. A plan runs here, and so does what only waits.
-    #[cold]
-    fn call_elsewhere<'x, T, A>(self, engine: &Arc<dyn Engine>, app: &'x A) -> Started<'x>
-    where
-        T: Call<A> + 'x,
-        A: ?Sized,
-    {
-        let context = self.context(T::PLAN.is_some());
-        let made = arguments_on(&**engine, self.action.args.has_code(), &context, || {
-            // That they are of the tool's type is an error of the arguments, wherever the tool runs.
-            self.read::<T>()?
-                .map_or(Err(StepError::Unknown), |(_, arguments)| Ok(arguments))
-        });
-        let arguments = match made {
-            Ok(arguments) => arguments,
-            Err(error) => return Started::Ended(Err(error)),
-        };
-        let tool = match T::deserialize(&arguments) {
-            Ok(tool) => tool,
-            Err(error) => {
-                let error = serde::de::Error::custom(error);
-                return Started::Ended(Err(StepError::arguments(error)));
-            }
-        };
-        let tool = match tool.plan_on(app) {
-            Ok(plan) => {
-                let plan = plan.settled(&arguments).keeping(self.keep);
-                return Started::Plan(plan, context);
-            }
-            Err(tool) if T::WAITS => return self.call_in_context(tool, app),
-            Err(tool) => tool,
-        };
-        drop_quietly(tool);
-        let fits =
-            |value: &Value| <T::Output as serde::Deserialize>::deserialize(value).map(drop_quietly);
-        self.have_called(engine, (T::NAME, &arguments), &context, fits)
-    }
-
-    /// Has an engine make a call with these arguments.
-    fn have_called<'x>(
-        self,
-        engine: &Arc<dyn Engine>,
-        call: (&str, &Value),
-        context: &CallContext,
-        fits: fn(&Value) -> std::result::Result<(), serde_json::Error>,
-    ) -> Started<'x> {
-        match call_on(&**engine, call, context, fits, self.scope.room()) {
-            Ok(future) => Started::Running(once(future)),
-            Err(error) => Started::Ended(Err(error)),
-        }
     }
 
     /// Calls a tool whose arguments and output are JSON. The arguments are resolved immediately, and `check` returns what is wrong
@@ -323,35 +269,133 @@ impl Request<'_> {
         Started::Ended(value.and_then(|value| hold(value).map_err(StepError::output)))
     }
 
-    /// Computes a value for a run on an engine, which remembers it if Rust code makes it.
-    #[cold]
-    fn compute_once<'x, T>(self, engine: &Arc<dyn Engine>) -> Started<'x>
-    where
-        T: Serialize + DeserializeOwned,
-    {
-        let meter = self.scope.meter().map(Meter::again);
-        let compute = || {
-            let value: T = resolve(&self.action.args, self.scope).map_err(StepError::arguments)?;
-            encode_within(&value, meter.as_ref()).map_err(StepError::output)
-        };
-        let decided = if self.action.args.has_code() {
-            decided_on(&**engine, self.context(false).key(), compute)
-        } else {
-            compute().and_then(|made| {
-                let given: Value =
-                    resolve(&self.action.args, self.scope).map_err(StepError::arguments)?;
-                Ok(settle(&given, made))
-            })
-        };
-        Started::Ended(decided.and_then(|value| {
-            let fits = T::deserialize(&value).map(drop_quietly);
-            fits.map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
-            StoredValue::made(value, self.scope.room()).map_err(StepError::output)
-        }))
-    }
-
     /// There is nothing that runs this step.
     pub fn unknown<'x>(self) -> Started<'x> {
         Started::Ended(Err(StepError::Unknown))
+    }
+}
+
+/// A plan that a step calls, before it starts. It runs as a block does: what is around it may end it, and undo it after it has succeeded. It has the limits of the run around it.
+pub struct CalledPlan<'x> {
+    pub(super) executable: Executable<'x>,
+    pub(super) inputs: Result<Vec<StoredValue>, Cause>,
+    pub(super) hands_over: bool,
+    pub(super) own: OwnStart<'x>,
+}
+
+pub(crate) type StartAction<'x> = dyn FnMut(usize, Request<'_>) -> Started<'x> + Send + 'x;
+
+type StoreOutput =
+    dyn Fn(MadeOutput<'_>, Keep, MemoryBudget) -> Result<StepResult, ResolveError> + Send + Sync;
+
+/// The output of a plan, before it has its type.
+pub(super) enum MadeOutput<'o> {
+    /// It was made as JSON.
+    Json(Value),
+    /// The template refers to the output.
+    At(&'o Template, &'o Scope<'o>, &'o Handed),
+}
+
+impl MadeOutput<'_> {
+    /// The JSON that it was made as.
+    fn json(&self) -> Option<&Value> {
+        match self {
+            Self::Json(json) => Some(json),
+            Self::At(..) => None,
+        }
+    }
+
+    /// The output as a value of its type.
+    pub(super) fn read<O: DeserializeOwned + 'static>(self) -> Result<O, ResolveError> {
+        match self {
+            Self::Json(json) => O::deserialize(json).map_err(serde::de::Error::custom),
+            Self::At(template, scope, given) => take(template, scope, given),
+        }
+    }
+}
+
+/// The start function of a called plan, with the type of the plan's output.
+pub(crate) struct OwnStart<'x> {
+    pub(super) start: Box<StartAction<'x>>,
+    pub(super) fits: fn(&Value) -> Result<(), serde_json::Error>,
+    store: Box<StoreOutput>,
+    keep: Keep,
+}
+
+impl OwnStart<'_> {
+    /// Whether JSON is an output of the plan's type.
+    pub(super) fn fits(&self, output: &Value) -> Result<(), serde_json::Error> {
+        (self.fits)(output)
+    }
+
+    /// The output of the plan, as that of a call.
+    pub(super) fn store(
+        &self,
+        output: MadeOutput<'_>,
+        room: MemoryBudget,
+    ) -> Result<StepResult, ResolveError> {
+        (self.store)(output, self.keep, room)
+    }
+}
+
+impl<'x> CalledPlan<'x> {
+    /// A plan whose output is of a type.
+    pub(super) fn new<O>(
+        executable: Executable<'x>,
+        inputs: Result<Vec<StoredValue>, Cause>,
+        (start, hands_over): (Box<StartAction<'x>>, bool),
+        hand_over: fn() -> Option<HandOver<O>>,
+    ) -> Self
+    where
+        O: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let own = OwnStart {
+            start,
+            fits: |value| O::deserialize(value).map(drop_quietly),
+            store: Box::new(move |output, keep, room| {
+                let given = output.json().cloned();
+                let output = output.read::<O>()?;
+                let meter = Meter::new(room, None);
+                let stored = StoredValue::kept(output, keep, hand_over, &meter);
+                let stored = stored.and_then(|stored| match &given {
+                    Some(given) => {
+                        let bytes = stored.bytes();
+                        let settled = settle(given, stored.into_json()?);
+                        Ok(StoredValue::weighed(settled, bytes))
+                    }
+                    None => Ok(stored),
+                });
+                Ok(stored.map_err(StepError::output))
+            }),
+            keep: Keep::Json,
+        };
+        Self {
+            executable,
+            inputs,
+            hands_over,
+            own,
+        }
+    }
+
+    /// The same, with the elements of its inputs in the order that they had in this, which it was made of.
+    pub(crate) fn settled(mut self, given: &Value) -> Self {
+        let plan = self.executable.plan;
+        self.inputs = self.inputs.and_then(|inputs| {
+            let inputs = plan.inputs.iter().zip(inputs).map(|(input, made)| {
+                let Some(given) = given.get(&input.name) else {
+                    return Ok(made);
+                };
+                let made = made.into_json().map_err(Cause::Inputs)?;
+                Ok(StoredValue::json(settle(given, made)))
+            });
+            inputs.collect()
+        });
+        self
+    }
+
+    /// The same, whose output is kept like this.
+    pub(super) fn keeping(mut self, keep: Keep) -> Box<Self> {
+        self.own.keep = keep;
+        Box::new(self)
     }
 }

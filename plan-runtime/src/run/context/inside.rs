@@ -1,7 +1,6 @@
 //! The reports of the plans and blocks that ran inside a call.
 
-use super::super::report::Report;
-use super::super::watch::Keeps;
+use super::super::report::{Keeps, Report};
 use super::allowance::{Allowance, Held};
 use super::locked;
 use std::sync::{Arc, Mutex};

@@ -35,8 +35,8 @@ pub(super) struct Dropped {
 }
 
 impl CallContext {
-    /// Sleeps for a time, by the run's [timer](crate::Run::timer). In a run that is [durable](crate::Run::durable), the time goes on while nobody runs it: a call that is
-    /// made again after a crash sleeps for what is left.
+    /// Sleeps for a time, by the run's [timer](crate::Run::timer). In a [durable](crate::Run::durable) run, the time passes while no process runs the run: a call that is
+    /// made again after a crash sleeps for the rest of the time.
     ///
     /// [`Sleep`](crate::Sleep) is a tool that does this, and nothing else: only with it, a run that is [served](crate::guide::durable#a-process-that-serves-runs) holds no memory meanwhile.
     pub async fn sleep(&self, time: Duration) {
@@ -58,7 +58,7 @@ impl CallContext {
 
     /// Whether the call was dropped before it had ended: its time is over, its run was cancelled, or another step has failed.
     ///
-    /// A tool's own future is dropped with its call and need not ask. What it has started elsewhere, a thread or a task, goes on, and asks this, or
+    /// A tool's own future is dropped with its call and need not ask. A thread or a task that the tool has started calls this method, or
     /// awaits [`cancelled`](Self::cancelled).
     pub fn is_cancelled(&self) -> bool {
         let place = self.0.as_ref();

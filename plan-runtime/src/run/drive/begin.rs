@@ -48,7 +48,7 @@ impl<'x> Driver<'x> {
             return Err(cause);
         }
         let run = around.as_ref().and_then(CallContext::run).cloned();
-        let run = run.unwrap_or_else(|| Arc::new(SharedRun::new(&mut options)));
+        let run = run.unwrap_or_else(|| Arc::new(options.share()));
         let is_viewed = run.durable.as_ref().is_some_and(|it| it.is_viewed());
         let admission = Admission::of(&allowance, is_viewed).map(Box::new);
         let finder = options.find.take();
@@ -77,7 +77,12 @@ impl<'x> Driver<'x> {
             &clock,
         );
         let plans = around.as_ref().map_or(0, CallContext::depth_inside);
-        let keeps = options.keeps.within(around.as_ref());
+        let keeps = options.keeps.within(
+            around
+                .as_ref()
+                .and_then(CallContext::inside)
+                .map(|it| it.keeps),
+        );
         // A report, an engine and a journal need the JSON of all values.
         let hands_over = options.hands_over && !keeps.outputs && !run.is_kept();
         let root = ScopeValues {

@@ -65,6 +65,26 @@ pub struct Report {
     recorded: Recorded,
 }
 
+/// The parts of a run that its report shows.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Keeps {
+    /// `true` if there is a report.
+    pub(super) report: bool,
+    pub(super) arguments: bool,
+    pub(super) outputs: bool,
+}
+
+impl Keeps {
+    /// Adds the parts that the report of the call around the run shows.
+    pub(super) fn within(self, around: Option<Self>) -> Self {
+        around.map_or(self, |around| Self {
+            report: true,
+            arguments: self.arguments || around.arguments,
+            outputs: self.outputs || around.outputs,
+        })
+    }
+}
+
 /// What a run was to keep for its report.
 #[cfg(feature = "html")]
 #[derive(Clone, Copy, Debug, Default)]

@@ -162,8 +162,8 @@ impl StepReport {
         Some(self.ended?.saturating_sub(self.started?))
     }
 
-    /// What the step's tool was given in its last call, as serde writes it; `None` unless the run was to
-    /// [capture arguments](crate::Run::capture_arguments), and for a step that called no tool.
+    /// Returns the JSON arguments of the last call of the step's tool. `None` unless the run
+    /// [captures arguments](crate::Run::capture_arguments), and for a step that called no tool.
     pub fn arguments(&self) -> Option<&Value> {
         self.attempts.last()?.arguments()
     }
@@ -174,8 +174,8 @@ impl StepReport {
         self.output.as_ref()
     }
 
-    /// What the step did about failures and time, with the amounts that it was given when it started; `None` if it did not start, if nothing
-    /// but the plan says them, or if they are secret.
+    /// Returns the policy of the step, with its amounts at the start of the step. `None` if the step did not start, if the plan itself contains all amounts,
+    /// or if the amounts are secret.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
@@ -274,8 +274,8 @@ impl Attempt {
         self.arguments.as_ref()
     }
 
-    /// What ran inside it: of a block, or of a plan that was called, its report, and of a tool the reports of all plans that it ran [inside](crate::Run::inside) the call. Their
-    /// times are counted from their own start.
+    /// Returns the reports inside the attempt: the report of a block or of a called plan, or the reports of all plans that a tool ran [inside](crate::Run::inside) the call. The times
+    /// of each report are counted from the start of its plan.
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};

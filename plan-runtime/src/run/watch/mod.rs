@@ -16,6 +16,7 @@ mod report;
 pub(super) use log::{NewAttempt, NewScope, Spot};
 
 use super::context::CallContext;
+pub(super) use super::report::Keeps;
 use super::report::{Attempt, Totals};
 use super::shared::SharedRun;
 use super::trace::{self, Span};
@@ -27,29 +28,6 @@ use log::{Logs, OpenAttempt, ScopeLog, Within};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// The parts of a run that its report shows.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Keeps {
-    /// `true` if there is a report.
-    pub(super) report: bool,
-    pub(super) arguments: bool,
-    pub(super) outputs: bool,
-}
-
-impl Keeps {
-    /// Adds the parts that the report of the call around the run shows.
-    pub(super) fn within(self, around: Option<&CallContext>) -> Self {
-        let Some(inside) = around.and_then(CallContext::inside) else {
-            return self;
-        };
-        Self {
-            report: true,
-            arguments: self.arguments || inside.keeps.arguments,
-            outputs: self.outputs || inside.keeps.outputs,
-        }
-    }
-}
 
 /// The end of a step.
 pub(super) struct Settled {

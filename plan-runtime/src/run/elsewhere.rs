@@ -1,0 +1,98 @@
+//! Calls and values of a run on an engine.
+
+use super::StepError;
+use super::calling::{arguments_on, call_on, decided_on};
+use super::context::CallContext;
+use super::engine::Engine;
+use super::start::{Request, Started};
+use super::storing::once;
+use crate::Call;
+use crate::resolve::{Meter, StoredValue, drop_quietly, encode_within, resolve, settle};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use std::sync::Arc;
+
+impl Request<'_> {
+    /// Has an engine call a tool. A plan runs here, and so does what only waits.
+    #[cold]
+    pub(super) fn call_elsewhere<'x, T, A>(
+        self,
+        engine: &Arc<dyn Engine>,
+        app: &'x A,
+    ) -> Started<'x>
+    where
+        T: Call<A> + 'x,
+        A: ?Sized,
+    {
+        let context = self.context(T::PLAN.is_some());
+        let made = arguments_on(&**engine, self.action.args.has_code(), &context, || {
+            // That they are of the tool's type is an error of the arguments, wherever the tool runs.
+            self.read::<T>()?
+                .map_or(Err(StepError::Unknown), |(_, arguments)| Ok(arguments))
+        });
+        let arguments = match made {
+            Ok(arguments) => arguments,
+            Err(error) => return Started::Ended(Err(error)),
+        };
+        let tool = match T::deserialize(&arguments) {
+            Ok(tool) => tool,
+            Err(error) => {
+                let error = serde::de::Error::custom(error);
+                return Started::Ended(Err(StepError::arguments(error)));
+            }
+        };
+        let tool = match tool.plan_on(app) {
+            Ok(plan) => {
+                let plan = plan.settled(&arguments).keeping(self.keep);
+                return Started::Plan(plan, context);
+            }
+            Err(tool) if T::WAITS => return self.call_in_context(tool, app),
+            Err(tool) => tool,
+        };
+        drop_quietly(tool);
+        let fits =
+            |value: &Value| <T::Output as serde::Deserialize>::deserialize(value).map(drop_quietly);
+        self.have_called(engine, (T::NAME, &arguments), &context, fits)
+    }
+
+    /// Has an engine make a call with these arguments.
+    pub(super) fn have_called<'x>(
+        self,
+        engine: &Arc<dyn Engine>,
+        call: (&str, &Value),
+        context: &CallContext,
+        fits: fn(&Value) -> std::result::Result<(), serde_json::Error>,
+    ) -> Started<'x> {
+        match call_on(&**engine, call, context, fits, self.scope.room()) {
+            Ok(future) => Started::Running(once(future)),
+            Err(error) => Started::Ended(Err(error)),
+        }
+    }
+
+    /// Computes a value for a run on an engine, which remembers it if Rust code makes it.
+    #[cold]
+    pub(super) fn compute_once<'x, T>(self, engine: &Arc<dyn Engine>) -> Started<'x>
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let meter = self.scope.meter().map(Meter::again);
+        let compute = || {
+            let value: T = resolve(&self.action.args, self.scope).map_err(StepError::arguments)?;
+            encode_within(&value, meter.as_ref()).map_err(StepError::output)
+        };
+        let decided = if self.action.args.has_code() {
+            decided_on(&**engine, self.context(false).key(), compute)
+        } else {
+            compute().and_then(|made| {
+                let given: Value =
+                    resolve(&self.action.args, self.scope).map_err(StepError::arguments)?;
+                Ok(settle(&given, made))
+            })
+        };
+        Started::Ended(decided.and_then(|value| {
+            let fits = T::deserialize(&value).map(drop_quietly);
+            fits.map_err(|error| StepError::output(serde::de::Error::custom(error)))?;
+            StoredValue::made(value, self.scope.room()).map_err(StepError::output)
+        }))
+    }
+}
