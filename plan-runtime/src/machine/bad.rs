@@ -64,3 +64,11 @@ impl BadNodes {
     /// The most lists and branches of a step inside each other.
     pub const DEPTH: u32 = 64;
 }
+
+/// A number as an id.
+pub(super) fn number(number: usize) -> Result<u32, BadNodes> {
+    match u32::try_from(number) {
+        Ok(number) if number < u32::MAX => Ok(number),
+        _ => Err(BadNodes::TooMany),
+    }
+}

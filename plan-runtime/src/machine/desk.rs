@@ -38,7 +38,7 @@ pub(super) struct Desk {
 }
 
 impl StepRun {
-    /// Returns the place of an attempt.
+    /// Returns the position of an attempt.
     pub(super) fn step_place(&self, attempt: u32) -> StepPlace {
         let tried = self.tries.get(attempt as usize);
         StepPlace {

@@ -1,8 +1,8 @@
 //! The edges between the steps of a scope, which a description gives.
 
 use super::bad::BadNodes;
+use super::bad::number;
 use super::describe::{Duty, NodeBlock};
-use super::tables::number;
 
 /// The edges between the steps of a scope, as places in the scope.
 pub(super) struct Edges {

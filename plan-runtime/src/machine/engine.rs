@@ -277,8 +277,8 @@ impl Machine {
         }
     }
 
-    /// Returns where in the plan the next attempt starts, if an attempt may start. The list has two numbers for each scope, the outermost scope first: the index of the step in the
-    /// scope, and the index of the job in the step. A driver that shares its permits with others compares these lists.
+    /// Returns where in the plan the next attempt starts, if an attempt may start. The list has two numbers for each scope, from the outermost scope: the index of the step in the
+    /// scope and of the job in the step. A driver that shares its permits with others compares these lists.
     pub fn first(&mut self) -> Option<Vec<usize>> {
         let core = &mut self.core;
         if core.desk.calling >= self.bound {

@@ -14,11 +14,11 @@ pub enum Event {
     Ending(CallId, bool),
     /// An attempt of a call starts now, and its call has another id. The event is the answer to [`Command::Admit`]. Without a permit, the event means [`Event::Allowed`].
     Admitted(CallId),
-    /// A call waits no more for the driver. The machine asks again when the attempt is next and has a permit.
+    /// A call has waited for the driver. The machine asks again when the attempt is next and has a permit.
     Allowed(CallId),
     /// The driver decides about as many calls as it can at one time. The machine asks again only after the driver has decided about another call.
     Deferred(CallId),
-    /// A call that the driver let start was not made: it still waits for its admission.
+    /// A call that started was not made, and waits for its admission again. A driver withdraws a call only in a view, and never admits the call again.
     Withdrawn(CallId),
     /// A call is a plan, and does not count as a call any more. The machine ignores the event if the step has another body.
     Opened(CallId),

@@ -329,7 +329,7 @@ pub(super) struct Runs {
 impl Runs {
     pub(super) fn open(&mut self, new: StepRun) -> RunId {
         let Some(run) = self.free.pop() else {
-            // There are no more runs than slots.
+            // Runs are as many as slots at most.
             self.rows.push(new);
             return RunId(self.rows.len() as u32 - 1);
         };

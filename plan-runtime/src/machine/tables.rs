@@ -1,6 +1,6 @@
 //! A plan as flat tables. The steps of all scopes are numbered through, and the steps of one scope follow each other.
 
-use super::bad::BadNodes;
+use super::bad::{BadNodes, number};
 use super::describe::{Amounts, Duty, Node, NodeBlock, NodeBody, Recovery, Timing};
 use super::edges::Edges;
 use super::ids::{BodyId, ColdId, Id, RowId, StepId, Table};
@@ -206,14 +206,6 @@ impl Tables {
             }
             _ => false,
         }
-    }
-}
-
-/// A number as an id.
-pub(super) fn number(number: usize) -> Result<u32, BadNodes> {
-    match u32::try_from(number) {
-        Ok(number) if number < u32::MAX => Ok(number),
-        _ => Err(BadNodes::TooMany),
     }
 }
 

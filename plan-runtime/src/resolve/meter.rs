@@ -24,7 +24,7 @@ const SLICE: usize = 64 << 10;
 pub(crate) struct Meter<'a> {
     /// The bytes so far.
     spent: Cell<usize>,
-    /// The bytes at which the meter looks again.
+    /// The number of bytes at the next look.
     next_look: Cell<usize>,
     /// The bytes that may be read until the next look.
     unread: Cell<usize>,

@@ -202,7 +202,7 @@ fn random_plans_inside_calls_share_the_bound_and_the_limits() {
     golden::check("inside", &outcomes);
 }
 
-/// A throttle with one of these rules.
+/// A throttle with a rule.
 fn throttle(rule: usize) -> Throttle {
     match rule {
         0 => Throttle::new().concurrency("act", 1),
@@ -212,7 +212,7 @@ fn throttle(rule: usize) -> Throttle {
     }
 }
 
-/// All plans of three steps that are calls or run plans, with all pairs of rules, in one run and in two runs that name the throttles in another order.
+/// All plans of three steps that are calls or run plans, with all pairs of rules. Two runs name the throttles in different orders.
 #[test]
 fn no_call_keeps_what_another_call_waits_for() {
     let (mut calls, mut bunched) = (0, Vec::new());

@@ -49,14 +49,14 @@ impl CallContext {
         }
     }
 
-    /// The same in a call that does nothing else meanwhile, so that a run which only waits may be given up until then.
+    /// Sleeps in a call without other work, so that a process may drop a run that only waits.
     pub(crate) async fn rest(&self, time: Duration) {
         let durable = self.0.as_ref().and_then(|place| place.run.durable.as_ref());
         let _resting = durable.map(|durable| Resting::begin(durable));
         self.sleep(time).await;
     }
 
-    /// Whether the call was dropped before it had ended: its time is over, its run was cancelled, or another step has failed.
+    /// Returns `true` if the call was dropped before its end: its time is over, its run was cancelled, or another step has failed.
     ///
     /// A tool's own future is dropped with its call and need not ask. A thread or a task that the tool has started calls this method, or
     /// awaits [`cancelled`](Self::cancelled).
@@ -126,7 +126,7 @@ impl CallContext {
             .for_each(Waker::wake);
     }
 
-    /// The call counts from now on, unless it is that of a plan. Whether it does.
+    /// Counts the call from now on, and returns `true`, unless the call is a plan.
     pub(in crate::run) fn count(&self) -> bool {
         let place = self.0.as_ref().filter(|place| place.called.is_none());
         if let Some(place) = place {
@@ -142,7 +142,7 @@ impl CallContext {
         }
     }
 
-    /// The call counts no more: it has ended, or was dropped, or what it waits for are calls of a plan inside it.
+    /// Counts the call no more: it has ended, was dropped, or waits for calls of a plan inside it.
     pub(in crate::run) fn stop_counting(&self) {
         if let Some(place) = &self.0
             && self.has_counted()
@@ -151,7 +151,7 @@ impl CallContext {
         }
     }
 
-    /// The call counts no more. Whether it did, so that somebody else has its permit now.
+    /// Counts the call no more. Returns `true` if another call has its permit now.
     pub(in crate::run) fn has_counted(&self) -> bool {
         let turn = self
             .0
@@ -163,7 +163,7 @@ impl CallContext {
     }
 }
 
-/// A call that runs. Unless it has ended, it is cancelled when this is dropped.
+/// A call that runs. A drop before the end of the call cancels the call.
 pub(in crate::run) struct RunningCall(Option<CallContext>);
 
 impl RunningCall {

@@ -288,7 +288,7 @@ impl<'x> Errors<'x> {
         }
     }
 
-    /// Returns the longest time for which a tool that has failed is not to be called.
+    /// Returns the longest time without calls that a failed tool has asked for.
     pub(super) fn retry_delay(&self, view: MachineView<'_>, loss: &Loss) -> Option<Duration> {
         let faults = loss.faults.iter();
         let delays = faults.filter_map(|fault| self.reason(view, fault).retry_delay());

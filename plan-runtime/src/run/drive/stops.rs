@@ -30,7 +30,7 @@ pub(super) struct Stops<'x> {
     /// The end of the time for undo and always steps.
     pub(super) end: Option<Deadline>,
     pub(super) stopped: Option<Interrupt>,
-    /// The place where a limit was exceeded, and `true` if the plan was at work then. Nothing runs after that.
+    /// The step that exceeded a limit, and `true` if the plan was at work then. Nothing runs after that.
     exceeded: Option<(Arc<str>, bool)>,
     /// The failure of the journal, and `true` if the plan was at work then. Nothing runs after that.
     pub(super) journal: Option<(Arc<JournalError>, bool)>,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What became of a step: how it ended, when, and each of its [attempts](Self::attempts). [`Report::steps`] has them.
+/// The report of a step: its status, its times, and its [attempts](Self::attempts). [`Report::steps`] has them.
 #[derive(Clone, Debug)]
 pub struct StepReport {
     pub(super) id: String,
@@ -23,7 +23,7 @@ pub struct StepReport {
     pub(in crate::run) policy: Option<Arc<Policy>>,
 }
 
-/// One try of a call to a tool, or of the computation of a value, or the wait for one, for one element of a `for`.
+/// An attempt of a call, a computation or a wait, for one element of a `for`.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     pub(super) element: Vec<usize>,
@@ -36,29 +36,29 @@ pub struct Attempt {
     pub(super) inside: Vec<Report>,
 }
 
-/// How a step ended. [`name`](Self::name) is a word for it, and `{}` writes it with its cause: `failed: mailbox is locked`.
+/// The end of a step. [`name`](Self::name) is a word for it, and `{}` writes it with its cause: `failed: mailbox is locked`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Status {
-    /// It gave its output.
+    /// The step has its output.
     Completed,
-    /// It, or an element of it, gave an error, and null or its fallback replaces the output.
+    /// The step, or an element of the step, failed, and null or the fallback replaces the output.
     Recovered(StepError),
-    /// None of its conditions held. Its output is null, which the steps that read it see.
+    /// No condition of the step held. The output is null.
     Skipped,
-    /// It gave an error.
+    /// The step failed.
     Failed(StepError),
-    /// It could not start, because it needs the output of a step that failed, or of one that was blocked by it.
+    /// The step did not start, because it needs a step that failed or was blocked.
     #[non_exhaustive]
     Blocked {
-        /// The step that failed; where there are several, the first of the plan.
+        /// The first step in the plan that failed.
         by: String,
     },
-    /// It was dropped while it ran, or not all of its elements were started; how far it had come is not known.
+    /// The step was dropped while it ran, or some of its elements did not start. Its effects are not known.
     Cancelled,
-    /// It was not started, because the run had ended before, or goes on.
+    /// The step did not start before the end of the run, or has not started yet.
     NotStarted,
-    /// It has not ended: the run goes on, or nobody runs it now. Only the report of a journal has such steps.
+    /// The step has not ended: it runs now, or no process runs the run. Only the report of a journal has such steps.
     Running,
 }
 
@@ -83,7 +83,7 @@ impl StepReport {
         }
     }
 
-    /// Of a step that is one call, that call was not noted while it ran.
+    /// Adds the attempt of a step with one call, which was not noted while the call ran.
     pub(in crate::run) fn add_only_attempt(&mut self, step: &Step) {
         if let (Some(started), Some(action), true) =
             (self.started, step.action(), self.attempts.is_empty())
@@ -102,7 +102,7 @@ impl StepReport {
         self.attempts.retain(|attempt| attempt.number > 0);
     }
 
-    /// What ran inside an attempt.
+    /// Adds the reports inside an attempt.
     pub(in crate::run) fn add_inside(&mut self, attempt: usize, reports: Vec<Report>) {
         if let Some(attempt) = self.attempts.get_mut(attempt) {
             attempt.inside = reports;
@@ -124,17 +124,17 @@ impl StepReport {
         &self.id
     }
 
-    /// The name of the tool that the step calls; `None` for a computed step, and for one that may call different tools.
+    /// The name of the tool that the step calls; `None` for a computed step, and for a step with several tools.
     pub fn tool(&self) -> Option<&str> {
         Some(&self.tool.as_ref()?.name)
     }
 
-    /// How the step ended.
+    /// The status of the step.
     pub fn status(&self) -> &Status {
         &self.status
     }
 
-    /// Why the step failed, if it did, even if null or a fallback replaces its output.
+    /// The error of a step that failed, even if null or a fallback replaces its output.
     pub fn error(&self) -> Option<&StepError> {
         match &self.status {
             Status::Failed(error) | Status::Recovered(error) => Some(error),
@@ -147,17 +147,17 @@ impl StepReport {
         &self.element
     }
 
-    /// When the step started, counted from the run's start; `None` if it did not.
+    /// The start of the step, counted from the run's start; `None` if the step did not start.
     pub fn started(&self) -> Option<Duration> {
         self.started
     }
 
-    /// When the step ended, counted from the run's start; `None` if it did not start.
+    /// The end of the step, counted from the run's start; `None` if the step did not start.
     pub fn ended(&self) -> Option<Duration> {
         self.ended
     }
 
-    /// How long the step took; `None` if it did not start.
+    /// The duration of the step; `None` if the step did not start.
     pub fn duration(&self) -> Option<Duration> {
         Some(self.ended?.saturating_sub(self.started?))
     }
@@ -204,7 +204,7 @@ impl StepReport {
         amounts.map(|(amount, value)| (amount.name(), value))
     }
 
-    /// The calls, of all elements, in the order in which they started.
+    /// The calls of all elements, in the order of their starts.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
@@ -244,7 +244,7 @@ impl Attempt {
         &self.element
     }
 
-    /// Which attempt it is of this call, counted from 1.
+    /// The number of the attempt among those of its call, counted from 1.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -254,17 +254,17 @@ impl Attempt {
         Some(&self.tool.as_ref()?.name)
     }
 
-    /// When it started, counted from the run's start.
+    /// The start of the attempt, counted from the run's start.
     pub fn started(&self) -> Duration {
         self.started
     }
 
-    /// When it ended, counted from the run's start; `None` if it was dropped, or if it still runs.
+    /// The end of the attempt, counted from the run's start; `None` if the attempt was dropped, or still runs.
     pub fn ended(&self) -> Option<Duration> {
         self.ended
     }
 
-    /// Why it failed, if it did.
+    /// The error of an attempt that failed.
     pub fn error(&self) -> Option<&StepError> {
         self.error.as_ref()
     }
