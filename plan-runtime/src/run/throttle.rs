@@ -222,6 +222,7 @@ impl Turn {
     }
 
     /// Is ready once the call has its turn, and starts.
+    #[cfg(feature = "dynamic")]
     pub(super) async fn come(mut self, timer: Arc<dyn Timer>) -> Self {
         while !self.take(timer.now()) {
             self.wait(&timer).await;
