@@ -189,6 +189,10 @@ impl<'x> Driver<'x> {
                 }
                 return Poll::Pending;
             };
+            // A plan in the call may have exceeded a limit, which ends the run before the call fails.
+            if self.scene.values.is_shared() {
+                self.look_at_limits(cx);
+            }
             if self.is_recorded {
                 self.blocked.goes_on();
             }
