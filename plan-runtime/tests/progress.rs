@@ -58,13 +58,19 @@ fn a_line_for_each_step_that_runs() {
     let mut run = pin!(run.timer(timer.clone()).observe(progress));
     let mut cx = Context::from_waker(Waker::noop());
     // What spins and what counts real time is left out.
-    let mut shown = |seconds| {
+    let mut shown = |seconds, text: &str| {
         timer.advance(Duration::from_secs(seconds));
         let ended = run.as_mut().poll(&mut cx).is_ready();
-        std::thread::sleep(Duration::from_millis(250));
+        // A thread draws the lines.
+        for _ in 0..40 {
+            std::thread::sleep(Duration::from_millis(250));
+            if terminal.contents().contains(text) {
+                break;
+            }
+        }
         (ended, terminal.contents())
     };
-    let (_, at_start) = shown(0);
+    let (_, at_start) = shown(0, "Fetch them.");
     assert!(at_start.starts_with("fan_out ["), "{at_start}");
     assert!(at_start.contains("0/3 steps"), "{at_start}");
     assert!(
@@ -72,12 +78,12 @@ fn a_line_for_each_step_that_runs() {
         "{at_start}"
     );
     assert!(at_start.contains("Fetch them."), "{at_start}");
-    let (_, later) = shown(3);
+    let (_, later) = shown(3, "attempt 2 in 7s");
     assert!(later.contains("2/4"), "{later}");
     assert!(later.contains("attempt 2 in 7s"), "{later}");
-    assert!(!shown(7).0);
-    assert!(!shown(1).0, "the second attempt takes 3 s");
-    let (ended, end) = shown(2);
+    assert!(!shown(7, "").0);
+    assert!(!shown(1, "").0, "the second attempt takes 3 s");
+    let (ended, end) = shown(2, "");
     assert!(ended);
     assert_eq!(end.lines().count(), 1, "{end}");
     assert!(end.contains("(1 completed, 1 failed, 1 blocked)"), "{end}");
