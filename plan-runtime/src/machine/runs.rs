@@ -351,8 +351,13 @@ impl Core {
 
     /// Starts nothing more of a step: waits end, and no attempt follows another.
     pub(super) fn stop_run(&mut self, run: RunId) {
-        // The condition of a loop is still asked after its round.
-        let is_start = |it: &OpenQuestion| !matches!(it, OpenQuestion::Again { .. });
+        // The condition of a loop is still asked after its round, and the value of a step that has failed before.
+        let is_start = |it: &OpenQuestion| {
+            !matches!(
+                it,
+                OpenQuestion::Again { .. } | OpenQuestion::Instead { .. }
+            )
+        };
         if self.desk.runs[run].is.ended {
             return;
         }
@@ -386,13 +391,17 @@ impl Core {
 
     /// Drops the calls of a step, because another step has failed or the scope was ended before its time.
     pub(super) fn cut_run(&mut self, run: RunId, cutoff: Cutoff, is_doomed: bool) {
-        let it = &mut self.desk.runs[run];
-        if it.is.ended {
+        if self.desk.runs[run].is.ended {
             return;
         }
-        it.is.doomed |= is_doomed;
+        // The step has failed before, and nothing replaces its failure.
+        let is_replaced =
+            |it: &OpenQuestion| matches!(it, OpenQuestion::Instead { element: WHOLE, .. });
+        let has_failed = self.desk.drop_questions(run, is_replaced) > 0;
+        let it = &mut self.desk.runs[run];
+        it.is.doomed |= is_doomed || has_failed;
         let waits = it.failed.is_none();
-        if let Some(failed) = it.failed.take_if(|it| !it.1.is_lasting()) {
+        if let Some(failed) = it.failed.take_if(|it| !has_failed && !it.1.is_lasting()) {
             it.left.add(failed.1.of_undo_steps());
         }
         self.cut_tries(run, cutoff, waits);

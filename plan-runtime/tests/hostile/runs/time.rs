@@ -96,6 +96,7 @@ fn the_deadline_ends_what_makes_lists_conditions_fallbacks_and_the_output() {
     let fallback = json!({"id": "s", "tool": {"name": "fail"}, "policy": {"fallback": many}});
     let error = by_deadline(&plan(json!([list, fallback])), &Slow::new());
     assert!(error.is_deadline(), "{error}");
+    assert_eq!(error.failures()[0].error().to_string(), "no");
 
     let output = json!({"name": "p", "steps": [list], "output": {"value": many}});
     let error = by_deadline(&super::read(&output.to_string()), &Slow::new());
