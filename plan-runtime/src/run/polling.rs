@@ -31,8 +31,9 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         cx: &mut Context<'_>,
         report: Option<&mut Option<Report>>,
     ) -> Poll<Result<O, RunError>> {
-        let nested = Nested::enter();
-        let nested = nested.as_ref().map(|_| ()).map_err(Clone::clone);
+        // The run counts as polled until the guard is dropped.
+        let guard = Nested::enter();
+        let nested = guard.as_ref().map(|_| ()).map_err(Clone::clone);
         if let (Err(too_deep), Stage::Running(driver)) = (&nested, &mut self.stage) {
             driver.interrupt(too_deep.clone());
         }
