@@ -94,7 +94,8 @@ impl<App: Send + Sync + 'static> Host for Hosted<App> {
         seam: Seam,
         cancel: oneshot::Receiver<()>,
     ) -> Polled {
-        Box::pin(async move {
+        // A channel of tokio that has its answer is not ready while the budget of its task is spent. The run would ask for its calls later than it did before, or never.
+        Box::pin(tokio::task::unconstrained(async move {
             let submitted = match self.toolbox.submitted(&run) {
                 Ok(submitted) => submitted,
                 // It was there when the run began to be driven.
@@ -115,6 +116,6 @@ impl<App: Send + Sync + 'static> Host for Hosted<App> {
                 .cancel_on(cancel)
                 .with_report()
                 .await
-        })
+        }))
     }
 }
