@@ -1,37 +1,40 @@
 //! Attempts of calls that the driver lets start: a gate, a limit of a rate, a record of an earlier run.
 
-use super::desk::Desk;
+use super::attempt::Activity;
+use super::dispatcher::Dispatcher;
 use super::event::Command;
-use super::ids::{CallId, RunId};
-use super::loss::Loss;
+use super::failures::Failures;
+use super::ids::{AttemptId, CallId, RunId};
 use super::rows::{CallKind, CallRow};
-use super::state::Doing;
 
-impl Desk {
+impl Dispatcher {
     /// Asks the driver whether an attempt may start.
-    pub(super) fn ask_to_admit(&mut self, run: RunId, attempt: u32) {
+    pub(super) fn ask_to_admit(&mut self, run: RunId, attempt: AttemptId) {
         let Some(call) = self.open(run, Some(attempt), CallKind::Call) else {
             return;
         };
         let it = &mut self.runs[run];
         self.out
             .push_back(Command::Admit(call, it.step_place(attempt)));
-        let tried = &mut it.tries[attempt as usize];
-        let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
-            Doing::Ready(failed) => failed,
+        let tried = &mut it.attempts[attempt];
+        let failed = match std::mem::replace(&mut tried.activity, Activity::Nothing) {
+            Activity::Ready(failed) => failed,
             _ => None,
         };
-        tried.doing = Doing::Asked(call, failed);
+        tried.activity = Activity::Asked(call, failed);
         it.active += 1;
         self.asked += 1;
     }
 
     /// Takes back a question that the driver has answered. Returns the attempt, with the failure of the attempt before.
-    pub(super) fn take_asked(&mut self, call: CallId) -> Option<(RunId, u32, Option<Box<Loss>>)> {
+    pub(super) fn take_asked(
+        &mut self,
+        call: CallId,
+    ) -> Option<(RunId, AttemptId, Option<Box<Failures>>)> {
         let CallRow { run, attempt, .. } = self.calls.get(call)?;
         let it = &mut self.runs[run];
-        let tried = it.tries.get_mut(attempt as usize)?;
-        let Doing::Asked(_, failed) = &mut tried.doing else {
+        let tried = it.attempts.get_mut(attempt)?;
+        let Activity::Asked(_, failed) = &mut tried.activity else {
             return None;
         };
         let failed = failed.take();
@@ -55,11 +58,11 @@ impl Desk {
         let Some(CallRow { run, attempt, .. }) = self.calls.get(call) else {
             return;
         };
-        let tries = &mut self.runs[run].tries;
-        if let Some(tried) = tries.get_mut(attempt as usize)
-            && matches!(tried.doing, Doing::Call(_))
+        let attempts = &mut self.runs[run].attempts;
+        if let Some(tried) = attempts.get_mut(attempt)
+            && matches!(tried.activity, Activity::Call(_))
         {
-            tried.doing = Doing::Asked(call, None);
+            tried.activity = Activity::Asked(call, None);
             self.calling -= 1;
             self.asked += 1;
         }

@@ -1,10 +1,11 @@
 //! The arena of steps, and the scopes whose steps follow each other there.
 
+use super::attempt::{Activity, AttemptPhase};
 use super::capacity::Capacity;
+use super::failures::Full;
 use super::ids::{Id, RowId, RunId, ScopeId, StepId, StepSlot, Table};
-use super::loss::Full;
 use super::ready::ReadySet;
-use super::state::{Doing, Fate, Owner, Runs, ScopeRun};
+use super::state::{Owner, Runs, ScopeRun};
 use super::tables::Tables;
 use super::word::Hot;
 use std::sync::Arc;
@@ -118,11 +119,13 @@ impl Arena {
             self.freed.push(scope);
             let it = &self.scopes[scope];
             for run in it.runs.iter().flatten() {
-                let tries = runs[*run].tries.iter();
-                open.extend(tries.filter_map(|tried| match (&tried.doing, tried.fate) {
-                    (Doing::Scope(inner), Fate::Kept) => Some(*inner),
-                    _ => None,
-                }));
+                let attempts = runs[*run].attempts.iter();
+                open.extend(
+                    attempts.filter_map(|tried| match (&tried.activity, tried.phase) {
+                        (Activity::Scope(inner), AttemptPhase::Kept) => Some(*inner),
+                        _ => None,
+                    }),
+                );
             }
             next = open.pop();
         }
@@ -136,8 +139,10 @@ impl Arena {
         while let Some(scope) = self.released.pop() {
             let it = &mut self.scopes[scope];
             for run in it.runs.iter().flatten() {
-                for tried in runs[*run].tries.drain(..) {
-                    if let (Doing::Scope(inner), Fate::Kept) = (tried.doing, tried.fate) {
+                for tried in runs[*run].attempts.take_all() {
+                    if let (Activity::Scope(inner), AttemptPhase::Kept) =
+                        (tried.activity, tried.phase)
+                    {
                         self.released.push(inner);
                     }
                 }

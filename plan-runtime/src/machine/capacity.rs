@@ -1,7 +1,7 @@
 //! The capacity of a run, and the calls and attempts that are left.
 
+use super::failures::Full;
 use super::ids::StepSlot;
-use super::loss::Full;
 use super::word::SCOPES;
 
 /// The most that a run may have of each thing. A run that needs more is over at once: its calls are dropped, nothing is undone, and no fallback applies.

@@ -2,9 +2,8 @@
 
 use super::arena::Arena;
 use super::capacity::Capacity;
-use super::desk::Desk;
+use super::dispatcher::Dispatcher;
 use super::ids::{RunId, ScopeId, StepId, StepSlot};
-use super::loss::Cutoff;
 use std::collections::VecDeque;
 
 /// The reaction of a run to the failure of a step.
@@ -16,6 +15,15 @@ pub enum Reaction {
     Continue,
     /// Start nothing more of the scope, and drop its calls.
     Cancel,
+}
+
+/// The turn of an attempt that begins. A wait always starts at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// The attempt is the first in line, so the attempt starts at once.
+    Now,
+    /// The attempt waits in line.
+    InLine,
 }
 
 /// Work that follows from an event.
@@ -57,10 +65,11 @@ pub(super) enum Over {
 pub(super) struct Core {
     pub(super) arena: Arena,
     pub(super) todo: VecDeque<Todo>,
-    pub(super) desk: Desk,
+    pub(super) dispatcher: Dispatcher,
     /// `true` if the driver has nothing to do for steps that are not plain.
     pub(super) is_quiet: bool,
     pub(super) settings: Settings,
-    pub(super) stopped: Option<Cutoff>,
+    /// `true` once the run was cancelled, has passed its deadline, or is over before its time.
+    pub(super) is_stopped: bool,
     pub(super) over: Over,
 }

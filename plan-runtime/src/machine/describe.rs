@@ -1,6 +1,6 @@
 //! The description of a plan, from which its tables are made.
 
-/// The steps of a plan, a block or a round. The order of the steps means nothing.
+/// The steps of a plan, a block or a round. A step starts before later steps of its scope that may start too.
 pub type Nodes = Vec<Node>;
 
 /// A step.
@@ -115,7 +115,7 @@ pub struct Timing {
     /// `true` if the driver finds out the amounts when the step starts.
     pub amounts: bool,
     /// `true` if the driver makes the value that replaces a failure.
-    pub instead: bool,
+    pub fallback: bool,
     /// `true` if the driver decides when each attempt of a call may start.
     pub admits: bool,
 }
@@ -141,7 +141,7 @@ impl Node {
                 deadline: false,
                 every: false,
                 amounts: false,
-                instead: false,
+                fallback: false,
                 admits: false,
             },
             after,

@@ -2,8 +2,8 @@
 
 use super::arena::Arena;
 use super::capacity::{Capacity, Overflow};
-use super::core::{Core, Over, Reaction, Settings, Todo};
-use super::desk::Desk;
+use super::core::{Core, Over, Reaction, Settings, Todo, Turn};
+use super::dispatcher::Dispatcher;
 use super::event::{CallEnd, Command, Event, StepPlace};
 use super::ids::{CallId, RowId, ScopeId, StepSlot};
 use super::line::First;
@@ -50,7 +50,7 @@ impl Machine {
         let core = Core {
             arena: Arena::new(tables),
             todo: VecDeque::new(),
-            desk: Desk::new(tables, &capacity),
+            dispatcher: Dispatcher::new(tables, &capacity),
             settings: Settings {
                 reaction,
                 capacity,
@@ -58,7 +58,7 @@ impl Machine {
                 tells_scopes: false,
             },
             is_quiet: true,
-            stopped: None,
+            is_stopped: false,
             over: Over::No,
         };
         let mut machine = Self { core, bound };
@@ -111,7 +111,7 @@ impl Machine {
             return self.plain_ended_late(StepSlot(slot));
         }
         hot.complete();
-        core.desk.calling -= 1;
+        core.dispatcher.calling -= 1;
         scope.open -= 1;
         for reader in core.arena.tables.readers(scope.step(StepSlot(slot))) {
             let slot = scope.slot(*reader);
@@ -137,7 +137,7 @@ impl Machine {
     fn plain_ended_late(&mut self, slot: StepSlot) {
         self.recycle();
         let core = &mut self.core;
-        core.desk.calling -= 1;
+        core.dispatcher.calling -= 1;
         let scope = core.arena.hot[slot.index()].scope();
         core.finish_step(scope, slot, StepStatus::Completed, None);
         self.work_off();
@@ -157,7 +157,7 @@ impl Machine {
         let core = &mut self.core;
         if core.is_quiet {
             if may_start
-                && core.desk.calling < self.bound
+                && core.dispatcher.calling < self.bound
                 && let Some(slot) = core.arena.ready.pop()
             {
                 return self.start_plain(slot);
@@ -172,12 +172,12 @@ impl Machine {
         let core = &mut self.core;
         let hot = &mut core.arena.hot[slot.index()];
         if hot.counts() {
-            match core.desk.starts_left.calls.checked_sub(1) {
-                Some(left) => core.desk.starts_left.calls = left,
+            match core.dispatcher.starts_left.calls.checked_sub(1) {
+                Some(left) => core.dispatcher.starts_left.calls = left,
                 None => return self.plain_exceeds(slot),
             }
         }
-        core.desk.calling += 1;
+        core.dispatcher.calling += 1;
         hot.start();
         let step = core.arena.scopes[hot.scope()].step(slot);
         let place = StepPlace {
@@ -192,8 +192,8 @@ impl Machine {
     #[cold]
     #[inline(never)]
     fn plain_exceeds(&mut self, slot: StepSlot) -> Option<Command> {
-        self.core.desk.full = Some(Overflow {
-            full: self.core.desk.starts_left.full(1),
+        self.core.dispatcher.full = Some(Overflow {
+            full: self.core.dispatcher.starts_left.full(1),
             slot,
             element: WHOLE,
             attempt: 1,
@@ -213,17 +213,15 @@ impl Machine {
             if let Some(scope) = core.arena.freed.pop() {
                 return Some(Command::Free(scope));
             }
-            if !may_start || core.desk.calling >= self.bound {
+            if !may_start || core.dispatcher.calling >= self.bound {
                 return self.next_done();
             }
-            match core.arena.next_in_line(&mut core.desk.runs) {
+            match core.arena.next_in_line(&mut core.dispatcher.runs) {
                 Some(First::Step(slot)) if core.arena.hot[slot.index()].is_plain() => {
                     return self.start_plain(slot);
                 }
                 Some(first) => {
-                    core.desk.may_begin = true;
                     self.begin(first);
-                    self.core.desk.may_begin = false;
                     self.work_off();
                 }
                 None => {
@@ -239,15 +237,15 @@ impl Machine {
 
     /// The next command that is not pointless because of a later event.
     fn next_out(&mut self) -> Option<Command> {
-        let desk = &mut self.core.desk;
-        while let Some(command) = desk.out.pop_front() {
+        let dispatcher = &mut self.core.dispatcher;
+        while let Some(command) = dispatcher.out.pop_front() {
             let matters = match command {
-                Command::Evaluate(id, _) => desk.questions.get(id).is_some(),
+                Command::Evaluate(id, _) => dispatcher.questions.get(id).is_some(),
                 Command::Admit(call, _)
                 | Command::Start(call, _)
                 | Command::Await(call, _)
-                | Command::Sleep(call, ..) => desk.calls.tell(call),
-                Command::Drop(call) => desk.calls.is_known(call),
+                | Command::Sleep(call, ..) => dispatcher.calls.tell(call),
+                Command::Drop(call) => dispatcher.calls.is_known(call),
                 Command::Settled(..)
                 | Command::Free(_)
                 | Command::Unwinding(_)
@@ -265,15 +263,15 @@ impl Machine {
     fn begin(&mut self, first: First) {
         let core = &mut self.core;
         let run = match first {
-            First::Step(slot) => return core.start_run(slot),
+            First::Step(slot) => return core.start_run(slot, Turn::Now),
             First::Run(run) => run,
         };
         core.todo.push_back(Todo::Run(run));
-        let pending = &mut core.desk.runs[run].pending;
+        let pending = &mut core.dispatcher.runs[run].pending;
         if let Some((_, attempt)) = pending.again.pop_first() {
             core.begin_ready(run, attempt);
         } else if let Some((body, element)) = pending.queue.pop_front() {
-            core.enter(run, body, element);
+            core.enter(run, body, element, Turn::Now);
         }
     }
 
@@ -281,20 +279,21 @@ impl Machine {
     /// scope and of the job in the step. A driver that shares its permits with others compares these lists.
     pub fn first(&mut self) -> Option<Vec<usize>> {
         let core = &mut self.core;
-        if core.desk.calling >= self.bound {
+        if core.dispatcher.calling >= self.bound {
             return None;
         }
-        let (mut scope, mut step, mut job) = match core.arena.first_in_line(&mut core.desk.runs) {
-            Some((scope, place, _)) => (scope, place.step, place.job),
-            None => {
-                let slot = core.arena.ready.peek()?;
-                (
-                    ScopeId::ROOT,
-                    core.arena.scopes[ScopeId::ROOT].step(slot),
-                    0,
-                )
-            }
-        };
+        let (mut scope, mut step, mut job) =
+            match core.arena.first_in_line(&mut core.dispatcher.runs) {
+                Some((scope, place, _)) => (scope, place.step, place.job),
+                None => {
+                    let slot = core.arena.ready.peek()?;
+                    (
+                        ScopeId::ROOT,
+                        core.arena.scopes[ScopeId::ROOT].step(slot),
+                        0,
+                    )
+                }
+            };
         let mut places = Vec::new();
         loop {
             let it = &core.arena.scopes[scope];
@@ -303,9 +302,9 @@ impl Machine {
             let Some(Owner { run, attempt }) = it.owner else {
                 break;
             };
-            let around = &core.desk.runs[run];
+            let around = &core.dispatcher.runs[run];
             (scope, step) = (around.scope, around.step);
-            job = around.tries[attempt as usize].job;
+            job = around.attempts[attempt].job;
         }
         places.reverse();
         Some(places)
@@ -313,10 +312,12 @@ impl Machine {
 
     /// Frees the rows of ended scopes and calls, if the driver has taken all commands: after that, no event names these rows.
     pub(super) fn recycle(&mut self) {
-        let Core { desk, arena, .. } = &mut self.core;
-        if desk.out.is_empty() && arena.freed.is_empty() {
-            desk.calls.recycle();
-            arena.recycle(&mut desk.runs);
+        let Core {
+            dispatcher, arena, ..
+        } = &mut self.core;
+        if dispatcher.out.is_empty() && arena.freed.is_empty() {
+            dispatcher.calls.recycle();
+            arena.recycle(&mut dispatcher.runs);
         }
     }
 

@@ -1,8 +1,8 @@
 //! Events and commands.
 
 use super::describe::Amounts;
+use super::failures::StepFailure;
 use super::ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
-use super::loss::Fault;
 use super::word::StepStatus;
 
 /// An event in a run, which a driver hands to the machine.
@@ -60,11 +60,11 @@ pub struct CallError {
 
 impl CallError {
     /// Returns a failure with the properties of the error.
-    pub(super) fn mark(self, fault: Fault) -> Fault {
-        Fault {
+    pub(super) fn mark(self, failure: StepFailure) -> StepFailure {
+        StepFailure {
             transient: self.transient,
             lasting: self.lasting,
-            ..fault
+            ..failure
         }
     }
 }
@@ -146,7 +146,7 @@ pub enum Question {
     /// The value of a scope whose work has succeeded.
     Output(ScopeId),
     /// The value that replaces a failure of the step or of an element.
-    Instead(StepPlace),
+    Fallback(StepPlace),
 }
 
 /// The purpose of a timer.

@@ -1,14 +1,15 @@
 //! Events, and their consequences.
 
-use super::core::Todo;
+use super::attempt::Activity;
+use super::core::{Todo, Turn};
 use super::describe::Amounts;
 use super::engine::Machine;
 use super::event::{Answer, CallEnd, CallError, Event, QuestionId};
-use super::ids::{CallId, ScopeId, StepSlot};
+use super::failures::{Cutoff, Failures, Reason, StepFailure};
+use super::ids::{AttemptId, CallId, ScopeId, StepSlot};
 use super::lookup::Lookup;
-use super::loss::{Cutoff, Fault, Loss, Reason};
-use super::rows::{COLD_CALLS, CallKind, CallRow, NO_ATTEMPT, OpenQuestion};
-use super::state::{Doing, Owner, Phase, WHOLE};
+use super::rows::{COLD_CALLS, CallKind, CallRow, OpenQuestion};
+use super::state::{Owner, Phase, WHOLE};
 use super::word::StepStatus;
 
 impl Machine {
@@ -24,15 +25,17 @@ impl Machine {
             Event::Ended(call, CallEnd::Done) => self.call_ended(call, None),
             Event::Ended(call, CallEnd::Failed(error)) => self.call_ended(call, Some(error)),
             Event::Ending(call, true) => {
-                self.core.desk.ending.insert(call);
+                self.core.dispatcher.ending.insert(call);
             }
             Event::Ending(call, false) => {
-                self.core.desk.ending.remove(&call);
+                self.core.dispatcher.ending.remove(&call);
             }
-            Event::Admitted(call) if self.core.desk.calling < self.bound => self.admitted(call),
+            Event::Admitted(call) if self.core.dispatcher.calling < self.bound => {
+                self.admitted(call);
+            }
             Event::Admitted(call) | Event::Allowed(call) => self.waits_no_more(call, true),
             Event::Deferred(call) => self.waits_no_more(call, false),
-            Event::Withdrawn(call) => self.core.desk.withdrawn(call),
+            Event::Withdrawn(call) => self.core.dispatcher.withdrawn(call),
             Event::Opened(call) => self.opened(call),
             Event::Fired(timer) => self.fired(timer),
             Event::Answered(id, Answer::Exceeds(error)) => self.answer_exceeds(id, error),
@@ -51,36 +54,36 @@ impl Machine {
         if !hot.is_running() {
             return;
         }
-        core.desk.calling -= 1;
+        core.dispatcher.calling -= 1;
         let scope = hot.scope();
         let step = core.arena.scopes[scope].step(slot);
-        let fault = Fault::new(Lookup(core).trail(scope, step), Reason::Error(error.error));
-        let loss = Loss::of(error.mark(fault));
-        core.finish_step(scope, slot, StepStatus::Failed, Some(loss));
+        let failure = StepFailure::new(Lookup(core).trail(scope, step), Reason::Error(error.error));
+        let failures = Failures::of(error.mark(failure));
+        core.finish_step(scope, slot, StepStatus::Failed, Some(failures));
     }
 
     /// A call or a wait of a step that is not plain has ended. Returns its row with the number of attempts that have begun, unless the machine ignores the call.
     pub(super) fn close_call(&mut self, call: CallId) -> Option<(CallRow, u32)> {
         let core = &mut self.core;
-        let row = core.desk.calls.get(call)?;
-        let it = &mut core.desk.runs[row.run];
-        let tried = it.tries.get_mut(row.attempt as usize)?;
+        let row = core.dispatcher.calls.get(call)?;
+        let it = &mut core.dispatcher.runs[row.run];
+        let tried = it.attempts.get_mut(row.attempt)?;
         let mut begun = tried.number;
-        match tried.doing {
-            Doing::Call(own) if own == call => core.desk.calling -= 1,
-            Doing::Await(own) if own == call => {}
-            Doing::Asked(own, _) if own == call => {
+        match tried.activity {
+            Activity::Call(own) if own == call => core.dispatcher.calling -= 1,
+            Activity::Await(own) if own == call => {}
+            Activity::Asked(own, _) if own == call => {
                 begun -= 1;
-                core.desk.asked -= 1;
-                core.desk.has_decided = true;
+                core.dispatcher.asked -= 1;
+                core.dispatcher.has_decided = true;
             }
             _ => return None,
         }
         it.active -= 1;
-        core.desk.ending.remove(&call);
+        core.dispatcher.ending.remove(&call);
         debug_assert!(matches!(row.kind, CallKind::Call | CallKind::Await));
-        tried.doing = Doing::Nothing;
-        core.desk.calls.close(call);
+        tried.activity = Activity::Nothing;
+        core.dispatcher.calls.close(call);
         Some((row, begun))
     }
 
@@ -92,10 +95,10 @@ impl Machine {
         let result = match error {
             None => Ok(()),
             Some(error) => {
-                let tried = &core.desk.runs[row.run].tries[row.attempt as usize];
+                let tried = &core.dispatcher.runs[row.run].attempts[row.attempt];
                 let reason = Reason::Error(error.error);
-                let fault = Lookup(core).fault(row.run, tried.element, begun, reason);
-                Err(Loss::of(error.mark(fault)))
+                let failure = Lookup(core).failure(row.run, tried.element, begun, reason);
+                Err(Failures::of(error.mark(failure)))
             }
         };
         core.attempt_ended(row.run, row.attempt, result);
@@ -104,10 +107,10 @@ impl Machine {
     /// The driver lets an attempt start now.
     fn admitted(&mut self, call: CallId) {
         let core = &mut self.core;
-        if let Some((run, attempt, _)) = core.desk.take_asked(call) {
-            core.desk.has_decided = true;
-            core.desk.runs[run].tries[attempt as usize].doing = Doing::Nothing;
-            core.start_try(run, attempt);
+        if let Some((run, attempt, _)) = core.dispatcher.take_asked(call) {
+            core.dispatcher.has_decided = true;
+            core.dispatcher.runs[run].attempts[attempt].activity = Activity::Nothing;
+            core.start_attempt(run, attempt);
             core.todo.push_back(Todo::Run(run));
         }
     }
@@ -115,18 +118,18 @@ impl Machine {
     /// The driver has nothing to wait for any more, or cannot decide about an attempt now.
     fn waits_no_more(&mut self, call: CallId, is_allowed: bool) {
         let core = &mut self.core;
-        let Some((run, attempt, failed)) = core.desk.take_asked(call) else {
+        let Some((run, attempt, failed)) = core.dispatcher.take_asked(call) else {
             return;
         };
-        let it = &mut core.desk.runs[run];
+        let it = &mut core.dispatcher.runs[run];
         if is_allowed {
-            core.desk.has_decided = true;
+            core.dispatcher.has_decided = true;
         } else {
             it.is.deferred = true;
-            core.desk.deferred.push(run);
-            core.desk.has_decided |= core.desk.asked == 0;
+            core.dispatcher.deferred.push(run);
+            core.dispatcher.has_decided |= core.dispatcher.asked == 0;
         }
-        let runs = &mut core.desk.runs;
+        let runs = &mut core.dispatcher.runs;
         core.arena.wait_in_line(runs, run, attempt, failed);
         if is_allowed {
             core.todo.push_back(Todo::Run(run));
@@ -140,15 +143,15 @@ impl Machine {
             return;
         };
         let CallRow { run, attempt, .. } = row;
-        core.desk.calling -= 1;
-        core.desk.calls.close(call);
+        core.dispatcher.calling -= 1;
+        core.dispatcher.calls.close(call);
         let result = core.begin_scope(body, Some(Owner { run, attempt }));
-        let tried = &mut core.desk.runs[run].tries[attempt as usize];
+        let tried = &mut core.dispatcher.runs[run].attempts[attempt];
         match result {
-            Ok(scope) => tried.doing = Doing::Scope(scope),
+            Ok(scope) => tried.activity = Activity::Scope(scope),
             Err(full) => {
-                tried.doing = Doing::Nothing;
-                core.desk.overflow(run, Some(attempt), full);
+                tried.activity = Activity::Nothing;
+                core.dispatcher.overflow(run, Some(attempt), full);
             }
         }
     }
@@ -156,7 +159,7 @@ impl Machine {
     /// Takes an answer, unless it does not matter any more.
     fn answered(&mut self, id: QuestionId, answer: Answer) {
         let core = &mut self.core;
-        let Some(asked) = core.desk.questions.get(id) else {
+        let Some(asked) = core.dispatcher.questions.get(id) else {
             return;
         };
         let list = match asked {
@@ -166,14 +169,14 @@ impl Machine {
             OpenQuestion::Body { run, .. }
             | OpenQuestion::Again { run, .. }
             | OpenQuestion::Amounts(run)
-            | OpenQuestion::Instead { run, .. } => {
+            | OpenQuestion::Fallback { run, .. } => {
                 core.todo.push_back(Todo::Run(run));
-                let it = &mut core.desk.runs[run];
+                let it = &mut core.dispatcher.runs[run];
                 it.asking -= 1;
                 &mut it.questions
             }
         };
-        core.desk.questions.close(list, id);
+        core.dispatcher.questions.close(list, id);
         // A reply of another kind is as good as 0.
         let number = match answer {
             Answer::Number(number) => Ok(number),
@@ -183,7 +186,7 @@ impl Machine {
         match asked {
             OpenQuestion::Inputs(scope) => core.inputs_made(scope, number),
             OpenQuestion::Output(scope) => core.output_made(scope, number.err()),
-            OpenQuestion::Instead { run, element } => core.instead_made(run, element, number),
+            OpenQuestion::Fallback { run, element } => core.fallback_made(run, element, number),
             OpenQuestion::Body { run, body, element } => {
                 core.body_answered(run, body, element, number);
             }
@@ -194,10 +197,10 @@ impl Machine {
                     (_, Ok(_)) => Amounts::DEFAULT,
                     (_, Err(error)) => return core.fail_value(run, WHOLE, error),
                 };
-                let it = &mut core.desk.runs[run];
+                let it = &mut core.dispatcher.runs[run];
                 it.amounts = amounts;
                 let body = core.arena.tables.colds[it.cold].body;
-                core.enter(run, body, WHOLE);
+                core.enter(run, body, WHOLE, Turn::InLine);
             }
         }
     }
@@ -205,26 +208,26 @@ impl Machine {
     /// The time of a timer is over.
     fn fired(&mut self, timer: CallId) {
         let core = &mut self.core;
-        let Some(CallRow { run, attempt, kind }) = core.desk.calls.get(timer) else {
+        let Some(CallRow { run, attempt, kind }) = core.dispatcher.calls.get(timer) else {
             return;
         };
         if matches!(kind, CallKind::Call | CallKind::Await) {
             return;
         }
-        core.desk.calls.close(timer);
-        let it = &mut core.desk.runs[run];
-        if attempt == NO_ATTEMPT {
+        core.dispatcher.calls.close(timer);
+        let it = &mut core.dispatcher.runs[run];
+        if attempt == AttemptId::NONE {
             // The time of a loop is over.
             it.deadline = None;
             it.is.late = true;
-            for attempt in it.in_order() {
-                if core.desk.runs[run].runs(attempt) {
+            for attempt in it.attempts.in_order() {
+                if core.dispatcher.runs[run].attempts.runs(attempt) {
                     core.limit_reached(run, attempt, Reason::Deadline);
                 }
             }
             return;
         }
-        let tried = &mut it.tries[attempt as usize];
+        let tried = &mut it.attempts[attempt];
         match kind {
             CallKind::Timeout => {
                 tried.timeout = None;
@@ -236,25 +239,24 @@ impl Machine {
             }
             CallKind::Every => {
                 tried.every = None;
-                if tried.doing == Doing::Every {
+                if tried.activity == Activity::Every {
                     core.arena
-                        .wait_in_line(&mut core.desk.runs, run, attempt, None);
+                        .wait_in_line(&mut core.dispatcher.runs, run, attempt, None);
                 }
             }
             CallKind::Backoff | CallKind::Call | CallKind::Await => {
-                let failed = match std::mem::replace(&mut tried.doing, Doing::Nothing) {
-                    Doing::Backoff(_, loss) => Some(loss),
+                let failed = match std::mem::replace(&mut tried.activity, Activity::Nothing) {
+                    Activity::Backoff(_, failures) => Some(failures),
                     _ => None,
                 };
                 core.arena
-                    .wait_in_line(&mut core.desk.runs, run, attempt, failed);
+                    .wait_in_line(&mut core.dispatcher.runs, run, attempt, failed);
             }
         }
     }
 
     fn stop(&mut self, cutoff: Cutoff) {
-        if self.core.stopped.is_none() {
-            self.core.stopped = Some(cutoff);
+        if !std::mem::replace(&mut self.core.is_stopped, true) {
             self.core.cut_scope(ScopeId::ROOT, cutoff);
         }
     }
@@ -272,14 +274,14 @@ impl Machine {
         loop {
             self.end_full();
             let core = &mut self.core;
-            if std::mem::take(&mut core.desk.has_decided) {
-                let runs = core.desk.take_deferred();
+            if std::mem::take(&mut core.dispatcher.has_decided) {
+                let runs = core.dispatcher.take_deferred();
                 core.todo.extend(runs.into_iter().map(Todo::Run));
             }
             let Some(todo) = core.todo.pop_front() else {
                 let has_line = !core.arena.scopes[ScopeId::ROOT].line.is_empty();
                 core.is_quiet =
-                    core.desk.out.is_empty() && core.arena.freed.is_empty() && !has_line;
+                    core.dispatcher.out.is_empty() && core.arena.freed.is_empty() && !has_line;
                 return;
             };
             match todo {

@@ -55,11 +55,19 @@ ids! {
 
     /// The run of a step that is not plain.
     pub(super) struct RunId;
+
+    /// The row of an attempt in the run of its step. The number of an attempt is another thing: the first attempt of each element has the number 1.
+    pub(super) struct AttemptId;
 }
 
 /// The number of an error, which a driver keeps and the machine hands on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorId(pub u32);
+
+impl AttemptId {
+    /// No attempt: the run of the step itself.
+    pub(super) const NONE: Self = Self(u32::MAX);
+}
 
 impl ScopeId {
     /// The scope of the whole plan.

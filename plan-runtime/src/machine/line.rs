@@ -3,10 +3,10 @@
 //! Plain steps of the plan itself are in the set of `ready.rs`. Each scope has a line for all others. A scope with a line that is not empty has a place in the line of the scope around it.
 
 use super::arena::Arena;
-use super::ids::{RunId, ScopeId, StepSlot};
-use super::loss::Loss;
-use super::rows::NO_ATTEMPT;
-use super::state::{Doing, LinePlace, Owner, Pending, Phase, Runs, StepRun};
+use super::attempt::Activity;
+use super::failures::Failures;
+use super::ids::{AttemptId, RunId, ScopeId, StepSlot};
+use super::state::{LinePlace, Owner, Pending, Phase, Runs, StepRun};
 use super::word::StepStatus;
 
 /// The first in line.
@@ -59,7 +59,7 @@ impl Arena {
         let place = LinePlace {
             step: it.step,
             job,
-            attempt: NO_ATTEMPT,
+            attempt: AttemptId::NONE,
         };
         let scope = it.scope;
         self.line_up(runs, scope, place);
@@ -74,7 +74,7 @@ impl Arena {
                 return;
             };
             let it = &runs[run];
-            let job = it.tries[attempt as usize].job;
+            let job = it.attempts[attempt].job;
             let step = it.step;
             place = LinePlace { step, job, attempt };
             scope = it.scope;
@@ -116,7 +116,7 @@ impl Arena {
     fn leave_line(&mut self, runs: &mut Runs, scope: ScopeId, place: LinePlace) {
         self.scopes[scope].line.remove(&place);
         if let Some(run) = self.run_of(scope, place.step)
-            && place.attempt == NO_ATTEMPT
+            && place.attempt == AttemptId::NONE
         {
             let it = &mut runs[run];
             if it.pending.lined_up == Some(place.job) {
@@ -133,7 +133,7 @@ impl Arena {
         let it = &self.scopes[scope];
         let slot = it.slot(place.step);
         let hot = self.hot[slot.index()];
-        if place.attempt == NO_ATTEMPT && hot.status() == StepStatus::Waiting {
+        if place.attempt == AttemptId::NONE && hot.status() == StepStatus::Waiting {
             let may_start = match it.phase {
                 Phase::Work => hot.is_work() && !it.is_stopping,
                 Phase::Undo => !hot.is_work() && !hot.is_always(),
@@ -150,15 +150,15 @@ impl Arena {
             return Found::Nothing;
         };
         let it = &runs[run];
-        if place.attempt == NO_ATTEMPT {
+        if place.attempt == AttemptId::NONE {
             return if it.may_go_on() && it.pending.next_job() == Some(place.job) {
                 Found::First(First::Run(run))
             } else {
                 Found::Nothing
             };
         }
-        match it.tries.get(place.attempt as usize).map(|it| &it.doing) {
-            Some(Doing::Scope(inner)) => Found::Inside(*inner),
+        match it.attempts.get(place.attempt).map(|it| &it.activity) {
+            Some(Activity::Scope(inner)) => Found::Inside(*inner),
             _ => Found::Nothing,
         }
     }
@@ -168,12 +168,12 @@ impl Arena {
         &mut self,
         runs: &mut Runs,
         run: RunId,
-        attempt: u32,
-        failed: Option<Box<Loss>>,
+        attempt: AttemptId,
+        failed: Option<Box<Failures>>,
     ) {
         let it = &mut runs[run];
-        let tried = &mut it.tries[attempt as usize];
-        tried.doing = Doing::Ready(failed);
+        let tried = &mut it.attempts[attempt];
+        tried.activity = Activity::Ready(failed);
         it.pending.again.insert((tried.job, attempt));
         self.line_up_run(runs, run);
     }

@@ -1,10 +1,11 @@
 //! Trails, failures and results, made from the state of a run.
 
+use super::attempt::{Activity, AttemptPhase};
 use super::core::Core;
+use super::failures::{Failures, Reason, StepFailure, Trail, TrailPart};
 use super::ids::{CallId, RowId, RunId, ScopeId, StepId};
-use super::loss::{Fault, Loss, Reason, Trail, TrailPart};
 use super::rows::CallRow;
-use super::state::{Doing, Fate, Owner};
+use super::state::Owner;
 use super::tables::StepBody;
 use super::word::StepStatus;
 use std::collections::BTreeMap;
@@ -17,10 +18,10 @@ impl Lookup<'_> {
     /// The row of the plan that a call may turn out to be.
     pub(super) fn may_open(self, call: CallId) -> Option<(CallRow, RowId)> {
         let Self(core) = self;
-        let row = core.desk.calls.get(call)?;
-        let tried = core.desk.runs[row.run].tries.get(row.attempt as usize)?;
+        let row = core.dispatcher.calls.get(call)?;
+        let tried = core.dispatcher.runs[row.run].attempts.get(row.attempt)?;
         match core.arena.tables.bodies[tried.body] {
-            StepBody::Open(body) if tried.doing == Doing::Call(call) => Some((row, body)),
+            StepBody::Open(body) if tried.activity == Activity::Call(call) => Some((row, body)),
             _ => None,
         }
     }
@@ -41,8 +42,8 @@ impl Lookup<'_> {
         let mut parts = Vec::new();
         let mut owner = core.arena.scopes[scope].owner;
         while let Some(Owner { run, attempt }) = owner {
-            let it = &core.desk.runs[run];
-            let tried = &it.tries[attempt as usize];
+            let it = &core.dispatcher.runs[run];
+            let tried = &it.attempts[attempt];
             parts.push(TrailPart {
                 step: it.step,
                 element: it.places(tried.element),
@@ -56,7 +57,7 @@ impl Lookup<'_> {
 
     /// The trail of an element of the run of a step.
     pub(super) fn trail_in(self, run: RunId, element: u32, attempt: u32) -> Trail {
-        let it = &self.0.desk.runs[run];
+        let it = &self.0.dispatcher.runs[run];
         let mut trail = self.trail(it.scope, it.step);
         if let Some(last) = trail.0.last_mut() {
             last.element = it.places(element);
@@ -66,27 +67,33 @@ impl Lookup<'_> {
     }
 
     /// The failure of an element.
-    pub(super) fn fault(self, run: RunId, element: u32, attempt: u32, reason: Reason) -> Fault {
-        Fault {
+    pub(super) fn failure(
+        self,
+        run: RunId,
+        element: u32,
+        attempt: u32,
+        reason: Reason,
+    ) -> StepFailure {
+        StepFailure {
             attempts: attempt,
-            ..Fault::new(self.trail_in(run, element, attempt), reason)
+            ..StepFailure::new(self.trail_in(run, element, attempt), reason)
         }
     }
 
     /// The result of a scope that is over.
-    pub(super) fn result(self, scope: ScopeId) -> Result<(), Loss> {
+    pub(super) fn result(self, scope: ScopeId) -> Result<(), Failures> {
         let it = &self.0.arena.scopes[scope];
         if !it.has_failed {
             return Ok(());
         }
-        let mut loss = self.undoing(scope);
-        loss.cutoff = it.cutoff;
-        loss.faults.sort_by_key(|it| it.duty);
-        Err(loss)
+        let mut failures = self.undoing(scope);
+        failures.cutoff = it.cutoff;
+        failures.steps.sort_by_key(|it| it.role);
+        Err(failures)
     }
 
     /// The failures and the results of undo steps in a scope and in everything inside it.
-    pub(super) fn undoing(self, scope: ScopeId) -> Loss {
+    pub(super) fn undoing(self, scope: ScopeId) -> Failures {
         let Self(core) = self;
         let it = &core.arena.scopes[scope];
         let mut blocked: BTreeMap<StepId, Vec<Trail>> = BTreeMap::new();
@@ -94,16 +101,16 @@ impl Lookup<'_> {
             let steps = blocked.entry(*by).or_default();
             steps.push(self.trail(scope, *step));
         }
-        let mut all = Loss::default();
+        let mut all = Failures::default();
         for step in core.arena.tables.rows[it.row].steps() {
-            if let Some(loss) = it.losses.get(&step) {
-                let mut loss = loss.clone();
-                if let Some(first) = loss.faults.first_mut() {
+            if let Some(failures) = it.failures.get(&step) {
+                let mut failures = failures.clone();
+                if let Some(first) = failures.steps.first_mut() {
                     first
                         .blocked
                         .extend(blocked.remove(&step).unwrap_or_default());
                 }
-                all.add(loss);
+                all.add(failures);
             }
             let status = |step| core.arena.hot[it.slot(step).index()].status();
             if let Some(undo) = core.arena.tables.undo_of(it.row, step)
@@ -124,17 +131,17 @@ impl Lookup<'_> {
     }
 
     /// The work that is left in a step of failures that were caught, also in scopes that have succeeded.
-    pub(super) fn absorbed_in(self, run: RunId) -> Loss {
+    pub(super) fn absorbed_in(self, run: RunId) -> Failures {
         let Self(core) = self;
-        let it = &core.desk.runs[run];
+        let it = &core.dispatcher.runs[run];
         let mut absorbed = it.left.clone();
-        for tried in &it.tries {
-            if let (Doing::Scope(scope), Fate::Kept) = (&tried.doing, tried.fate) {
+        for tried in it.attempts.iter() {
+            if let (Activity::Scope(scope), AttemptPhase::Kept) = (&tried.activity, tried.phase) {
                 let it = &core.arena.scopes[*scope];
                 absorbed.add(it.left.clone());
                 // Only always steps can fail in a scope that has succeeded.
-                for loss in it.losses.values() {
-                    absorbed.add(loss.clone().of_undo_steps());
+                for failures in it.failures.values() {
+                    absorbed.add(failures.clone().of_undo_steps());
                 }
                 for run in it.runs.iter().flatten() {
                     absorbed.add(self.absorbed_in(*run));
@@ -145,15 +152,15 @@ impl Lookup<'_> {
     }
 
     /// The results of undo steps in scopes of a step that its failure does not hold.
-    fn left_of(self, run: RunId) -> Loss {
-        let it = &self.0.desk.runs[run];
+    fn left_of(self, run: RunId) -> Failures {
+        let it = &self.0.dispatcher.runs[run];
         let mut left = it.left.clone();
         if let Some(noted) = &it.failed {
             left.add(noted.1.clone().of_undo_steps());
         }
-        for attempt in it.in_order() {
-            let tried = &it.tries[attempt as usize];
-            if let (Doing::Scope(scope), Fate::Kept) = (&tried.doing, tried.fate) {
+        for attempt in it.attempts.in_order() {
+            let tried = &it.attempts[attempt];
+            if let (Activity::Scope(scope), AttemptPhase::Kept) = (&tried.activity, tried.phase) {
                 left.add(self.undoing(*scope).of_undo_steps());
             }
         }

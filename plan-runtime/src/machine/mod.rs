@@ -7,21 +7,39 @@
 //! |---|---|
 //! | `describe.rs`, `bad.rs` | the description of a plan; descriptions that contradict themselves |
 //! | `tables.rs`, `edges.rs` | the plan as flat tables |
-//! | `ids.rs`, `event.rs`, `loss.rs` | ids, events and commands, failures |
-//! | `arena.rs`, `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
+//! | `ids.rs`, `event.rs`, `failures.rs` | ids, events and commands, failures |
+//! | `arena.rs`, `attempt.rs`, `core.rs`, `state.rs`, `word.rs`, `ready.rs`, `rows.rs` | the state of a run |
 //! | `engine.rs` | the short way of plain steps, and the next command |
 //! | `events.rs` | events and their consequences |
 //! | `line.rs` | the order in which steps, attempts and elements start |
-//! | `scope.rs` | scopes: work, undo steps, always steps |
-//! | `runs.rs` | steps that are not plain: branches, lists, rounds |
-//! | `tries.rs` | attempts: time limits, failures, undo |
+//! | `scope.rs`, `undo.rs` | scopes: work, undo steps, always steps |
+//! | `runs.rs`, `rounds.rs` | steps that are not plain: branches, lists, rounds |
+//! | `attempts.rs` | attempts: time limits, failures |
 //! | `admit.rs` | calls that the driver lets start |
-//! | `capacity.rs`, `full.rs` | the most that a run may have; the end of a run that needs more, or whose time is over |
-//! | `desk.rs` | calls, waits, timers and questions that a driver has |
+//! | `capacity.rs`, `exceed.rs` | the most that a run may have; the end of a run that needs more, or whose time is over |
+//! | `dispatcher.rs` | calls, waits, timers and questions that a driver has |
 //! | `lookup.rs`, `view.rs` | trails and results; a look at a run, for reports |
 //! | `parts.rs` | the parts of steps that calls and questions are about, for drivers |
 //!
-//! A step is plain if it is a call with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
+//! A step is plain if it is a call or a value with one attempt and without any attribute. In the loop of a driver, a plain step costs one event and one command.
+//!
+//! # Phases
+//!
+//! A scope makes its inputs, does its work, makes its output, undoes its work if that has failed, and runs its always steps. Then the scope is over. A scope that has succeeded and has something to undo is kept: the scope returns to its undo phase if a scope around it fails.
+//!
+//! # Ends before the time
+//!
+//! There are three ways to end a scope before its time. Each does more than the one before:
+//!
+//! - To *stop* a scope: nothing more of its work starts, waits end, and no attempt follows another. Calls that run keep running.
+//! - To *cut* a scope: the scope stops, and its calls are dropped, except those whose ends are certain. Undo steps and always steps run.
+//! - To *drop* a scope: everything inside ends at once. No undo step and no always step runs.
+//!
+//! A failure stops its scope, or cuts it, as the [`Reaction`] of the run has it. A cancellation or a time limit cuts. A run that exceeds its [`Capacity`] or its time for undo steps is dropped.
+//!
+//! # Calls
+//!
+//! A driver starts calls of tools, values of steps, waits and timers. Each of them has a [`CallId`], and ends with an event. A bound on calls counts calls and values. [`Capacity::calls`] counts calls, waits and timers of steps that are not plain. [`Capacity::total_calls`] counts calls of tools and plans.
 //!
 //! ```
 //! # use plan_runtime::machine::{NodeBlock, Command, CallEnd, Event, Machine, Node, Reaction, Tables};
@@ -42,28 +60,31 @@
 
 mod admit;
 mod arena;
+mod attempt;
+mod attempts;
 mod bad;
 mod capacity;
 mod core;
 mod describe;
-mod desk;
+mod dispatcher;
 mod edges;
 mod engine;
 mod event;
 mod events;
-mod full;
+mod exceed;
+mod failures;
 mod ids;
 mod line;
 mod lookup;
-mod loss;
 mod parts;
 mod ready;
+mod rounds;
 mod rows;
 mod runs;
 mod scope;
 mod state;
 mod tables;
-mod tries;
+mod undo;
 mod view;
 mod word;
 
@@ -75,9 +96,9 @@ pub use engine::Machine;
 pub use event::{
     Answer, CallEnd, CallError, Command, Event, Pause, Question, QuestionId, StepPlace,
 };
+pub use failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure, Trail, TrailPart};
 pub use ids::{CallId, ErrorId, ScopeId, StepId, StepSlot};
-pub use loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason, Trail, TrailPart};
 pub use parts::Part;
 pub use tables::Tables;
-pub use view::{MachineView, Tried};
+pub use view::{AttemptView, MachineView};
 pub use word::StepStatus;

@@ -1,10 +1,11 @@
 //! The parts of steps that calls, questions and scopes are about: a driver finds the values of a part by these.
 
+use super::attempt::{Activity, AttemptPhase};
 use super::event::QuestionId;
-use super::ids::{BodyId, CallId, RunId, ScopeId, StepId, StepSlot};
-use super::loss::Loss;
-use super::rows::{COLD_CALLS, NO_ATTEMPT, OpenQuestion};
-use super::state::{Doing, Fate, Owner, Phase, WHOLE};
+use super::failures::Failures;
+use super::ids::{AttemptId, BodyId, CallId, RunId, ScopeId, StepId, StepSlot};
+use super::rows::{COLD_CALLS, OpenQuestion};
+use super::state::{Owner, Phase, WHOLE};
 use super::view::MachineView;
 use super::word::StepStatus;
 
@@ -76,9 +77,9 @@ impl<'m> MachineView<'m> {
 
     /// Returns the part that a call, a wait or a timer belongs to, unless the step is plain.
     pub fn part(self, call: CallId) -> Option<Part> {
-        let row = self.lookup.0.desk.calls.get(call)?;
+        let row = self.lookup.0.dispatcher.calls.get(call)?;
         match row.attempt {
-            NO_ATTEMPT => Some(self.whole(row.run)),
+            AttemptId::NONE => Some(self.whole(row.run)),
             attempt => Some(self.part_of(row.run, attempt)),
         }
     }
@@ -91,7 +92,7 @@ impl<'m> MachineView<'m> {
 
     /// Returns the part that a question is about.
     pub fn asked(self, id: QuestionId) -> Option<Part> {
-        Some(match self.lookup.0.desk.questions.get(id)? {
+        Some(match self.lookup.0.dispatcher.questions.get(id)? {
             OpenQuestion::Body { run, body, element } => Part {
                 body: self.number(run, body),
                 element,
@@ -99,7 +100,7 @@ impl<'m> MachineView<'m> {
             },
             OpenQuestion::Again { run, attempt } => self.part_of(run, attempt),
             OpenQuestion::Amounts(run) => self.whole(run),
-            OpenQuestion::Instead { run, element } => Part {
+            OpenQuestion::Fallback { run, element } => Part {
                 element,
                 ..self.whole(run)
             },
@@ -117,9 +118,11 @@ impl<'m> MachineView<'m> {
     pub fn has_kept(self, scope: ScopeId) -> bool {
         let core = self.lookup.0;
         let runs = core.arena.scopes[scope].runs.iter().flatten();
-        let mut tries = runs.flat_map(|run| &core.desk.runs[*run].tries);
-        tries.any(|tried| match (&tried.doing, tried.fate) {
-            (Doing::Scope(inner), Fate::Kept | Fate::IsUndone) => self.has_undo(*inner),
+        let mut attempts = runs.flat_map(|run| core.dispatcher.runs[*run].attempts.iter());
+        attempts.any(|tried| match (&tried.activity, tried.phase) {
+            (Activity::Scope(inner), AttemptPhase::Kept | AttemptPhase::IsUndone) => {
+                self.has_undo(*inner)
+            }
             _ => false,
         })
     }
@@ -144,13 +147,15 @@ impl<'m> MachineView<'m> {
     /// Returns the number of elements that a step has so far.
     pub fn elements(self, slot: StepSlot) -> u32 {
         let run = self.run(slot);
-        run.map_or(0, |run| self.lookup.0.desk.runs[run].elements.len() as u32)
+        run.map_or(0, |run| {
+            self.lookup.0.dispatcher.runs[run].elements.len() as u32
+        })
     }
 
     /// Returns the positions of an element in the lists around the element, or the number of a round.
     pub fn places(self, slot: StepSlot, element: u32) -> Vec<u32> {
         match self.run(slot) {
-            Some(run) if element != WHOLE => self.lookup.0.desk.runs[run].places(element),
+            Some(run) if element != WHOLE => self.lookup.0.dispatcher.runs[run].places(element),
             _ => Vec::new(),
         }
     }
@@ -163,18 +168,18 @@ impl<'m> MachineView<'m> {
     }
 
     /// Returns the failure of a step that has failed, by the position of the step in the scope.
-    pub fn failed(self, scope: ScopeId, place: usize) -> Option<Loss> {
+    pub fn failed(self, scope: ScopeId, place: usize) -> Option<Failures> {
         let it = &self.lookup.0.arena.scopes[scope];
         let first = self.lookup.0.arena.tables.rows[it.row].first;
-        it.losses.get(&StepId(first + place as u32)).cloned()
+        it.failures.get(&StepId(first + place as u32)).cloned()
     }
 
     /// Returns the failure of a step, or of the first failed step that the step needs.
-    pub fn failure(self, scope: ScopeId, place: usize) -> Option<Loss> {
+    pub fn failure(self, scope: ScopeId, place: usize) -> Option<Failures> {
         let it = &self.lookup.0.arena.scopes[scope];
         let step = StepId(self.lookup.0.arena.tables.rows[it.row].first + place as u32);
         let by = it.blocked.get(&step).unwrap_or(&step);
-        it.losses.get(by).cloned()
+        it.failures.get(by).cloned()
     }
 
     /// Returns the failed step that has blocked a step of a scope. Each step is a position in the scope.
@@ -186,20 +191,21 @@ impl<'m> MachineView<'m> {
     }
 
     /// Returns the failure of a scope that is over, if the machine tells the ends of scopes. The scope exists until the driver has taken all commands.
-    pub fn ended(self, scope: ScopeId) -> Option<&'m Loss> {
+    pub fn ended(self, scope: ScopeId) -> Option<&'m Failures> {
         self.lookup.0.arena.scopes[scope].ended.as_deref()
     }
 
     /// Returns the failure that a question asks to replace.
-    pub fn absorbed(self, id: QuestionId) -> Option<Loss> {
-        let OpenQuestion::Instead { run, element } = self.lookup.0.desk.questions.get(id)? else {
+    pub fn absorbed(self, id: QuestionId) -> Option<Failures> {
+        let OpenQuestion::Fallback { run, element } = self.lookup.0.dispatcher.questions.get(id)?
+        else {
             return None;
         };
-        let it = &self.lookup.0.desk.runs[run];
+        let it = &self.lookup.0.dispatcher.runs[run];
         if element == WHOLE {
-            let mut loss = it.failed.as_ref()?.1.clone();
-            loss.add(it.left.clone());
-            return Some(loss);
+            let mut failures = it.failed.as_ref()?.1.clone();
+            failures.add(it.left.clone());
+            return Some(failures);
         }
         let absorbed = it.absorbed.iter().find(|it| it.0 == element);
         absorbed.map(|it| it.1.clone())
@@ -214,12 +220,12 @@ impl<'m> MachineView<'m> {
     /// The number of a body among the bodies of the step.
     fn number(self, run: RunId, body: BodyId) -> u32 {
         let core = self.lookup.0;
-        let cold = core.desk.runs[run].cold;
+        let cold = core.dispatcher.runs[run].cold;
         body.0 - core.arena.tables.colds[cold].body.0
     }
 
     fn whole(self, run: RunId) -> Part {
-        let it = &self.lookup.0.desk.runs[run];
+        let it = &self.lookup.0.dispatcher.runs[run];
         Part {
             step: it.step,
             slot: it.slot,
@@ -231,15 +237,15 @@ impl<'m> MachineView<'m> {
         }
     }
 
-    fn part_of(self, run: RunId, attempt: u32) -> Part {
-        let tried = &self.lookup.0.desk.runs[run].tries[attempt as usize];
+    fn part_of(self, run: RunId, attempt: AttemptId) -> Part {
+        let tried = &self.lookup.0.dispatcher.runs[run].attempts[attempt];
         Part {
             body: self.number(run, tried.body),
             element: tried.element,
             job: tried.job,
             attempt: tried.number,
-            inside: match tried.doing {
-                Doing::Scope(scope) => Some(scope),
+            inside: match tried.activity {
+                Activity::Scope(scope) => Some(scope),
                 _ => None,
             },
             ..self.whole(run)

@@ -1,7 +1,7 @@
 //! Tables whose rows are used again: calls and questions.
 
 use super::event::QuestionId;
-use super::ids::{BodyId, CallId, RunId, ScopeId};
+use super::ids::{AttemptId, BodyId, CallId, RunId, ScopeId};
 
 /// Ids of plain calls are below.
 pub(super) const COLD_CALLS: u32 = 1 << 31;
@@ -10,8 +10,8 @@ pub(super) const COLD_CALLS: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallRow {
     pub(super) run: RunId,
-    /// The attempt of the run, or `NO_ATTEMPT` for a timer of the whole run.
-    pub(super) attempt: u32,
+    /// The attempt of the run, or [`AttemptId::NONE`] for a timer of the whole run.
+    pub(super) attempt: AttemptId,
     pub(super) kind: CallKind,
 }
 
@@ -24,8 +24,6 @@ pub(super) enum CallKind {
     Timeout,
     Deadline,
 }
-
-pub(super) const NO_ATTEMPT: u32 = u32::MAX;
 
 /// A row of the table of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +89,7 @@ impl CallTable {
     }
 
     /// Has a timer belong to another attempt of its run.
-    pub(super) fn move_to(&mut self, timer: CallId, attempt: u32) {
+    pub(super) fn move_to(&mut self, timer: CallId, attempt: AttemptId) {
         if let RowState::Open(row) = &mut self.rows[(timer.0 ^ COLD_CALLS) as usize] {
             row.attempt = attempt;
         }
@@ -145,12 +143,12 @@ pub(super) enum OpenQuestion {
     },
     Again {
         run: RunId,
-        attempt: u32,
+        attempt: AttemptId,
     },
     Amounts(RunId),
     Inputs(ScopeId),
     Output(ScopeId),
-    Instead {
+    Fallback {
         run: RunId,
         element: u32,
     },

@@ -1,11 +1,11 @@
-//! Scopes: their work, then their undo steps, then their always steps.
+//! Scopes: their work, and their always steps.
 
-use super::core::{Core, Over, Reaction, Todo};
-use super::event::{CallError, Command, Question};
-use super::ids::{CallId, RowId, ScopeId, StepId, StepSlot};
+use super::core::{Core, Over, Reaction, Todo, Turn};
+use super::event::{CallError, Command};
+use super::failures::{Cutoff, FailureRole, Failures, Full, Reason, StepFailure};
+use super::ids::{AttemptId, CallId, RowId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
-use super::loss::{Cutoff, Fault, FaultDuty, Full, Loss, Reason};
-use super::rows::{NO_ATTEMPT, OpenQuestion};
+use super::rows::OpenQuestion;
 use super::state::{LinePlace, Owner, Phase};
 use super::tables::StepBody;
 use super::word::StepStatus;
@@ -18,13 +18,13 @@ impl Core {
         row: RowId,
         owner: Option<Owner>,
     ) -> Result<ScopeId, Full> {
-        let around = owner.map(|owner| (owner, self.desk.runs[owner.run].scope));
+        let around = owner.map(|owner| (owner, self.dispatcher.runs[owner.run].scope));
         let scope = self.arena.open(row, around, &self.settings.capacity)?;
         if self.arena.tables.rows[row].has_inputs {
             let it = &mut self.arena.scopes[scope];
             it.phase = Phase::Inputs;
             let asked = OpenQuestion::Inputs(scope);
-            self.desk.ask_scope(it, asked, Question::Inputs(scope));
+            self.dispatcher.ask_scope(it, asked);
         } else {
             self.begin_work(scope);
         }
@@ -38,10 +38,10 @@ impl Core {
             return self.begin_work(scope);
         };
         it.phase = Phase::Over;
-        let tried = &self.desk.runs[run].tries[attempt as usize];
+        let tried = &self.dispatcher.runs[run].attempts[attempt];
         let (element, number) = (tried.element, tried.number);
-        let fault = Lookup(self).fault(run, element, number, Reason::Error(error.error));
-        self.attempt_ended(run, attempt, Err(Loss::of(error.mark(fault))));
+        let failure = Lookup(self).failure(run, element, number, Reason::Error(error.error));
+        self.attempt_ended(run, attempt, Err(Failures::of(error.mark(failure))));
     }
 
     /// The driver has made the value of a scope, or has failed to.
@@ -49,11 +49,11 @@ impl Core {
         let Some(error) = error else {
             return self.begin_always(scope);
         };
-        let fault = Fault::new(Lookup(self).trail_of(scope), Reason::Error(error.error));
-        let fault = error.mark(fault);
+        let failure = StepFailure::new(Lookup(self).trail_of(scope), Reason::Error(error.error));
+        let failure = error.mark(failure);
         let it = &mut self.arena.scopes[scope];
         it.has_failed = true;
-        it.left.add(Loss::of(fault));
+        it.left.add(Failures::of(failure));
         self.begin_undo(scope);
     }
 
@@ -69,14 +69,14 @@ impl Core {
         let cold = self.arena.tables.cold_of(it.row, step);
         let body = cold.map(|cold| self.arena.tables.bodies[self.arena.tables.colds[cold].body]);
         if body == Some(StepBody::Await) {
-            return self.start_run(slot);
+            return self.start_run(slot, Turn::InLine);
         }
         let place = LinePlace {
             step,
             job: 0,
-            attempt: NO_ATTEMPT,
+            attempt: AttemptId::NONE,
         };
-        self.arena.line_up(&self.desk.runs, scope, place);
+        self.arena.line_up(&self.dispatcher.runs, scope, place);
     }
 
     pub(super) fn begin_work(&mut self, scope: ScopeId) {
@@ -100,7 +100,7 @@ impl Core {
         scope: ScopeId,
         slot: StepSlot,
         status: StepStatus,
-        loss: Option<Loss>,
+        failures: Option<Failures>,
     ) {
         let tables = Arc::clone(&self.arena.tables);
         let hot = &mut self.arena.hot[slot.index()];
@@ -109,22 +109,22 @@ impl Core {
         // A plain call that has succeeded comes from the driver.
         if self.settings.tells && !(hot.is_plain() && status == StepStatus::Completed) {
             let settled = Command::Settled(scope, slot, status);
-            self.desk.out.push_back(settled);
+            self.dispatcher.out.push_back(settled);
         }
         let it = &mut self.arena.scopes[scope];
         let (row, step) = (it.row, it.step(slot));
-        if let Some(mut loss) = loss {
+        if let Some(mut failures) = failures {
             if !is_work {
                 let duty = if is_always {
-                    FaultDuty::Always
+                    FailureRole::Always
                 } else {
-                    FaultDuty::Undo
+                    FailureRole::Undo
                 };
-                let mut faults = loss.faults.iter_mut();
-                let own = faults.by_ref().filter(|it| it.duty != FaultDuty::Left);
-                own.for_each(|it| it.duty = duty);
+                let mut failed = failures.steps.iter_mut();
+                let own = failed.by_ref().filter(|it| it.role != FailureRole::Left);
+                own.for_each(|it| it.role = duty);
             }
-            it.losses.insert(step, loss);
+            it.failures.insert(step, failures);
         }
         if !is_work && !is_always {
             let cold = tables.cold_of(row, step);
@@ -171,7 +171,7 @@ impl Core {
                         if self.settings.tells {
                             let (slot, status) = (it.slot(reader), StepStatus::Blocked);
                             let settled = Command::Settled(scope, slot, status);
-                            self.desk.out.push_back(settled);
+                            self.dispatcher.out.push_back(settled);
                         }
                     }
                     StepStatus::Blocked if by < it.blocked[&reader] => {}
@@ -225,14 +225,14 @@ impl Core {
                 continue;
             }
             if hot.is_plain() {
-                if self.desk.ending.contains(&CallId(slot.0)) {
+                if self.dispatcher.ending.contains(&CallId(slot.0)) {
                     continue;
                 }
                 hot.set(StepStatus::Cancelled);
                 let it = &mut self.arena.scopes[scope];
                 it.open -= 1;
-                self.desk.calling -= 1;
-                self.desk.drop_call(CallId(slot.0));
+                self.dispatcher.calling -= 1;
+                self.dispatcher.drop_call(CallId(slot.0));
             } else if let Some(run) = self.arena.run_of(scope, step) {
                 self.cut_run(run, cutoff, is_doomed);
             }
@@ -248,12 +248,16 @@ impl Core {
             it.phase = Phase::Over;
             it.has_failed = true;
             it.cutoff = Some(cutoff);
-            self.desk.questions.close_where(&mut it.questions, |_| true);
+            self.dispatcher
+                .questions
+                .close_where(&mut it.questions, |_| true);
             return self.todo.push_back(Todo::Over(scope));
         }
         if it.phase == Phase::Output {
             it.phase = Phase::Work;
-            self.desk.questions.close_where(&mut it.questions, |_| true);
+            self.dispatcher
+                .questions
+                .close_where(&mut it.questions, |_| true);
         }
         if it.phase == Phase::Work {
             it.cutoff = it.cutoff.or(Some(cutoff));
@@ -276,7 +280,7 @@ impl Core {
                 } else if self.arena.tables.rows[it.row].has_output {
                     it.phase = Phase::Output;
                     let asked = OpenQuestion::Output(scope);
-                    self.desk.ask_scope(it, asked, Question::Output(scope));
+                    self.dispatcher.ask_scope(it, asked);
                 } else {
                     self.begin_always(scope);
                 }
@@ -288,65 +292,6 @@ impl Core {
             }
             Phase::Inputs | Phase::Output | Phase::Over => {}
         }
-    }
-
-    /// Begins to undo a scope: each step after all steps that need it. So steps count their readers that are not undone.
-    pub(super) fn begin_undo(&mut self, scope: ScopeId) {
-        let tables = Arc::clone(&self.arena.tables);
-        let it = &mut self.arena.scopes[scope];
-        it.phase = Phase::Undo;
-        if self.settings.tells && !it.is_undone {
-            self.desk.out.push_back(Command::Unwinding(scope));
-        }
-        let row = &tables.rows[it.row];
-        self.todo.push_back(Todo::Scope(scope));
-        if !row.can_undo {
-            return;
-        }
-        it.open = row.work;
-        it.not_undone = row
-            .steps()
-            .map(|step| tables.readers(step).len() as u32)
-            .collect();
-        for step in row.steps() {
-            if self.arena.hot[it.slot(step).index()].is_work() && tables.readers(step).is_empty() {
-                self.todo.push_back(Todo::Undo(scope, step));
-            }
-        }
-    }
-
-    pub(super) fn undo_step(&mut self, scope: ScopeId, step: StepId) {
-        let it = &self.arena.scopes[scope];
-        if it.phase != Phase::Undo {
-            return;
-        }
-        if let Some(undo) = self.arena.tables.undo_of(it.row, step)
-            && self.arena.hot[it.slot(step).index()].status() == StepStatus::Completed
-        {
-            let slot = it.slot(undo);
-            return self.make_ready(slot);
-        }
-        self.undo_inside(scope, step);
-    }
-
-    /// Undoes the scopes in a step, after the step's own undo step.
-    pub(super) fn undo_inside(&mut self, scope: ScopeId, step: StepId) {
-        if let Some(run) = self.arena.run_of(scope, step)
-            && !self.undo_run(run)
-        {
-            return;
-        }
-        let it = &mut self.arena.scopes[scope];
-        it.open -= 1;
-        let first = self.arena.tables.rows[it.row].first;
-        for &need in self.arena.tables.needs(step) {
-            let left = &mut it.not_undone[(need.0 - first) as usize];
-            *left -= 1;
-            if *left == 0 {
-                self.todo.push_back(Todo::Undo(scope, need));
-            }
-        }
-        self.todo.push_back(Todo::Scope(scope));
     }
 
     pub(super) fn begin_always(&mut self, scope: ScopeId) {
@@ -376,7 +321,7 @@ impl Core {
         };
         let tells = self.settings.tells_scopes;
         if tells {
-            self.desk.out.push_back(Command::Over(scope));
+            self.dispatcher.out.push_back(Command::Over(scope));
         }
         if self.arena.scopes[scope].is_undone {
             self.undone_inside(run, attempt);

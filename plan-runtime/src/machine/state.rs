@@ -1,8 +1,9 @@
 //! The parts of a run: its scopes, and the runs of steps that are not plain.
 
+use super::attempt::Attempts;
 use super::describe::Amounts;
-use super::ids::{BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot};
-use super::loss::{Cutoff, Loss, Reason};
+use super::failures::{Cutoff, Failures};
+use super::ids::{AttemptId, BodyId, CallId, ColdId, RowId, RunId, ScopeId, StepId, StepSlot};
 use super::rows::QuestionList;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Index, IndexMut};
@@ -23,7 +24,7 @@ pub(super) enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) run: RunId,
-    pub(super) attempt: u32,
+    pub(super) attempt: AttemptId,
 }
 
 /// A member of the line of a scope: a step, the run of a step, or an inner scope.
@@ -32,8 +33,8 @@ pub(super) struct LinePlace {
     pub(super) step: StepId,
     /// The number of the call, the scope or the wait among those of the step.
     pub(super) job: u32,
-    /// The attempt that has opened a scope, or `NO_ATTEMPT`.
-    pub(super) attempt: u32,
+    /// The attempt that has opened a scope, or [`AttemptId::NONE`].
+    pub(super) attempt: AttemptId,
 }
 
 /// The run of a scope.
@@ -61,15 +62,15 @@ pub(super) struct ScopeRun {
     pub(super) runs: Vec<Option<RunId>>,
     /// The steps, runs and inner scopes that wait for their turn.
     pub(super) line: BTreeSet<LinePlace>,
-    pub(super) losses: BTreeMap<StepId, Loss>,
+    pub(super) failures: BTreeMap<StepId, Failures>,
     /// Steps that do not run, with the first failed step that they need.
     pub(super) blocked: BTreeMap<StepId, StepId>,
     /// While the scope is undone, the number of dependents of each step that are not undone.
     pub(super) not_undone: Vec<u32>,
     /// The results of undo steps in inner scopes that no failure of a step holds.
-    pub(super) left: Loss,
+    pub(super) left: Failures,
     /// The failure of the scope, if the scope is over and the machine tells the ends of scopes.
-    pub(super) ended: Option<Box<Loss>>,
+    pub(super) ended: Option<Box<Failures>>,
 }
 
 impl ScopeRun {
@@ -89,10 +90,10 @@ impl ScopeRun {
             questions: QuestionList::default(),
             runs: Vec::new(),
             line: BTreeSet::new(),
-            losses: BTreeMap::new(),
+            failures: BTreeMap::new(),
             blocked: BTreeMap::new(),
             not_undone: Vec::new(),
-            left: Loss::default(),
+            left: Failures::default(),
             ended: None,
         }
     }
@@ -131,7 +132,7 @@ pub(super) struct Pending {
     /// The number of jobs so far.
     pub(super) jobs: u32,
     /// The jobs with an attempt that may start, and the attempts.
-    pub(super) again: BTreeSet<(u32, u32)>,
+    pub(super) again: BTreeSet<(u32, AttemptId)>,
     /// The first job of the run in the line of the scope.
     pub(super) lined_up: Option<u32>,
 }
@@ -144,9 +145,7 @@ pub(super) struct StepRun {
     pub(super) step: StepId,
     pub(super) cold: ColdId,
     pub(super) amounts: Amounts,
-    pub(super) tries: Vec<Try>,
-    /// The last try whose row is free. Each leads to the next by its element.
-    pub(super) free_try: Option<u32>,
+    pub(super) attempts: Attempts,
     /// The element with the number `n` is at `n - 1`.
     pub(super) elements: Vec<ElementRow>,
     /// Elements and attempts that have not begun.
@@ -159,21 +158,21 @@ pub(super) struct StepRun {
     pub(super) questions: QuestionList,
     /// Elements that have no value yet.
     pub(super) outstanding: u32,
-    pub(super) failed: Option<Box<(u32, Loss)>>,
+    pub(super) failed: Option<Box<(u32, Failures)>>,
     /// Failures of elements whose values the driver replaces.
-    pub(super) absorbed: Vec<(u32, Loss)>,
-    pub(super) left: Loss,
+    pub(super) absorbed: Vec<(u32, Failures)>,
+    pub(super) left: Failures,
     /// The timer of a loop with a time limit.
     pub(super) deadline: Option<CallId>,
-    /// Tries that have succeeded and may have to be undone, in the order of time.
-    pub(super) kept: Vec<u32>,
+    /// Attempts that have succeeded and may have to be undone, in the order of time.
+    pub(super) kept: Vec<AttemptId>,
     pub(super) is: RunFlags,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunFlags {
     /// Another value replaces the value of an element.
-    pub(super) missed: bool,
+    pub(super) recovered: bool,
     pub(super) skipped: bool,
     /// Calls of the step were dropped, or an element or an attempt will not start.
     pub(super) cut: bool,
@@ -184,48 +183,6 @@ pub(super) struct RunFlags {
     /// The driver cannot decide about a further call now.
     pub(super) deferred: bool,
     pub(super) ended: bool,
-}
-
-/// An attempt of an element or a round, or the wait before the attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Try {
-    pub(super) body: BodyId,
-    pub(super) element: u32,
-    pub(super) number: u32,
-    pub(super) job: u32,
-    pub(super) doing: Doing,
-    pub(super) fate: Fate,
-    /// The time limit that the attempt has reached.
-    pub(super) late: Option<Reason>,
-    pub(super) timeout: Option<CallId>,
-    pub(super) deadline: Option<CallId>,
-    /// The timer of a round whose successor has to wait.
-    pub(super) every: Option<CallId>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Doing {
-    /// The wait for a permit, with the failure of the attempt before.
-    Ready(Option<Box<Loss>>),
-    /// The wait for the driver, which decides whether the attempt may start, with the failure of the attempt before.
-    Asked(CallId, Option<Box<Loss>>),
-    Call(CallId),
-    Await(CallId),
-    Scope(ScopeId),
-    /// The wait before the attempt, after this failure of the one before.
-    Backoff(CallId, Box<Loss>),
-    /// The wait before a round.
-    Every,
-    Nothing,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    Runs,
-    /// The attempt has succeeded, and may have to be undone.
-    Kept,
-    IsUndone,
-    Over,
 }
 
 impl StepRun {
@@ -253,10 +210,10 @@ impl StepRun {
     }
 
     /// Notes the failure of an element. The failure of the first element in the list counts, and the results of all undo steps.
-    pub(super) fn note(&mut self, element: u32, loss: Loss) {
+    pub(super) fn note(&mut self, element: u32, failures: Failures) {
         let other = match &mut self.failed {
             None => {
-                self.failed = Some(Box::new((element, loss)));
+                self.failed = Some(Box::new((element, failures)));
                 return;
             }
             Some(noted) => {
@@ -265,57 +222,14 @@ impl StepRun {
                     self.places(element) < self.places(noted)
                 };
                 match &mut self.failed {
-                    Some(noted) if is_first => std::mem::replace(&mut **noted, (element, loss)).1,
-                    _ => loss,
+                    Some(noted) if is_first => {
+                        std::mem::replace(&mut **noted, (element, failures)).1
+                    }
+                    _ => failures,
                 }
             }
         };
         self.left.add(other.of_undo_steps());
-    }
-
-    pub(super) fn add_try(&mut self, tried: Try) -> u32 {
-        match self.free_try {
-            Some(at) => {
-                let free = std::mem::replace(&mut self.tries[at as usize], tried);
-                self.free_try = free.element.checked_sub(1);
-                at
-            }
-            None => {
-                // Most steps have one attempt at one time.
-                if self.tries.is_empty() {
-                    self.tries.reserve_exact(1);
-                }
-                self.tries.push(tried);
-                self.tries.len() as u32 - 1
-            }
-        }
-    }
-
-    /// Frees the row of a try that is over. The rows of rounds stay in order, since only the last of these ends.
-    pub(super) fn free_try(&mut self, at: u32) {
-        if at as usize + 1 == self.tries.len() {
-            self.tries.pop();
-            return;
-        }
-        let tried = &mut self.tries[at as usize];
-        tried.doing = Doing::Nothing;
-        tried.element = self.free_try.map_or(0, |next| next + 1);
-        self.free_try = Some(at);
-    }
-
-    /// The tries in the order of their elements. The order of the rows depends on rows that were used before.
-    pub(super) fn in_order(&self) -> Vec<u32> {
-        let mut tries: Vec<u32> = (0..self.tries.len() as u32).collect();
-        tries.sort_unstable_by_key(|at| {
-            let tried = &self.tries[*at as usize];
-            (tried.element, tried.number)
-        });
-        tries
-    }
-
-    pub(super) fn runs(&self, attempt: u32) -> bool {
-        let tried = self.tries.get(attempt as usize);
-        tried.is_some_and(|it| it.fate == Fate::Runs)
     }
 }
 
@@ -334,14 +248,14 @@ impl Runs {
             return RunId(self.rows.len() as u32 - 1);
         };
         let old = &mut self[run];
-        let (mut tries, mut elements) = (
-            std::mem::take(&mut old.tries),
+        let (mut attempts, mut elements) = (
+            std::mem::take(&mut old.attempts),
             std::mem::take(&mut old.elements),
         );
-        tries.clear();
+        attempts.take_all().for_each(drop);
         elements.clear();
         *old = StepRun {
-            tries,
+            attempts,
             elements,
             ..new
         };

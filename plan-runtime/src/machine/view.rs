@@ -1,11 +1,12 @@
 //! A look at a run, for reports and for messages.
 
+use super::attempt::Activity;
 use super::event::QuestionId;
-use super::ids::{CallId, ScopeId, StepId, StepSlot};
+use super::failures::{Failures, Trail};
+use super::ids::{AttemptId, CallId, ScopeId, StepId, StepSlot};
 use super::lookup::Lookup;
-use super::loss::{Loss, Trail};
-use super::rows::{COLD_CALLS, NO_ATTEMPT};
-use super::state::{Doing, WHOLE};
+use super::rows::COLD_CALLS;
+use super::state::WHOLE;
 use super::tables::Tables;
 use super::word::StepStatus;
 
@@ -17,7 +18,7 @@ pub struct MachineView<'m> {
 
 /// An attempt of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct AttemptView {
     /// The place in each list around the element, or the number of the round.
     pub element: Vec<u32>,
     /// The number of the attempt, from 1 on.
@@ -37,22 +38,22 @@ impl<'m> MachineView<'m> {
     /// # Errors
     ///
     /// The failures.
-    pub fn result(self) -> Result<(), Loss> {
+    pub fn result(self) -> Result<(), Failures> {
         self.lookup.result(ScopeId::ROOT)
     }
 
     /// Returns the failures so far of a run that may not be over, with the results of its undo steps.
-    pub fn so_far(self) -> Loss {
+    pub fn so_far(self) -> Failures {
         self.lookup.undoing(ScopeId::ROOT)
     }
 
     /// Returns the failure of the attempt before a timer. `None` if the timer is no wait between two attempts.
-    pub fn waits_after(self, timer: CallId) -> Option<&'m Loss> {
+    pub fn waits_after(self, timer: CallId) -> Option<&'m Failures> {
         let core = self.lookup.0;
-        let row = core.desk.calls.get(timer)?;
-        let tries = &core.desk.runs[row.run].tries;
-        match &tries.get(row.attempt as usize)?.doing {
-            Doing::Backoff(_, loss) => Some(loss),
+        let row = core.dispatcher.calls.get(timer)?;
+        let attempts = &core.dispatcher.runs[row.run].attempts;
+        match &attempts.get(row.attempt)?.activity {
+            Activity::Backoff(_, failures) => Some(failures),
             _ => None,
         }
     }
@@ -74,7 +75,7 @@ impl<'m> MachineView<'m> {
 
     /// Returns `true` if a question still has to be answered.
     pub fn is_open(self, id: QuestionId) -> bool {
-        self.lookup.0.desk.questions.get(id).is_some()
+        self.lookup.0.dispatcher.questions.get(id).is_some()
     }
 
     /// Returns the failed step that a blocked step needs.
@@ -86,13 +87,13 @@ impl<'m> MachineView<'m> {
     }
 
     /// Returns the attempts of a step of a scope, in the order of their starts.
-    pub fn tries(self, scope: ScopeId, step: StepId) -> Vec<Tried> {
+    pub fn attempts(self, scope: ScopeId, step: StepId) -> Vec<AttemptView> {
         let core = self.lookup.0;
         let it = &core.arena.scopes[scope];
         let hot = core.arena.hot[it.slot(step).index()];
         if hot.is_plain() {
             let has_begun = !matches!(hot.status(), StepStatus::Waiting | StepStatus::Blocked);
-            let one = Tried {
+            let one = AttemptView {
                 element: Vec::new(),
                 number: 1,
                 inside: None,
@@ -102,19 +103,19 @@ impl<'m> MachineView<'m> {
         let Some(run) = self.lookup.0.arena.run_of(scope, step) else {
             return Vec::new();
         };
-        let it = &core.desk.runs[run];
-        let tries = it.tries.iter();
-        let begun = tries.filter(|it| {
+        let it = &core.dispatcher.runs[run];
+        let attempts = it.attempts.iter();
+        let begun = attempts.filter(|it| {
             !matches!(
-                it.doing,
-                Doing::Ready(_) | Doing::Asked(..) | Doing::Backoff(..) | Doing::Every
+                it.activity,
+                Activity::Ready(_) | Activity::Asked(..) | Activity::Backoff(..) | Activity::Every
             )
         });
-        let shown = begun.map(|tried| Tried {
+        let shown = begun.map(|tried| AttemptView {
             element: it.places(tried.element),
             number: tried.number,
-            inside: match tried.doing {
-                Doing::Scope(scope) => Some(scope),
+            inside: match tried.activity {
+                Activity::Scope(scope) => Some(scope),
                 _ => None,
             },
         });
@@ -133,11 +134,11 @@ impl<'m> MachineView<'m> {
             }
             return Some(trail);
         }
-        let row = core.desk.calls.get(call)?;
-        if row.attempt == NO_ATTEMPT {
+        let row = core.dispatcher.calls.get(call)?;
+        if row.attempt == AttemptId::NONE {
             return Some(self.lookup.trail_in(row.run, WHOLE, 1));
         }
-        let tried = &core.desk.runs[row.run].tries[row.attempt as usize];
+        let tried = &core.dispatcher.runs[row.run].attempts[row.attempt];
         Some(self.lookup.trail_in(row.run, tried.element, tried.number))
     }
 
@@ -152,9 +153,9 @@ impl<'m> MachineView<'m> {
         [
             core.arena.hot.len(),
             core.arena.scopes.rows.len(),
-            core.desk.runs.rows.len(),
-            core.desk.calls.capacity(),
-            core.desk.questions.capacity(),
+            core.dispatcher.runs.rows.len(),
+            core.dispatcher.calls.capacity(),
+            core.dispatcher.questions.capacity(),
         ]
     }
 }

@@ -370,7 +370,7 @@ fn a_run_with_much_in_its_journal_goes_on() {
                 .query(held)
                 .len()
                 == calls));
-            // It begins again, with all that it was given.
+            // The next worker replays the run with all answers.
             field.workers[0].kill();
             field.workers[0].restart();
             run.signal("name", "Ada").await.unwrap();

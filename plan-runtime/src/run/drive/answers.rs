@@ -55,16 +55,16 @@ impl<'x> Answering<'_, 'x> {
                 let again = self.again(&part);
                 again.map(|again| Answer::Number(u32::from(again)))
             }
-            (Question::Instead(_), Some(part)) => {
-                let loss = self
+            (Question::Fallback(_), Some(part)) => {
+                let failures = self
                     .0
                     .records
                     .as_ref()
                     .and_then(|_| self.0.machine.view().absorbed(id));
                 let made_up = self.instead(id, part);
-                if made_up.is_ok() && loss.is_some() {
+                if made_up.is_ok() && failures.is_some() {
                     self.0
-                        .note_made_up(self.0.scope_of(&part), &part, loss.as_ref());
+                        .note_made_up(self.0.scope_of(&part), &part, failures.as_ref());
                 }
                 made_up.map(made)
             }
@@ -391,8 +391,9 @@ impl<'x> Answering<'_, 'x> {
             _ if policy.catch == caught => {
                 let view = self.0.machine.view();
                 let around = self.0.values.scope(scope).depth;
-                let loss = view.absorbed(id);
-                let failure = loss.map(|loss| self.0.errors.caught(view, around, &loss));
+                let failures = view.absorbed(id);
+                let failure =
+                    failures.map(|failures| self.0.errors.caught(view, around, &failures));
                 let failure = serde_json::to_value(failure).unwrap_or_default();
                 (outcome(ERR, failure), 0)
             }

@@ -7,7 +7,7 @@ use super::super::watch::{Settled, Spot};
 use super::tasks::Of;
 use super::watching::Watching;
 use crate::error::BlockPlace;
-use crate::machine::{CallId, Cutoff, Loss, Part, QuestionId, ScopeId, StepStatus};
+use crate::machine::{CallId, Cutoff, Failures, Part, QuestionId, ScopeId, StepStatus};
 use crate::plan::Body;
 use crate::resolve::StoredValue;
 use std::time::Duration;
@@ -21,11 +21,11 @@ impl Watching<'_, '_> {
         let spot = self.spot_of(part);
         let view = self.0.machine.view();
         let around = self.0.values.scope(spot.scope).depth;
-        let Some(loss) = view.absorbed(id) else {
+        let Some(failures) = view.absorbed(id) else {
             return;
         };
-        let error = self.0.errors.step_error(view, around, &loss);
-        let element = element_of(&loss, around);
+        let error = self.0.errors.step_error(view, around, &failures);
+        let element = element_of(&failures, around);
         if let Some(watch) = &mut self.0.watch {
             watch.note(spot, element, error);
         }
@@ -46,20 +46,20 @@ impl Watching<'_, '_> {
     /// The step that is too much for the run has failed, with the steps around it.
     fn fail_exceeded(&mut self) {
         let mut exceeded = self.0.watch.as_ref().and_then(|watch| watch.exceeded());
-        let fault = self.0.errors.exceeded(self.0.machine.view());
-        let loss = fault.map(|fault| Loss {
-            faults: vec![fault],
-            ..Loss::default()
+        let failure = self.0.errors.exceeded(self.0.machine.view());
+        let failures = failure.map(|failure| Failures {
+            steps: vec![failure],
+            ..Failures::default()
         });
-        while let (Some(spot), Some(loss)) = (exceeded, &loss) {
+        while let (Some(spot), Some(failures)) = (exceeded, &failures) {
             let (view, now) = (self.0.machine.view(), self.now());
             let around = self.0.values.scope(spot.scope).depth;
-            let error = self.0.errors.step_error(view, around, loss);
+            let error = self.0.errors.step_error(view, around, failures);
             if let Some(watch) = &mut self.0.watch {
                 watch.end(spot, Some(&error), now);
                 let settled = Settled {
                     status: Status::Failed(error),
-                    element: element_of(loss, around),
+                    element: element_of(failures, around),
                     by: None,
                 };
                 watch.settle(spot.scope, spot.step, settled, now);
@@ -165,9 +165,9 @@ impl Watching<'_, '_> {
     fn failed(&self, scope: ScopeId, step: usize) -> Settled {
         let view = self.0.machine.view();
         let around = self.0.values.scope(scope).depth;
-        let loss = view.failed(scope, step).unwrap_or_default();
-        let error = self.0.errors.step_error(view, around, &loss);
-        let element = element_of(&loss, around);
+        let failures = view.failed(scope, step).unwrap_or_default();
+        let error = self.0.errors.step_error(view, around, &failures);
+        let element = element_of(&failures, around);
         Settled {
             status: Status::Failed(error),
             element,
@@ -181,8 +181,8 @@ impl Watching<'_, '_> {
             return;
         }
         let view = self.0.machine.view();
-        let loss = view.ended(scope).cloned();
-        self.finish_scope(scope, loss.is_some());
+        let failures = view.ended(scope).cloned();
+        self.finish_scope(scope, failures.is_some());
         let it = self.0.values.scope(scope);
         let Some(owner) = &it.owner else {
             return;
@@ -201,19 +201,19 @@ impl Watching<'_, '_> {
         };
         let is_call = it.called == Some(scope);
         let (plan, around, part) = (it.plan, it.depth, owner.part);
-        match loss {
+        match failures {
             None if self.is_round(spot.scope, &part) => {}
             None => self.end_at(spot, None),
-            Some(loss) => {
+            Some(failures) => {
                 let late = self.0.watch.as_mut().and_then(|it| it.lateness(spot));
-                let late = late.filter(|_| loss.cutoff == Some(Cutoff::Limit));
-                if loss.cutoff.is_some() && late.is_none() {
+                let late = late.filter(|_| failures.cutoff == Some(Cutoff::Limit));
+                if failures.cutoff.is_some() && late.is_none() {
                     return;
                 }
                 let view = self.0.machine.view();
                 let errors = &self.0.errors;
                 let error =
-                    errors.scope_error(view, (around, &loss), (plan, is_call), late, &place);
+                    errors.scope_error(view, (around, &failures), (plan, is_call), late, &place);
                 let error = self.0.values.scope(spot.scope).hushed(spot.step, error);
                 self.end_at(spot, Some(&error));
             }
@@ -282,9 +282,9 @@ impl Watching<'_, '_> {
 }
 
 /// The places of the element that has failed.
-fn element_of(loss: &Loss, around: usize) -> Vec<usize> {
-    let first = loss.faults.first();
-    let part = first.and_then(|fault| fault.trail.0.get(around));
+fn element_of(failures: &Failures, around: usize) -> Vec<usize> {
+    let first = failures.steps.first();
+    let part = first.and_then(|failure| failure.trail.0.get(around));
     let element = part.map_or(&[][..], |part| &part.element);
     element.iter().map(|at| *at as usize).collect()
 }

@@ -271,7 +271,7 @@ fn timing(step: &Step) -> Timing {
         deadline: policy.deadline.is_some() || gives(Amount::Deadline),
         every: policy.every.is_some() || gives(Amount::Every),
         amounts: !policy.given.is_empty(),
-        instead: [recovery(policy), each(policy)] != [Recovery::No; 2],
+        fallback: [recovery(policy), each(policy)] != [Recovery::No; 2],
         admits: false,
     }
 }

@@ -52,7 +52,7 @@ impl Scene<'_> {
     fn has_code(&mut self, question: Question, part: Option<Part>) -> bool {
         match (question, part) {
             (Question::Output(scope), _) => self.values.scope(scope).plan.output.value.has_code(),
-            (Question::Instead(_), Some(part)) => {
+            (Question::Fallback(_), Some(part)) => {
                 let policy = self.policy(self.scope_of(&part), part.slot.index());
                 policy.fallback.as_ref().is_some_and(Template::has_code)
             }

@@ -4,8 +4,8 @@ use crate::error::{
     BlockPlace, Cause, Error, Failure, Interrupt, RunError, StepError, StepPath, Undoing,
 };
 use crate::machine::{
-    CallError, Cutoff, ErrorId, Fault, FaultDuty, Loss, MachineView, Reason, StepId, Trail,
-    TrailPart,
+    CallError, Cutoff, ErrorId, FailureRole, Failures, MachineView, Reason, StepFailure, StepId,
+    Trail, TrailPart,
 };
 use crate::plan::{Plan, Policy, Role, Step};
 use crate::resolve::{ResolveError, drop_quietly};
@@ -136,15 +136,15 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the reason of a failure as an error.
-    fn reason(&self, view: MachineView<'_>, fault: &Fault) -> StepError {
-        let policy = fault.trail.0.last().map(|part| {
+    fn reason(&self, view: MachineView<'_>, failure: &StepFailure) -> StepError {
+        let policy = failure.trail.0.last().map(|part| {
             let given = self.policies.get(&part.step);
             given.unwrap_or_else(|| &self.step(view, part.step).policy)
         });
         let limit = |of: fn(&Policy) -> Option<Duration>| {
             policy.and_then(|policy| of(policy)).unwrap_or_default()
         };
-        match fault.reason {
+        match failure.reason {
             Reason::Error(error) => self.kept[error.0 as usize].clone(),
             Reason::Timeout => StepError::Timeout(limit(|it| it.timeout)),
             Reason::Deadline => StepError::Deadline(limit(|it| it.deadline)),
@@ -181,25 +181,25 @@ impl<'x> Errors<'x> {
     fn failures(
         &self,
         view: MachineView<'_>,
-        loss: &Loss,
+        failures: &Failures,
         around: usize,
     ) -> (Vec<Failure>, Undoing) {
         let path = |trail: &Trail| self.path(view, &trail.0[around..]);
         let paths = |trails: &[Trail]| trails.iter().map(path).collect::<Vec<_>>();
-        let undone = self.in_order(view, loss.undone.iter().collect(), around);
+        let undone = self.in_order(view, failures.undone.iter().collect(), around);
         let mut undoing = Undoing {
             undone: undone.into_iter().map(path).collect(),
-            not_undone: paths(&loss.not_undone),
+            not_undone: paths(&failures.not_undone),
         };
         let mut all = Vec::new();
-        for fault in &loss.faults {
-            let trail = &fault.trail.0[around..];
+        for failure in &failures.steps {
+            let trail = &failure.trail.0[around..];
             let Some((last, outer)) = trail.split_last() else {
                 continue;
             };
             let step = self.step(view, last.step);
-            let error = self.reason(view, fault);
-            let is_left = fault.duty == FaultDuty::Left;
+            let error = self.reason(view, failure);
+            let is_left = failure.role == FailureRole::Left;
             let mut failures = if let StepError::Block(run) = &error {
                 let mut left = run.undoing_of().clone();
                 let inside = run.failures().iter().cloned();
@@ -230,18 +230,18 @@ impl<'x> Errors<'x> {
                         .filter(|_| !step.body.has_blocks())
                         .cloned(),
                     error,
-                    attempts: fault.attempts,
+                    attempts: failure.attempts,
                     blocked: Vec::new(),
                     role: Role::Work,
                 }]
             };
             if let Some(first) = failures.first_mut() {
-                first.blocked.extend(paths(&fault.blocked));
+                first.blocked.extend(paths(&failure.blocked));
             }
-            let role = match fault.duty {
-                FaultDuty::Work | FaultDuty::Left => None,
-                FaultDuty::Undo => Some(Role::Undo(0)),
-                FaultDuty::Always => Some(Role::Always),
+            let role = match failure.role {
+                FailureRole::Work | FailureRole::Left => None,
+                FailureRole::Undo => Some(Role::Undo(0)),
+                FailureRole::Always => Some(Role::Always),
             };
             if let Some(role) = role {
                 failures.iter_mut().for_each(|failure| failure.role = role);
@@ -256,14 +256,14 @@ impl<'x> Errors<'x> {
         &self,
         view: MachineView<'_>,
         around: usize,
-        loss: &Loss,
+        failures: &Failures,
     ) -> crate::Failure {
-        let first = loss.faults.first();
+        let first = failures.steps.first();
         let part = first.and_then(|first| Some((first, first.trail.0.get(around)?)));
         let Some((first, part)) = part else {
             return crate::Failure::unclear();
         };
-        let error = self.step_error(view, around, loss);
+        let error = self.step_error(view, around, failures);
         let place = self.place(view, part);
         let path = format!("{}{}", place.step, crate::error::Elements(&place.element));
         crate::Failure::of_step(path, &error, first.attempts)
@@ -274,14 +274,14 @@ impl<'x> Errors<'x> {
         &self,
         view: MachineView<'_>,
         around: usize,
-        loss: &Loss,
+        failures: &Failures,
     ) -> StepError {
-        let is_alone = loss.undone.is_empty() && loss.not_undone.is_empty();
-        match &loss.faults[..] {
+        let is_alone = failures.undone.is_empty() && failures.not_undone.is_empty();
+        match &failures.steps[..] {
             [] => StepError::Unknown,
             [first] if is_alone && first.trail.0.len() == around + 1 => self.reason(view, first),
             _ => {
-                let (failures, undoing) = self.failures(view, loss, around);
+                let (failures, undoing) = self.failures(view, failures, around);
                 let run = RunError::new(self.plan(), Cause::Steps, failures);
                 StepError::Block(Arc::new(run.undoing(undoing)))
             }
@@ -289,9 +289,13 @@ impl<'x> Errors<'x> {
     }
 
     /// Returns the longest time without calls that a failed tool has asked for.
-    pub(super) fn retry_delay(&self, view: MachineView<'_>, loss: &Loss) -> Option<Duration> {
-        let faults = loss.faults.iter();
-        let delays = faults.filter_map(|fault| self.reason(view, fault).retry_delay());
+    pub(super) fn retry_delay(
+        &self,
+        view: MachineView<'_>,
+        failures: &Failures,
+    ) -> Option<Duration> {
+        let failed = failures.steps.iter();
+        let delays = failed.filter_map(|failure| self.reason(view, failure).retry_delay());
         delays.max()
     }
 
@@ -301,13 +305,13 @@ impl<'x> Errors<'x> {
         RunError::new(self.plan(), Cause::Panicked(panic), failures).undoing(undoing)
     }
 
-    /// Returns the fault of a run that needed more than it may have.
-    pub(super) fn exceeded(&self, view: MachineView<'_>) -> Option<Fault> {
-        let faults = view.result().err()?.faults;
-        let exceeds = |fault: &Fault| self.reason(view, fault).exceeded().is_some();
-        faults
+    /// Returns the failure of a run that needed more than it may have.
+    pub(super) fn exceeded(&self, view: MachineView<'_>) -> Option<StepFailure> {
+        let failed = view.result().err()?.steps;
+        let exceeds = |failure: &StepFailure| self.reason(view, failure).exceeded().is_some();
+        failed
             .into_iter()
-            .find(|fault| matches!(fault.reason, Reason::Full(_)) || exceeds(fault))
+            .find(|failure| matches!(failure.reason, Reason::Full(_)) || exceeds(failure))
     }
 
     /// Returns the failure of a scope as the error of the attempt that has opened the scope. So many scopes are around the steps of the scope, which is a block, or the
@@ -315,15 +319,15 @@ impl<'x> Errors<'x> {
     pub(super) fn scope_error(
         &self,
         view: MachineView<'_>,
-        (around, loss): (usize, &Loss),
+        (around, failures): (usize, &Failures),
         (plan, is_call): (&Plan, bool),
         late: Option<StepError>,
         place: &BlockPlace,
     ) -> StepError {
-        let mut faults = loss.faults.iter();
-        let own = faults.find(|fault| fault.trail.0.len() == around);
-        let own = own.map(|fault| self.reason(view, fault));
-        let (failures, undoing) = self.failures(view, loss, around);
+        let mut failed = failures.steps.iter();
+        let own = failed.find(|failure| failure.trail.0.len() == around);
+        let own = own.map(|failure| self.reason(view, failure));
+        let (failures, undoing) = self.failures(view, failures, around);
         let is_steps = own.is_none() && late.is_none();
         let cause = own.map_or(Cause::Steps, Cause::Output);
         let run = RunError::new(plan, cause, failures).undoing(undoing);
@@ -337,13 +341,16 @@ impl<'x> Errors<'x> {
     pub(super) fn run_error(
         &self,
         view: MachineView<'_>,
-        loss: &Loss,
+        failed: &Failures,
         stopped: Option<Interrupt>,
         has_begun: bool,
     ) -> RunError {
-        let (failures, undoing) = self.failures(view, loss, 0);
-        let of_output = loss.faults.iter().find(|fault| fault.trail.0.is_empty());
-        let cause = match (loss.cutoff, stopped, of_output) {
+        let (failures, undoing) = self.failures(view, failed, 0);
+        let of_output = failed
+            .steps
+            .iter()
+            .find(|failure| failure.trail.0.is_empty());
+        let cause = match (failed.cutoff, stopped, of_output) {
             (
                 _,
                 Some(
@@ -358,7 +365,7 @@ impl<'x> Errors<'x> {
             (Some(Cutoff::Cancelled | Cutoff::Late), Some(interrupt), _) => {
                 Cause::Interrupted(interrupt)
             }
-            (_, _, Some(fault)) => Cause::Output(self.reason(view, fault)),
+            (_, _, Some(failure)) => Cause::Output(self.reason(view, failure)),
             _ => Cause::Steps,
         };
         let has_started = has_begun || !matches!(cause, Cause::Interrupted(_));

@@ -231,9 +231,11 @@ impl<'x> Driver<'x> {
                 let cause = Cause::Interrupted(Interrupt::Journal(Arc::clone(error)));
                 Err(RunError::new(self.plan(), cause, Vec::new()))
             }
-            (Err(loss), _) => {
+            (Err(failures), _) => {
                 let reason = scene.stops.reason();
-                Err(scene.errors.run_error(view, &loss, reason, self.has_begun))
+                Err(scene
+                    .errors
+                    .run_error(view, &failures, reason, self.has_begun))
             }
         }
     }

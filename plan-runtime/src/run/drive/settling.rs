@@ -123,7 +123,7 @@ impl<'x> Scene<'x> {
         let (it, view) = (self.values.scope(scope), self.machine.view());
         let places = 0..it.plan.steps.len();
         let is_work = |place: &usize| it.plan.steps[*place].role == Role::Work;
-        let loss = match view.statuses(scope)[step] {
+        let failures = match view.statuses(scope)[step] {
             StepStatus::Failed | StepStatus::Blocked => view.failure(scope, step),
             StepStatus::Waiting => {
                 let mut work = places.filter(is_work);
@@ -131,8 +131,8 @@ impl<'x> Scene<'x> {
             }
             _ => None,
         };
-        if let Some(loss) = loss {
-            return self.errors.caught(view, it.depth, &loss);
+        if let Some(failures) = failures {
+            return self.errors.caught(view, it.depth, &failures);
         }
         let (code, message) = match &self.stops.stopped {
             Some(Interrupt::Deadline(limit)) => (

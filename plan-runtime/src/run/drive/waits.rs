@@ -124,7 +124,7 @@ impl Driver<'_> {
                 let view = self.scene.machine.view();
                 let asked = view
                     .waits_after(timer)
-                    .and_then(|loss| self.scene.errors.retry_delay(view, loss));
+                    .and_then(|failures| self.scene.errors.retry_delay(view, failures));
                 let wait = wait.max(asked.unwrap_or_default().min(LONGEST_CLOSED));
                 // An attempt that would start after the time limit is not waited for.
                 if let Some((deadline, until)) = deadline

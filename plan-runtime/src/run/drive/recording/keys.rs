@@ -7,7 +7,7 @@ use super::super::super::recorded;
 use super::super::scene::Scene;
 use super::super::tasks::Of;
 use crate::error::{Elements, Interrupt};
-use crate::machine::{Loss, Part, ScopeId};
+use crate::machine::{Failures, Part, ScopeId};
 use crate::plan::{Block, Body, Role};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -113,10 +113,15 @@ impl Scene<'_> {
 
     /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Sqlite::retry_failed`,
     /// another attempt may follow.
-    pub(in super::super) fn note_made_up(&self, scope: ScopeId, part: &Part, loss: Option<&Loss>) {
+    pub(in super::super) fn note_made_up(
+        &self,
+        scope: ScopeId,
+        part: &Part,
+        failures: Option<&Failures>,
+    ) {
         let depth = self.values.scope(scope).depth;
-        let fault = loss.and_then(|loss| loss.faults.first());
-        let Some(failed) = fault.and_then(|fault| fault.trail.0.get(depth)) else {
+        let failure = failures.and_then(|failures| failures.steps.first());
+        let Some(failed) = failure.and_then(|failure| failure.trail.0.get(depth)) else {
             return;
         };
         let element: Vec<usize> = failed.element.iter().map(|at| *at as usize).collect();

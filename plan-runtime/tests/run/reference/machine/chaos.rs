@@ -5,8 +5,8 @@ use super::super::random::cases;
 use fastrand::Rng;
 use plan_runtime::machine::{
     Amounts, Answer, CallEnd, CallError, CallId, Capacity, Command, Cutoff, Duty, ErrorId, Event,
-    Fault, Machine, Node, NodeBlock, NodeBody, Question, QuestionId, Reaction, Reason, Recovery,
-    ScopeId, StepSlot, StepStatus, Tables, Timing,
+    Machine, Node, NodeBlock, NodeBody, Question, QuestionId, Reaction, Reason, Recovery, ScopeId,
+    StepFailure, StepSlot, StepStatus, Tables, Timing,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -74,7 +74,7 @@ fn attributes(random: &mut Rng, mut node: Node) -> Node {
         deadline: random.bool(),
         every: random.bool(),
         amounts: random.bool(),
-        instead: random.bool(),
+        fallback: random.bool(),
         admits: random.bool(),
     };
     node
@@ -136,13 +136,14 @@ struct Driver {
 impl Driver {
     /// The number of failures that have ended the run because it needed more than it may have.
     fn fulls(&self) -> usize {
-        let Err(loss) = self.machine.view().result() else {
+        let Err(failures) = self.machine.view().result() else {
             return 0;
         };
-        let is_full =
-            |fault: &&Fault| matches!(fault.reason, Reason::Full(_) | Reason::Error(ErrorId(1)));
-        let fulls = loss.faults.iter().filter(is_full).count();
-        assert!(loss.cutoff != Some(Cutoff::Full) || fulls == 1);
+        let is_full = |failure: &&StepFailure| {
+            matches!(failure.reason, Reason::Full(_) | Reason::Error(ErrorId(1)))
+        };
+        let fulls = failures.steps.iter().filter(is_full).count();
+        assert!(failures.cutoff != Some(Cutoff::Full) || fulls == 1);
         fulls
     }
 

@@ -124,8 +124,8 @@ impl<'p> Hand<'p> {
     /// The reason of the first failure, and the number of its attempts.
     pub(super) fn reason(&self) -> (Reason, u32) {
         assert!(self.is_done && self.calls.is_empty() && self.timers.is_empty());
-        let loss = self.machine.view().result().unwrap_err();
-        (loss.faults[0].reason, loss.faults[0].attempts)
+        let failures = self.machine.view().result().unwrap_err();
+        (failures.steps[0].reason, failures.steps[0].attempts)
     }
 
     pub(super) fn succeeds(&self) -> bool {

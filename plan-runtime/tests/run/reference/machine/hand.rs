@@ -3,9 +3,9 @@
 use super::super::hand::{End, Event as Happening, Outcome, in_order};
 use super::super::tree::{self, Recovers};
 use plan_runtime::machine::{
-    Answer, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event, FaultDuty, Loss,
-    Machine, Node, NodeBlock, NodeBody, Question, QuestionId, Reaction, Recovery, ScopeId, StepId,
-    StepStatus, Tables, Trail,
+    Answer, CallEnd, CallError, CallId, Command, Cutoff, Duty, ErrorId, Event, FailureRole,
+    Failures, Machine, Node, NodeBlock, NodeBody, Question, QuestionId, Reaction, Recovery,
+    ScopeId, StepId, StepStatus, Tables, Trail,
 };
 use plan_runtime::plan::Role;
 use plan_runtime::run::OnFailure;
@@ -57,7 +57,7 @@ impl Described {
             Question::Amounts(_)
             | Question::Inputs(_)
             | Question::Output(_)
-            | Question::Instead(_) => 0,
+            | Question::Fallback(_) => 0,
         }
     }
 
@@ -97,7 +97,7 @@ impl Describing {
                 Recovers::OptionalEach => (Recovery::No, Recovery::Replace),
                 Recovers::CatchEach => (Recovery::No, Recovery::Catch),
             };
-            node.timing.instead = label.is_multiple_of(2);
+            node.timing.fallback = label.is_multiple_of(2);
             node.amounts.attempts = step.attempts;
             if let tree::Work::Loop(..) = step.work {
                 node.amounts.at_most = 2;
@@ -297,27 +297,27 @@ impl<'p> Hand<'p> {
 
     /// The end of a run in words, as the model has it. In place of its value is none.
     pub(super) fn outcome(&self) -> Outcome {
-        let loss = self.machine.view().result().err();
-        let result = match loss.as_ref().map(|it| it.cutoff) {
+        let failures = self.machine.view().result().err();
+        let result = match failures.as_ref().map(|it| it.cutoff) {
             None => Ok(serde_json::Value::Null),
             Some(Some(Cutoff::Cancelled)) => Err("cancelled"),
             Some(Some(Cutoff::Late)) => Err("late"),
             Some(_) => Err("failed"),
         };
-        let Loss {
-            faults,
+        let Failures {
+            steps,
             undone,
             not_undone,
             ..
-        } = loss.unwrap_or_default();
-        assert!(faults.is_sorted_by_key(|it| it.duty != FaultDuty::Work));
+        } = failures.unwrap_or_default();
+        assert!(steps.is_sorted_by_key(|it| it.role != FailureRole::Work));
         let path = |trail: &Trail| self.plan.path(trail);
-        let failures = faults.iter().map(|fault| {
-            let blocked: Vec<String> = fault.blocked.iter().map(path).collect();
+        let failures = steps.iter().map(|failure| {
+            let blocked: Vec<String> = failure.blocked.iter().map(path).collect();
             format!(
                 "{} #{} blocks {blocked:?}",
-                path(&fault.trail),
-                fault.attempts
+                path(&failure.trail),
+                failure.attempts
             )
         });
         let sorted = |trails: Vec<Trail>| {
@@ -353,7 +353,7 @@ impl<'p> Hand<'p> {
                     format!("blocked by {}", self.plan.id(by))
                 }
             };
-            let tries = view.tries(scope, step).into_iter().map(|tried| {
+            let tries = view.attempts(scope, step).into_iter().map(|tried| {
                 let element: String = tried.element.iter().map(|it| format!("[{it}]")).collect();
                 let inside = tried.inside.map(|it| format!("{{{}}}", self.statuses(it)));
                 format!(" {element}#{}{}", tried.number, inside.unwrap_or_default())

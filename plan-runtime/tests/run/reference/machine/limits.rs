@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, NEVER, call, each, held, tables};
 use plan_runtime::machine::{
-    Answer, CallEnd, Capacity, Command, Cutoff, ErrorId, Event, FaultDuty, Full, Loss, Machine,
-    Node, NodeBlock, NodeBody, Question, Reaction, Reason, Recovery, Tables, Timing,
+    Answer, CallEnd, Capacity, Command, Cutoff, ErrorId, Event, FailureRole, Failures, Full,
+    Machine, Node, NodeBlock, NodeBody, Question, Reaction, Reason, Recovery, Tables, Timing,
 };
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn plans() -> [NodeBlock; 2] {
 }
 
 /// Runs the plan with lists of two elements and two rounds.
-fn run(tables: &Arc<Tables>, capacity: Capacity) -> (Count, Result<(), Loss>) {
+fn run(tables: &Arc<Tables>, capacity: Capacity) -> (Count, Result<(), Failures>) {
     let mut machine = Machine::with_capacity(tables, Reaction::Stop, 3, capacity);
     let mut count = Count::default();
     let mut is_done = false;
@@ -129,15 +129,15 @@ fn a_run_may_have_as_much_as_its_capacity() {
             ),
         ] {
             let (count, result) = run(&tables, capacity);
-            let Err(loss) = result else {
+            let Err(failures) = result else {
                 assert!(most >= need, "{most} {full:?}");
                 continue;
             };
             assert!(most < need, "{most} {full:?}");
-            assert_eq!(loss.cutoff, Some(Cutoff::Full));
-            let reasons = loss.faults.iter().map(|it| it.reason);
+            assert_eq!(failures.cutoff, Some(Cutoff::Full));
+            let reasons = failures.steps.iter().map(|it| it.reason);
             assert_eq!(reasons.collect::<Vec<_>>(), [Reason::Full(full)]);
-            assert!(!count.is_undone && loss.undone.is_empty());
+            assert!(!count.is_undone && failures.undone.is_empty());
             match full {
                 Full::TotalCalls => assert!(count.calls <= most && most <= count.calls + 1),
                 Full::TotalAttempts => {
@@ -236,22 +236,22 @@ fn a_driver_ends_a_run_that_needs_too_much() {
             _ => {}
         }
         assert!(hand.is_done && hand.calls.is_empty());
-        let loss = hand.machine.view().result().unwrap_err();
-        let faults = loss.faults.iter().map(|it| (it.reason, it.duty));
-        let faults: Vec<_> = faults.collect();
+        let failures = hand.machine.view().result().unwrap_err();
+        let failed = failures.steps.iter().map(|it| (it.reason, it.role));
+        let failed: Vec<_> = failed.collect();
         let exceeds = Reason::Error(ErrorId(7));
         match at {
             4 => assert_eq!(
-                faults,
+                failed,
                 [
-                    (Reason::Error(ErrorId(2)), FaultDuty::Work),
-                    (exceeds, FaultDuty::Undo)
+                    (Reason::Error(ErrorId(2)), FailureRole::Work),
+                    (exceeds, FailureRole::Undo)
                 ]
             ),
-            _ => assert_eq!(faults, [(exceeds, FaultDuty::Work)]),
+            _ => assert_eq!(failed, [(exceeds, FailureRole::Work)]),
         }
-        assert_eq!(loss.not_undone.len(), usize::from(at > 0));
-        assert!(loss.undone.is_empty());
-        assert_eq!(loss.cutoff, Some(Cutoff::Full));
+        assert_eq!(failures.not_undone.len(), usize::from(at > 0));
+        assert!(failures.undone.is_empty());
+        assert_eq!(failures.cutoff, Some(Cutoff::Full));
     }
 }

@@ -105,8 +105,8 @@ fn an_attempt_that_waits_for_a_permit_ends_with_its_scope() {
     hand.machine.handle(Event::Ended(second, NEVER));
     hand.settle();
     assert!(hand.is_done && hand.calls.is_empty());
-    let loss = hand.machine.view().result().unwrap_err();
-    assert_eq!(loss.faults.len(), 2);
+    let failures = hand.machine.view().result().unwrap_err();
+    assert_eq!(failures.steps.len(), 2);
 }
 
 #[test]

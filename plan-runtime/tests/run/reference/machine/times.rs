@@ -2,8 +2,8 @@
 
 use super::driver::{Hand, LATER, NEVER, block, call, each, held, tables};
 use plan_runtime::machine::{
-    Amounts, Answer, CallEnd, CallError, CallId, Cutoff, Duty, ErrorId, Event, FaultDuty, Machine,
-    Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
+    Amounts, Answer, CallEnd, CallError, CallId, Cutoff, Duty, ErrorId, Event, FailureRole,
+    Machine, Node, NodeBlock, NodeBody, Pause, Question, Reaction, Reason, Recovery, Tables,
 };
 
 #[test]
@@ -271,10 +271,10 @@ fn a_value_that_cannot_be_made_fails_its_step_or_scope() {
             hand.answer(Answer::Failed(error));
         }
         hand.end("9#1", CallEnd::Done);
-        let loss = hand.machine.view().result().unwrap_err();
-        assert_eq!(loss.undone.len(), 1);
-        assert_eq!(loss.cutoff, is_cut.then_some(Cutoff::Cancelled));
-        assert_eq!(loss.faults.len(), usize::from(!is_cut));
+        let failures = hand.machine.view().result().unwrap_err();
+        assert_eq!(failures.undone.len(), 1);
+        assert_eq!(failures.cutoff, is_cut.then_some(Cutoff::Cancelled));
+        assert_eq!(failures.steps.len(), usize::from(!is_cut));
     }
 }
 
@@ -295,8 +295,8 @@ fn the_first_cause_that_ends_a_scope_counts() {
     hand.settle();
     hand.end("9#1", CallEnd::Done);
     assert_eq!(hand.reason(), (Reason::Timeout, 1));
-    let loss = hand.machine.view().result().unwrap_err();
-    assert_eq!(loss.cutoff, Some(Cutoff::Cancelled));
+    let failures = hand.machine.view().result().unwrap_err();
+    assert_eq!(failures.cutoff, Some(Cutoff::Cancelled));
 }
 
 /// A cancellation, or the time limit of a block, leaves a call alone whose end is certain: its step is undone if the call has succeeded.
@@ -343,8 +343,8 @@ fn a_scope_that_is_cut_waits_for_a_call_whose_end_is_certain() {
                 hand.end("9#1", CallEnd::Done);
             }
             assert!(hand.is_done);
-            let loss = hand.machine.view().result().unwrap_err();
-            assert_eq!(loss.undone.len(), usize::from(is_undone));
+            let failures = hand.machine.view().result().unwrap_err();
+            assert_eq!(failures.undone.len(), usize::from(is_undone));
         }
     }
 }
@@ -354,7 +354,7 @@ fn a_scope_that_is_cut_waits_for_a_call_whose_end_is_certain() {
 fn an_element_without_another_value_has_failed() {
     let mut step = each(NodeBody::Call);
     step.each = Recovery::Replace;
-    step.timing.instead = true;
+    step.timing.fallback = true;
     let tables = tables(vec![step]);
     for is_replaced in [true, false] {
         let mut hand = Hand::of(&tables);
@@ -389,13 +389,17 @@ fn a_block_that_takes_too_long_names_failures_inside() {
     let mut hand = Hand::of(&tables);
     hand.fire(Pause::Timeout);
     hand.end("9#1", NEVER);
-    let loss = hand.machine.view().result().unwrap_err();
-    let faults: Vec<_> = loss.faults.iter().map(|it| (it.reason, it.duty)).collect();
+    let failures = hand.machine.view().result().unwrap_err();
+    let failed: Vec<_> = failures
+        .steps
+        .iter()
+        .map(|it| (it.reason, it.role))
+        .collect();
     assert_eq!(
-        faults,
+        failed,
         [
-            (Reason::Timeout, FaultDuty::Work),
-            (Reason::Error(ErrorId(2)), FaultDuty::Always)
+            (Reason::Timeout, FailureRole::Work),
+            (Reason::Error(ErrorId(2)), FailureRole::Always)
         ]
     );
 }

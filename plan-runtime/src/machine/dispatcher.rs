@@ -1,18 +1,19 @@
 //! The calls, waits, timers and questions that a driver has.
 
+use super::attempt::{Activity, AttemptPhase};
 use super::capacity::{Capacity, Overflow, StartsLeft};
 use super::event::{Command, Pause, Question, StepPlace};
-use super::ids::{CallId, RunId};
-use super::loss::Full;
-use super::rows::{CallKind, CallRow, CallTable, NO_ATTEMPT, OpenQuestion, Questions};
-use super::state::{Doing, Fate, Runs, ScopeRun, StepRun, WHOLE};
+use super::failures::Full;
+use super::ids::{AttemptId, CallId, RunId};
+use super::rows::{CallKind, CallRow, CallTable, OpenQuestion, Questions};
+use super::state::{Runs, ScopeRun, StepRun, WHOLE};
 use super::tables::{StepBody, Tables};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// The calls, waits, timers and questions of a run, with the runs of steps that they belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Desk {
+pub(super) struct Dispatcher {
     pub(super) tables: Arc<Tables>,
     /// Calls that run.
     pub(super) calling: u32,
@@ -21,8 +22,6 @@ pub(super) struct Desk {
     pub(super) questions: Questions,
     /// Calls whose ends are certain, and come later.
     pub(super) ending: BTreeSet<CallId>,
-    /// `true` if there is a permit for a call or a scope that begins now.
-    pub(super) may_begin: bool,
     /// Calls that the driver decides about.
     pub(super) asked: u32,
     /// Runs whose next calls the driver could not decide about.
@@ -39,8 +38,8 @@ pub(super) struct Desk {
 
 impl StepRun {
     /// Returns the position of an attempt.
-    pub(super) fn step_place(&self, attempt: u32) -> StepPlace {
-        let tried = self.tries.get(attempt as usize);
+    pub(super) fn step_place(&self, attempt: AttemptId) -> StepPlace {
+        let tried = self.attempts.get(attempt);
         StepPlace {
             step: self.step,
             slot: self.slot,
@@ -49,7 +48,7 @@ impl StepRun {
     }
 }
 
-impl Desk {
+impl Dispatcher {
     pub(super) fn new(tables: &Arc<Tables>, capacity: &Capacity) -> Self {
         Self {
             tables: Arc::clone(tables),
@@ -58,7 +57,6 @@ impl Desk {
             calls: CallTable::new(capacity.calls),
             questions: Questions::default(),
             ending: BTreeSet::new(),
-            may_begin: false,
             asked: 0,
             deferred: Vec::new(),
             has_decided: false,
@@ -70,9 +68,9 @@ impl Desk {
     }
 
     /// Ends the run at an attempt, as soon as the current work allows.
-    pub(super) fn overflow(&mut self, run: RunId, attempt: Option<u32>, full: Full) {
+    pub(super) fn overflow(&mut self, run: RunId, attempt: Option<AttemptId>, full: Full) {
         let it = &self.runs[run];
-        let tried = attempt.map(|attempt| &it.tries[attempt as usize]);
+        let tried = attempt.map(|attempt| &it.attempts[attempt]);
         self.full.get_or_insert(Overflow {
             full,
             slot: it.slot,
@@ -85,12 +83,12 @@ impl Desk {
     pub(super) fn open(
         &mut self,
         run: RunId,
-        attempt: Option<u32>,
+        attempt: Option<AttemptId>,
         kind: CallKind,
     ) -> Option<CallId> {
         let row = CallRow {
             run,
-            attempt: attempt.unwrap_or(NO_ATTEMPT),
+            attempt: attempt.unwrap_or(AttemptId::NONE),
             kind,
         };
         let call = self.calls.open(row);
@@ -102,44 +100,41 @@ impl Desk {
 
     /// Asks the driver something about a step.
     pub(super) fn ask(&mut self, run: RunId, asked: OpenQuestion) {
+        let question = self.question(asked);
         let it = &mut self.runs[run];
         it.asking += 1;
-        let mut place = StepPlace {
-            step: it.step,
-            slot: it.slot,
-            attempt: 1,
-        };
-        let question = match asked {
-            OpenQuestion::Body { body, .. } => {
-                let number = body.0 - self.tables.colds[it.cold].body.0;
-                match self.tables.bodies[body] {
-                    StepBody::For(_) => Question::List(place, number),
-                    _ => Question::Branch(place, number),
-                }
-            }
-            OpenQuestion::Again { attempt, .. } => {
-                let tried = &it.tries[attempt as usize];
-                place.attempt = tried.number;
-                Question::Again(place, it.place(tried.element))
-            }
-            OpenQuestion::Amounts(_) => Question::Amounts(place),
-            OpenQuestion::Inputs(scope) => Question::Inputs(scope),
-            OpenQuestion::Output(scope) => Question::Output(scope),
-            OpenQuestion::Instead { .. } => Question::Instead(place),
-        };
-        let id = self.questions.open(&mut self.runs[run].questions, asked);
+        let id = self.questions.open(&mut it.questions, asked);
         self.out.push_back(Command::Evaluate(id, question));
     }
 
     /// Asks the driver for a value of a scope.
-    pub(super) fn ask_scope(
-        &mut self,
-        scope: &mut ScopeRun,
-        asked: OpenQuestion,
-        question: Question,
-    ) {
+    pub(super) fn ask_scope(&mut self, scope: &mut ScopeRun, asked: OpenQuestion) {
+        let question = self.question(asked);
         let id = self.questions.open(&mut scope.questions, asked);
         self.out.push_back(Command::Evaluate(id, question));
+    }
+
+    /// Returns a question as the driver sees it.
+    fn question(&self, asked: OpenQuestion) -> Question {
+        let whole = |run: RunId| self.runs[run].step_place(AttemptId::NONE);
+        match asked {
+            OpenQuestion::Body { run, body, .. } => {
+                let number = body.0 - self.tables.colds[self.runs[run].cold].body.0;
+                match self.tables.bodies[body] {
+                    StepBody::For(_) => Question::List(whole(run), number),
+                    _ => Question::Branch(whole(run), number),
+                }
+            }
+            OpenQuestion::Again { run, attempt } => {
+                let it = &self.runs[run];
+                let round = it.place(it.attempts[attempt].element);
+                Question::Again(it.step_place(attempt), round)
+            }
+            OpenQuestion::Amounts(run) => Question::Amounts(whole(run)),
+            OpenQuestion::Fallback { run, .. } => Question::Fallback(whole(run)),
+            OpenQuestion::Inputs(scope) => Question::Inputs(scope),
+            OpenQuestion::Output(scope) => Question::Output(scope),
+        }
     }
 
     /// Closes questions about a step. Returns their number.
@@ -165,8 +160,8 @@ impl Desk {
 
     /// Drops the timers of a loop: its time limit, and the pause after its last round.
     pub(super) fn unlimit_loop(&mut self, run: RunId) {
-        if let Some(last) = self.runs[run].tries.len().checked_sub(1) {
-            self.drop_timers(run, last as u32);
+        if let Some(last) = self.runs[run].attempts.last() {
+            self.drop_timers(run, last);
         }
         if let Some(timer) = self.runs[run].deadline.take() {
             self.calls.close(timer);
@@ -175,14 +170,14 @@ impl Desk {
     }
 
     /// Starts the timers of an attempt that has begun.
-    pub(super) fn limit_try(&mut self, run: RunId, attempt: u32) {
+    pub(super) fn limit_attempt(&mut self, run: RunId, attempt: AttemptId) {
         let it = &self.runs[run];
         let timing = self.tables.colds[it.cold].timing;
         if !(timing.timeout || timing.deadline || timing.every) {
             return;
         }
-        let is_loop = self.tables.is_loop(it.tries[attempt as usize].body);
-        let has_deadline = it.tries[attempt as usize].deadline.is_some();
+        let is_loop = self.tables.is_loop(it.attempts[attempt].body);
+        let has_deadline = it.attempts[attempt].deadline.is_some();
         let mut timer = |has, kind| {
             if has {
                 self.open_timer(run, Some(attempt), kind)
@@ -196,7 +191,7 @@ impl Desk {
             CallKind::Deadline,
         );
         let every = timer(timing.every && is_loop, CallKind::Every);
-        let tried = &mut self.runs[run].tries[attempt as usize];
+        let tried = &mut self.runs[run].attempts[attempt];
         tried.timeout = timeout;
         tried.deadline = tried.deadline.or(deadline);
         tried.every = every;
@@ -205,11 +200,11 @@ impl Desk {
     pub(super) fn open_timer(
         &mut self,
         run: RunId,
-        attempt: Option<u32>,
+        attempt: Option<AttemptId>,
         kind: CallKind,
     ) -> Option<CallId> {
         let timer = self.open(run, attempt, kind)?;
-        let place = self.runs[run].step_place(attempt.unwrap_or(NO_ATTEMPT));
+        let place = self.runs[run].step_place(attempt.unwrap_or(AttemptId::NONE));
         let pause = match kind {
             CallKind::Timeout => Pause::Timeout,
             CallKind::Deadline => Pause::Deadline,
@@ -220,8 +215,8 @@ impl Desk {
         Some(timer)
     }
 
-    pub(super) fn drop_timers(&mut self, run: RunId, attempt: u32) {
-        let tried = &mut self.runs[run].tries[attempt as usize];
+    pub(super) fn drop_timers(&mut self, run: RunId, attempt: AttemptId) {
+        let tried = &mut self.runs[run].attempts[attempt];
         let timers = [&mut tried.timeout, &mut tried.deadline, &mut tried.every];
         for timer in timers.into_iter().filter_map(Option::take) {
             self.calls.close(timer);
@@ -230,39 +225,41 @@ impl Desk {
     }
 
     /// Returns `true` if the end of an attempt's call is certain, and comes later.
-    pub(super) fn is_ending(&self, doing: &Doing) -> bool {
-        matches!(doing, Doing::Call(call) if self.ending.contains(call))
+    pub(super) fn is_ending(&self, activity: &Activity) -> bool {
+        matches!(activity, Activity::Call(call) if self.ending.contains(call))
     }
 
     /// Drops the call or the wait of an attempt.
-    pub(super) fn end_try(&mut self, run: RunId, attempt: u32) {
+    pub(super) fn end_attempt(&mut self, run: RunId, attempt: AttemptId) {
         self.drop_timers(run, attempt);
         let it = &mut self.runs[run];
         it.running -= 1;
-        let tried = &mut it.tries[attempt as usize];
-        tried.fate = Fate::Over;
-        let call = match tried.doing {
-            Doing::Call(call) => {
+        let tried = &mut it.attempts[attempt];
+        tried.phase = AttemptPhase::Over;
+        let call = match tried.activity {
+            Activity::Call(call) => {
                 self.calling -= 1;
                 it.active -= 1;
                 call
             }
-            Doing::Await(call) => {
+            Activity::Await(call) => {
                 it.active -= 1;
                 call
             }
-            Doing::Asked(call, _) => {
+            Activity::Asked(call, _) => {
                 it.active -= 1;
                 self.asked -= 1;
                 self.has_decided = true;
                 call
             }
-            Doing::Backoff(call, _) => call,
-            Doing::Ready(_) => {
+            Activity::Backoff(call, _) => call,
+            Activity::Ready(_) => {
                 it.pending.again.remove(&(tried.job, attempt));
                 return;
             }
-            Doing::Scope(_) | Doing::Every | Doing::Nothing => return,
+            Activity::Scope(_) | Activity::Every | Activity::Nothing | Activity::Free(_) => {
+                return;
+            }
         };
         self.calls.close(call);
         self.drop_call(call);

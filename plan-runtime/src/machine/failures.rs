@@ -88,7 +88,7 @@ pub enum Cutoff {
 
 /// The duty of a step that has failed. Failures of the work come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FaultDuty {
+pub enum FailureRole {
     /// The step is part of the work.
     Work,
     /// The step is an undo step, or inside one.
@@ -101,7 +101,7 @@ pub enum FaultDuty {
 
 /// The failure of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Fault {
+pub struct StepFailure {
     /// The step, or the element that has failed.
     pub trail: Trail,
     /// The reason.
@@ -115,14 +115,14 @@ pub struct Fault {
     /// The steps that did not run because of the failure.
     pub blocked: Vec<Trail>,
     /// The duty of the step.
-    pub duty: FaultDuty,
+    pub role: FailureRole,
 }
 
 /// The failure of a step or a scope, with the results of its undo steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Loss {
+pub struct Failures {
     /// The failures. The first one counts.
-    pub faults: Vec<Fault>,
+    pub steps: Vec<StepFailure>,
     /// The steps that were undone.
     pub undone: Vec<Trail>,
     /// The completed steps whose undo steps have failed or did not run.
@@ -131,7 +131,7 @@ pub struct Loss {
     pub cutoff: Option<Cutoff>,
 }
 
-impl Fault {
+impl StepFailure {
     /// A failure of the first attempt of work.
     pub(super) fn new(trail: Trail, reason: Reason) -> Self {
         Self {
@@ -141,49 +141,49 @@ impl Fault {
             lasting: false,
             attempts: 1,
             blocked: Vec::new(),
-            duty: FaultDuty::Work,
+            role: FailureRole::Work,
         }
     }
 }
 
-impl Loss {
+impl Failures {
     /// Returns `true` if another attempt may help.
     pub fn is_transient(&self) -> bool {
-        !self.is_lasting() && self.faults.first().is_some_and(|it| it.transient)
+        !self.is_lasting() && self.steps.first().is_some_and(|it| it.transient)
     }
 
     /// Returns `true` if another value may not replace the failure.
     pub(super) fn is_lasting(&self) -> bool {
-        !self.not_undone.is_empty() || self.faults.iter().any(|it| it.lasting)
+        !self.not_undone.is_empty() || self.steps.iter().any(|it| it.lasting)
     }
 
-    pub(super) fn of(fault: Fault) -> Self {
+    pub(super) fn of(failure: StepFailure) -> Self {
         Self {
-            faults: vec![fault],
+            steps: vec![failure],
             ..Self::default()
         }
     }
 
     pub(super) fn add(&mut self, other: Self) {
-        self.faults.extend(other.faults);
+        self.steps.extend(other.steps);
         self.undone.extend(other.undone);
         self.not_undone.extend(other.not_undone);
     }
 
     /// Adds the work that a caught failure leaves.
-    pub(super) fn add_absorbed(&mut self, loss: Self) {
-        if loss.is_lasting() {
-            self.add(loss.of_undo_steps());
+    pub(super) fn add_absorbed(&mut self, failures: Self) {
+        if failures.is_lasting() {
+            self.add(failures.of_undo_steps());
         }
     }
 
     /// The results of the undo steps alone, and the failures that leave work. The other failures of the work do not matter where another failure counts.
     pub(super) fn of_undo_steps(mut self) -> Self {
-        self.faults
-            .retain(|it| it.duty == FaultDuty::Undo || it.lasting);
-        for fault in &mut self.faults {
-            if fault.duty != FaultDuty::Undo {
-                fault.duty = FaultDuty::Left;
+        self.steps
+            .retain(|it| it.role == FailureRole::Undo || it.lasting);
+        for failure in &mut self.steps {
+            if failure.role != FailureRole::Undo {
+                failure.role = FailureRole::Left;
             }
         }
         self
