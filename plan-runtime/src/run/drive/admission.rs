@@ -3,7 +3,7 @@
 use super::super::admission::MOST_QUESTIONS;
 use super::super::context::{Allowance, AnyGate, Decision, Question};
 use super::super::throttle::{Throttle, Turn};
-use super::tasks::Of;
+use super::task::Of;
 use crate::machine::CallId;
 use crate::plan::Action;
 use serde_json::Value;

@@ -11,7 +11,7 @@ use super::driver::Driver;
 use super::records::Known;
 use super::scene::Host;
 use super::starting::{Starting, Way};
-use super::tasks::{Of, Wait};
+use super::task::{Of, Wait};
 use crate::machine::{CallId, Event, Part, Pause, StepPlace};
 use crate::plan::{Action, Role};
 use std::future::{pending, ready};
@@ -286,7 +286,7 @@ impl<'x> Driver<'x> {
     fn record_answer(&mut self, (of, action): (Of, &'x Action), number: usize, answer: Decision) {
         if answer == Decision::AllowStep {
             for (of, _) in self.asked(of.slot(), number) {
-                let (bytes, _) = self.tasks.drop_call(of.call);
+                let bytes = self.tasks.drop_call(of.call);
                 self.scene.values.remove(bytes);
                 self.forget_question(&of);
                 self.push_wait_before(&of, Wait::Timer(Box::pin(pending()), Pause::Backoff));
@@ -317,7 +317,7 @@ impl<'x> Driver<'x> {
         let mut asked = self.asked(first.0.slot(), number);
         for (of, _) in &asked {
             self.drop_wait_before(of.call);
-            let (bytes, _) = self.tasks.drop_call(of.call);
+            let bytes = self.tasks.drop_call(of.call);
             self.scene.values.remove(bytes);
         }
         asked.push(first);

@@ -109,7 +109,7 @@ impl<'x> Driver<'x> {
         );
         driver.admission = admission;
         driver.begin_records();
-        driver.enter(plans);
+        driver.scene.enter(plans);
         Ok(driver)
     }
 }

@@ -4,7 +4,7 @@ use super::super::StepError;
 use super::super::catch::catch;
 use super::super::report::{Report, Status};
 use super::super::watch::{Settled, Spot};
-use super::tasks::Of;
+use super::task::Of;
 use super::watching::Watching;
 use crate::error::BlockPlace;
 use crate::machine::{CallId, Cutoff, Failures, Part, QuestionId, ScopeId, StepStatus};

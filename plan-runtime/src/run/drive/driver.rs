@@ -15,7 +15,8 @@ use super::records::Records;
 use super::scene::{Host, Scene};
 use super::sharing::Sharing;
 use super::stops::Stops;
-use super::tasks::{Of, Tasks, Waited};
+use super::task::{Of, Waited};
+use super::tasks::Tasks;
 use super::values::{ScopeValues, Values};
 use crate::error::Interrupt;
 use crate::machine::{CallEnd, CallId, Command, Event, Machine, Pause, ScopeId};
@@ -30,8 +31,6 @@ pub(in crate::run) struct Driver<'x> {
     pub(super) tasks: Tasks<'x>,
     /// The gates and throttles, if there are any.
     pub(super) admission: Option<Box<Admission<'x>>>,
-    /// The permits, if plans that calls run share these.
-    pub(super) sharing: Option<Box<Sharing>>,
     pub(super) random: fastrand::Rng,
     /// `true` if the run has a journal.
     pub(super) is_recorded: bool,
@@ -113,9 +112,8 @@ impl<'x> Driver<'x> {
             is_recorded: scene.records.is_some(),
             is_elsewhere: scene.run.engine.is_some(),
             scene,
-            tasks: Tasks::default(),
+            tasks: Tasks::new(sharing),
             admission: None,
-            sharing,
             random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
             has_begun: false,
             is_done: false,
@@ -150,7 +148,7 @@ impl<'x> Driver<'x> {
             watch.look();
         }
         if self.scene.around.is_some() {
-            self.look_at_call(cx);
+            self.scene.look_at_call(cx);
         }
         self.pass_limit();
         self.scene.stops.polled();
@@ -178,7 +176,7 @@ impl<'x> Driver<'x> {
                 }
             }
             if self.is_done {
-                self.sharing = None;
+                self.tasks.sharing = None;
                 return Poll::Ready(());
             }
             let mut result = None;
@@ -205,9 +203,7 @@ impl<'x> Driver<'x> {
                 continue;
             };
             self.scene.values.remove(bytes);
-            if let Some(sharing) = &mut self.sharing {
-                sharing.ended(None);
-            }
+            self.tasks.call_ended(None);
             if let Some(Ok(output)) = result {
                 self.plain_called((call, scope), output);
             }
@@ -232,8 +228,8 @@ impl<'x> Driver<'x> {
 
     #[inline(always)]
     fn next_command(&mut self, cx: &Context<'_>) -> Option<Command> {
-        if self.sharing.is_some() {
-            return self.next_shared(cx);
+        if let Some(sharing) = &mut self.tasks.sharing {
+            return sharing.next(&mut self.scene, cx.waker());
         }
         self.scene.machine.next(true)
     }
@@ -350,11 +346,8 @@ impl<'x> Driver<'x> {
 
     pub(super) fn drop_task(&mut self, call: CallId) {
         self.forget_due(call);
-        let (bytes, is_call) = self.tasks.drop_call(call);
+        let bytes = self.tasks.drop_call(call);
         self.scene.values.remove(bytes);
-        if is_call && let Some(sharing) = &mut self.sharing {
-            sharing.dropped();
-        }
     }
 
     /// A task has ended that is no plain call, or has failed.
@@ -370,10 +363,8 @@ impl<'x> Driver<'x> {
             },
             result => (result, ticket),
         };
-        if result.is_some()
-            && let Some(sharing) = &mut self.sharing
-        {
-            sharing.ended(ticket.context.as_ref());
+        if result.is_some() {
+            self.tasks.call_ended(Some(&ticket));
         }
         if matches!(waited, Some(Waited::Fired(_))) && self.has_waited(of.call) {
             return;
@@ -397,5 +388,20 @@ impl<'x> Driver<'x> {
         self.scene
             .machine
             .handle(Event::Ended(call, CallEnd::Failed(error)));
+    }
+}
+
+impl Drop for Driver<'_> {
+    /// Drops values of foreign types one by one, since their destructors may panic.
+    fn drop(&mut self) {
+        self.tasks.clear();
+        self.scene.errors.clear();
+        self.scene.stops.close();
+        match (&self.scene.around, &self.scene.beside) {
+            (Some(around), Some(beside)) => around.forget_inside(beside),
+            // The call is over with its plan.
+            (Some(around), None) => around.close(false),
+            (None, _) => {}
+        }
     }
 }

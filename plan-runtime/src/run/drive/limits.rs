@@ -2,7 +2,7 @@
 
 use super::super::StepError;
 use super::scene::Scene;
-use super::tasks::Of;
+use super::task::Of;
 use crate::machine::{Part, ScopeId};
 use crate::plan::Body;
 use std::time::Duration;

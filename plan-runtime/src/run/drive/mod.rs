@@ -8,12 +8,12 @@
 //! | `elsewhere.rs` | commands of a run on an engine |
 //! | `starting.rs`, `waits.rs` | calls; waits for values, and timers |
 //! | `admission.rs`, `admitting.rs` | calls that wait for gates and throttles |
-//! | `sharing.rs`, `inside.rs` | permits that plans in calls share |
+//! | `sharing.rs` | permits that plans in calls share |
 //! | `scene.rs`, `contexts.rs` | the state of a run without its tasks; the contexts of calls |
 //! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
 //! | `settling.rs` | the ends of steps |
 //! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
-//! | `tasks.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
+//! | `tasks.rs`, `task.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
 //! | `limits.rs`, `deadline.rs` | the time limits of steps; the wait for the deadline of the run |
 //! | `failures.rs` | from the failures of the machine to errors |
 //! | `records.rs`, `recording/` | the state of runs with a journal; records |
@@ -31,7 +31,6 @@ mod deadline;
 mod driver;
 mod elsewhere;
 mod failures;
-mod inside;
 mod limits;
 mod recording;
 mod records;
@@ -42,6 +41,7 @@ mod settling;
 mod sharing;
 mod starting;
 mod stops;
+mod task;
 mod tasks;
 mod values;
 mod waits;

@@ -12,13 +12,14 @@ use super::failures::Errors;
 use super::records::Records;
 use super::stops::Stops;
 use super::values::Values;
-use crate::error::Elements;
-use crate::machine::{Machine, Part, ScopeId};
+use crate::error::{Elements, Interrupt};
+use crate::machine::{Event, Machine, Part, ScopeId};
 use crate::plan::{Catch, Policy};
 use crate::print::MessageName;
 use crate::resolve::{Limit, ResolveError, StoredValue};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::task::Context;
 
 /// Starts the actions of a run, and takes the output of the plan.
 pub(in crate::run) trait Host<'x> {
@@ -193,5 +194,40 @@ impl<'x> Scene<'x> {
         self.allowance.exceed(limit, place);
         let is_working = self.machine.view().works(ScopeId::ROOT);
         self.stops.exceed(place.into(), is_working);
+    }
+
+    /// The run begins inside this many other plans.
+    pub(super) fn enter(&mut self, plans: usize) {
+        let Err(error) = self.allowance.enter(plans) else {
+            return;
+        };
+        if let Some(limit) = error.exceeded() {
+            let around = self.around.as_ref();
+            let place = around.map_or_else(String::new, |around| format!("step `{around}`: "));
+            self.exceed_at(limit, &format!("{place}{error}"));
+            self.machine.handle(Event::GraceOver);
+        }
+    }
+
+    /// Ends a plan that a tool runs inside its call, if the plan must not run any more.
+    #[cold]
+    pub(super) fn look_at_call(&mut self, cx: &Context<'_>) {
+        let Some(around) = &self.around else {
+            return;
+        };
+        let beside = self.beside.as_ref();
+        let refused = beside.and_then(|beside| around.refuses_inside(Some((beside, cx.waker()))));
+        // The time limits of a step that is a plan have records.
+        let deadline = around
+            .deadline()
+            .filter(|_| beside.is_some() || self.run.durable.is_none());
+        let is_late = deadline.is_some_and(|deadline| self.clock.is_past(deadline));
+        let interrupt = match refused {
+            Some(why) => Interrupt::Outside(why),
+            None if is_late => Interrupt::Outer,
+            None => return,
+        };
+        self.stops.interrupt(interrupt);
+        self.machine.handle(Event::GraceOver);
     }
 }

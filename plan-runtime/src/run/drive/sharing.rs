@@ -3,6 +3,8 @@
 use super::super::context::CallContext;
 use super::super::permits::Applicant;
 use super::super::shared::SharedRun;
+use super::scene::Scene;
+use crate::machine::Command;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -28,8 +30,31 @@ impl Sharing {
         }
     }
 
+    /// Returns the next command of a run that shares its permits. The permit of a call is kept until the machine starts the call.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn next(&mut self, scene: &mut Scene<'_>, waker: &Waker) -> Option<Command> {
+        let told = scene.machine.next(false);
+        if told.is_some() || !self.may_go_on(scene, waker) {
+            return told;
+        }
+        scene.machine.next(true)
+    }
+
+    /// Returns `true` if there is a permit for the next call, or no call is next.
+    fn may_go_on(&mut self, scene: &mut Scene<'_>, waker: &Waker) -> bool {
+        let Some(mut next) = scene.machine.first() else {
+            self.give_back();
+            return true;
+        };
+        if let Some(around) = &scene.around {
+            next.splice(..0, around.at().iter().copied());
+        }
+        self.may_start(&next, waker)
+    }
+
     /// Takes a permit for a call at this place of the plan. If there is none, the waker is woken once there is one.
-    pub(super) fn may_start(&mut self, next: &[usize], waker: &Waker) -> bool {
+    fn may_start(&mut self, next: &[usize], waker: &Waker) -> bool {
         let permits = &self.run.permits;
         if self.has_permit {
             if permits.is_next(|| next.to_vec()) {
@@ -72,7 +97,7 @@ impl Sharing {
     }
 
     /// No further call is to start for now.
-    pub(super) fn give_back(&mut self) {
+    fn give_back(&mut self) {
         self.run.permits.leave(&mut self.applicant);
         if std::mem::take(&mut self.has_permit) {
             self.run.permits.give_back(1);

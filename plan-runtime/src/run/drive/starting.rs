@@ -2,7 +2,7 @@
 
 use super::super::StepError;
 use super::super::catch::catch;
-use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
+use super::super::start::{CalledPlan, Request, Started, StepResult};
 use super::super::storing::CalledAgain;
 use super::super::throttle::LONGEST_CLOSED;
 use super::super::trace::Span;
@@ -10,7 +10,7 @@ use super::super::weights::of_scope;
 use super::driver::Driver;
 use super::limits::late;
 use super::scene::{Host, Opening};
-use super::tasks::{Of, Ticket};
+use super::task::{Of, Ticket};
 use super::values::Values;
 use crate::error::BlockPlace;
 use crate::machine::{CallEnd, CallError, CallId, Event, Part, ScopeId, StepPlace};
@@ -105,12 +105,12 @@ impl<'x> Driver<'x> {
         match started {
             None => {
                 self.scene.values.add(bytes);
-                self.count_call();
+                self.tasks.count_call();
                 self.tasks.push_again((call, scope), tool, bytes);
             }
             Some(Ok(Started::Running(future))) => {
                 self.scene.values.add(bytes);
-                self.count_call();
+                self.tasks.count_call();
                 self.tasks.push((call, scope), future, tool, bytes);
             }
             Some(started) => {
@@ -335,13 +335,16 @@ impl<'x> Driver<'x> {
             Ok(Started::Running(future)) => {
                 self.scene.values.add(bytes);
                 let future = self.held_back(&of, future, None);
-                self.push_call(&of, future, Ticket::new(turn, None, span), bytes);
+                let ticket = Ticket::new(turn, None, span);
+                let run = &self.scene.run;
+                self.tasks.push_call(run, &of, future, (ticket, bytes));
             }
             Ok(Started::InContext(future, context)) => {
                 self.scene.values.add(bytes);
                 let future = self.held_back(&of, future, Some(&context));
                 let ticket = Ticket::new(turn, Some(context), span);
-                self.push_call(&of, future, ticket, bytes);
+                let run = &self.scene.run;
+                self.tasks.push_call(run, &of, future, (ticket, bytes));
             }
             Ok(Started::Ended(result)) => self.ended_at_once(of, result),
             Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
@@ -366,22 +369,12 @@ impl<'x> Driver<'x> {
                 let future = host.run_plan(*plan, context.clone());
                 self.scene.values.add(bytes);
                 let ticket = Ticket::new(turn, Some(context), span);
-                self.push_call(&of, future, ticket, bytes);
+                let run = &self.scene.run;
+                self.tasks.push_call(run, &of, future, (ticket, bytes));
             }
             Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
             Err(panic) => self.ended_at_once(of, Err(panic)),
         }
-    }
-
-    pub(super) fn push_call(
-        &mut self,
-        of: &Of,
-        future: StepFuture<'x>,
-        ticket: Ticket,
-        bytes: usize,
-    ) {
-        self.share(&ticket);
-        self.tasks.push_part(of, future, ticket, bytes);
     }
 
     /// Returns `true` if a call is a plan whose steps the machine knows.

@@ -5,7 +5,7 @@ use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
 use super::super::throttle::LONGEST_CLOSED;
 use super::driver::Driver;
-use super::tasks::{Of, Wait};
+use super::task::{Of, Wait};
 use crate::error::Elements;
 use crate::machine::{CallEnd, CallId, Event, Part, Pause, ScopeId, StepPlace};
 use crate::plan::{Await, Body, Role};

@@ -6,7 +6,7 @@ use super::super::report::Attempt;
 use super::super::trace::Span;
 use super::super::watch::{NewAttempt, NewScope, Spot};
 use super::scene::Scene;
-use super::tasks::Of;
+use super::task::Of;
 use crate::machine::{CallId, Command, Part, Pause, Question, ScopeId};
 use crate::plan::{Body, Plan, Policy, ToolInfo};
 use crate::resolve::{StoredValue, bytes_of};

@@ -11,7 +11,7 @@ use super::super::driver::Driver;
 use super::super::records::{Due, Records};
 use super::super::scene::Host;
 use super::super::starting::Starting;
-use super::super::tasks::{Of, Ticket};
+use super::super::task::{Of, Ticket};
 use crate::error::Elements;
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, Part, ScopeId};
@@ -84,7 +84,7 @@ impl<'x> Driver<'x> {
             replay.await;
             result
         });
-        self.count_call();
+        self.tasks.count_call();
         let ticket = Ticket::new(None, None, span);
         self.end_later(&it.of, future, (ticket, true));
         true
@@ -199,7 +199,7 @@ impl<'x> Driver<'x> {
         let Some(error) = failed.filter(|_| is_late) else {
             return false;
         };
-        self.count_call();
+        self.tasks.count_call();
         self.called(it.of, Err(error));
         true
     }
@@ -244,7 +244,7 @@ impl<'x> Driver<'x> {
         }
         let is_due = |records: &Records| records.due.contains_key(&of.call);
         if self.scene.records.as_deref().is_some_and(is_due) {
-            self.count_call();
+            self.tasks.count_call();
         }
         self.called(of, result);
     }

@@ -8,7 +8,7 @@ use super::super::super::timer::Sleep;
 use super::super::driver::Driver;
 use super::super::records::Known;
 use super::super::starting::Starting;
-use super::super::tasks::Of;
+use super::super::task::Of;
 use crate::machine::{CallId, Event};
 use std::future::pending;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::super::super::deciding::{AS_IT_IS, Decider, Keeper};
 use super::super::super::durable::{BRANCH, FAILED, MADE_UP, UNDONE, of_element};
 use super::super::super::recorded;
 use super::super::scene::Scene;
-use super::super::tasks::Of;
+use super::super::task::Of;
 use crate::error::{Elements, Interrupt};
 use crate::machine::{Failures, Part, ScopeId};
 use crate::plan::{Block, Body, Role};

@@ -249,7 +249,7 @@ impl Driver<'_> {
     /// Returns `true` if the outermost plan continues by itself: the next record has its turn, or the run becomes live.
     #[cold]
     pub(in super::super) fn goes_on(&self) -> bool {
-        let sharing = self.sharing.as_ref();
+        let sharing = self.tasks.sharing.as_ref();
         if sharing.is_some_and(|sharing| sharing.applicant.has_come()) {
             return true;
         }

@@ -7,7 +7,7 @@ use super::super::super::timer::Sleep;
 use super::super::driver::Driver;
 use super::super::scene::Scene;
 use super::super::starting::Starting;
-use super::super::tasks::{Of, Wait};
+use super::super::task::{Of, Wait};
 use crate::machine::{Answer, CallId, Event, Part, Pause, Question, QuestionId, ScopeId};
 use crate::plan::Body;
 use std::future::{pending, ready};

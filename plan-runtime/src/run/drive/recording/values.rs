@@ -6,7 +6,7 @@ use super::super::super::recorded::unusable;
 use super::super::super::signals::{Inbox, Sent, Waiting};
 use super::super::driver::Driver;
 use super::super::scene::Scene;
-use super::super::tasks::{Of, Receiving, Wait};
+use super::super::task::{Of, Receiving, Wait};
 use crate::journal::JournalError;
 use crate::machine::{Part, ScopeId};
 use crate::plan::Await;

@@ -1,0 +1,196 @@
+//! One task of a run: a call, a timer, or a wait for a value.
+
+use super::super::StepError;
+use super::super::catch::catch;
+use super::super::context::CallContext;
+use super::super::signals::{Sent, Waiting};
+use super::super::slots::{SlotWaker, drop_future, poll_future};
+use super::super::start::{StepFuture, StepResult};
+use super::super::throttle::Turn;
+use super::super::timer::Sleep;
+use super::super::trace::Span;
+use crate::machine::{CallId, Part, Pause, ScopeId};
+use crate::plan::ToolNumber;
+use crate::resolve::drop_quietly;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// The owner of a task.
+#[derive(Clone, Copy)]
+pub(super) struct Of {
+    pub(super) call: CallId,
+    pub(super) scope: ScopeId,
+    /// The part of the step, unless the step is plain.
+    pub(super) part: Option<Part>,
+}
+
+impl Of {
+    pub(super) fn slot(&self) -> usize {
+        match &self.part {
+            Some(part) => part.slot.index(),
+            None => self.call.index(),
+        }
+    }
+
+    /// The number of the element.
+    pub(super) fn element(&self) -> u32 {
+        self.part.map_or(Part::WHOLE, |part| part.element)
+    }
+}
+
+/// The work of a task that is not a call.
+pub(super) enum Wait {
+    Timer(Sleep, Pause),
+    /// A wait for a value. `true` if something else may end the wait.
+    Value(Waiting, bool),
+    /// A wait for a value that an engine or a journal receives.
+    Elsewhere(Receiving),
+}
+
+/// A value on its way.
+pub(super) type Receiving = Pin<Box<dyn Future<Output = Result<Arc<Sent>, StepError>> + Send>>;
+
+/// The end of a task that is not a call.
+pub(super) enum Waited {
+    Fired(Pause),
+    Received(Result<Arc<Sent>, StepError>),
+}
+
+pub(super) struct TaskSlot<'x> {
+    pub(super) call: CallId,
+    pub(super) scope: ScopeId,
+    /// The bytes that the arguments of a call count.
+    pub(super) bytes: usize,
+    /// The future of a call. After the call, another call to the same tool may use the future again.
+    pub(super) future: Option<StepFuture<'x>>,
+    /// `true` if the future is a call that runs.
+    pub(super) is_running: bool,
+    /// The tool of the call, if another call may use the future again.
+    pub(super) tool: Option<ToolNumber>,
+    pub(super) more: Option<Box<More>>,
+    pub(super) waker: SlotWaker,
+}
+
+impl TaskSlot<'_> {
+    /// Returns `true` for a call that runs without a context.
+    pub(super) fn is_call(&self) -> bool {
+        let more = self.more.as_ref();
+        self.is_running && more.is_none_or(|more| more.ticket.context.is_none())
+    }
+
+    /// Drops the task. A panic of a destructor is lost.
+    pub(super) fn clear(&mut self) {
+        let more = self.more.take();
+        match &more {
+            None => drop_future(&mut self.future),
+            Some(more) => drop_in(&more.ticket.span, &mut self.future),
+        }
+        drop_quietly(more);
+        self.is_running = false;
+        self.tool = None;
+    }
+}
+
+/// The rest of a task, unless the task is a plain call with an empty ticket.
+pub(super) struct More {
+    pub(super) part: Option<Part>,
+    pub(super) wait: Option<Wait>,
+    pub(super) waited: Option<Waited>,
+    pub(super) ticket: Ticket,
+}
+
+/// The things that a call has until its end, beside its arguments.
+pub(super) struct Ticket {
+    /// The turn of the call among those to the same tools.
+    pub(super) turn: Option<Turn>,
+    /// The context of the call, unless the call runs without a context.
+    pub(super) context: Option<CallContext>,
+    /// The span of the call, for its polls and its drop.
+    pub(super) span: Span,
+}
+
+impl Ticket {
+    /// Creates the ticket of a call. A call with a context may run a plan, and needs no turn any more then.
+    pub(super) fn new(turn: Option<Turn>, context: Option<CallContext>, span: Span) -> Self {
+        let turn = match &context {
+            Some(context) => {
+                context.keep(turn);
+                None
+            }
+            None => turn,
+        };
+        Self {
+            turn,
+            context,
+            span,
+        }
+    }
+
+    /// Returns the ticket of a task that is no call.
+    pub(super) fn none() -> Self {
+        Self::new(None, None, Span::none())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.turn.is_none() && self.context.is_none() && self.span.is_none()
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if let Some(context) = &self.context {
+            context.stop_counting();
+        }
+    }
+}
+
+impl More {
+    /// Returns `true` once the call or the wait has ended.
+    #[cold]
+    pub(super) fn poll(
+        &mut self,
+        future: &mut Option<StepFuture<'_>>,
+        cx: &mut Context<'_>,
+        result: &mut Option<StepResult>,
+    ) -> bool {
+        if future.is_some() {
+            let span = &self.ticket.span;
+            // A subscriber may panic.
+            let polled = catch(|| span.in_scope(|| poll_future(future, false, cx, result)));
+            if let Err(panic) = polled {
+                drop_in(span, future);
+                result.get_or_insert(Err(panic));
+            }
+            return result.is_some();
+        }
+        // A timer that panics ends the run, since the machine would wait for it in vain.
+        if let Some(Wait::Timer(sleep, pause)) = &mut self.wait {
+            if sleep.as_mut().poll(cx).is_ready() {
+                self.waited = Some(Waited::Fired(*pause));
+            }
+            return self.waited.is_some();
+        }
+        let polled = catch(|| match &mut self.wait {
+            None | Some(Wait::Timer(..)) => None,
+            Some(Wait::Elsewhere(receiving)) => match receiving.as_mut().poll(cx) {
+                Poll::Ready(received) => Some(Waited::Received(received)),
+                Poll::Pending => None,
+            },
+            Some(Wait::Value(waiting, has_limit)) => match waiting.poll(cx, *has_limit) {
+                Poll::Ready(sent) => Some(Waited::Received(sent.ok_or(StepError::NoSignals))),
+                Poll::Pending => None,
+            },
+        });
+        self.waited = polled.unwrap_or_else(|panic| Some(Waited::Received(Err(panic))));
+        self.waited.is_some()
+    }
+}
+
+/// Drops the future of a call in its span. A panic is lost.
+#[cold]
+fn drop_in(span: &Span, future: &mut Option<StepFuture<'_>>) {
+    let future = future.take();
+    let _ = catch(|| span.in_scope(|| drop(future)));
+}
