@@ -86,6 +86,11 @@ impl Clock {
         }
     }
 
+    /// Returns `true` if the time until then is over.
+    pub(super) fn is_over(&self, until: Option<Duration>) -> bool {
+        until.is_some_and(|until| until <= self.now())
+    }
+
     /// A sleep of this time from now on. The time passes even while no process runs the run.
     pub(super) fn sleep(&self, duration: Duration) -> Sleep {
         match self.durable() {

@@ -353,7 +353,7 @@ impl<'x> Driver<'x> {
         if self.admission.is_none() {
             return;
         }
-        let inside = self.scene.inside(of.scope, of.slot());
+        let inside = self.scene.values.inside(of.scope, of.slot());
         let (body, _) = inside.bodies[part.body as usize];
         if let (crate::plan::Body::Action(action), Some(admission)) = (body, &self.admission)
             && let Some(tool) = &action.tool

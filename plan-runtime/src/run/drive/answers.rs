@@ -78,7 +78,7 @@ impl<'x> Answering<'_, 'x> {
             None => error,
             Some(part) => {
                 let (scope, slot) = (self.0.scope_of(part), part.slot.index());
-                let step = self.0.place_of(scope, slot);
+                let step = self.0.values.place_of(scope, slot);
                 self.0.values.scope(scope).hushed(step, error)
             }
         };
@@ -118,7 +118,7 @@ impl<'x> Answering<'_, 'x> {
         read: impl FnOnce(&Scope<'_>) -> Result<T, StepError>,
     ) -> Result<(T, usize), StepError> {
         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
-        let step = self.0.place_of(scope, slot);
+        let step = self.0.values.place_of(scope, slot);
         let is_always = self.0.values.scope(scope).plan.steps[step].role == Role::Always;
         if is_always {
             self.0.show_results(scope);
@@ -126,7 +126,7 @@ impl<'x> Answering<'_, 'x> {
         let seen = self.0.uncatch(scope, step);
         let (made, bytes) = {
             let it = self.0.values.scope(scope);
-            let stop = || self.0.is_late(until) || self.0.look(scope);
+            let stop = || self.0.clock.is_over(until) || self.0.look(scope);
             let meter = Meter::new(self.0.values.room(), Some(&stop));
             let inside = self.0.values.step(slot);
             let locals = inside.map_or_else(Vec::new, |inside| inside.locals(part.element));
@@ -155,7 +155,10 @@ impl<'x> Answering<'_, 'x> {
         }
         let key = |scene: &Scene<'_>| {
             let (scope, slot) = (scene.scope_of(part), part.slot.index());
-            let (it, step) = (scene.values.scope(scope), scene.place_of(scope, slot));
+            let (it, step) = (
+                scene.values.scope(scope),
+                scene.values.place_of(scope, slot),
+            );
             let first = it.actions + it.graph.actions[step] as usize;
             let number = scene
                 .values
@@ -176,16 +179,21 @@ impl<'x> Answering<'_, 'x> {
     /// Chooses the first branch whose conditions hold.
     fn branch(&mut self, part: &Part, body: u32) -> Result<u32, StepError> {
         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
-        let (Body::If(branches), _) = self.0.inside(scope, slot).bodies[body as usize] else {
+        let (Body::If(branches), _) = self.0.values.inside(scope, slot).bodies[body as usize]
+        else {
             return Err(StepError::Unknown);
         };
         let branches: &'x [Branch] = branches;
         for (place, branch) in branches.iter().enumerate() {
-            let bound = self.0.inside(scope, slot).bound(part.element);
+            let bound = self.0.values.inside(scope, slot).bound(part.element);
             if self.all_hold(part, (body, place), &branch.conditions)? {
                 return Ok(number(place) + 1);
             }
-            let left = self.0.inside(scope, slot).unbind(part.element, bound);
+            let left = self
+                .0
+                .values
+                .inside(scope, slot)
+                .unbind(part.element, bound);
             self.0.values.let_go(slot, left);
         }
         self.0
@@ -212,7 +220,7 @@ impl<'x> Answering<'_, 'x> {
                     let (bound, bytes) = self.decide(part, (body, value), name, read)?;
                     if let Some(value) = bound {
                         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
-                        let inside = self.0.inside(scope, slot);
+                        let inside = self.0.values.inside(scope, slot);
                         inside.bind(part.element, StoredValue::weighed(value, bytes));
                         self.0.values.hold(slot, bytes);
                         true
@@ -231,7 +239,7 @@ impl<'x> Answering<'_, 'x> {
     /// Makes a list. Returns its length.
     fn list(&mut self, part: &Part, body: u32) -> Result<u32, StepError> {
         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
-        let (Body::For(each), _) = self.0.inside(scope, slot).bodies[body as usize] else {
+        let (Body::For(each), _) = self.0.values.inside(scope, slot).bodies[body as usize] else {
             return Err(StepError::Unknown);
         };
         let read = |scope: &Scope<'_>| making::items(resolve(&each.list, scope)?, &each.list);
@@ -254,7 +262,7 @@ impl<'x> Answering<'_, 'x> {
         }
         let first = self.0.machine.view().elements(part.slot) + 1;
         let is_innermost = !matches!(each.body, Body::For(_));
-        let inside = self.0.inside(scope, slot);
+        let inside = self.0.values.inside(scope, slot);
         inside.open_list((part.element, first), items, is_innermost);
         Ok(length)
     }
@@ -262,7 +270,7 @@ impl<'x> Answering<'_, 'x> {
     /// Returns `true` if another round follows.
     fn again(&mut self, part: &Part) -> Result<bool, StepError> {
         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
-        let (body, _) = self.0.inside(scope, slot).bodies[part.body as usize];
+        let (body, _) = self.0.values.inside(scope, slot).bodies[part.body as usize];
         let (Body::Loop(repeat), Some(round)) = (body, part.inside) else {
             return Err(StepError::Unknown);
         };
@@ -282,13 +290,13 @@ impl<'x> Answering<'_, 'x> {
         self.round_made(scope, part, round, again)?;
         self.0.watching().end_part(part, None);
         self.0.watching().finish(part, &[part.element]);
-        let policy = self.0.policy(scope, slot);
+        let policy = self.0.values.policy(scope, slot);
         let number = self.0.element(part).first().map_or(0, |round| round + 1);
         let may_follow = policy.at_most.is_none_or(|most| number < most as usize);
         if again && may_follow {
             self.count_round(scope, slot, number)?;
         }
-        let inside = self.0.inside(scope, slot);
+        let inside = self.0.values.inside(scope, slot);
         if !again {
             let output = if policy.collect {
                 Value::Array(std::mem::take(&mut inside.rounds))
@@ -309,7 +317,7 @@ impl<'x> Answering<'_, 'x> {
         again: bool,
     ) -> Result<(), StepError> {
         let slot = part.slot.index();
-        let value = std::mem::take(&mut self.0.inside(scope, slot).last);
+        let value = std::mem::take(&mut self.0.values.inside(scope, slot).last);
         let pair = Value::Array(vec![value, Value::Bool(again)]);
         let made = StoredValue::made(pair, self.0.values.room().of_one());
         let made = made.map_err(StepError::output)?;
@@ -320,8 +328,8 @@ impl<'x> Answering<'_, 'x> {
             Value::Array(mut pair) => pair.swap_remove(0),
             value => value,
         };
-        let collects = self.0.policy(scope, slot).collect;
-        let inside = self.0.inside(scope, slot);
+        let collects = self.0.values.policy(scope, slot).collect;
+        let inside = self.0.values.inside(scope, slot);
         if collects {
             inside.rounds.push(value.clone());
             inside.last = value;
@@ -354,7 +362,7 @@ impl<'x> Answering<'_, 'x> {
     /// Resolves the amounts of a step.
     fn amounts(&mut self, part: &Part) -> Result<Amounts, StepError> {
         let (scope, slot) = (self.0.scope_of(part), part.slot.index());
-        let policy = self.0.policy(scope, slot);
+        let policy = self.0.values.policy(scope, slot);
         let mut resolved = (*policy).clone();
         for (amount, template) in &policy.given {
             let name = making::part(*amount);
@@ -376,14 +384,14 @@ impl<'x> Answering<'_, 'x> {
         let resolved = Arc::new(resolved);
         self.0.errors.note_policy(part.step, &resolved);
         self.0.watching().policy(part, &resolved);
-        self.0.inside(scope, slot).policy = Some(resolved);
+        self.0.values.inside(scope, slot).policy = Some(resolved);
         Ok(amounts)
     }
 
     /// Makes the value that replaces a failure.
     fn instead(&mut self, id: QuestionId, part: Part) -> Result<(), StepError> {
         let (scope, slot) = (self.0.scope_of(&part), part.slot.index());
-        let policy = self.0.policy(scope, slot);
+        let policy = self.0.values.policy(scope, slot);
         self.0.watching().instead(id, &part);
         let is_whole = part.element == Part::WHOLE;
         let caught = if is_whole { Catch::Whole } else { Catch::Each };
@@ -399,7 +407,7 @@ impl<'x> Answering<'_, 'x> {
             }
             Some(fallback) if is_whole => {
                 let has_code = self.0.run.is_kept() && fallback.has_code();
-                let step = self.0.place_of(scope, slot);
+                let step = self.0.values.place_of(scope, slot);
                 let key = |scene: &Scene<'_>| scene.key(scope, step, &[]) + "?fallback";
                 let mut bytes = 0;
                 let made = self.0.decided(has_code, key, |scene| {
@@ -416,7 +424,7 @@ impl<'x> Answering<'_, 'x> {
         if !is_whole {
             return self.0.deliver(scope, part, StoredValue::json(value), true);
         }
-        let inside = self.0.inside(scope, slot);
+        let inside = self.0.values.inside(scope, slot);
         inside.output = Some(StoredValue::weighed(value, bytes));
         inside.is_replaced = true;
         Ok(())

@@ -35,7 +35,7 @@ impl Watching<'_, '_> {
     pub(super) fn exceed(&mut self, scope: ScopeId, slot: usize) {
         let spot = Spot {
             scope,
-            step: self.0.place_of(scope, slot),
+            step: self.0.values.place_of(scope, slot),
             element: Part::WHOLE,
         };
         if let Some(watch) = &mut self.0.watch {
@@ -107,7 +107,7 @@ impl Watching<'_, '_> {
     }
 
     fn capture(&mut self, scope: ScopeId, slot: usize, output: Option<&StoredValue>) {
-        let step = self.0.place_of(scope, slot);
+        let step = self.0.values.place_of(scope, slot);
         let captures = self.0.watch.as_ref().is_some_and(|it| it.keeps().outputs);
         let Some(output) = output.filter(|_| captures) else {
             return;
@@ -125,7 +125,7 @@ impl Watching<'_, '_> {
     }
 
     fn settle_as(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
-        let (step, now) = (self.0.place_of(scope, slot), self.now());
+        let (step, now) = (self.0.values.place_of(scope, slot), self.now());
         let settled = match status {
             StepStatus::Completed => Status::Completed.into(),
             StepStatus::Skipped => Status::Skipped.into(),
@@ -223,7 +223,7 @@ impl Watching<'_, '_> {
     /// Returns `true` for a round, which ends once the condition of its loop is known.
     fn is_round(&self, scope: ScopeId, part: &Part) -> bool {
         let it = self.0.values.scope(scope);
-        let step = self.0.place_of(scope, part.slot.index());
+        let step = self.0.values.place_of(scope, part.slot.index());
         matches!(it.plan.steps[step].body, Body::Loop(_))
     }
 

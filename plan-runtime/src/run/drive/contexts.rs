@@ -177,7 +177,7 @@ impl Scene<'_> {
     pub(super) fn at(&self, it: &Starting<'_>, is_plan: bool) -> At {
         let scope = self.values.scope(it.of.scope);
         let first = scope.actions + scope.graph.actions[it.step] as usize;
-        let policy = self.policy(it.of.scope, it.of.slot());
+        let policy = self.values.policy(it.of.scope, it.of.slot());
         let element = it.of.part.map_or(Part::WHOLE, |part| part.element);
         let inside = self.values.step(it.of.slot());
         let deadline = inside.and_then(|inside| inside.deadlines.get(&element));

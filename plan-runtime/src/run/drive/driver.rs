@@ -13,11 +13,12 @@ use super::answers::Answering;
 use super::failures::Errors;
 use super::records::Records;
 use super::scene::{Host, Scene};
+use super::scope_values::ScopeValues;
 use super::sharing::Sharing;
 use super::stops::Stops;
 use super::task::{Of, Waited};
 use super::tasks::Tasks;
-use super::values::{ScopeValues, Values};
+use super::values::Values;
 use crate::error::Interrupt;
 use crate::machine::{CallEnd, CallId, Command, Event, Machine, Pause, ScopeId};
 use crate::plan::Body;
@@ -321,7 +322,7 @@ impl<'x> Driver<'x> {
         let Some(part) = part.filter(|part| part.inside.is_none()) else {
             return false;
         };
-        let bodies = &self.scene.inside(of.scope, of.slot()).bodies;
+        let bodies = &self.scene.values.inside(of.scope, of.slot()).bodies;
         let is_call = matches!(
             bodies[part.body as usize].0,
             Body::Action(_) | Body::Await(_)
@@ -338,7 +339,7 @@ impl<'x> Driver<'x> {
         self.drop_task(call);
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
-            let step = self.scene.place_of(scope, call.index());
+            let step = self.scene.values.place_of(scope, call.index());
             self.scene.watching().plain_dropped(call, scope);
             self.scene.values.release(scope, step);
         }

@@ -53,7 +53,7 @@ impl Scene<'_> {
         match (question, part) {
             (Question::Output(scope), _) => self.values.scope(scope).plan.output.value.has_code(),
             (Question::Fallback(_), Some(part)) => {
-                let policy = self.policy(self.scope_of(&part), part.slot.index());
+                let policy = self.values.policy(self.scope_of(&part), part.slot.index());
                 policy.fallback.as_ref().is_some_and(Template::has_code)
             }
             (Question::Branch(_, body) | Question::List(_, body), Some(part)) => {
@@ -66,7 +66,7 @@ impl Scene<'_> {
 
     fn body_has_code(&mut self, part: &Part, body: u32) -> bool {
         let scope = self.scope_of(part);
-        match self.inside(scope, part.slot.index()).bodies[body as usize].0 {
+        match self.values.inside(scope, part.slot.index()).bodies[body as usize].0 {
             Body::For(each) => each.list.has_code(),
             Body::Loop(repeat) => repeat.again.has_code(),
             Body::If(branches) => {

@@ -35,6 +35,7 @@ mod limits;
 mod recording;
 mod records;
 mod scene;
+mod scope_values;
 mod scopes;
 mod secrets;
 mod settling;

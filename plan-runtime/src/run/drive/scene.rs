@@ -6,15 +6,13 @@ use super::super::context::{Allowance, CallContext};
 use super::super::shared::SharedRun;
 use super::super::start::{CalledPlan, MadeOutput, Request, Started, StepFuture};
 use super::super::watch::Watch;
-use super::cold::StepValues;
-use super::convert::bodies;
 use super::failures::Errors;
 use super::records::Records;
 use super::stops::Stops;
 use super::values::Values;
 use crate::error::{Elements, Interrupt};
 use crate::machine::{Event, Machine, Part, ScopeId};
-use crate::plan::{Catch, Policy};
+use crate::plan::Catch;
 use crate::print::MessageName;
 use crate::resolve::{Limit, ResolveError, StoredValue};
 use std::collections::HashMap;
@@ -74,7 +72,7 @@ impl<'x> Scene<'x> {
                 let outer = self.around.as_ref().and_then(CallContext::deadline);
                 return self.stops.look(&self.clock, outer) || self.stops.passes(is_late);
             };
-            is_late |= self.is_late(owner.until);
+            is_late |= self.clock.is_over(owner.until);
             scope = owner.scope;
         }
         // Steps after the work run on, until their time is over.
@@ -89,27 +87,6 @@ impl<'x> Scene<'x> {
         }
         let event = self.stops.take_came(&self.clock);
         event.inspect(|event| self.machine.handle(*event)).is_some()
-    }
-
-    /// The place of a step in its plan.
-    pub(super) fn place_of(&self, scope: ScopeId, slot: usize) -> usize {
-        slot - self.values.scope(scope).first
-    }
-
-    /// The values inside a step that is not plain.
-    pub(super) fn inside(&mut self, scope: ScopeId, slot: usize) -> &mut StepValues<'x> {
-        let it = self.values.scope(scope);
-        let (plan, step) = (it.plan, slot - it.first);
-        let action = it.actions + it.graph.actions[step] as usize;
-        self.values
-            .step_mut(slot, || StepValues::new(bodies(&plan.steps[step], action)))
-    }
-
-    /// The policy of a step, with the amounts that were given when the step started.
-    pub(super) fn policy(&self, scope: ScopeId, slot: usize) -> Arc<Policy> {
-        let given = self.values.step(slot).and_then(|it| it.policy.as_ref());
-        let it = self.values.scope(scope);
-        Arc::clone(given.unwrap_or(&it.plan.steps[slot - it.first].policy))
     }
 
     /// The places of the element of a part.
@@ -136,7 +113,7 @@ impl<'x> Scene<'x> {
         output: StoredValue,
     ) -> Result<(), StepError> {
         let slot = part.slot.index();
-        let step = self.place_of(scope, slot);
+        let step = self.values.place_of(scope, slot);
         if !self.values.scope(scope).graph.simple[step] {
             self.values.hold_made(slot, output.bytes())?;
         } else if !self.values.has_room(output.bytes()) {
@@ -154,9 +131,9 @@ impl<'x> Scene<'x> {
         is_failure: bool,
     ) -> Result<(), StepError> {
         let slot = part.slot.index();
-        let catches = self.policy(scope, slot).catch == Catch::Each;
+        let catches = self.values.policy(scope, slot).catch == Catch::Each;
         let mut finished = self.watch.is_some().then(Vec::new);
-        let inside = self.inside(scope, slot);
+        let inside = self.values.inside(scope, slot);
         let flags = (is_failure, catches);
         let delivered = inside.deliver(part.element, value, flags, finished.as_mut());
         let left = delivered.map_err(StepError::output)?;

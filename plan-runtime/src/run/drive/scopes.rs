@@ -10,8 +10,8 @@ use super::super::weights::of_scope;
 use super::answers::Answering;
 use super::limits::late;
 use super::scene::{Host, Opening, Scene};
+use super::scope_values::{Opener, ScopeValues};
 use super::secrets::{hushed_inputs, secrecy};
-use super::values::{Opener, ScopeValues};
 use crate::error::{Cause, Error, RunError};
 use crate::machine::{Part, ScopeId};
 use crate::plan::{Body, Source, Template, number};
@@ -78,7 +78,11 @@ impl<'x> Answering<'_, 'x> {
             return Err(StepError::arguments(error));
         }
         let hands_over = hands_over && !self.0.captures_outputs();
-        let ends = self.0.limit_here(around, &part).map(|(until, _)| until);
+        let ends = self
+            .0
+            .values
+            .limit_here(&self.0.clock, around, &part)
+            .map(|(until, _)| until);
         let it = self.0.values.scope(around);
         let step = slot - it.first;
         let opened = ScopeValues {
@@ -118,7 +122,7 @@ impl<'x> Answering<'_, 'x> {
     /// Makes the inputs of a block or a round.
     pub(super) fn inputs(&mut self, scope: ScopeId, part: Part) -> Result<(), StepError> {
         let (around, slot) = (self.0.scope_of(&part), part.slot.index());
-        let inside = self.0.inside(around, slot);
+        let inside = self.0.values.inside(around, slot);
         let (body, action) = inside.bodies[part.body as usize];
         let last = inside.last.clone();
         let (block, again) = match body {
@@ -135,7 +139,7 @@ impl<'x> Answering<'_, 'x> {
             _ => {}
         }
         let span = self.0.watching().begin_part(&part)?;
-        let limit = self.0.limit_here(around, &part);
+        let limit = self.0.values.limit_here(&self.0.clock, around, &part);
         let ends = limit.as_ref().map(|(until, _)| *until);
         // With a journal, a replay takes no time.
         let until = ends.filter(|_| self.0.records.is_none());
@@ -209,7 +213,7 @@ impl<'x> Answering<'_, 'x> {
         }
         let value = self.resolve_output(scope)?;
         let (around, slot) = (self.0.scope_of(&part), part.slot.index());
-        let inside = self.0.inside(around, slot);
+        let inside = self.0.values.inside(around, slot);
         if matches!(inside.bodies[part.body as usize].0, Body::Loop(_)) {
             inside.last = value;
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::super::StepError;
 use super::super::context::CallContext;
-use super::values::ScopeValues;
+use super::scope_values::ScopeValues;
 use crate::error::Cause;
 use crate::plan::{Graph, Plan, Secrecy};
 use crate::resolve::StoredValue;

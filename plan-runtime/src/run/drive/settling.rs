@@ -19,7 +19,7 @@ impl<'x> Scene<'x> {
 
     /// A step has ended.
     pub(super) fn settled(&mut self, scope: ScopeId, slot: usize, status: StepStatus) {
-        let step = self.place_of(scope, slot);
+        let step = self.values.place_of(scope, slot);
         let inside = self.values.take_step(slot);
         let it = self.values.scope(scope);
         let (of, is_simple) = (&it.plan.steps[step], it.graph.simple[step]);

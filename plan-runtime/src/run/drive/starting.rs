@@ -178,10 +178,10 @@ impl<'x> Driver<'x> {
     pub(super) fn starting(&mut self, call: CallId, place: StepPlace) -> Option<Starting<'x>> {
         let slot = place.slot;
         let scope = self.scene.machine.view().scope_of(slot);
-        let step = self.scene.place_of(scope, slot.index());
+        let step = self.scene.values.place_of(scope, slot.index());
         let part = self.scene.machine.view().part(call);
         let of = Of { call, scope, part };
-        let (action, number) = self.action(&of)?;
+        let (action, number) = self.scene.values.action(&of)?;
         Some(Starting {
             of,
             step,
@@ -191,23 +191,6 @@ impl<'x> Driver<'x> {
         })
     }
 
-    /// Returns the action of a call, and its number in the whole plan.
-    pub(super) fn action(&mut self, of: &Of) -> Option<(&'x Action, usize)> {
-        let (body, number) = match &of.part {
-            Some(part) => self.scene.inside(of.scope, of.slot()).bodies[part.body as usize],
-            None => {
-                let it = self.scene.values.scope(of.scope);
-                let step = of.slot() - it.first;
-                let number = it.actions + it.graph.actions[step] as usize;
-                (&it.plan.steps[step].body, number)
-            }
-        };
-        match body {
-            Body::Action(action) => Some((action, number)),
-            _ => None,
-        }
-    }
-
     /// Makes a call. Its arguments are resolved now.
     fn make_call(&mut self, it: &Starting<'x>, host: &mut dyn Host<'x>) {
         let Starting {
@@ -215,10 +198,9 @@ impl<'x> Driver<'x> {
             step,
             ..
         } = *it;
-        let is_last = it
-            .of
-            .part
-            .is_none_or(|part| part.attempt >= self.scene.policy(scope, it.of.slot()).attempts);
+        let is_last = it.of.part.is_none_or(|part| {
+            part.attempt >= self.scene.values.policy(scope, it.of.slot()).attempts
+        });
         let admission = self.admission.as_ref();
         let is_asked = admission.is_some_and(|admission| admission.shown(&it.of).is_some());
         let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
@@ -270,11 +252,15 @@ impl<'x> Driver<'x> {
         let mut own = self.scene.values.take_own(scope);
         // With a journal, a replay takes no time.
         let limit = part.filter(|_| !way.asks && !self.is_recorded);
-        let limit = limit.and_then(|part| self.scene.limit_here(scope, &part));
+        let limit = limit.and_then(|part| {
+            self.scene
+                .values
+                .limit_here(&self.scene.clock, scope, &part)
+        });
         let until = limit.as_ref().map(|(until, _)| *until);
         let (started, bytes) = {
             let at = self.scene.values.scope(scope);
-            let stop = || self.scene.is_late(until) || self.scene.look(scope);
+            let stop = || self.scene.clock.is_over(until) || self.scene.look(scope);
             let meter = Meter::new(self.scene.values.room(), Some(&stop));
             let inside = part.and_then(|part| {
                 let inside = self.scene.values.step(part.slot.index())?;
@@ -440,7 +426,7 @@ impl<'x> Driver<'x> {
         if self.scene.is_interrupted() {
             return;
         }
-        let step = self.scene.place_of(of.scope, of.slot());
+        let step = self.scene.values.place_of(of.scope, of.slot());
         let it = self.scene.values.scope(of.scope);
         let id = &it.plan.steps[step].id;
         let error = error.of_call(|| BlockPlace {

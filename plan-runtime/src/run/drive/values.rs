@@ -1,92 +1,19 @@
 //! The values of a run: the inputs of scopes, and the outputs of steps by their slots.
 
-use super::super::context::{Allowance, CallContext, Held};
+use super::super::context::{Allowance, Held};
 use super::super::start::OwnStart;
 use super::super::weights::CALL;
 use super::cold::StepValues;
+use super::convert::bodies;
+use super::scope_values::ScopeValues;
+use super::task::Of;
 use crate::error::StepError;
-use crate::machine::{Part, ScopeId};
-use crate::plan::{Action, Graph, Handing, Keep, Plan, Secrecy, Source};
+use crate::machine::ScopeId;
+use crate::plan::{Action, Body, Keep, Plan, Policy, Source};
 use crate::resolve::{Handed, MemoryBudget, ResolveError, Scope, StoredValue};
 use serde_json::Value;
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The plan, the block or the round that a scope runs, with the inputs.
-pub(super) struct ScopeValues<'x> {
-    pub(super) plan: &'x Plan,
-    pub(super) graph: Arc<Graph>,
-    pub(super) handing: Option<Arc<Handing>>,
-    /// `true` if the code that starts the actions hands over Rust values.
-    pub(super) hands_over: bool,
-    /// The slot of the first step.
-    pub(super) first: usize,
-    /// The number of the first action.
-    pub(super) actions: usize,
-    pub(super) inputs: Vec<StoredValue>,
-    /// The `Result`s that always steps see in the place of outputs. The list is empty before the first always step.
-    pub(super) seen: Vec<Option<StoredValue>>,
-    pub(super) owner: Option<Opener>,
-    /// The number of scopes around the scope.
-    pub(super) depth: usize,
-    /// The number of plans around the plan that the scope is part of.
-    pub(super) plans: usize,
-    /// The bytes that the inputs and the scope itself count.
-    pub(super) bytes: usize,
-    /// The scope of the called plan that the steps are part of.
-    pub(super) called: Option<ScopeId>,
-    /// In the scope of a called plan, what starts its actions.
-    pub(super) own: Option<Box<OwnStart<'x>>>,
-    pub(super) secrecy: Option<Arc<Secrecy>>,
-    /// `true` if plain calls need nothing of all this.
-    pub(super) is_plain: bool,
-}
-
-impl<'x> ScopeValues<'x> {
-    /// Returns the scope of the plan of a run.
-    pub(super) fn root(
-        plan: &'x Plan,
-        graph: Arc<Graph>,
-        hands_over: bool,
-        inputs: Vec<StoredValue>,
-    ) -> Self {
-        Self {
-            plan,
-            graph,
-            handing: None,
-            hands_over,
-            first: 0,
-            actions: 0,
-            inputs,
-            seen: Vec::new(),
-            owner: None,
-            depth: 0,
-            plans: 0,
-            bytes: 0,
-            called: None,
-            own: None,
-            secrecy: None,
-            is_plain: false,
-        }
-    }
-}
-
-/// The attempt that has opened a scope.
-pub(super) struct Opener {
-    pub(super) scope: ScopeId,
-    pub(super) part: Part,
-    /// The place of the step in its plan.
-    pub(super) step: usize,
-    /// The number of the action among the actions of the step.
-    pub(super) action: usize,
-    pub(super) element: Vec<usize>,
-    pub(super) times: u32,
-    /// The end of the time of the attempt.
-    pub(super) until: Option<Duration>,
-    pub(super) context: OnceCell<CallContext>,
-}
 
 /// The values of a run.
 pub(super) struct Values<'x> {
@@ -482,12 +409,42 @@ impl<'x> Values<'x> {
         self.steps.get(&slot).map(|it| &**it)
     }
 
-    pub(super) fn step_mut(
-        &mut self,
-        slot: usize,
-        make: impl FnOnce() -> StepValues<'x>,
-    ) -> &mut StepValues<'x> {
-        self.steps.entry(slot).or_insert_with(|| Box::new(make()))
+    /// The place of a step in its plan.
+    pub(super) fn place_of(&self, scope: ScopeId, slot: usize) -> usize {
+        slot - self.scope(scope).first
+    }
+
+    /// The values inside a step that is not plain.
+    pub(super) fn inside(&mut self, scope: ScopeId, slot: usize) -> &mut StepValues<'x> {
+        let it = self.scope(scope);
+        let (plan, step) = (it.plan, slot - it.first);
+        let action = it.actions + it.graph.actions[step] as usize;
+        let make = || Box::new(StepValues::new(bodies(&plan.steps[step], action)));
+        self.steps.entry(slot).or_insert_with(make)
+    }
+
+    /// The policy of a step, with the amounts that were given when the step started.
+    pub(super) fn policy(&self, scope: ScopeId, slot: usize) -> Arc<Policy> {
+        let given = self.step(slot).and_then(|it| it.policy.as_ref());
+        let it = self.scope(scope);
+        Arc::clone(given.unwrap_or(&it.plan.steps[slot - it.first].policy))
+    }
+
+    /// Returns the action of a call, and its number in the whole plan.
+    pub(super) fn action(&mut self, of: &Of) -> Option<(&'x Action, usize)> {
+        let (body, number) = match &of.part {
+            Some(part) => self.inside(of.scope, of.slot()).bodies[part.body as usize],
+            None => {
+                let it = self.scope(of.scope);
+                let step = of.slot() - it.first;
+                let number = it.actions + it.graph.actions[step] as usize;
+                (&it.plan.steps[step].body, number)
+            }
+        };
+        match body {
+            Body::Action(action) => Some((action, number)),
+            _ => None,
+        }
     }
 
     pub(super) fn take_step(&mut self, slot: usize) -> Option<Box<StepValues<'x>>> {

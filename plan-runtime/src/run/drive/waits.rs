@@ -21,7 +21,7 @@ impl Driver<'_> {
         let slot = place.slot.index();
         let part = self.scene.machine.view().part(call);
         let part = part.expect("a wait that starts has a part");
-        let (body, _) = self.scene.inside(scope, slot).bodies[part.body as usize];
+        let (body, _) = self.scene.values.inside(scope, slot).bodies[part.body as usize];
         if let Err(error) = self.scene.values.hold_call(slot) {
             let part = Some(part);
             return self.call_failed(Of { call, scope, part }, error);
@@ -34,7 +34,7 @@ impl Driver<'_> {
         if let Err(error) = self.scene.watching().begin(&of, 1, None) {
             return self.call_failed(of, error);
         }
-        let step = self.scene.place_of(scope, slot);
+        let step = self.scene.values.place_of(scope, slot);
         let (Body::Await(wait), Some(path)) = (body, self.path_of_wait(scope, step, &part)) else {
             return self.call_failed(of, StepError::NoSignals);
         };
@@ -55,7 +55,7 @@ impl Driver<'_> {
         if self.wait_recorded(&of, part, (&inbox, &path, wait)) {
             return;
         }
-        let policy = self.scene.policy(scope, slot);
+        let policy = self.scene.values.policy(scope, slot);
         let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
         let waiting = Waiting::new(inbox, path, wait.clone());
         let wait = Wait::Value(waiting, has_limit);
@@ -104,7 +104,7 @@ impl Driver<'_> {
         if self.is_recorded && pause != Pause::Backoff {
             return self.keep_timer((timer, pause), (scope, part));
         }
-        let policy = self.scene.policy(scope, slot);
+        let policy = self.scene.values.policy(scope, slot);
         let time = match pause {
             Pause::Backoff => {
                 if self.is_recorded {
@@ -119,7 +119,7 @@ impl Driver<'_> {
                 } else {
                     part.element
                 };
-                let inside = self.scene.inside(scope, slot);
+                let inside = self.scene.values.inside(scope, slot);
                 let deadline = inside.deadlines.get(&timed).copied();
                 let view = self.scene.machine.view();
                 let asked = view
@@ -141,7 +141,7 @@ impl Driver<'_> {
             Pause::Deadline => {
                 let limit = policy.deadline.unwrap_or(Duration::MAX);
                 let until = self.scene.clock.now().saturating_add(limit);
-                let inside = self.scene.inside(scope, slot);
+                let inside = self.scene.values.inside(scope, slot);
                 inside.deadlines.insert(part.element, (timer, until));
                 policy.deadline
             }

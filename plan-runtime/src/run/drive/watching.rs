@@ -35,7 +35,7 @@ impl Watching<'_, '_> {
     pub(super) fn spot(&self, of: &Of) -> Spot {
         Spot {
             scope: of.scope,
-            step: self.0.place_of(of.scope, of.slot()),
+            step: self.0.values.place_of(of.scope, of.slot()),
             element: of.part.map_or(Part::WHOLE, |part| part.element),
         }
     }
@@ -44,7 +44,7 @@ impl Watching<'_, '_> {
         let scope = self.0.scope_of(part);
         Spot {
             scope,
-            step: self.0.place_of(scope, part.slot.index()),
+            step: self.0.values.place_of(scope, part.slot.index()),
             element: part.element,
         }
     }
@@ -77,7 +77,7 @@ impl Watching<'_, '_> {
         if self.0.watch.is_none() {
             return;
         }
-        let (step, now) = (self.0.place_of(scope, slot), self.now());
+        let (step, now) = (self.0.values.place_of(scope, slot), self.now());
         if let Some(watch) = &mut self.0.watch {
             watch.start(scope, step, now);
         }
@@ -244,7 +244,7 @@ impl Watching<'_, '_> {
         let Some(part) = of.part.filter(|_| self.0.watch.is_some()) else {
             return;
         };
-        let policy = self.0.policy(of.scope, of.slot());
+        let policy = self.0.values.policy(of.scope, of.slot());
         let error = match pause {
             Pause::Timeout => StepError::Timeout(policy.timeout.unwrap_or_default()),
             Pause::Deadline => StepError::Deadline(policy.deadline.unwrap_or_default()),
@@ -252,7 +252,7 @@ impl Watching<'_, '_> {
         };
         let (spot, now) = (self.spot(of), self.now());
         let is_loop = matches!(
-            self.0.inside(of.scope, of.slot()).bodies[0].0,
+            self.0.values.inside(of.scope, of.slot()).bodies[0].0,
             Body::Loop(_)
         );
         let Some(watch) = &mut self.0.watch else {
@@ -271,7 +271,7 @@ impl Watching<'_, '_> {
             return;
         }
         let (spot, element) = (self.spot_of(part), self.0.element(part));
-        let body = self.0.inside(spot.scope, part.slot.index()).bodies[part.body as usize].0;
+        let body = self.0.values.inside(spot.scope, part.slot.index()).bodies[part.body as usize].0;
         let tool = match body {
             Body::Action(action) => action.tool.as_deref(),
             _ => None,

@@ -62,7 +62,7 @@ impl<'x> Driver<'x> {
         // The plans inside the call do not run again.
         self.scene.run.take_undone(undone);
         let started = self.scene.clock.in_here(started);
-        self.scene.begin_time(it, started);
+        self.scene.values.begin_time(&it.of, it.attempt, started);
         if let Err(error) = self.scene.values.charge(it.action, it.attempt == 1) {
             self.call_failed(it.of, error);
             return true;
@@ -179,8 +179,8 @@ impl<'x> Driver<'x> {
         } else {
             self.scene.clock.time()
         };
-        self.scene.begin_time(it, now);
-        let limit = self.scene.limit_of_call(&it.of, now);
+        self.scene.values.begin_time(&it.of, it.attempt, now);
+        let limit = self.scene.values.limit_of_call(&it.of, now);
         let element = it.of.part.map_or(Part::WHOLE, |part| part.element);
         let is_late = limit.as_ref().is_some_and(|(left, _)| left.is_zero());
         let Some(records) = &mut self.scene.records else {
@@ -290,7 +290,7 @@ impl<'x> Driver<'x> {
         let body = match &result {
             Ok(output) => match output.as_json() {
                 Ok(json) => {
-                    let step = self.scene.place_of(of.scope, of.slot());
+                    let step = self.scene.values.place_of(of.scope, of.slot());
                     self.scene.note_undo_call(of.scope, step);
                     durable::encode_call(times, Ok(json), &undone)
                 }
@@ -299,7 +299,7 @@ impl<'x> Driver<'x> {
             },
             // The record has the error as the report shows it, so that the error is the same after a crash.
             Err(error) => {
-                let step = self.scene.place_of(of.scope, of.slot());
+                let step = self.scene.values.place_of(of.scope, of.slot());
                 let error = self
                     .scene
                     .values

@@ -52,7 +52,7 @@ impl<'x> Driver<'x> {
         };
         let durable = &records.durable;
         // The answer about the call itself was given before an answer about all elements.
-        let step = self.scene.place_of(of.scope, of.slot());
+        let step = self.scene.values.place_of(of.scope, of.slot());
         let mut key = self.key_of_answer(of, step);
         let mut found = durable.find(&key)?;
         if found.is_none() {
@@ -99,7 +99,12 @@ impl<'x> Driver<'x> {
         let Some(of) = self.tasks.of(call) else {
             return;
         };
-        let Some((action, number)) = self.action(&of).filter(|it| it.0.tool.is_some()) else {
+        let Some((action, number)) = self
+            .scene
+            .values
+            .action(&of)
+            .filter(|it| it.0.tool.is_some())
+        else {
             return;
         };
         if matches!(self.answer(&of, number), Ok(None)) {
@@ -149,7 +154,7 @@ impl<'x> Driver<'x> {
         let Some(records) = &self.scene.records else {
             return Box::pin(pending());
         };
-        let step = self.scene.place_of(of.scope, of.slot());
+        let step = self.scene.values.place_of(of.scope, of.slot());
         let key = match answer {
             Decision::AllowStep => self.key_of_answers(of, step, number),
             Decision::Allow | Decision::Refuse(_) => self.key_of_answer(of, step),

@@ -39,7 +39,10 @@ impl Scene<'_> {
 
     /// Returns the key of the attempt of a part.
     pub(in super::super) fn key_of_part(&self, scope: ScopeId, part: &Part) -> String {
-        let (step, element) = (self.place_of(scope, part.slot.index()), self.element(part));
+        let (step, element) = (
+            self.values.place_of(scope, part.slot.index()),
+            self.element(part),
+        );
         format!("{}@{}", self.key(scope, step, &element), part.attempt)
     }
 
@@ -101,7 +104,7 @@ impl Scene<'_> {
     /// Notes which block of a step runs, if the names of its steps do not tell. `Sqlite::retry_failed` needs the block.
     pub(in super::super) fn note_branch(&self, part: &Part, block: &Block) {
         let scope = self.scope_of(part);
-        let step = self.place_of(scope, part.slot.index());
+        let step = self.values.place_of(scope, part.slot.index());
         let body = &self.values.scope(scope).plan.steps[step].body;
         if self.records.is_some()
             && let Some(number) = recorded::branch(body, block)
@@ -130,7 +133,7 @@ impl Scene<'_> {
         } else {
             &element
         };
-        let step = self.place_of(scope, part.slot.index());
+        let step = self.values.place_of(scope, part.slot.index());
         let note = format!("{MADE_UP}{}@{}", Elements(&element), failed.attempt);
         self.note_end(|| self.key(scope, step, place) + &note, Value::Null);
     }

@@ -5,29 +5,12 @@ use super::super::super::durable::LATE;
 use super::super::super::recorded;
 use super::super::super::timer::Sleep;
 use super::super::driver::Driver;
-use super::super::scene::Scene;
-use super::super::starting::Starting;
 use super::super::task::{Of, Wait};
 use crate::machine::{Answer, CallId, Event, Part, Pause, Question, QuestionId, ScopeId};
 use crate::plan::Body;
 use std::future::{pending, ready};
 use std::sync::Arc;
 use std::time::Duration;
-
-impl Scene<'_> {
-    /// The time of a step or of an element begins with its first attempt.
-    pub(in super::super) fn begin_time(&mut self, it: &Starting<'_>, started: Duration) {
-        let Some(part) = it.of.part.filter(|_| it.attempt == 1) else {
-            return;
-        };
-        let slot = part.slot.index();
-        if let Some(limit) = self.policy(it.of.scope, slot).deadline {
-            let until = started.saturating_add(limit);
-            let inside = self.inside(it.of.scope, slot);
-            inside.deadlines.insert(part.element, (CallId::NONE, until));
-        }
-    }
-}
 
 impl Driver<'_> {
     /// Keeps a timer of the machine. The driver starts the timer when the attempt begins, or when the round has ended.
@@ -51,8 +34,13 @@ impl Driver<'_> {
                 }
             }
             Pause::Deadline | Pause::Backoff => {
-                let limit = self.scene.policy(scope, slot).deadline.unwrap_or_default();
-                let inside = self.scene.inside(scope, slot);
+                let limit = self
+                    .scene
+                    .values
+                    .policy(scope, slot)
+                    .deadline
+                    .unwrap_or_default();
+                let inside = self.scene.values.inside(scope, slot);
                 let until = now.saturating_add(limit);
                 let at = inside.deadlines.entry(part.element);
                 at.or_insert((timer, until)).0 = timer;
@@ -75,9 +63,10 @@ impl Driver<'_> {
         let slot = part.slot.index();
         let timed = self.timed(scope, &part);
         let now = self.scene.clock.now();
-        let limit = self.scene.limit(scope, &part, timed, now);
+        let limit = self.scene.values.limit(scope, &part, timed, now);
         let deadline = self
             .scene
+            .values
             .inside(scope, slot)
             .deadlines
             .get(&timed)
@@ -130,7 +119,7 @@ impl Driver<'_> {
 
     /// The element whose time limit is the limit of a part: all rounds of a loop share one.
     pub(in super::super) fn timed(&mut self, scope: ScopeId, part: &Part) -> u32 {
-        let inside = self.scene.inside(scope, part.slot.index());
+        let inside = self.scene.values.inside(scope, part.slot.index());
         match inside.bodies[part.body as usize].0 {
             Body::Loop(_) => Part::WHOLE,
             _ => part.element,
@@ -146,7 +135,7 @@ impl Driver<'_> {
     /// An attempt has ended: its time limit is that of the next attempt.
     pub(in super::super) fn unlimit(&mut self, scope: ScopeId, part: &Part) {
         let timed = self.timed(scope, part);
-        let inside = self.scene.inside(scope, part.slot.index());
+        let inside = self.scene.values.inside(scope, part.slot.index());
         if let Some((timer, _)) = inside.deadlines.get(&timed).copied() {
             self.tasks.drop_call(timer);
         }
@@ -180,10 +169,21 @@ impl Driver<'_> {
         self.unlimit(scope, &part);
         let slot = part.slot.index();
         let (timer, started) = self.scene.records.as_mut()?.rounds.remove(&slot)?;
-        let every = self.scene.policy(scope, slot).every.unwrap_or_default();
+        let every = self
+            .scene
+            .values
+            .policy(scope, slot)
+            .every
+            .unwrap_or_default();
         let now = self.scene.clock.now();
         let mut wait = started.saturating_add(every).saturating_sub(now);
-        if let Some((_, until)) = self.scene.inside(scope, slot).deadlines.get(&Part::WHOLE) {
+        if let Some((_, until)) = self
+            .scene
+            .values
+            .inside(scope, slot)
+            .deadlines
+            .get(&Part::WHOLE)
+        {
             wait = wait.min(until.saturating_sub(now));
         }
         if wait.is_zero() {
@@ -234,9 +234,9 @@ impl Driver<'_> {
             return;
         };
         let slot = part.slot.index();
-        if let Some(limit) = self.scene.policy(of.scope, slot).deadline {
+        if let Some(limit) = self.scene.values.policy(of.scope, slot).deadline {
             let until = self.scene.clock.now().saturating_add(limit);
-            let inside = self.scene.inside(of.scope, slot);
+            let inside = self.scene.values.inside(of.scope, slot);
             inside.deadlines.insert(part.element, (CallId::NONE, until));
         }
     }
@@ -253,7 +253,7 @@ impl Driver<'_> {
     pub(in super::super) fn keep_failure(&mut self, of: &Of, error: &StepError) {
         let Some(part) = of.part else { return };
         let slot = part.slot.index();
-        let has_limit = self.scene.policy(of.scope, slot).deadline.is_some();
+        let has_limit = self.scene.values.policy(of.scope, slot).deadline.is_some();
         if let Some(records) = self.scene.records.as_mut().filter(|_| has_limit) {
             records.failed.insert((slot, part.element), error.clone());
         }

@@ -105,7 +105,7 @@ fn limit_of_wait(
     scope: ScopeId,
     part: &Part,
 ) -> Option<(std::time::Duration, StepError)> {
-    let policy = scene.policy(scope, part.slot.index());
+    let policy = scene.values.policy(scope, part.slot.index());
     let timeout = policy.timeout.map(|it| (it, StepError::Timeout(it)));
     let deadline = policy.deadline.map(|it| (it, StepError::Deadline(it)));
     let limits = timeout.into_iter().chain(deadline);
