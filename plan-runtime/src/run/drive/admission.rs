@@ -3,12 +3,15 @@
 use super::super::admission::MOST_QUESTIONS;
 use super::super::context::{Allowance, AnyGate, Decision, Question};
 use super::super::throttle::{Throttle, Turn};
+use super::scene::Scene;
 use super::task::Of;
+use super::values::Values;
 use crate::machine::CallId;
 use crate::plan::Action;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The gates and throttles of a run, and the calls that wait for these.
 pub(super) struct Admission<'x> {
@@ -53,7 +56,7 @@ pub(super) struct CallAdmission {
     pub(super) turn: Option<Turn>,
 }
 
-impl Admission<'_> {
+impl<'x> Admission<'x> {
     /// Returns `None` if no call has to wait. A viewed run has the answers of its gates, and no gates.
     pub(super) fn of(allowance: &Allowance, is_viewed: bool) -> Option<Self> {
         let (gates, throttles) = (allowance.gates(), allowance.throttles());
@@ -131,5 +134,42 @@ impl Admission<'_> {
         let limits = |tool: &str| self.throttles.iter().any(|it| it.has(tool));
         let turn = self.call(of).and_then(|call| call.turn.as_ref());
         !turn.is_some_and(Turn::is_taken) && tool.is_some_and(|tool| limits(&tool.name))
+    }
+
+    /// Returns the calls of an action of a step that wait for gates.
+    pub(super) fn asked(&self, slot: usize, number: usize) -> Vec<(Of, &'x Action)> {
+        let asked = self.waiting.values().filter(|it| {
+            let waits = !it.has_answers && it.answer.is_none();
+            waits && it.of.slot() == slot && it.number == number
+        });
+        asked.map(|it| (it.of, it.action)).collect()
+    }
+
+    /// A call waits no more.
+    pub(super) fn drop_wait(&mut self, values: &mut Values<'_>, call: CallId) {
+        if let Some(waiting) = self.waiting.remove(&call) {
+            self.forget_question(values, &waiting.of);
+        }
+    }
+
+    /// A call needs the arguments no more that the gates were shown.
+    pub(super) fn forget_question(&mut self, values: &mut Values<'_>, of: &Of) {
+        let step = self.steps.get_mut(&of.slot());
+        let call = step.and_then(|step| step.calls.get_mut(&of.element()));
+        if let Some(question) = call.and_then(|call| call.question.take()) {
+            values.let_go(of.slot(), question.bytes);
+        }
+    }
+
+    /// The error of a call has it that nobody is to call the tool for this time.
+    #[cold]
+    pub(super) fn close_throttles(&self, scene: &mut Scene<'_>, of: &Of, time: Duration) {
+        if let Some((action, _)) = scene.values.action(of)
+            && let Some(tool) = &action.tool
+        {
+            let now = scene.run.options.timer.now();
+            let throttles = self.throttles.iter();
+            throttles.for_each(|throttle| throttle.close(&tool.name, now, time));
+        }
     }
 }

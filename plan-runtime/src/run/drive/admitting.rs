@@ -7,62 +7,65 @@ use super::super::throttle::Turn;
 use super::super::timer::Sleep;
 use super::super::trace::Span;
 use super::admission::{Admission, Waiting};
-use super::driver::Driver;
-use super::records::Known;
-use super::scene::Host;
+use super::recording::{Known, Records};
+use super::scene::{Host, Scene};
 use super::starting::{Starting, Way};
 use super::task::{Of, Wait};
-use crate::machine::{CallId, Event, Part, Pause, StepPlace};
-use crate::plan::{Action, Role};
+use super::tasks::Tasks;
+use crate::machine::{CallId, Event, Pause};
+use crate::plan::Action;
 use std::future::{pending, ready};
-use std::time::Duration;
 
-impl<'x> Driver<'x> {
-    /// Decides whether a call may start.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn admit(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
-        let Some(it) = self.starting(call, place) else {
-            return self.failed(call, StepError::Unknown);
-        };
-        let Some(admission) = &self.admission else {
-            return self.scene.machine.handle(Event::Admitted(call));
-        };
-        let mut must_ask = admission.must_ask(&it.of, it.number);
-        let known = self.known(&it, must_ask);
-        if self.is_open(&it, &known) {
+/// The gates and throttles of a run, with its parts that these decide about.
+pub(super) struct Admitting<'d, 'x> {
+    pub(super) admission: &'d mut Admission<'x>,
+    pub(super) scene: &'d mut Scene<'x>,
+    pub(super) tasks: &'d mut Tasks<'x>,
+    pub(super) records: Option<&'d mut Records>,
+}
+
+impl<'x> Admitting<'_, 'x> {
+    /// Decides whether a call may start. An error means that the call has failed.
+    pub(super) fn admit(
+        &mut self,
+        it: &Starting<'x>,
+        host: &mut dyn Host<'x>,
+    ) -> Result<(), StepError> {
+        let call = it.of.call;
+        let mut must_ask = self.admission.must_ask(&it.of, it.number);
+        let known = self.records.as_deref();
+        let known = known.map_or(Known::Nothing, |it_is| {
+            it_is.known(self.scene, it, must_ask)
+        });
+        if self.is_open(it, &known) {
             // A call whose arguments cannot be made fails before its question.
-            return match self.question(&it, host) {
-                Ok(_) => self.wait_for_ever((it.of, it.action), it.number),
-                Err(error) => self.call_failed(it.of, error),
-            };
+            self.question(it, host)?;
+            self.wait_for_ever((it.of, it.action), it.number);
+            return Ok(());
         }
-        let Some(admission) = &self.admission else {
-            return;
-        };
         let is_answered = match &known {
-            Known::Over => return,
-            Known::Begun => return self.scene.machine.handle(Event::Admitted(call)),
+            Known::Over => return Ok(()),
+            Known::Begun => {
+                self.scene.machine.handle(Event::Admitted(call));
+                return Ok(());
+            }
             Known::Answered(_) => true,
             Known::Nothing => {
-                must_ask &= admission.has_gates();
-                must_ask && admission.is_answered(&it.of, it.number, &Decision::AllowStep)
+                must_ask &= self.admission.has_gates();
+                must_ask
+                    && self
+                        .admission
+                        .is_answered(&it.of, it.number, &Decision::AllowStep)
             }
         };
-        if must_ask && admission.is_full() {
-            return self.scene.machine.handle(Event::Deferred(call));
+        if must_ask && self.admission.is_full() {
+            self.scene.machine.handle(Event::Deferred(call));
+        } else if is_answered {
+            self.wait_for_answer(it, known);
+        } else if !must_ask || !self.ask(it, host)? {
+            self.allowed(it.of, it.action, it.number);
         }
-        if is_answered {
-            return self.wait_for_answer(&it, known);
-        }
-        if must_ask {
-            match self.ask(&it, host) {
-                Ok(true) => return,
-                Ok(false) => {}
-                Err(error) => return self.call_failed(it.of, error),
-            }
-        }
-        self.allowed(it.of, it.action, it.number);
+        Ok(())
     }
 
     /// Asks the gates about a call. Returns `false` if the call is a plan, since the gates are asked about the calls of the plan.
@@ -73,16 +76,13 @@ impl<'x> Driver<'x> {
         if let Some(secrets) = self.scene.values.scope(it.of.scope).secrets(it.number) {
             call.hide(secrets);
         }
-        let Some(admission) = &mut self.admission else {
-            return Ok(false);
-        };
         // The question has a copy of the arguments, and maybe a copy without secrets.
         let bytes = bytes.saturating_mul(2 + usize::from(call.shown.is_some()));
         if !self.scene.values.has_room(bytes) {
             return Err(self.scene.values.full());
         }
-        let (question, answer) = Question::ask(admission.gates.clone(), call, bytes);
-        admission.call_mut(&it.of).question = Some(Box::new(question));
+        let (question, answer) = Question::ask(self.admission.gates.clone(), call, bytes);
+        self.admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);
         self.wait_before(it.of, it.action, it.number);
         self.push_wait_before(&it.of, Wait::Timer(self.hold_back(answer), Pause::Backoff));
@@ -96,8 +96,12 @@ impl<'x> Driver<'x> {
         host: &mut dyn Host<'x>,
     ) -> Result<(Option<GatedCall>, usize), StepError> {
         self.count_asked(&it.of)?;
-        let seen = self.before_call(it);
-        let (started, bytes) = self.request((it, &Span::none()), Way::ASKS, host);
+        let seen = it.before_call(self.scene);
+        let way = Way {
+            shown: self.admission.shown(&it.of),
+            ..Way::ASKS
+        };
+        let (started, bytes) = it.request(self.scene, &Span::none(), way, host);
         self.scene.catch_again(seen);
         match started? {
             Started::Asks(call) => Ok((call.map(|call| *call), bytes)),
@@ -109,9 +113,9 @@ impl<'x> Driver<'x> {
     /// The gates have answered, and the answer counts when its record has its turn.
     fn wait_for_answer(&mut self, it: &Starting<'x>, known: Known) {
         self.wait_before(it.of, it.action, it.number);
-        let answer = match known {
-            Known::Answered(recorded) => {
-                let turn = self.turn_of(&recorded);
+        let answer = match (known, &self.records) {
+            (Known::Answered(recorded), Some(records)) => {
+                let turn = records.turn_of(&recorded);
                 Some((recorded.answer, turn))
             }
             _ => None,
@@ -121,13 +125,11 @@ impl<'x> Driver<'x> {
 
     /// Waits for the turn of an answer. An answer about all elements has one record, so the other calls wait for the call that waits for the record.
     fn wait_for_turn(&mut self, of: Of, number: usize, answer: Option<(Decision, Sleep)>) {
-        let Some(admission) = &mut self.admission else {
-            return;
-        };
-        let is_other = |(answer, _): &(Decision, Sleep)| admission.is_answered(&of, number, answer);
+        let is_other =
+            |(answer, _): &(Decision, Sleep)| self.admission.is_answered(&of, number, answer);
         let wait: Sleep = match answer.filter(|answer| !is_other(answer)) {
             Some((answer, turn)) => {
-                if let Some(waiting) = admission.waiting.get_mut(&of.call) {
+                if let Some(waiting) = self.admission.waiting.get_mut(&of.call) {
                     waiting.answer = Some(answer);
                 }
                 turn
@@ -139,26 +141,11 @@ impl<'x> Driver<'x> {
 
     /// Counts a call before the question, so that nobody is asked about more calls than the run may make.
     fn count_asked(&mut self, of: &Of) -> Result<(), StepError> {
-        let Some(admission) = &mut self.admission else {
-            return Ok(());
-        };
-        let call = admission.call_mut(of);
+        let call = self.admission.call_mut(of);
         if !std::mem::replace(&mut call.is_counted, true) {
             self.scene.values.charge_call()?;
         }
         Ok(())
-    }
-
-    /// Shows a step that runs after the work the values that the step sees. The values have to be put back.
-    pub(super) fn before_call(
-        &mut self,
-        it: &Starting<'_>,
-    ) -> Option<(usize, Option<crate::resolve::StoredValue>)> {
-        let scope = it.of.scope;
-        if self.scene.values.scope(scope).plan.steps[it.step].role == Role::Always {
-            self.scene.show_results(scope);
-        }
-        self.scene.uncatch(scope, it.step)
     }
 
     fn wait_before(&mut self, of: Of, action: &'x Action, number: usize) {
@@ -169,9 +156,7 @@ impl<'x> Driver<'x> {
             has_answers: false,
             answer: None,
         };
-        if let Some(admission) = &mut self.admission {
-            admission.waiting.insert(of.call, waiting);
-        }
+        self.admission.waiting.insert(of.call, waiting);
     }
 
     /// A call waits until a failure ends its question.
@@ -195,13 +180,11 @@ impl<'x> Driver<'x> {
         let Some(wait) = wait else {
             return self.scene.machine.handle(Event::Admitted(of.call));
         };
-        if self.admission.as_ref().is_some_and(|it| it.is_full()) {
+        if self.admission.is_full() {
             return self.scene.machine.handle(Event::Deferred(of.call));
         }
         self.wait_before(of, action, number);
-        if let Some(admission) = &mut self.admission
-            && let Some(waiting) = admission.waiting.get_mut(&of.call)
-        {
+        if let Some(waiting) = self.admission.waiting.get_mut(&of.call) {
             waiting.has_answers = true;
         }
         self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
@@ -209,18 +192,19 @@ impl<'x> Driver<'x> {
 
     /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run is over.
     fn take_turn(&mut self, of: &Of, action: &Action) -> Result<Option<Sleep>, ()> {
-        let needs_turn = |it: &Admission<'_>| it.needs_turn(of, action);
-        if !self.admission.as_deref().is_some_and(needs_turn) || self.has_begun_before(of)? {
+        if !self.admission.needs_turn(of, action) {
             return Ok(None);
         }
-        let Some(admission) = &mut self.admission else {
+        if let Some(records) = &self.records
+            && records.has_begun_before(self.scene, of)?
+        {
             return Ok(None);
-        };
+        }
         let timer = &self.scene.run.options.timer;
         let tool = action.tool.as_ref().map_or("", |tool| &tool.name);
-        let turn = admission.call_mut(of).turn.take();
-        let mut turn = turn.unwrap_or_else(|| Turn::new(&admission.throttles, tool));
-        let records = self.scene.records.as_ref();
+        let turn = self.admission.call_mut(of).turn.take();
+        let mut turn = turn.unwrap_or_else(|| Turn::new(&self.admission.throttles, tool));
+        let records = self.records.as_ref();
         let is_live = records.is_none_or(|it| it.durable.is_live());
         let wait: Option<Sleep> = if !is_live {
             Some(Box::pin(ready(())))
@@ -229,96 +213,81 @@ impl<'x> Driver<'x> {
         } else {
             Some(turn.wait(timer))
         };
-        admission.call_mut(of).turn = Some(turn);
+        self.admission.call_mut(of).turn = Some(turn);
         Ok(wait.map(|wait| self.hold_back(wait)))
     }
 
     /// Returns `true` if a call waits for gates or a turn. The call does not wait any more.
     #[cold]
-    pub(super) fn has_waited(&mut self, call: CallId) -> bool {
-        let Some(admission) = &mut self.admission else {
-            return false;
-        };
+    pub(super) fn has_waited(&mut self, call: CallId) -> Result<bool, StepError> {
         let Some(Waiting {
             of,
             action,
             number,
             has_answers,
             answer,
-        }) = admission.waiting.remove(&call)
+        }) = self.admission.waiting.remove(&call)
         else {
-            return false;
+            return Ok(false);
         };
         if has_answers {
             self.scene.machine.handle(Event::Allowed(call));
-            return true;
+            return Ok(true);
         }
         let recorded = answer;
-        let question = admission.call(&of).and_then(|call| call.question.as_ref());
+        let question = self
+            .admission
+            .call(&of)
+            .and_then(|call| call.question.as_ref());
         let answer = question.and_then(|question| question.take_answer());
         let answer = answer.unwrap_or_else(|| Decision::Refuse("the gate gave no answer".into()));
-        if self.is_recorded && recorded.is_none() {
+        if self.records.is_some() && recorded.is_none() {
             self.record_answer((of, action), number, answer);
-            return true;
+            return Ok(true);
         }
-        let Some(admission) = &mut self.admission else {
-            return false;
-        };
         match recorded.unwrap_or(answer) {
             Decision::Allow => {
-                admission.call_mut(&of).is_allowed = true;
+                self.admission.call_mut(&of).is_allowed = true;
                 self.scene.machine.handle(Event::Allowed(call));
             }
             Decision::AllowStep => {
-                let step = admission.steps.entry(of.slot()).or_default();
+                let step = self.admission.steps.entry(of.slot()).or_default();
                 step.allowed.push(number);
                 self.stop_asking((of, action), number);
             }
             Decision::Refuse(reason) => {
-                self.forget_question(&of);
-                self.call_failed(of, StepError::Refused(reason.into()));
+                self.admission.forget_question(&mut self.scene.values, &of);
+                return Err(StepError::Refused(reason.into()));
             }
         }
-        true
+        Ok(true)
     }
 
     /// Records the answer of the gates about a call.
     fn record_answer(&mut self, (of, action): (Of, &'x Action), number: usize, answer: Decision) {
         if answer == Decision::AllowStep {
-            for (of, _) in self.asked(of.slot(), number) {
-                let bytes = self.tasks.drop_call(of.call);
-                self.scene.values.remove(bytes);
-                self.forget_question(&of);
+            for (of, _) in self.admission.asked(of.slot(), number) {
+                self.drop_task(of.call);
+                self.admission.forget_question(&mut self.scene.values, &of);
                 self.push_wait_before(&of, Wait::Timer(Box::pin(pending()), Pause::Backoff));
             }
         }
-        let admission = self.admission.as_ref();
-        let is_answered = admission.is_some_and(|it| it.is_answered(&of, number, &answer));
-        let answer = (!is_answered).then(|| {
-            let turn = self.write_answer(&of, number, &answer);
+        let is_answered = self.admission.is_answered(&of, number, &answer);
+        let records = self.records.as_ref().filter(|_| !is_answered);
+        let answer = records.map(|records| {
+            let turn = records.write_answer(self.scene, &of, number, &answer);
             (answer, turn)
         });
         self.wait_before(of, action, number);
         self.wait_for_turn(of, number, answer);
     }
 
-    /// Returns the calls of an action of a step that wait for gates.
-    fn asked(&self, slot: usize, number: usize) -> Vec<(Of, &'x Action)> {
-        let waiting = self.admission.iter().flat_map(|it| it.waiting.values());
-        let asked = waiting.filter(|it| {
-            let waits = !it.has_answers && it.answer.is_none();
-            waits && it.of.slot() == slot && it.number == number
-        });
-        asked.map(|it| (it.of, it.action)).collect()
-    }
-
     /// Asks no more about the calls of an action of a step, which are all allowed.
     fn stop_asking(&mut self, first: (Of, &'x Action), number: usize) {
-        let mut asked = self.asked(first.0.slot(), number);
+        let mut asked = self.admission.asked(first.0.slot(), number);
         for (of, _) in &asked {
-            self.drop_wait_before(of.call);
-            let bytes = self.tasks.drop_call(of.call);
-            self.scene.values.remove(bytes);
+            self.admission.drop_wait(&mut self.scene.values, of.call);
+            self.drop_task(of.call);
         }
         asked.push(first);
         asked.sort_unstable_by_key(|(of, _)| of.element());
@@ -327,40 +296,71 @@ impl<'x> Driver<'x> {
         }
     }
 
-    /// A call waits no more.
-    pub(super) fn drop_wait_before(&mut self, call: CallId) {
-        let admission = self.admission.as_mut();
-        if let Some(waiting) = admission.and_then(|it| it.waiting.remove(&call)) {
-            self.forget_question(&waiting.of);
+    /// Returns `true` if the run is a view of a run with gates. A view has no gates, and starts calls without records until it finds an answer.
+    fn views_gates(&mut self) -> bool {
+        let durable = self.scene.run.durable.as_ref();
+        let is_gated = durable.is_some_and(|it| it.is_viewed() && it.is_gated());
+        if !is_gated {
+            return false;
         }
+        if !std::mem::replace(&mut self.admission.is_gated, true) {
+            let records = self.records.as_ref();
+            let due = records.map_or_else(Vec::new, |it| it.calls.due());
+            due.into_iter().for_each(|call| self.withdraw(call));
+        }
+        true
     }
 
-    /// A call needs the arguments no more that the gates were shown.
-    pub(super) fn forget_question(&mut self, of: &Of) {
-        let Some(admission) = &mut self.admission else {
+    /// Returns `true` for a call of a view whose question to the gates is open.
+    fn is_open(&mut self, it: &Starting<'x>, known: &Known) -> bool {
+        if !self.views_gates() || !matches!(known, Known::Nothing) {
+            return false;
+        }
+        // Gates are asked about the calls of a plan, and not about the plan.
+        let may_open = self.scene.machine.view().may_open(it.of.call);
+        may_open.is_none() && self.is_unanswered(&it.of, it.number)
+    }
+
+    /// Takes back a call of a view whose question to the gates is open.
+    fn withdraw(&mut self, call: CallId) {
+        let Some(of) = self.tasks.of(call) else {
             return;
         };
-        let step = admission.steps.get_mut(&of.slot());
-        let call = step.and_then(|step| step.calls.get_mut(&of.element()));
-        if let Some(question) = call.and_then(|call| call.question.take()) {
-            self.scene.values.let_go(of.slot(), question.bytes);
+        let Some((action, number)) = self
+            .scene
+            .values
+            .action(&of)
+            .filter(|it| it.0.tool.is_some())
+        else {
+            return;
+        };
+        if self.is_unanswered(&of, number) {
+            self.scene.watching().withdraw(&of);
+            if let Some(records) = &mut self.records {
+                records.forget(call);
+            }
+            self.drop_task(call);
+            self.scene.machine.handle(Event::Withdrawn(call));
+            self.wait_for_ever((of, action), number);
         }
     }
 
-    /// The error of a call has it that nobody is to call the tool for this time.
-    #[cold]
-    pub(super) fn close_throttles(&mut self, of: &Of, part: &Part, time: Duration) {
-        if self.admission.is_none() {
-            return;
+    /// Returns `true` if no record has the answer about a call.
+    fn is_unanswered(&self, of: &Of, number: usize) -> bool {
+        let answer = |records: &Records| records.answer(self.scene, of, number);
+        matches!(self.records.as_deref().map_or(Ok(None), answer), Ok(None))
+    }
+
+    /// Holds a wait back as long as the run replays.
+    fn hold_back(&self, wait: Sleep) -> Sleep {
+        match &self.records {
+            Some(records) => records.hold_back(wait),
+            None => wait,
         }
-        let inside = self.scene.values.inside(of.scope, of.slot());
-        let (body, _) = inside.bodies[part.body as usize];
-        if let (crate::plan::Body::Action(action), Some(admission)) = (body, &self.admission)
-            && let Some(tool) = &action.tool
-        {
-            let now = self.scene.run.options.timer.now();
-            let throttles = admission.throttles.iter();
-            throttles.for_each(|throttle| throttle.close(&tool.name, now, time));
-        }
+    }
+
+    fn drop_task(&mut self, call: CallId) {
+        let bytes = self.tasks.drop_call(call);
+        self.scene.values.remove(bytes);
     }
 }

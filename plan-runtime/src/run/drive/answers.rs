@@ -5,12 +5,12 @@ use super::super::catch::catch;
 use super::super::making::{self, bind};
 use super::super::weights::LIST;
 use super::cold::outcome;
-use super::convert::{self, ifs_around};
+use super::convert;
+use super::recording::{Keys, Notes};
 use super::scene::{Host, Scene};
 use crate::machine::{Amounts, Answer, Part, Question, QuestionId, ScopeId};
-use crate::plan::{Body, Branch, Catch, Condition, ERR, Role, Template, number};
+use crate::plan::{Body, Branch, Catch, Condition, ERR, Role, number};
 use crate::resolve::{Meter, ResolveError, Scope, StoredValue, resolve};
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,15 +56,12 @@ impl<'x> Answering<'_, 'x> {
                 again.map(|again| Answer::Number(u32::from(again)))
             }
             (Question::Fallback(_), Some(part)) => {
-                let failures = self
-                    .0
-                    .records
-                    .as_ref()
-                    .and_then(|_| self.0.machine.view().absorbed(id));
+                let is_recorded = self.0.run.durable.is_some();
+                let view = self.0.machine.view();
+                let failures = is_recorded.then(|| view.absorbed(id)).flatten();
                 let made_up = self.instead(id, part);
                 if made_up.is_ok() && failures.is_some() {
-                    self.0
-                        .note_made_up(self.0.scope_of(&part), &part, failures.as_ref());
+                    Notes(self.0).made_up(self.0.scope_of(&part), &part, failures.as_ref());
                 }
                 made_up.map(made)
             }
@@ -139,41 +136,6 @@ impl<'x> Answering<'_, 'x> {
         };
         self.0.catch_again(seen);
         Ok((made??, bytes))
-    }
-
-    /// Decides something in a step by a value. A crash does not change a decision of Rust code.
-    fn decide<T: Serialize + DeserializeOwned>(
-        &mut self,
-        part: &Part,
-        (body, by): (u32, &Template),
-        name: impl FnOnce(usize, usize) -> String,
-        read: impl FnOnce(&Scope<'_>) -> Result<T, ResolveError>,
-    ) -> Result<(T, usize), StepError> {
-        let has_code = self.0.run.is_kept() && by.has_code();
-        if !has_code {
-            return self.evaluate(part, read);
-        }
-        let key = |scene: &Scene<'_>| {
-            let (scope, slot) = (scene.scope_of(part), part.slot.index());
-            let (it, step) = (
-                scene.values.scope(scope),
-                scene.values.place_of(scope, slot),
-            );
-            let first = it.actions + it.graph.actions[step] as usize;
-            let number = scene
-                .values
-                .step(slot)
-                .map_or(first, |it| it.bodies[body as usize].1);
-            let name = name(ifs_around(&it.plan.steps[step], body), number - first);
-            format!("{}?{name}", scene.key(scope, step, &scene.element(part)))
-        };
-        let mut bytes = 0;
-        let made = self.0.decided(true, key, |scene| {
-            let (made, made_of) = Answering(scene).evaluate(part, read)?;
-            bytes = made_of;
-            Ok(made)
-        })?;
-        Ok((made, bytes))
     }
 
     /// Chooses the first branch whose conditions hold.
@@ -275,8 +237,8 @@ impl<'x> Answering<'_, 'x> {
             return Err(StepError::Unknown);
         };
         let has_code = self.0.run.is_kept() && repeat.again.has_code();
-        let key = |scene: &Scene<'_>| scene.prefix(round) + "?while";
-        let again = self.0.decided(has_code, key, |scene| {
+        let key = |scene: &Scene<'_>| Keys(scene).prefix(round) + "?while";
+        let again = self.decided(has_code, key, |Answering(scene)| {
             let it = scene.values.scope(round);
             let stop = || scene.look(round);
             let meter = Meter::new(scene.values.room(), Some(&stop));
@@ -408,12 +370,12 @@ impl<'x> Answering<'_, 'x> {
             Some(fallback) if is_whole => {
                 let has_code = self.0.run.is_kept() && fallback.has_code();
                 let step = self.0.values.place_of(scope, slot);
-                let key = |scene: &Scene<'_>| scene.key(scope, step, &[]) + "?fallback";
+                let key = |scene: &Scene<'_>| Keys(scene).of_step(scope, step, &[]) + "?fallback";
                 let mut bytes = 0;
-                let made = self.0.decided(has_code, key, |scene| {
+                let made = self.decided(has_code, key, |it| {
                     let read =
                         |scope: &Scope<'_>| resolve(fallback, scope).map_err(StepError::fallback);
-                    let (made, made_of) = Answering(scene).evaluate_until(&part, None, read)?;
+                    let (made, made_of) = it.evaluate_until(&part, None, read)?;
                     bytes = made_of;
                     Ok(made)
                 })?;

@@ -11,6 +11,7 @@ use super::super::shared::SharedRun;
 use super::super::watch::Keeps;
 use super::super::{Cause, trace};
 use super::admission::Admission;
+use super::calls::Calls;
 use super::convert;
 use super::driver::{Around, Driver};
 use super::scope_values::ScopeValues;
@@ -105,11 +106,13 @@ impl<'x> Driver<'x> {
             &converted.plans,
             (run, allowance, around),
             (clock, stops, options.signals),
-            keeps,
+            (keeps, admission),
         );
-        driver.admission = admission;
-        driver.begin_records();
-        driver.scene.enter(plans);
+        let Calls { scene, records, .. } = &mut driver.calls;
+        if let Some(records) = records {
+            records.begin(&*scene);
+        }
+        scene.enter(plans);
         Ok(driver)
     }
 }

@@ -138,16 +138,22 @@ impl Scene<'_> {
 
     /// The beginning of the lasting paths of a scope's steps.
     pub(super) fn lasting_prefix(&self, scope: ScopeId) -> String {
-        let is_root = self.values.scope(scope).owner.is_none();
-        let beside = self.beside.as_deref().filter(|_| is_root);
         let outer = self.outer(scope);
-        outer.map_or_else(String::new, |outer| outer.lasting_inside(beside))
+        outer.map_or_else(String::new, |outer| {
+            outer.lasting_inside(self.beside_of(scope))
+        })
+    }
+
+    /// Returns the name of the plan that a scope is, if a tool runs the plan inside its call.
+    pub(super) fn beside_of(&self, scope: ScopeId) -> Option<&str> {
+        let is_root = self.values.scope(scope).owner.is_none();
+        self.beside.as_deref().filter(|_| is_root)
     }
 
     /// Returns `true` if code makes an argument of a step's calls in a run with a journal.
     fn computes_inputs(&self, step: &Step) -> bool {
         let has_code = |action: &&Action| action.args.has_code();
-        self.records.is_some() && step.actions().iter().any(has_code)
+        self.run.durable.is_some() && step.actions().iter().any(has_code)
     }
 
     #[cold]

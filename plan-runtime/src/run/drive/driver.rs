@@ -1,54 +1,44 @@
 //! Drives a run in memory: does the commands of the machine, and hands events to the machine.
 
-use super::super::StepError;
 use super::super::clock::Clock;
 use super::super::context::{Allowance, Blocked, CallContext};
 use super::super::nesting::{Turn, may_start};
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
-use super::super::start::StepResult;
 use super::super::watch::{Keeps, Watch};
 use super::admission::Admission;
 use super::answers::Answering;
+use super::calls::Calls;
 use super::failures::Errors;
-use super::records::Records;
+use super::recording::{Notes, Records};
 use super::scene::{Host, Scene};
 use super::scope_values::ScopeValues;
 use super::sharing::Sharing;
 use super::stops::Stops;
-use super::task::{Of, Waited};
 use super::tasks::Tasks;
 use super::values::Values;
 use crate::error::Interrupt;
-use crate::machine::{CallEnd, CallId, Command, Event, Machine, Pause, ScopeId};
-use crate::plan::Body;
+use crate::machine::{Command, Event, Machine, ScopeId};
+use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 /// A run in memory.
 pub(in crate::run) struct Driver<'x> {
-    pub(super) scene: Scene<'x>,
-    pub(super) tasks: Tasks<'x>,
-    /// The gates and throttles, if there are any.
-    pub(super) admission: Option<Box<Admission<'x>>>,
-    pub(super) random: fastrand::Rng,
-    /// `true` if the run has a journal.
-    pub(super) is_recorded: bool,
+    pub(super) calls: Calls<'x>,
     /// `true` if an engine makes the calls of the run.
     is_elsewhere: bool,
     /// `true` if a step has started.
     pub(super) has_begun: bool,
     is_done: bool,
     /// Finds out whether the tool blocks on the plan inside its call.
-    pub(super) blocked: Blocked,
+    blocked: Blocked,
     /// Nothing can be sent to the run once the receiver is dropped.
     _signals: OnceLock<Receiver>,
     turn: Turn,
-    /// The timers of time limits that are over.
-    late: VecDeque<(Of, Pause)>,
     /// The command that waits for the decisions of an engine.
-    pub(super) held: Option<Command>,
+    held: Option<Command>,
 }
 
 /// The surroundings of a run inside another run.
@@ -74,7 +64,7 @@ impl<'x> Driver<'x> {
         plans: &[(usize, u32)],
         (run, allowance, around): (Arc<SharedRun>, Arc<Allowance>, Around),
         (clock, stops, signals): (Clock, Stops<'x>, OnceLock<Receiver>),
-        keeps: Keeps,
+        (keeps, admission): (Keeps, Option<Box<Admission<'x>>>),
     ) -> Self {
         let Around {
             call: around,
@@ -87,9 +77,8 @@ impl<'x> Driver<'x> {
         values.has_layers = watch.is_some() || run.is_kept();
         values.open(ScopeId::ROOT, root);
         let is_inner = around.is_some() && beside.is_none();
-        let records = run.durable.as_ref();
-        let records = records.map(|durable| Records::new(Arc::clone(durable), is_inner));
-        let records = records.map(Box::new);
+        let durable = run.durable.as_ref();
+        let records = durable.map(|durable| Box::new(Records::new(durable, is_inner)));
         let sharing = around
             .is_some()
             .then(|| Box::new(Sharing::new(Arc::clone(&run), 0)));
@@ -104,32 +93,34 @@ impl<'x> Driver<'x> {
             allowance,
             around,
             beside,
-            records,
+            output: Value::Null,
             opening: HashMap::new(),
             watch,
         };
         scene.watching().open(ScopeId::ROOT);
         Self {
-            is_recorded: scene.records.is_some(),
             is_elsewhere: scene.run.engine.is_some(),
-            scene,
-            tasks: Tasks::new(sharing),
-            admission: None,
-            random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
+            calls: Calls {
+                scene,
+                tasks: Tasks::new(sharing),
+                admission,
+                records,
+                random: seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed),
+                late: VecDeque::new(),
+            },
             has_begun: false,
             is_done: false,
             blocked: Blocked::default(),
             _signals: signals,
             turn: Turn::default(),
-            late: VecDeque::new(),
             held: None,
         }
     }
 
     /// Ends the run at once.
     pub(in crate::run) fn interrupt(&mut self, interrupt: Interrupt) {
-        self.scene.stops.interrupt(interrupt);
-        self.scene.machine.handle(Event::GraceOver);
+        self.calls.scene.stops.interrupt(interrupt);
+        self.calls.scene.machine.handle(Event::GraceOver);
     }
 
     /// Does the commands of the machine. Is ready once the run is over.
@@ -145,14 +136,14 @@ impl<'x> Driver<'x> {
             }
             self.do_held(command, host);
         }
-        if let Some(watch) = &mut self.scene.watch {
+        if let Some(watch) = &mut self.calls.scene.watch {
             watch.look();
         }
-        if self.scene.around.is_some() {
-            self.scene.look_at_call(cx);
+        if self.calls.scene.around.is_some() {
+            self.calls.scene.look_at_call(cx);
         }
-        self.pass_limit();
-        self.scene.stops.polled();
+        self.calls.pass_limit();
+        self.calls.scene.stops.polled();
         loop {
             self.look_for_ends(cx);
             while let Some(command) = self.next_command(cx) {
@@ -164,49 +155,50 @@ impl<'x> Driver<'x> {
                     continue;
                 };
                 self.has_begun = true;
-                self.start(call, place, host);
+                self.calls.start(call, place, host);
                 if !may_start() {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
             }
-            if self.is_recorded {
-                self.limit_opened();
-                if self.look_at_failure() {
+            if let Some(records) = &mut self.calls.records {
+                let (scene, tasks) = (&mut self.calls.scene, &mut self.calls.tasks);
+                records.times.limit_opened(scene, tasks);
+                if scene.look_at_failure() {
                     continue;
                 }
             }
             if self.is_done {
-                self.tasks.sharing = None;
+                self.calls.tasks.sharing = None;
                 return Poll::Ready(());
             }
             let mut result = None;
-            let Poll::Ready(slot) = self.tasks.poll_next(cx, &mut result) else {
-                let goes_on = self.is_recorded && self.goes_on();
-                if self.pass_limit() || goes_on || self.ends_grace(cx) {
+            let Poll::Ready(slot) = self.calls.tasks.poll_next(cx, &mut result) else {
+                let goes_on = self.calls.records.is_some() && self.goes_on();
+                if self.calls.pass_limit() || goes_on || self.ends_grace(cx) {
                     continue;
                 }
                 return Poll::Pending;
             };
             // A plan in the call may have exceeded a limit, which ends the run before the call fails.
-            if self.scene.values.is_shared() {
-                self.look_at_limits(cx);
+            if self.calls.scene.values.is_shared() {
+                self.calls.scene.look_at_limits(cx);
             }
-            if self.is_recorded {
+            if self.calls.records.is_some() {
                 self.blocked.goes_on();
             }
             let plain = match result {
-                Some(Ok(_)) if !self.is_recorded => self.tasks.take_plain(slot),
+                Some(Ok(_)) if self.calls.records.is_none() => self.calls.tasks.take_plain(slot),
                 _ => None,
             };
             let Some((call, scope, bytes)) = plain else {
-                self.ended(slot, result);
+                self.calls.ended(slot, result);
                 continue;
             };
-            self.scene.values.remove(bytes);
-            self.tasks.call_ended(None);
+            self.calls.scene.values.remove(bytes);
+            self.calls.tasks.call_ended(None);
             if let Some(Ok(output)) = result {
-                self.plain_called((call, scope), output);
+                self.calls.plain_called((call, scope), output);
             }
         }
     }
@@ -214,81 +206,74 @@ impl<'x> Driver<'x> {
     /// Ends the run before its time, if there is a cause.
     #[inline]
     fn look_for_ends(&mut self, cx: &mut Context<'_>) {
-        while !self.is_recorded
-            && let Some(event) = self.scene.stops.poll(cx, &self.scene.clock)
+        while self.calls.records.is_none()
+            && let Some(event) = self.calls.scene.stops.poll(cx, &self.calls.scene.clock)
         {
-            self.scene.machine.handle(event);
+            self.calls.scene.machine.handle(event);
         }
-        if self.scene.values.is_shared() {
-            self.look_at_limits(cx);
+        if self.calls.scene.values.is_shared() {
+            self.calls.scene.look_at_limits(cx);
         }
-        if self.is_recorded {
-            self.look_at_journal(cx);
+        if let Some(records) = &mut self.calls.records {
+            records.look(&mut self.calls.scene, cx);
         }
     }
 
     #[inline(always)]
     fn next_command(&mut self, cx: &Context<'_>) -> Option<Command> {
-        if let Some(sharing) = &mut self.tasks.sharing {
-            return sharing.next(&mut self.scene, cx.waker());
+        if let Some(sharing) = &mut self.calls.tasks.sharing {
+            return sharing.next(&mut self.calls.scene, cx.waker());
         }
-        self.scene.machine.next(true)
-    }
-
-    /// Ends the run if a plan in a call has exceeded a limit of the run.
-    #[cold]
-    fn look_at_limits(&mut self, cx: &Context<'_>) {
-        self.scene.allowance.wake(cx.waker());
-        if !self.scene.stops.is_exceeded()
-            && let Some(place) = self.scene.allowance.exceeded().cloned()
-        {
-            let is_working = self.scene.machine.view().works(ScopeId::ROOT);
-            self.scene.stops.exceed(place, is_working);
-            self.scene.machine.handle(Event::GraceOver);
-        }
+        self.calls.scene.machine.next(true)
     }
 
     #[cold]
     #[inline(never)]
     pub(super) fn execute(&mut self, command: Command, host: &mut dyn Host<'x>) {
-        self.scene.watching().see(&command);
+        self.calls.scene.watching().see(&command);
         self.has_begun |= matches!(
             command,
             Command::Evaluate(..) | Command::Await(..) | Command::Admit(..)
         );
-        if self.is_recorded && !matches!(command, Command::Sleep(..)) {
-            self.limit_opened();
+        let (scene, tasks) = (&mut self.calls.scene, &mut self.calls.tasks);
+        if let Some(records) = &mut self.calls.records
+            && !matches!(command, Command::Sleep(..))
+        {
+            records.times.limit_opened(scene, tasks);
         }
         match command {
             Command::Start(..) => {}
-            Command::Unwinding(scope) => self.scene.note_failed(scope),
-            Command::Admit(call, place) => self.admit(call, place, host),
+            Command::Unwinding(scope) => Notes(scene).failed(scope),
+            Command::Admit(call, place) => self.calls.admit(call, place, host),
             Command::Free(scope) => {
-                self.scene.watching().close(scope);
-                self.scene.values.close(scope);
+                scene.watching().close(scope);
+                scene.values.close(scope);
             }
-            Command::Await(call, place) => self.wait(call, place),
+            Command::Await(call, place) => self.calls.wait(call, place),
             Command::Evaluate(id, question) => {
-                let part = self.scene.machine.view().asked(id);
-                let Some(answer) = Answering(&mut self.scene).answer(id, question, host) else {
+                let part = scene.machine.view().asked(id);
+                let Some(answer) = Answering(scene).answer(id, question, host) else {
                     return;
                 };
-                if self.is_recorded {
-                    return self.answered(id, (question, part), answer);
+                match &mut self.calls.records {
+                    None => scene.machine.handle(Event::Answered(id, answer)),
+                    Some(records) => {
+                        let (times, asked) = (&mut records.times, (question, part));
+                        times.answered(scene, tasks, id, asked, answer);
+                    }
                 }
-                self.scene.machine.handle(Event::Answered(id, answer));
             }
-            Command::Sleep(timer, pause, place) => self.sleep(timer, pause, place),
-            Command::Drop(call) => self.drop_call(call),
+            Command::Sleep(timer, pause, place) => self.calls.sleep(timer, pause, place),
+            Command::Drop(call) => self.calls.drop_call(call),
             Command::Settled(scope, slot, status) => {
-                self.scene.settled(scope, slot.index(), status);
-                if let Some(admission) = &mut self.admission {
+                scene.settled(scope, slot.index(), status);
+                if let Some(admission) = &mut self.calls.admission {
                     admission.settled(slot.index());
                 }
             }
-            Command::Over(scope) => self.scene.watching().over(scope),
+            Command::Over(scope) => scene.watching().over(scope),
             Command::Done => {
-                self.scene.watching().done();
+                scene.watching().done();
                 self.is_done = true;
             }
         }
@@ -296,109 +281,85 @@ impl<'x> Driver<'x> {
 
     /// Ends the run if the time for undo and always steps is over. That time may have begun after the last look, while a value was made.
     fn ends_grace(&mut self, cx: &Context<'_>) -> bool {
-        if self.is_recorded {
+        if self.calls.records.is_some() {
             return false;
         }
-        let event = self.scene.stops.end_grace(cx);
+        let event = self.calls.scene.stops.end_grace(cx);
         event
-            .inspect(|event| self.scene.machine.handle(*event))
+            .inspect(|event| self.calls.scene.machine.handle(*event))
             .is_some()
     }
 
-    /// The time limit of a call that is over takes effect, after every call that was ready by then. Returns `false` if there is none.
-    fn pass_limit(&mut self) -> bool {
-        let late = self.late.pop_front();
-        late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
+    /// Returns `true` if a command has to wait until the engine knows the decisions of Rust code in the plan.
+    #[cold]
+    fn must_wait(&mut self, command: Command, cx: &mut Context<'_>) -> bool {
+        let scene = &mut self.calls.scene;
+        let must_wait = Answering(scene).decides(&command)
+            && scene.run.engine.as_ref().is_some_and(|engine| {
+                let polled = engine.poll_decisions(cx);
+                polled.is_pending()
+            });
+        self.held = must_wait.then_some(command);
+        must_wait
     }
 
-    fn fired(&mut self, of: &Of, pause: Pause) {
-        self.scene.watching().fired(of, pause);
-        self.scene.machine.handle(Event::Fired(of.call));
+    /// Does a command that has waited.
+    #[cold]
+    fn do_held(&mut self, command: Command, host: &mut dyn Host<'x>) {
+        match command {
+            Command::Start(call, place) => {
+                self.has_begun = true;
+                self.calls.start(call, place, host);
+            }
+            command => self.execute(command, host),
+        }
     }
 
-    /// Returns `true` for the timer of a call or a wait, as opposed to that of a block or a loop.
-    fn limits_call(&mut self, of: &Of, pause: Pause) -> bool {
-        let part = self.scene.machine.view().part(of.call);
-        let Some(part) = part.filter(|part| part.inside.is_none()) else {
+    /// Returns `true` if the plan waits in vain, since a tool blocks on the plan. The plan is over then.
+    #[cold]
+    pub(super) fn waits_in_vain(&mut self, cx: &Context<'_>) -> bool {
+        let (Some(call), true) = (&self.calls.scene.around, self.calls.records.is_some()) else {
             return false;
         };
-        let bodies = &self.scene.values.inside(of.scope, of.slot()).bodies;
-        let is_call = matches!(
-            bodies[part.body as usize].0,
-            Body::Action(_) | Body::Await(_)
-        );
-        is_call && matches!(pause, Pause::Timeout | Pause::Deadline)
-    }
-
-    /// Drops a call, a wait or a timer.
-    pub(super) fn drop_call(&mut self, call: CallId) {
-        self.late.retain(|(of, _)| of.call != call);
-        if self.admission.is_some() {
-            self.drop_wait_before(call);
-        }
-        self.drop_task(call);
-        if call.is_plain() {
-            let scope = self.scene.machine.view().scope_of_plain(call);
-            let step = self.scene.values.place_of(scope, call.index());
-            self.scene.watching().plain_dropped(call, scope);
-            self.scene.values.release(scope, step);
-        }
-    }
-
-    pub(super) fn drop_task(&mut self, call: CallId) {
-        self.forget_due(call);
-        let bytes = self.tasks.drop_call(call);
-        self.scene.values.remove(bytes);
-    }
-
-    /// A task has ended that is no plain call, or has failed.
-    #[cold]
-    #[inline(never)]
-    fn ended(&mut self, slot: usize, result: Option<StepResult>) {
-        let (of, waited, ticket, bytes) = self.tasks.take(slot);
-        self.scene.values.remove(bytes);
-        let (result, ticket) = match result {
-            Some(result) if self.is_recorded => match self.records(of, result, ticket) {
-                Some((result, ticket)) => (Some(result), ticket),
-                None => return,
-            },
-            result => (result, ticket),
+        let why = self
+            .calls
+            .scene
+            .beside
+            .as_ref()
+            .and_then(|_| self.blocked.waits(call, cx.waker()));
+        let Some(why) = why else {
+            return false;
         };
-        if result.is_some() {
-            self.tasks.call_ended(Some(&ticket));
-        }
-        if matches!(waited, Some(Waited::Fired(_))) && self.has_waited(of.call) {
-            return;
-        }
-        match (result, waited) {
-            (Some(result), _) => self.counted(of, result),
-            (None, Some(Waited::Received(received))) => self.received(of, received),
-            // The limit of an attempt whose work has ended is no limit.
-            (None, _) if self.is_recorded && (self.records_limit(&of) || self.has_worked(&of)) => {}
-            (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {
-                self.late.push_back((of, pause));
-            }
-            (None, Some(Waited::Fired(pause))) => self.fired(&of, pause),
-            (None, None) => {}
-        }
+        self.interrupt(Interrupt::Outside(why));
+        true
     }
 
-    /// Hands the end of a call over to the machine.
-    pub(super) fn failed(&mut self, call: CallId, error: StepError) {
-        let error = self.scene.errors.keep(error);
-        self.scene
-            .machine
-            .handle(Event::Ended(call, CallEnd::Failed(error)));
+    /// Returns `true` if the outermost plan continues by itself: the next record has its turn, or the run becomes live.
+    #[cold]
+    fn goes_on(&self) -> bool {
+        let sharing = self.calls.tasks.sharing.as_ref();
+        if sharing.is_some_and(|sharing| sharing.applicant.has_come()) {
+            return true;
+        }
+        let is_outermost = self.calls.scene.around.is_none();
+        let durable = self
+            .calls
+            .scene
+            .run
+            .durable
+            .as_ref()
+            .filter(|_| is_outermost);
+        !self.calls.tasks.is_late() && durable.is_some_and(|durable| durable.go_on())
     }
 }
 
 impl Drop for Driver<'_> {
     /// Drops values of foreign types one by one, since their destructors may panic.
     fn drop(&mut self) {
-        self.tasks.clear();
-        self.scene.errors.clear();
-        self.scene.stops.close();
-        match (&self.scene.around, &self.scene.beside) {
+        self.calls.tasks.clear();
+        self.calls.scene.errors.clear();
+        self.calls.scene.stops.close();
+        match (&self.calls.scene.around, &self.calls.scene.beside) {
             (Some(around), Some(beside)) => around.forget_inside(beside),
             // The call is over with its plan.
             (Some(around), None) => around.close(false),

@@ -39,13 +39,13 @@ impl Values<'_> {
     }
 
     /// The time of a step or of an element begins with its first attempt.
-    pub(super) fn begin_time(&mut self, of: &Of, attempt: u32, started: Duration) {
+    pub(super) fn begin_time(&mut self, of: &Of, attempt: u32, started: impl FnOnce() -> Duration) {
         let Some(part) = of.part.filter(|_| attempt == 1) else {
             return;
         };
         let slot = part.slot.index();
         if let Some(limit) = self.policy(of.scope, slot).deadline {
-            let until = started.saturating_add(limit);
+            let until = started().saturating_add(limit);
             let inside = self.inside(of.scope, slot);
             inside.deadlines.insert(part.element, (CallId::NONE, until));
         }

@@ -23,17 +23,18 @@ mod admission;
 mod admitting;
 mod answers;
 mod begin;
+mod calls;
 mod closing;
 mod cold;
 mod contexts;
 mod convert;
 mod deadline;
+mod decisions;
 mod driver;
-mod elsewhere;
+mod ends;
 mod failures;
 mod limits;
 mod recording;
-mod records;
 mod scene;
 mod scope_values;
 mod scopes;
@@ -186,8 +187,8 @@ impl<'x> Driver<'x> {
         match polled {
             Ok(polled) => polled.map(|()| self.result()),
             Err(panic) => {
-                self.scene.watching().panicked();
-                let scene = &self.scene;
+                self.calls.scene.watching().panicked();
+                let scene = &self.calls.scene;
                 let error = scene.errors.panicked(scene.machine.view(), panic);
                 Poll::Ready(Err(error))
             }
@@ -196,20 +197,23 @@ impl<'x> Driver<'x> {
 
     /// Returns the report, unless the run keeps no report.
     pub(super) fn report(&mut self) -> Option<Report> {
-        self.scene.watching().report()
+        self.calls.scene.watching().report()
     }
 
     /// Returns the error of a run whose journal has failed.
     #[cfg(feature = "sqlite")]
     pub(super) fn journal_failure(&self) -> Option<RunError> {
-        let error = self.scene.run.durable.as_ref()?.failure()?;
+        let error = self.calls.scene.run.durable.as_ref()?.failure()?;
         let cause = Cause::Interrupted(Interrupt::Journal(error));
         Some(RunError::new(self.plan(), cause, Vec::new()))
     }
 
     /// Returns the sender of values to steps that wait.
     pub(super) fn signals(&self) -> Signals {
-        match (&self.scene.around, &self.scene.run.options.inbox) {
+        match (
+            &self.calls.scene.around,
+            &self.calls.scene.run.options.inbox,
+        ) {
             (Some(around), _) => around.signals(),
             (None, Some(inbox)) => Signals::new(Arc::clone(inbox), None),
             (None, None) => Signals::to_nobody(false),
@@ -218,12 +222,12 @@ impl<'x> Driver<'x> {
 
     /// Returns the plan of the run.
     pub(super) fn plan(&self) -> &'x Plan {
-        self.scene.errors.plan()
+        self.calls.scene.errors.plan()
     }
 
     /// Returns the result of a run that is over.
     fn result(&self) -> Result<(), RunError> {
-        let scene = &self.scene;
+        let scene = &self.calls.scene;
         let view = scene.machine.view();
         match (view.result(), &scene.stops.journal) {
             (Ok(()), None) => Ok(()),
@@ -243,14 +247,13 @@ impl<'x> Driver<'x> {
 
     /// Returns the journal of a run that has come to an end, unless the run is inside another run. A run with a failed journal comes to no end.
     pub(super) fn ended_in(&self) -> Option<Arc<Durable>> {
-        let is_whole = self.scene.around.is_none() && self.scene.machine.is_over();
-        let durable = self.scene.run.durable.clone()?;
-        (is_whole && self.scene.stops.journal.is_none()).then_some(durable)
+        let is_whole = self.calls.scene.around.is_none() && self.calls.scene.machine.is_over();
+        let durable = self.calls.scene.run.durable.clone()?;
+        (is_whole && self.calls.scene.stops.journal.is_none()).then_some(durable)
     }
 
     /// Returns the output of a run with a journal, as JSON.
     pub(super) fn take_json(&mut self) -> Value {
-        let records = self.scene.records.as_mut();
-        records.map_or(Value::Null, |records| std::mem::take(&mut records.output))
+        std::mem::take(&mut self.calls.scene.output)
     }
 }

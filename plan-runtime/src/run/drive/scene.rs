@@ -7,14 +7,16 @@ use super::super::shared::SharedRun;
 use super::super::start::{CalledPlan, MadeOutput, Request, Started, StepFuture};
 use super::super::watch::Watch;
 use super::failures::Errors;
-use super::records::Records;
 use super::stops::Stops;
+use super::task::Of;
 use super::values::Values;
 use crate::error::{Elements, Interrupt};
+use crate::journal::JournalError;
 use crate::machine::{Event, Machine, Part, ScopeId};
 use crate::plan::Catch;
 use crate::print::MessageName;
 use crate::resolve::{Limit, ResolveError, StoredValue};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::Context;
@@ -42,8 +44,8 @@ pub(super) struct Scene<'x> {
     pub(super) around: Option<CallContext>,
     /// The name of the plan, if a tool runs the plan inside its call.
     pub(super) beside: Option<Arc<str>>,
-    /// The journal, if the run has one.
-    pub(super) records: Option<Box<Records>>,
+    /// The output of a run with a journal, as JSON.
+    pub(super) output: Value,
     /// Called plans that are about to begin, by slots and elements.
     pub(super) opening: HashMap<(usize, u32), Opening<'x>>,
     /// The listeners of the run, and the log of its report.
@@ -62,7 +64,7 @@ impl<'x> Scene<'x> {
     /// Returns `true` if the run is over while a value is made. With a journal, the run ends between two values, as in a replay.
     #[cold]
     pub(super) fn look(&self, mut scope: ScopeId) -> bool {
-        if self.records.is_some() {
+        if self.run.durable.is_some() {
             return false;
         }
         let view = self.machine.view();
@@ -93,6 +95,11 @@ impl<'x> Scene<'x> {
     pub(super) fn element(&self, part: &Part) -> Vec<usize> {
         let places = self.machine.view().places(part.slot, part.element);
         places.into_iter().map(|place| place as usize).collect()
+    }
+
+    pub(super) fn element_of(&self, of: &Of) -> Vec<usize> {
+        let part = of.part.as_ref();
+        part.map_or_else(Vec::new, |part| self.element(part))
     }
 
     pub(super) fn scope_of(&self, part: &Part) -> ScopeId {
@@ -171,6 +178,36 @@ impl<'x> Scene<'x> {
         self.allowance.exceed(limit, place);
         let is_working = self.machine.view().works(ScopeId::ROOT);
         self.stops.exceed(place.into(), is_working);
+    }
+
+    /// Ends the run if a plan in a call has exceeded a limit of the run.
+    #[cold]
+    pub(super) fn look_at_limits(&mut self, cx: &Context<'_>) {
+        self.allowance.wake(cx.waker());
+        if !self.stops.is_exceeded()
+            && let Some(place) = self.allowance.exceeded().cloned()
+        {
+            let is_working = self.machine.view().works(ScopeId::ROOT);
+            self.stops.exceed(place, is_working);
+            self.machine.handle(Event::GraceOver);
+        }
+    }
+
+    /// The journal cannot be used: the run is over, and continues when it is begun again.
+    pub(super) fn fail_journal(&mut self, error: Arc<JournalError>) {
+        let is_working = self.machine.view().works(ScopeId::ROOT);
+        self.stops.fail(error, is_working);
+    }
+
+    /// Ends the run if its journal has failed. Returns `true` if the journal has failed now.
+    pub(super) fn look_at_failure(&mut self) -> bool {
+        let failure = self.run.durable.as_ref().and_then(|it| it.failure());
+        let Some(error) = failure.filter(|_| self.stops.journal.is_none()) else {
+            return false;
+        };
+        self.fail_journal(error);
+        self.machine.handle(Event::GraceOver);
+        true
     }
 
     /// The run begins inside this many other plans.

@@ -9,6 +9,7 @@ use super::super::start::{CalledPlan, MadeOutput};
 use super::super::weights::of_scope;
 use super::answers::Answering;
 use super::limits::late;
+use super::recording::{Keys, Notes};
 use super::scene::{Host, Opening, Scene};
 use super::scope_values::{Opener, ScopeValues};
 use super::secrets::{hushed_inputs, secrecy};
@@ -142,7 +143,7 @@ impl<'x> Answering<'_, 'x> {
         let limit = self.0.values.limit_here(&self.0.clock, around, &part);
         let ends = limit.as_ref().map(|(until, _)| *until);
         // With a journal, a replay takes no time.
-        let until = ends.filter(|_| self.0.records.is_none());
+        let until = ends.filter(|_| self.0.run.durable.is_none());
         let made = self.evaluate_until(&part, until, |scope| {
             span.in_scope(|| {
                 let inputs = making::inputs_of(block, scope);
@@ -162,7 +163,7 @@ impl<'x> Answering<'_, 'x> {
         {
             *input = StoredValue::json(last);
         }
-        self.0.note_branch(&part, block);
+        Notes(self.0).branch(&part, block);
         let element = self.0.element(&part);
         let it = self.0.values.scope(around);
         let step = slot - it.first;
@@ -228,8 +229,9 @@ impl<'x> Answering<'_, 'x> {
     fn resolve_output(&mut self, scope: ScopeId) -> Result<Value, StepError> {
         let output = &self.0.values.scope(scope).plan.output.value;
         let has_code = self.0.run.is_kept() && output.has_code();
-        let key = |scene: &Scene<'_>| scene.prefix(scope) + "?value";
-        self.0.decided(has_code, key, |scene| {
+        let key = |scene: &Scene<'_>| Keys(scene).prefix(scope) + "?value";
+        self.decided(has_code, key, |it| {
+            let scene = &mut *it.0;
             let made = {
                 let it = scene.values.scope(scope);
                 let stop = || scene.look(scope);
@@ -237,7 +239,7 @@ impl<'x> Answering<'_, 'x> {
                 let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
                 catch(|| resolve::<Value>(output, &resolving))
             };
-            made?.map_err(|error| Answering(scene).no_output(scope, error))
+            made?.map_err(|error| it.no_output(scope, error))
         })
     }
 
@@ -316,8 +318,8 @@ impl<'x> Answering<'_, 'x> {
     pub(super) fn make_output(&mut self, host: &mut dyn Host<'x>) -> Result<(), StepError> {
         if self.0.run.is_kept() {
             let json = self.resolve_output(ScopeId::ROOT)?;
-            if let Some(records) = &mut self.0.records {
-                records.output = json.clone();
+            if self.0.run.durable.is_some() {
+                self.0.output = json.clone();
             }
             let made = catch(|| host.output(MadeOutput::Json(json)))?;
             return made.map_err(|error| self.no_output(ScopeId::ROOT, error));

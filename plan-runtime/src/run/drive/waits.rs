@@ -4,17 +4,18 @@ use super::super::StepError;
 use super::super::engine::EngineFuture;
 use super::super::signals::{Sent, Waiting};
 use super::super::throttle::LONGEST_CLOSED;
-use super::driver::Driver;
+use super::calls::Calls;
+use super::recording::{timed, unlimit};
 use super::task::{Of, Wait};
 use crate::error::Elements;
-use crate::machine::{CallEnd, CallId, Event, Part, Pause, ScopeId, StepPlace};
+use crate::machine::{CallId, Event, Part, Pause, ScopeId, StepPlace};
 use crate::plan::{Await, Body, Role};
-use crate::resolve::{StoredValue, bytes_of, settle};
+use crate::resolve::{bytes_of, settle};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-impl Driver<'_> {
+impl Calls<'_> {
     /// Begins to wait for a value.
     pub(super) fn wait(&mut self, call: CallId, place: StepPlace) {
         let scope = self.scene.machine.view().scope_of(place.slot);
@@ -47,13 +48,11 @@ impl Driver<'_> {
         let Some(inbox) = self.scene.run.options.inbox.clone() else {
             return self.call_failed(of, StepError::NoSignals);
         };
-        let of = Of {
-            call,
-            scope,
-            part: Some(part),
-        };
-        if self.wait_recorded(&of, part, (&inbox, &path, wait)) {
-            return;
+        if let Some(records) = &self.records {
+            let of = (scope, part);
+            let receiving = records.receiving(&self.scene, of, (&inbox, &path, wait));
+            let wait = Wait::Elsewhere(receiving);
+            return self.tasks.push_wait((call, scope), part, wait);
         }
         let policy = self.scene.values.policy(scope, slot);
         let has_limit = policy.timeout.is_some() || policy.deadline.is_some();
@@ -76,46 +75,32 @@ impl Driver<'_> {
         Some(format!("{prefix}{}{element}", it.plan.steps[step].id))
     }
 
-    /// A wait has ended.
-    pub(super) fn received(&mut self, of: Of, received: Result<Arc<Sent>, StepError>) {
-        let Some(part) = of.part else { return };
-        if received.is_ok() {
-            self.scene.watching().end(&of, None);
-        }
-        let received = received.and_then(|sent| {
-            let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
-            self.scene.take_made(of.scope, part, value)
-        });
-        match received {
-            Ok(()) => self
-                .scene
-                .machine
-                .handle(Event::Ended(of.call, CallEnd::Done)),
-            Err(error) => self.call_failed(of, error),
-        }
-    }
-
     /// Starts a timer.
     pub(super) fn sleep(&mut self, timer: CallId, pause: Pause, place: StepPlace) {
         let scope = self.scene.machine.view().scope_of(place.slot);
         let slot = place.slot.index();
         let part = self.scene.machine.view().part(timer);
         let part = part.expect("a timer that starts has a part");
-        if self.is_recorded && pause != Pause::Backoff {
-            return self.keep_timer((timer, pause), (scope, part));
+        if let Some(records) = &mut self.records
+            && pause != Pause::Backoff
+        {
+            let of = (scope, part);
+            return records
+                .times
+                .keep_timer(&mut self.scene, (timer, pause), of);
         }
         let policy = self.scene.values.policy(scope, slot);
         let time = match pause {
             Pause::Backoff => {
-                if self.is_recorded {
-                    self.unlimit(scope, &part);
+                if self.records.is_some() {
+                    unlimit(&mut self.scene, &mut self.tasks, (scope, &part));
                 }
                 let mut wait = policy.wait_after(place.attempt - 1);
                 if policy.jitter {
                     wait = wait.mul_f64(self.random.f64());
                 }
-                let timed = if self.is_recorded {
-                    self.timed(scope, &part)
+                let timed = if self.records.is_some() {
+                    timed(&mut self.scene, scope, &part)
                 } else {
                     part.element
                 };
@@ -150,7 +135,15 @@ impl Driver<'_> {
         if time.is_zero() && matches!(pause, Pause::Backoff | Pause::Every) {
             return self.scene.machine.handle(Event::Fired(timer));
         }
-        self.wait_before_attempt((timer, pause), (scope, part), time);
+        let sleep = match &self.records {
+            None => self.scene.clock.sleep(time),
+            Some(records) => {
+                let of = (scope, &part);
+                records.times.wait_before_attempt(&self.scene, of, time)
+            }
+        };
+        self.tasks
+            .push_wait((timer, scope), part, Wait::Timer(sleep, pause));
     }
 }
 

@@ -15,3 +15,61 @@ mod keys;
 mod stops;
 mod times;
 mod values;
+
+use super::super::durable::{Durable, INTERRUPT};
+use super::scene::Scene;
+use super::task::Of;
+use crate::machine::CallId;
+use calls::CallRecords;
+pub(super) use gates::Known;
+pub(super) use keys::{Keys, Notes};
+use std::sync::Arc;
+use std::task::Context;
+use stops::Interrupts;
+use times::TimeRecords;
+pub(super) use times::{timed, unlimit};
+
+/// The records of a run with a journal.
+pub(super) struct Records {
+    pub(super) durable: Arc<Durable>,
+    pub(super) calls: CallRecords,
+    pub(super) times: TimeRecords,
+    interrupts: Interrupts,
+}
+
+impl Records {
+    /// Creates the records of a run, which `is_inner` if the run is a step of another run.
+    pub(super) fn new(durable: &Arc<Durable>, is_inner: bool) -> Self {
+        Self {
+            durable: Arc::clone(durable),
+            calls: CallRecords::new(Arc::clone(durable)),
+            times: TimeRecords::new(Arc::clone(durable)),
+            interrupts: Interrupts::new(Arc::clone(durable), is_inner),
+        }
+    }
+
+    /// Takes the recorded end of the run.
+    pub(super) fn begin(&mut self, scene: &Scene<'_>) {
+        self.interrupts.replay(scene, INTERRUPT);
+    }
+
+    /// Has the journal written, and ends the run if its journal cannot be used, or if an end has its turn.
+    #[cold]
+    pub(super) fn look(&mut self, scene: &mut Scene<'_>, cx: &mut Context<'_>) {
+        let is_ending = self.calls.is_ending();
+        self.interrupts.look(scene, is_ending, cx);
+    }
+
+    /// Forgets that a call is to be recorded.
+    pub(super) fn forget(&mut self, call: CallId) {
+        self.calls.forget(call);
+        self.times.forget(call);
+    }
+
+    /// A call is a plan, which has no record itself. Its time begins now.
+    pub(super) fn begin_plan(&mut self, scene: &mut Scene<'_>, of: &Of) {
+        self.forget(of.call);
+        let attempt = of.part.map_or(1, |part| part.attempt);
+        scene.values.begin_time(of, attempt, || scene.clock.now());
+    }
+}

@@ -4,9 +4,9 @@ use super::super::super::StepError;
 use super::super::super::durable::{self, Durable};
 use super::super::super::recorded::unusable;
 use super::super::super::signals::{Inbox, Sent, Waiting};
-use super::super::driver::Driver;
 use super::super::scene::Scene;
-use super::super::task::{Of, Receiving, Wait};
+use super::super::task::Receiving;
+use super::{Keys, Records};
 use crate::journal::JournalError;
 use crate::machine::{Part, ScopeId};
 use crate::plan::Await;
@@ -15,21 +15,18 @@ use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::task::Poll;
 
-impl Driver<'_> {
-    /// Waits for a value that has a record, or is to have one. `false` if the run has no journal.
+impl Records {
+    /// Returns the wait for a value that has a record, or is to have one.
     #[cold]
-    pub(in super::super) fn wait_recorded(
-        &mut self,
-        of: &Of,
-        part: Part,
+    pub(in super::super) fn receiving(
+        &self,
+        scene: &Scene<'_>,
+        (scope, part): (ScopeId, Part),
         (inbox, path, wait): (&Arc<Inbox>, &str, &Await),
-    ) -> bool {
-        let Some(records) = &self.scene.records else {
-            return false;
-        };
-        let durable = Arc::clone(&records.durable);
-        let key = self.scene.key_of_part(of.scope, &part);
-        let receiving: Receiving = match durable.find(&key) {
+    ) -> Receiving {
+        let durable = &self.durable;
+        let key = Keys(scene).of_part(scope, &part);
+        match durable.find(&key) {
             // The run is over.
             Err(()) => Box::pin(pending()),
             Ok(Some(found)) => match durable::decode(&found.body) {
@@ -53,50 +50,46 @@ impl Driver<'_> {
             },
             Ok(None) => {
                 let waiting = Waiting::new(Arc::clone(inbox), path.to_owned(), wait.clone());
-                self.receive_live(&durable, (of.scope, part), key, waiting)
+                receive_live(durable, scene, (scope, part), (key, waiting))
             }
-        };
-        self.tasks
-            .push_wait((of.call, of.scope), part, Wait::Elsewhere(receiving));
-        true
+        }
     }
+}
 
-    fn receive_live(
-        &self,
-        durable: &Arc<Durable>,
-        (scope, part): (ScopeId, Part),
-        key: String,
-        waiting: Waiting,
-    ) -> Receiving {
-        let durable = Arc::clone(durable);
-        let started = self.scene.clock.in_all(self.scene.clock.now());
-        let limit = limit_of_wait(&self.scene, scope, &part);
-        let has_limit = limit.is_some();
-        let mut limit = limit.map(|(limit, error)| (self.scene.clock.sleep(limit), error));
-        Box::pin(async move {
-            durable.live().await;
-            let received = poll_fn(|cx| {
-                if let Poll::Ready(sent) = waiting.poll(cx, has_limit) {
-                    return Poll::Ready(sent.ok_or(StepError::NoSignals));
-                }
-                match &mut limit {
-                    Some((sleep, error)) => sleep.as_mut().poll(cx).map(|()| Err(error.clone())),
-                    None => Poll::Pending,
-                }
-            });
-            let received = received.await;
-            let now = durable.time();
-            let result = received.as_ref().map(|sent| &sent.value);
-            match durable::encode((started, now), result) {
-                Ok(body) => durable.write(key, body, now).await,
-                Err(error) => {
-                    durable.fail(JournalError::storage(error));
-                    pending::<()>().await;
-                }
+fn receive_live(
+    durable: &Arc<Durable>,
+    scene: &Scene<'_>,
+    (scope, part): (ScopeId, Part),
+    (key, waiting): (String, Waiting),
+) -> Receiving {
+    let durable = Arc::clone(durable);
+    let started = scene.clock.in_all(scene.clock.now());
+    let limit = limit_of_wait(scene, scope, &part);
+    let has_limit = limit.is_some();
+    let mut limit = limit.map(|(limit, error)| (scene.clock.sleep(limit), error));
+    Box::pin(async move {
+        durable.live().await;
+        let received = poll_fn(|cx| {
+            if let Poll::Ready(sent) = waiting.poll(cx, has_limit) {
+                return Poll::Ready(sent.ok_or(StepError::NoSignals));
             }
-            received
-        })
-    }
+            match &mut limit {
+                Some((sleep, error)) => sleep.as_mut().poll(cx).map(|()| Err(error.clone())),
+                None => Poll::Pending,
+            }
+        });
+        let received = received.await;
+        let now = durable.time();
+        let result = received.as_ref().map(|sent| &sent.value);
+        match durable::encode((started, now), result) {
+            Ok(body) => durable.write(key, body, now).await,
+            Err(error) => {
+                durable.fail(JournalError::storage(error));
+                pending::<()>().await;
+            }
+        }
+        received
+    })
 }
 
 /// Returns the first of the time limits of a wait, and its error.

@@ -1,0 +1,331 @@
+//! The starts of calls.
+
+use super::super::StepError;
+use super::super::catch::catch;
+use super::super::context::CallContext;
+use super::super::start::{CalledPlan, Request, Started, StepFuture, StepResult};
+use super::super::storing::CalledAgain;
+use super::super::trace::Span;
+use super::super::weights::of_scope;
+use super::admission::Admission;
+use super::admitting::Admitting;
+use super::recording::Records;
+use super::scene::{Host, Opening, Scene};
+use super::starting::{Starting, Way};
+use super::task::{Of, Ticket};
+use super::tasks::Tasks;
+use crate::machine::{CallId, Event, Part, Pause, ScopeId, StepPlace};
+use crate::plan::{Action, Body, ToolNumber};
+use crate::resolve::Meter;
+use std::cell::Cell;
+use std::collections::VecDeque;
+
+/// The calls of a run, its waits and its timers.
+pub(super) struct Calls<'x> {
+    pub(super) scene: Scene<'x>,
+    pub(super) tasks: Tasks<'x>,
+    /// The gates and throttles, if there are any.
+    pub(super) admission: Option<Box<Admission<'x>>>,
+    /// The records, if the run has a journal.
+    pub(super) records: Option<Box<Records>>,
+    pub(super) random: fastrand::Rng,
+    /// The timers of time limits that are over.
+    pub(super) late: VecDeque<(Of, Pause)>,
+}
+
+impl<'x> Calls<'x> {
+    #[inline(always)]
+    pub(super) fn start(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
+        if !call.is_plain() || self.records.is_some() {
+            return self.start_part(call, place, host);
+        }
+        let scope = self.scene.machine.view().scope_of(place.slot);
+        let it = self.scene.values.scope(scope);
+        let step = call.index() - it.first;
+        let plan = it.plan;
+        let Body::Action(action) = &plan.steps[step].body else {
+            return self.failed(call, StepError::Unknown);
+        };
+        let number = it.actions + it.graph.actions[step] as usize;
+        if !it.is_plain {
+            return self.start_plain((call, scope), (step, action, number), host);
+        }
+        // Most calls need only this part.
+        if let Err(error) = self.scene.values.charge(action, true) {
+            let part = None;
+            return self.called(Of { call, scope, part }, Err(error));
+        }
+        let tool = self.tool(number);
+        let again = self.tasks.ended_call(tool);
+        let (started, bytes) = {
+            let at = self.scene.values.scope(scope);
+            let stop = || self.scene.look(scope);
+            let meter = Meter::new(self.scene.values.room(), Some(&stop));
+            let resolving = self.scene.values.resolving(at, false, &[]).metered(&meter);
+            let context = |is_plan| {
+                self.scene
+                    .context(self.scene.at_plain((call, scope), step, number, is_plan))
+            };
+            let request = Request::new(&resolving, action).within(&context);
+            let tasks = &mut self.tasks;
+            let called = catch(|| match again {
+                Some(slot) => tasks.call_again(slot, &request),
+                None => CalledAgain::No,
+            });
+            let started = match called {
+                Ok(CalledAgain::Yes) => None,
+                Ok(CalledAgain::No) => Some(catch(|| host.start(number, request))),
+                Ok(CalledAgain::Failed(error)) => Some(Ok(Started::Ended(Err(error)))),
+                Err(panic) => Some(Err(panic)),
+            };
+            (started, meter.spent())
+        };
+        match started {
+            None => {
+                self.scene.values.add(bytes);
+                self.tasks.count_call();
+                self.tasks.push_again((call, scope), tool, bytes);
+            }
+            Some(Ok(Started::Running(future))) => {
+                self.scene.values.add(bytes);
+                self.tasks.count_call();
+                self.tasks.push((call, scope), future, tool, bytes);
+            }
+            Some(started) => {
+                let part = None;
+                let bytes = (bytes, Span::none());
+                self.started(Of { call, scope, part }, started, bytes, host);
+            }
+        }
+    }
+
+    /// The number of the tool that an action of the plan itself calls.
+    #[inline(always)]
+    fn tool(&self, action: usize) -> Option<ToolNumber> {
+        let it = self.scene.values.scope(ScopeId::ROOT);
+        let called = it.graph.called(it.plan);
+        called.implementation(action, it.hands_over)
+    }
+
+    #[inline(never)]
+    fn start_plain(
+        &mut self,
+        (call, scope): (CallId, ScopeId),
+        (step, action, number): (usize, &'x Action, usize),
+        host: &mut dyn Host<'x>,
+    ) {
+        let starting = Starting {
+            of: Of {
+                call,
+                scope,
+                part: None,
+            },
+            step,
+            action,
+            number,
+            attempt: 1,
+        };
+        self.scene.watching().start(scope, call.index());
+        self.make_call(&starting, host);
+    }
+
+    /// Starts a call of a step that is not plain.
+    #[cold]
+    #[inline(never)]
+    fn start_part(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
+        let Some(starting) = Starting::of(&mut self.scene, call, place) else {
+            return self.failed(call, StepError::Unknown);
+        };
+        let Starting { of, step, .. } = starting;
+        self.scene.watching().start(of.scope, of.slot());
+        if place.attempt == 1
+            && !self.scene.values.scope(of.scope).graph.simple[step]
+            && let Err(error) = self.scene.values.hold_call(of.slot())
+        {
+            return self.call_failed(of, error);
+        }
+        if let Some(records) = &mut self.records {
+            let (scene, tasks) = (&mut self.scene, &mut self.tasks);
+            match records.calls.replays(scene, tasks, &starting, host) {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => return self.call_failed(of, error),
+            }
+        }
+        let seen = starting.before_call(&mut self.scene);
+        self.make_call(&starting, host);
+        self.scene.catch_again(seen);
+    }
+
+    /// Makes a call. Its arguments are resolved now.
+    fn make_call(&mut self, it: &Starting<'x>, host: &mut dyn Host<'x>) {
+        let Starting {
+            of: Of { scope, .. },
+            step,
+            ..
+        } = *it;
+        let is_last = it.of.part.is_none_or(|part| {
+            part.attempt >= self.scene.values.policy(scope, it.of.slot()).attempts
+        });
+        let admission = self.admission.as_ref();
+        let shown = admission.and_then(|admission| admission.shown(&it.of));
+        let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
+        // An attempt after the first does not count as a call.
+        let is_new = it.attempt == 1 && !is_counted;
+        if let Err(error) = self.scene.values.charge(it.action, is_new) {
+            return self.called(it.of, Err(error));
+        }
+        let tool = it.action.tool.as_ref();
+        let span = match self.scene.watching().begin(&it.of, it.attempt, tool) {
+            Ok(span) => span,
+            Err(error) => return self.called(it.of, Err(error)),
+        };
+        let given = self
+            .scene
+            .values
+            .give(scope, step, is_last && shown.is_none());
+        let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps());
+        let captured = Cell::new(None);
+        let captures = keeps.is_some_and(|keeps| keeps.arguments);
+        let way = Way {
+            shown,
+            given: given.as_ref(),
+            captured: captures.then_some(&captured),
+            ..Way::CALLS
+        };
+        let (started, bytes) = it.request(&mut self.scene, &span, way, host);
+        self.scene.values.take_back(scope, given);
+        self.scene.values.count_json(scope, step);
+        if self.scene.watch.is_some() {
+            let context = match &started {
+                Ok(Started::InContext(_, context) | Started::Plan(_, context)) => Some(context),
+                _ => None,
+            };
+            let mut watching = self.scene.watching();
+            watching.called((&it.of, it.number), captured.take(), context);
+        }
+        self.started(it.of, started, (bytes, span), host);
+    }
+
+    /// A call has started, or ended at once.
+    #[inline(never)]
+    fn started(
+        &mut self,
+        of: Of,
+        started: Result<Started<'x>, StepError>,
+        (bytes, span): (usize, Span),
+        host: &mut dyn Host<'x>,
+    ) {
+        let admission = self.admission.as_mut();
+        let turn = admission.and_then(|admission| admission.take_turn(&of));
+        match started {
+            Ok(Started::Running(future)) => {
+                self.scene.values.add(bytes);
+                let future = self.held_back(&of, future, None);
+                let ticket = Ticket::new(turn, None, span);
+                let run = &self.scene.run;
+                self.tasks.push_call(run, &of, future, (ticket, bytes));
+            }
+            Ok(Started::InContext(future, context)) => {
+                self.scene.values.add(bytes);
+                let future = self.held_back(&of, future, Some(&context));
+                let ticket = Ticket::new(turn, Some(context), span);
+                let run = &self.scene.run;
+                self.tasks.push_call(run, &of, future, (ticket, bytes));
+            }
+            Ok(Started::Ended(result)) => self.ended_at_once(of, result),
+            Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
+                self.begin_plan(&of);
+                drop(turn);
+                let bytes = bytes + of_scope(plan.executable.plan);
+                if !self.scene.values.has_room(bytes) {
+                    return self.call_failed(of, self.scene.values.full());
+                }
+                let key = (of.slot(), of.part.map_or(Part::WHOLE, |part| part.element));
+                let opening = Opening {
+                    plan,
+                    context,
+                    bytes,
+                };
+                self.scene.opening.insert(key, opening);
+                self.scene.machine.handle(Event::Opened(of.call));
+            }
+            Ok(Started::Plan(plan, context)) => {
+                self.begin_plan(&of);
+                if let Some(records) = &mut self.records {
+                    records.times.limit_plan(&of);
+                }
+                let future = host.run_plan(*plan, context.clone());
+                self.scene.values.add(bytes);
+                let ticket = Ticket::new(turn, Some(context), span);
+                let run = &self.scene.run;
+                self.tasks.push_call(run, &of, future, (ticket, bytes));
+            }
+            Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
+            Err(panic) => self.ended_at_once(of, Err(panic)),
+        }
+    }
+
+    /// Holds a call of a run with a journal back as long as the run replays, and limits its time.
+    fn held_back(
+        &mut self,
+        of: &Of,
+        future: StepFuture<'x>,
+        context: Option<&CallContext>,
+    ) -> StepFuture<'x> {
+        match &mut self.records {
+            None => future,
+            Some(records) => {
+                let clock = &self.scene.clock;
+                records.calls.held_back(clock, of, future, context)
+            }
+        }
+    }
+
+    /// A call is a plan.
+    fn begin_plan(&mut self, of: &Of) {
+        if let Some(records) = &mut self.records {
+            records.begin_plan(&mut self.scene, of);
+        }
+    }
+
+    /// A call has ended without a future.
+    fn ended_at_once(&mut self, of: Of, result: StepResult) {
+        if let Some(records) = &mut self.records
+            && records.calls.ends_at_once(of.call)
+        {
+            self.tasks.count_call();
+        }
+        self.called(of, result);
+    }
+
+    /// Decides whether a call may start.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn admit(&mut self, call: CallId, place: StepPlace, host: &mut dyn Host<'x>) {
+        let Some(it) = Starting::of(&mut self.scene, call, place) else {
+            return self.failed(call, StepError::Unknown);
+        };
+        let Some(mut admitting) = self.admitting() else {
+            return self.scene.machine.handle(Event::Admitted(call));
+        };
+        if let Err(error) = admitting.admit(&it, host) {
+            self.call_failed(it.of, error);
+        }
+    }
+
+    pub(super) fn admitting(&mut self) -> Option<Admitting<'_, 'x>> {
+        Some(Admitting {
+            admission: self.admission.as_mut()?,
+            scene: &mut self.scene,
+            tasks: &mut self.tasks,
+            records: self.records.as_deref_mut(),
+        })
+    }
+
+    /// Returns `true` if a call is a plan whose steps the machine knows.
+    fn knows(&mut self, of: &Of, plan: &CalledPlan<'x>) -> bool {
+        let place = self.scene.machine.view().may_open(of.call);
+        place.is_some_and(|place| self.scene.errors.knows(place, plan.executable.plan))
+    }
+}

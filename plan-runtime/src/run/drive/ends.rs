@@ -1,0 +1,226 @@
+//! The ends of calls, waits and timers.
+
+use super::super::StepError;
+use super::super::signals::Sent;
+use super::super::start::StepResult;
+use super::super::throttle::LONGEST_CLOSED;
+use super::calls::Calls;
+use super::task::{Of, Ticket, Waited};
+use crate::error::BlockPlace;
+use crate::machine::{CallEnd, CallError, CallId, Event, Part, Pause, ScopeId};
+use crate::plan::Body;
+use crate::resolve::StoredValue;
+use std::sync::Arc;
+
+impl Calls<'_> {
+    /// Drops a call, a wait or a timer.
+    pub(super) fn drop_call(&mut self, call: CallId) {
+        self.late.retain(|(of, _)| of.call != call);
+        if let Some(admission) = &mut self.admission {
+            admission.drop_wait(&mut self.scene.values, call);
+        }
+        if let Some(records) = &mut self.records {
+            records.forget(call);
+        }
+        let bytes = self.tasks.drop_call(call);
+        self.scene.values.remove(bytes);
+        if call.is_plain() {
+            let scope = self.scene.machine.view().scope_of_plain(call);
+            let step = self.scene.values.place_of(scope, call.index());
+            self.scene.watching().plain_dropped(call, scope);
+            self.scene.values.release(scope, step);
+        }
+    }
+
+    /// A task has ended that is no plain call, or has failed.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn ended(&mut self, slot: usize, result: Option<StepResult>) {
+        let (of, waited, ticket, bytes) = self.tasks.take(slot);
+        self.scene.values.remove(bytes);
+        let (result, ticket) = match (result, &mut self.records) {
+            (Some(result), Some(records)) => {
+                let (scene, tasks) = (&mut self.scene, &mut self.tasks);
+                match records.calls.records(scene, tasks, of, result, ticket) {
+                    Some((result, ticket)) => (Some(result), ticket),
+                    None => return,
+                }
+            }
+            (result, _) => (result, ticket),
+        };
+        if result.is_some() {
+            self.tasks.call_ended(Some(&ticket));
+        }
+        if let (Some(Waited::Fired(_)), Some(mut admitting)) = (&waited, self.admitting()) {
+            match admitting.has_waited(of.call) {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => return self.call_failed(of, error),
+            }
+        }
+        match (result, waited) {
+            (Some(result), _) => self.counted(of, result),
+            (None, Some(Waited::Received(received))) => self.received(of, received),
+            (None, _) if self.ends_limit(&of) => {}
+            (None, Some(Waited::Fired(pause))) if self.limits_call(&of, pause) => {
+                self.late.push_back((of, pause));
+            }
+            (None, Some(Waited::Fired(pause))) => self.fired(&of, pause),
+            (None, None) => {}
+        }
+    }
+
+    /// Returns `true` if the timer of a run with a journal has no effect yet: the end of a time limit has a record first, and the limit of an attempt whose work has ended is no limit.
+    fn ends_limit(&mut self, of: &Of) -> bool {
+        let Some(records) = &mut self.records else {
+            return false;
+        };
+        let inside = of.part.and_then(|part| part.inside);
+        let works = |scope| self.scene.machine.view().works(scope);
+        records.times.records_limit(&mut self.tasks, of)
+            || inside.is_some_and(|scope| !works(scope))
+    }
+
+    /// The time limit of a call that is over takes effect, after every call that was ready by then. Returns `false` if there is none.
+    pub(super) fn pass_limit(&mut self) -> bool {
+        let late = self.late.pop_front();
+        late.inspect(|(of, limit)| self.fired(of, *limit)).is_some()
+    }
+
+    fn fired(&mut self, of: &Of, pause: Pause) {
+        self.scene.watching().fired(of, pause);
+        self.scene.machine.handle(Event::Fired(of.call));
+    }
+
+    /// Returns `true` for the timer of a call or a wait, as opposed to that of a block or a loop.
+    fn limits_call(&mut self, of: &Of, pause: Pause) -> bool {
+        let part = self.scene.machine.view().part(of.call);
+        let Some(part) = part.filter(|part| part.inside.is_none()) else {
+            return false;
+        };
+        let bodies = &self.scene.values.inside(of.scope, of.slot()).bodies;
+        let is_call = matches!(
+            bodies[part.body as usize].0,
+            Body::Action(_) | Body::Await(_)
+        );
+        is_call && matches!(pause, Pause::Timeout | Pause::Deadline)
+    }
+
+    /// A wait has ended.
+    pub(super) fn received(&mut self, of: Of, received: Result<Arc<Sent>, StepError>) {
+        let Some(part) = of.part else { return };
+        if received.is_ok() {
+            self.scene.watching().end(&of, None);
+        }
+        let received = received.and_then(|sent| {
+            let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
+            self.scene.take_made(of.scope, part, value)
+        });
+        match received {
+            Ok(()) => self
+                .scene
+                .machine
+                .handle(Event::Ended(of.call, CallEnd::Done)),
+            Err(error) => self.call_failed(of, error),
+        }
+    }
+
+    /// A plain call has its output.
+    #[inline(always)]
+    pub(super) fn plain_called(&mut self, (call, scope): (CallId, ScopeId), output: StoredValue) {
+        if self.scene.watch.is_some() {
+            self.scene.watching().plain_called((call, scope), &output);
+        }
+        if self.scene.values.has_room(output.bytes()) {
+            self.scene.values.complete(scope, call.index(), output);
+            self.scene.machine.handle(Event::Ended(call, CallEnd::Done));
+        } else {
+            let part = None;
+            let error = self.scene.values.no_room();
+            self.call_failed(Of { call, scope, part }, error);
+        }
+    }
+
+    /// A call has ended.
+    #[inline(never)]
+    pub(super) fn called(&mut self, of: Of, result: StepResult) {
+        let Some(records) = &mut self.records else {
+            return self.counted(of, result);
+        };
+        let (scene, tasks, ticket) = (&mut self.scene, &mut self.tasks, Ticket::none());
+        if let Some((result, _)) = records.calls.records(scene, tasks, of, result, ticket) {
+            self.counted(of, result);
+        }
+    }
+
+    /// A call has ended, and its end counts now.
+    #[inline]
+    pub(super) fn counted(&mut self, of: Of, result: StepResult) {
+        match (result, of.part) {
+            (Ok(output), None) => self.plain_called((of.call, of.scope), output),
+            (Ok(output), Some(part)) => self.part_called(of, part, output),
+            (Err(error), _) => self.call_failed(of, error),
+        }
+    }
+
+    #[cold]
+    fn part_called(&mut self, of: Of, part: Part, output: StoredValue) {
+        if let Some(admission) = &mut self.admission {
+            admission.forget_question(&mut self.scene.values, &of);
+        }
+        self.scene.watching().end(&of, None);
+        match self.scene.take_made(of.scope, part, output) {
+            Ok(()) => self
+                .scene
+                .machine
+                .handle(Event::Ended(of.call, CallEnd::Done)),
+            Err(error) => self.call_failed(of, error),
+        }
+    }
+
+    #[cold]
+    pub(super) fn call_failed(&mut self, of: Of, error: StepError) {
+        if self.scene.is_interrupted() {
+            return;
+        }
+        let step = self.scene.values.place_of(of.scope, of.slot());
+        let it = self.scene.values.scope(of.scope);
+        let id = &it.plan.steps[step].id;
+        let error = error.of_call(|| BlockPlace {
+            step: id.clone(),
+            element: of
+                .part
+                .map_or_else(Vec::new, |part| self.scene.element(&part)),
+            attempt: of.part.map_or(1, |part| part.attempt),
+        });
+        let error = it.hushed(step, error);
+        self.scene.watching().end(&of, Some(&error));
+        if let Some(limit) = error.exceeded() {
+            let element = of
+                .part
+                .map_or_else(Vec::new, |part| self.scene.element(&part));
+            self.scene
+                .exceed(limit, (of.scope, of.slot()), &element, &error);
+            let CallError { error, .. } = self.scene.errors.keep(error);
+            let end = CallEnd::Exceeds(error);
+            return self.scene.machine.handle(Event::Ended(of.call, end));
+        }
+        if let Some(records) = &mut self.records {
+            records.calls.keep_failure(&self.scene.values, &of, &error);
+        }
+        if let (Some(_), Some(delay)) = (of.part, error.retry_delay())
+            && let Some(admission) = &self.admission
+        {
+            admission.close_throttles(&mut self.scene, &of, delay.min(LONGEST_CLOSED));
+        }
+        self.failed(of.call, error);
+    }
+
+    /// Hands the end of a call over to the machine.
+    pub(super) fn failed(&mut self, call: CallId, error: StepError) {
+        let error = self.scene.errors.keep(error);
+        self.scene
+            .machine
+            .handle(Event::Ended(call, CallEnd::Failed(error)));
+    }
+}
