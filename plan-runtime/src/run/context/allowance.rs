@@ -294,7 +294,7 @@ pub(in crate::run) struct Held {
     attempts: Cell<usize>,
     /// `true` if the allowance counts for plans inside or around this plan as well.
     is_shared: Cell<bool>,
-    allowance: Arc<Allowance>,
+    pub(in crate::run) allowance: Arc<Allowance>,
 }
 
 impl Held {

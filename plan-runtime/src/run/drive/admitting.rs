@@ -78,8 +78,8 @@ impl<'x> Admitting<'_, 'x> {
         }
         // The question has a copy of the arguments, and maybe a copy without secrets.
         let bytes = bytes.saturating_mul(2 + usize::from(call.shown.is_some()));
-        if !self.scene.values.has_room(bytes) {
-            return Err(self.scene.values.full());
+        if !self.scene.values.held.has_room(bytes) {
+            return Err(self.scene.values.held.full());
         }
         let (question, answer) = Question::ask(self.admission.gates.clone(), call, bytes);
         self.admission.call_mut(&it.of).question = Some(Box::new(question));
@@ -143,7 +143,7 @@ impl<'x> Admitting<'_, 'x> {
     fn count_asked(&mut self, of: &Of) -> Result<(), StepError> {
         let call = self.admission.call_mut(of);
         if !std::mem::replace(&mut call.is_counted, true) {
-            self.scene.values.charge_call()?;
+            self.scene.values.held.charge_call()?;
         }
         Ok(())
     }
@@ -361,6 +361,6 @@ impl<'x> Admitting<'_, 'x> {
 
     fn drop_task(&mut self, call: CallId) {
         let bytes = self.tasks.drop_call(call);
-        self.scene.values.remove(bytes);
+        self.scene.values.held.remove(bytes);
     }
 }

@@ -124,7 +124,7 @@ impl<'x> Answering<'_, 'x> {
         let (made, bytes) = {
             let it = self.0.values.scope(scope);
             let stop = || self.0.clock.is_over(until) || self.0.look(scope);
-            let meter = Meter::new(self.0.values.room(), Some(&stop));
+            let meter = Meter::new(self.0.values.held.room(), Some(&stop));
             let inside = self.0.values.step(slot);
             let locals = inside.map_or_else(Vec::new, |inside| inside.locals(part.element));
             let resolving = self
@@ -209,8 +209,8 @@ impl<'x> Answering<'_, 'x> {
         let (items, bytes) = self.decide(part, (body, &each.list), name, read)?;
         let all = LIST.1.saturating_mul(items.len()).saturating_add(LIST.0);
         let all = all.saturating_add(bytes);
-        if !self.0.values.has_room(all) {
-            return Err(self.0.values.full());
+        if !self.0.values.held.has_room(all) {
+            return Err(self.0.values.held.full());
         }
         let counted = self.0.allowance.list(items.len());
         counted.map_err(StepError::arguments)?;
@@ -241,7 +241,7 @@ impl<'x> Answering<'_, 'x> {
         let again = self.decided(has_code, key, |Answering(scene)| {
             let it = scene.values.scope(round);
             let stop = || scene.look(round);
-            let meter = Meter::new(scene.values.room(), Some(&stop));
+            let meter = Meter::new(scene.values.held.room(), Some(&stop));
             let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
             let again = catch(|| resolve::<bool>(&repeat.again, &resolving))?;
             again.map_err(|error| {
@@ -281,7 +281,7 @@ impl<'x> Answering<'_, 'x> {
         let slot = part.slot.index();
         let value = std::mem::take(&mut self.0.values.inside(scope, slot).last);
         let pair = Value::Array(vec![value, Value::Bool(again)]);
-        let made = StoredValue::made(pair, self.0.values.room().of_one());
+        let made = StoredValue::made(pair, self.0.values.held.room().of_one());
         let made = made.map_err(StepError::output)?;
         self.0.close_work(round);
         let bytes = made.bytes();

@@ -11,7 +11,6 @@ use super::super::shared::SharedRun;
 use super::super::watch::Keeps;
 use super::super::{Cause, trace};
 use super::admission::Admission;
-use super::calls::Calls;
 use super::convert;
 use super::driver::{Around, Driver};
 use super::scope_values::ScopeValues;
@@ -108,11 +107,7 @@ impl<'x> Driver<'x> {
             (clock, stops, options.signals),
             (keeps, admission),
         );
-        let Calls { scene, records, .. } = &mut driver.calls;
-        if let Some(records) = records {
-            records.begin(&*scene);
-        }
-        scene.enter(plans);
+        driver.calls.scene.enter(plans);
         Ok(driver)
     }
 }

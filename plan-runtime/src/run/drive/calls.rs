@@ -51,7 +51,7 @@ impl<'x> Calls<'x> {
             return self.start_plain((call, scope), (step, action, number), host);
         }
         // Most calls need only this part.
-        if let Err(error) = self.scene.values.charge(action, true) {
+        if let Err(error) = self.scene.values.held.charge(action, true) {
             let part = None;
             return self.called(Of { call, scope, part }, Err(error));
         }
@@ -60,7 +60,7 @@ impl<'x> Calls<'x> {
         let (started, bytes) = {
             let at = self.scene.values.scope(scope);
             let stop = || self.scene.look(scope);
-            let meter = Meter::new(self.scene.values.room(), Some(&stop));
+            let meter = Meter::new(self.scene.values.held.room(), Some(&stop));
             let resolving = self.scene.values.resolving(at, false, &[]).metered(&meter);
             let context = |is_plan| {
                 self.scene
@@ -82,12 +82,12 @@ impl<'x> Calls<'x> {
         };
         match started {
             None => {
-                self.scene.values.add(bytes);
+                self.scene.values.held.add(bytes);
                 self.tasks.count_call();
                 self.tasks.push_again((call, scope), tool, bytes);
             }
             Some(Ok(Started::Running(future))) => {
-                self.scene.values.add(bytes);
+                self.scene.values.held.add(bytes);
                 self.tasks.count_call();
                 self.tasks.push((call, scope), future, tool, bytes);
             }
@@ -172,7 +172,7 @@ impl<'x> Calls<'x> {
         let is_counted = admission.is_some_and(|admission| admission.is_counted(&it.of));
         // An attempt after the first does not count as a call.
         let is_new = it.attempt == 1 && !is_counted;
-        if let Err(error) = self.scene.values.charge(it.action, is_new) {
+        if let Err(error) = self.scene.values.held.charge(it.action, is_new) {
             return self.called(it.of, Err(error));
         }
         let tool = it.action.tool.as_ref();
@@ -220,14 +220,14 @@ impl<'x> Calls<'x> {
         let turn = admission.and_then(|admission| admission.take_turn(&of));
         match started {
             Ok(Started::Running(future)) => {
-                self.scene.values.add(bytes);
+                self.scene.values.held.add(bytes);
                 let future = self.held_back(&of, future, None);
                 let ticket = Ticket::new(turn, None, span);
                 let run = &self.scene.run;
                 self.tasks.push_call(run, &of, future, (ticket, bytes));
             }
             Ok(Started::InContext(future, context)) => {
-                self.scene.values.add(bytes);
+                self.scene.values.held.add(bytes);
                 let future = self.held_back(&of, future, Some(&context));
                 let ticket = Ticket::new(turn, Some(context), span);
                 let run = &self.scene.run;
@@ -238,8 +238,8 @@ impl<'x> Calls<'x> {
                 self.begin_plan(&of);
                 drop(turn);
                 let bytes = bytes + of_scope(plan.executable.plan);
-                if !self.scene.values.has_room(bytes) {
-                    return self.call_failed(of, self.scene.values.full());
+                if !self.scene.values.held.has_room(bytes) {
+                    return self.call_failed(of, self.scene.values.held.full());
                 }
                 let key = (of.slot(), of.part.map_or(Part::WHOLE, |part| part.element));
                 let opening = Opening {
@@ -256,7 +256,7 @@ impl<'x> Calls<'x> {
                     records.times.limit_plan(&of);
                 }
                 let future = host.run_plan(*plan, context.clone());
-                self.scene.values.add(bytes);
+                self.scene.values.held.add(bytes);
                 let ticket = Ticket::new(turn, Some(context), span);
                 let run = &self.scene.run;
                 self.tasks.push_call(run, &of, future, (ticket, bytes));

@@ -78,7 +78,7 @@ impl Watching<'_, '_> {
     pub(super) fn plain_called(&mut self, (call, scope): (CallId, ScopeId), output: &StoredValue) {
         let part = None;
         self.end(&Of { call, scope, part }, None);
-        if self.0.values.has_room(output.bytes()) {
+        if self.0.values.held.has_room(output.bytes()) {
             let of = (scope, call.index());
             self.settle(of, StepStatus::Completed, Some(output));
         }
@@ -118,7 +118,7 @@ impl Watching<'_, '_> {
         if let Some(secrecy) = &self.0.values.scope(scope).secrecy {
             secrecy.output_of(step).mask_in(&mut json);
         }
-        self.0.values.add(output.bytes());
+        self.0.values.held.add(output.bytes());
         if let Some(watch) = &mut self.0.watch {
             watch.output(scope, step, json);
         }

@@ -53,7 +53,7 @@ impl Scene<'_> {
     }
 
     fn context_of(&self, at: At, times: u32) -> CallContext {
-        self.values.share();
+        self.values.held.share();
         let it = self.values.scope(at.scope);
         let step = &it.plan.steps[at.step];
         let outer = self.outer(at.scope).cloned();

@@ -1,7 +1,7 @@
 //! Drives a run in memory: does the commands of the machine, and hands events to the machine.
 
 use super::super::clock::Clock;
-use super::super::context::{Allowance, Blocked, CallContext};
+use super::super::context::{Allowance, Blocked, CallContext, Held};
 use super::super::nesting::{Turn, may_start};
 use super::super::shared::SharedRun;
 use super::super::signals::Receiver;
@@ -71,14 +71,14 @@ impl<'x> Driver<'x> {
             beside,
         } = around;
         let is_shared = around.is_some() || allowance.is_among_many();
-        let mut values = Values::new(Arc::clone(&allowance), is_shared);
+        let mut values = Values::new(Held::new(Arc::clone(&allowance), is_shared));
         let errors = Errors::new(root.plan, plans);
         let watch = Watch::new(&run, keeps, around.clone(), clock.start);
         values.has_layers = watch.is_some() || run.is_kept();
         values.open(ScopeId::ROOT, root);
         let is_inner = around.is_some() && beside.is_none();
         let durable = run.durable.as_ref();
-        let records = durable.map(|durable| Box::new(Records::new(durable, is_inner)));
+        let mut records = durable.map(|durable| Box::new(Records::new(durable, is_inner)));
         let sharing = around
             .is_some()
             .then(|| Box::new(Sharing::new(Arc::clone(&run), 0)));
@@ -98,6 +98,9 @@ impl<'x> Driver<'x> {
             watch,
         };
         scene.watching().open(ScopeId::ROOT);
+        if let Some(records) = &mut records {
+            records.begin(&scene);
+        }
         Self {
             is_elsewhere: scene.run.engine.is_some(),
             calls: Calls {
@@ -181,7 +184,7 @@ impl<'x> Driver<'x> {
                 return Poll::Pending;
             };
             // A plan in the call may have exceeded a limit, which ends the run before the call fails.
-            if self.calls.scene.values.is_shared() {
+            if self.calls.scene.values.held.is_shared() {
                 self.calls.scene.look_at_limits(cx);
             }
             if self.calls.records.is_some() {
@@ -195,7 +198,7 @@ impl<'x> Driver<'x> {
                 self.calls.ended(slot, result);
                 continue;
             };
-            self.calls.scene.values.remove(bytes);
+            self.calls.scene.values.held.remove(bytes);
             self.calls.tasks.call_ended(None);
             if let Some(Ok(output)) = result {
                 self.calls.plain_called((call, scope), output);
@@ -211,7 +214,7 @@ impl<'x> Driver<'x> {
         {
             self.calls.scene.machine.handle(event);
         }
-        if self.calls.scene.values.is_shared() {
+        if self.calls.scene.values.held.is_shared() {
             self.calls.scene.look_at_limits(cx);
         }
         if let Some(records) = &mut self.calls.records {

@@ -23,7 +23,7 @@ impl Calls<'_> {
             records.forget(call);
         }
         let bytes = self.tasks.drop_call(call);
-        self.scene.values.remove(bytes);
+        self.scene.values.held.remove(bytes);
         if call.is_plain() {
             let scope = self.scene.machine.view().scope_of_plain(call);
             let step = self.scene.values.place_of(scope, call.index());
@@ -37,7 +37,7 @@ impl Calls<'_> {
     #[inline(never)]
     pub(super) fn ended(&mut self, slot: usize, result: Option<StepResult>) {
         let (of, waited, ticket, bytes) = self.tasks.take(slot);
-        self.scene.values.remove(bytes);
+        self.scene.values.held.remove(bytes);
         let (result, ticket) = match (result, &mut self.records) {
             (Some(result), Some(records)) => {
                 let (scene, tasks) = (&mut self.scene, &mut self.tasks);
@@ -131,12 +131,12 @@ impl Calls<'_> {
         if self.scene.watch.is_some() {
             self.scene.watching().plain_called((call, scope), &output);
         }
-        if self.scene.values.has_room(output.bytes()) {
+        if self.scene.values.held.has_room(output.bytes()) {
             self.scene.values.complete(scope, call.index(), output);
             self.scene.machine.handle(Event::Ended(call, CallEnd::Done));
         } else {
             let part = None;
-            let error = self.scene.values.no_room();
+            let error = self.scene.values.held.no_room();
             self.call_failed(Of { call, scope, part }, error);
         }
     }

@@ -23,6 +23,7 @@ mod admission;
 mod admitting;
 mod answers;
 mod begin;
+mod budget;
 mod calls;
 mod closing;
 mod cold;

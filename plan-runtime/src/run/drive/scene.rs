@@ -123,8 +123,8 @@ impl<'x> Scene<'x> {
         let step = self.values.place_of(scope, slot);
         if !self.values.scope(scope).graph.simple[step] {
             self.values.hold_made(slot, output.bytes())?;
-        } else if !self.values.has_room(output.bytes()) {
-            return Err(self.values.no_room());
+        } else if !self.values.held.has_room(output.bytes()) {
+            return Err(self.values.held.no_room());
         }
         self.deliver(scope, part, output, false)
     }

@@ -153,8 +153,8 @@ impl<'x> Answering<'_, 'x> {
         });
         let (mut inputs, bytes) = made.map_err(|error| late(error, limit))?;
         let bytes = bytes.saturating_add(of_scope(&block.plan));
-        if !self.0.values.has_room(bytes) {
-            return Err(self.0.values.full());
+        if !self.0.values.held.has_room(bytes) {
+            return Err(self.0.values.held.full());
         }
         let mut watching = self.0.watching();
         watching.inputs(&part, action, &block.plan, &inputs);
@@ -219,7 +219,7 @@ impl<'x> Answering<'_, 'x> {
             inside.last = value;
             return Ok(());
         }
-        let room = self.0.values.room().of_one();
+        let room = self.0.values.held.room().of_one();
         let value = StoredValue::made(value, room).map_err(StepError::output)?;
         self.0.close_work(scope);
         self.0.take_made(around, part, value)
@@ -235,7 +235,7 @@ impl<'x> Answering<'_, 'x> {
             let made = {
                 let it = scene.values.scope(scope);
                 let stop = || scene.look(scope);
-                let meter = Meter::new(scene.values.room(), Some(&stop));
+                let meter = Meter::new(scene.values.held.room(), Some(&stop));
                 let resolving = scene.values.resolving(it, false, &[]).metered(&meter);
                 catch(|| resolve::<Value>(output, &resolving))
             };
@@ -271,16 +271,16 @@ impl<'x> Answering<'_, 'x> {
                 return Err(error);
             }
             Ok(Some(json)) => {
-                let room = self.0.values.room().of_one();
+                let room = self.0.values.held.room().of_one();
                 catch(|| own.store(MadeOutput::Json(json), room))
             }
             Ok(None) => {
                 let it = self.0.values.scope(scope);
                 let stop = || self.0.look(scope);
-                let meter = Meter::new(self.0.values.room(), Some(&stop));
+                let meter = Meter::new(self.0.values.held.room(), Some(&stop));
                 let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
                 let output = &it.plan.output.value;
-                let room = self.0.values.room().of_one();
+                let room = self.0.values.held.room().of_one();
                 catch(|| own.store(MadeOutput::At(output, &resolving, &given), room))
             }
         };
@@ -328,7 +328,7 @@ impl<'x> Answering<'_, 'x> {
         let made = {
             let it = self.0.values.scope(ScopeId::ROOT);
             let stop = || self.0.look(ScopeId::ROOT);
-            let meter = Meter::new(self.0.values.room(), Some(&stop));
+            let meter = Meter::new(self.0.values.held.room(), Some(&stop));
             let resolving = self.0.values.resolving(it, false, &[]).metered(&meter);
             let output = &it.plan.output.value;
             catch(|| host.output(MadeOutput::At(output, &resolving, &given)))

@@ -67,7 +67,7 @@ impl<'x> Scene<'x> {
             Role::Always => {
                 self.show_results(scope);
                 let seen = self.result_of(scope, step);
-                self.values.add(seen.bytes());
+                self.values.held.add(seen.bytes());
                 self.values.scope_mut(scope).seen[step] = Some(seen);
             }
             Role::Undo(_) | Role::Work => {}
@@ -90,7 +90,7 @@ impl<'x> Scene<'x> {
             }
         }
         let bytes = seen.iter().flatten().map(StoredValue::bytes).sum();
-        self.values.add(bytes);
+        self.values.held.add(bytes);
         self.values.scope_mut(scope).seen = seen;
     }
 

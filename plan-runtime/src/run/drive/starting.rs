@@ -105,7 +105,7 @@ impl<'x> Starting<'x> {
         let (started, bytes) = {
             let at = scene.values.scope(scope);
             let stop = || scene.clock.is_over(until) || scene.look(scope);
-            let meter = Meter::new(scene.values.room(), Some(&stop));
+            let meter = Meter::new(scene.values.held.room(), Some(&stop));
             let inside = part.and_then(|part| {
                 let inside = scene.values.step(part.slot.index())?;
                 Some(inside.locals(part.element))

@@ -1,6 +1,6 @@
 //! The values of a run: the inputs of scopes, and the outputs of steps by their slots.
 
-use super::super::context::{Allowance, Held};
+use super::super::context::Held;
 use super::super::start::OwnStart;
 use super::super::weights::CALL;
 use super::cold::StepValues;
@@ -10,7 +10,7 @@ use super::task::Of;
 use crate::error::StepError;
 use crate::machine::ScopeId;
 use crate::plan::{Action, Body, Keep, Plan, Policy, Source};
-use crate::resolve::{Handed, MemoryBudget, ResolveError, Scope, StoredValue};
+use crate::resolve::{Handed, Scope, StoredValue};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,21 +23,20 @@ pub(super) struct Values<'x> {
     readers: Vec<u32>,
     /// The values inside steps that are not plain, by slots.
     steps: HashMap<usize, Box<StepValues<'x>>>,
-    held: Held,
-    allowance: Arc<Allowance>,
+    /// The bytes that the run holds, and the calls that it has made.
+    pub(super) held: Held,
     /// `true` if no call of the run is plain, since a layer sees each call.
     pub(super) has_layers: bool,
 }
 
 impl<'x> Values<'x> {
-    pub(super) fn new(allowance: Arc<Allowance>, is_shared: bool) -> Self {
+    pub(super) fn new(held: Held) -> Self {
         Self {
             scopes: Vec::new(),
             outputs: Vec::new(),
             readers: Vec::new(),
             steps: HashMap::new(),
-            held: Held::new(Arc::clone(&allowance), is_shared),
-            allowance,
+            held,
             has_layers: false,
         }
     }
@@ -147,79 +146,6 @@ impl<'x> Values<'x> {
         Scope::new(it.plan, &it.inputs, outputs).with_locals(locals)
     }
 
-    /// Counts an attempt to call a tool, and the call if the call `is_new`.
-    #[inline(always)]
-    pub(super) fn charge(&self, action: &Action, is_new: bool) -> Result<(), StepError> {
-        if !self.allowance.counts() || action.tool.is_none() || self.held.count_here(is_new) {
-            return Ok(());
-        }
-        self.charge_all(is_new)
-    }
-
-    #[cold]
-    fn charge_all(&self, is_new: bool) -> Result<(), StepError> {
-        let call = if is_new { self.held.call() } else { Ok(()) };
-        let counted = call.and_then(|()| self.held.attempt());
-        counted.map_err(StepError::arguments)
-    }
-
-    /// Counts a call whose attempts count later.
-    pub(super) fn charge_call(&self) -> Result<(), StepError> {
-        if !self.allowance.counts() {
-            return Ok(());
-        }
-        self.held.call().map_err(StepError::arguments)
-    }
-
-    /// Returns `true` if the run may hold `bytes` more.
-    #[inline(always)]
-    pub(super) fn has_room(&self, bytes: usize) -> bool {
-        bytes <= self.room().left
-    }
-
-    /// The error of an output that the run may not hold.
-    #[cold]
-    pub(super) fn no_room(&self) -> StepError {
-        StepError::output(self.exceeded())
-    }
-
-    /// The error of something else that the run may not hold.
-    #[cold]
-    pub(super) fn full(&self) -> StepError {
-        StepError::arguments(self.exceeded())
-    }
-
-    fn exceeded(&self) -> ResolveError {
-        let full = MemoryBudget {
-            left: 0,
-            ..self.room()
-        };
-        full.exceeded()
-    }
-
-    /// Counts bytes.
-    #[inline]
-    pub(super) fn add(&mut self, bytes: usize) {
-        self.held.add(bytes);
-    }
-
-    /// Counts bytes no more.
-    #[inline]
-    pub(super) fn remove(&mut self, bytes: usize) {
-        self.held.remove(bytes);
-    }
-
-    /// Counts for plans in calls as well from now on.
-    pub(super) fn share(&self) {
-        self.held.share();
-    }
-
-    /// Returns `true` if plans in calls count as well.
-    #[inline]
-    pub(super) fn is_shared(&self) -> bool {
-        self.held.is_shared()
-    }
-
     /// Counts bytes of a step that is not plain, until the step ends.
     pub(super) fn hold(&mut self, slot: usize, bytes: usize) {
         if let Some(step) = self.steps.get_mut(&slot) {
@@ -230,8 +156,8 @@ impl<'x> Values<'x> {
 
     /// Counts a call, a block or a wait of a step that is not plain, until the step ends.
     pub(super) fn hold_call(&mut self, slot: usize) -> Result<(), StepError> {
-        if !self.has_room(CALL) {
-            return Err(self.full());
+        if !self.held.has_room(CALL) {
+            return Err(self.held.full());
         }
         self.hold(slot, CALL);
         Ok(())
@@ -239,8 +165,8 @@ impl<'x> Values<'x> {
 
     /// Counts the output of a call, until the step ends.
     pub(super) fn hold_made(&mut self, slot: usize, bytes: usize) -> Result<(), StepError> {
-        if !self.has_room(bytes) {
-            return Err(self.no_room());
+        if !self.held.has_room(bytes) {
+            return Err(self.held.no_room());
         }
         self.hold(slot, bytes);
         if let Some(step) = self.steps.get_mut(&slot) {
@@ -255,11 +181,6 @@ impl<'x> Values<'x> {
             step.stored -= bytes;
             self.held.remove(bytes);
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn room(&self) -> MemoryBudget {
-        self.allowance.room(&self.held)
     }
 
     pub(super) fn output(&self, slot: usize) -> Option<&StoredValue> {

@@ -139,10 +139,10 @@ impl Watching<'_, '_> {
             return Ok(Span::none());
         };
         if watch.keeps().report {
-            if !self.0.values.has_room(size_of::<Attempt>()) {
-                return Err(self.0.values.full());
+            if !self.0.values.held.has_room(size_of::<Attempt>()) {
+                return Err(self.0.values.held.full());
             }
-            self.0.values.add(size_of::<Attempt>());
+            self.0.values.held.add(size_of::<Attempt>());
         }
         let element = of.part.as_ref().map(|part| self.0.element(part));
         let begun = NewAttempt {
@@ -181,10 +181,10 @@ impl Watching<'_, '_> {
             self.0.values.scope(of.scope).mask(number, arguments);
         }
         if let Some(arguments) = &arguments {
-            self.0.values.add(bytes_of(arguments));
+            self.0.values.held.add(bytes_of(arguments));
         }
         if context.is_some_and(|context| context.inside().is_some()) {
-            self.0.values.add(INSIDE);
+            self.0.values.held.add(INSIDE);
         }
         if let Some(watch) = &mut self.0.watch {
             watch.arguments(spot, arguments);

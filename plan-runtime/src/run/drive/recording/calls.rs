@@ -110,11 +110,11 @@ impl CallRecords {
         scene.run.take_undone(undone);
         let started = scene.clock.in_here(started);
         scene.values.begin_time(&it.of, it.attempt, || started);
-        scene.values.charge(it.action, it.attempt == 1)?;
+        scene.values.held.charge(it.action, it.attempt == 1)?;
         let (begun, tool) = ((it.attempt, started), it.action.tool.as_ref());
         let span = scene.watching().begin_at(&it.of, begun, tool)?;
         capture_again(scene, it);
-        let room = scene.values.room().of_one();
+        let room = scene.values.held.room().of_one();
         let result =
             result.and_then(|value| StoredValue::made(value, room).map_err(StepError::output));
         let replay = self.durable.replay(found.number, ended);
@@ -311,7 +311,7 @@ fn capture_again(scene: &mut Scene<'_>, it: &Starting<'_>) {
     let arguments = {
         let Of { scope, part, .. } = it.of;
         let at = scene.values.scope(scope);
-        let meter = Meter::new(scene.values.room(), None);
+        let meter = Meter::new(scene.values.held.room(), None);
         let inside = part.and_then(|part| {
             let inside = scene.values.step(part.slot.index())?;
             Some(inside.locals(part.element))
