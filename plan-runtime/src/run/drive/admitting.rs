@@ -33,10 +33,10 @@ impl<'x> Admitting<'_, 'x> {
     ) -> Result<(), StepError> {
         let call = it.of.call;
         let mut must_ask = self.admission.must_ask(&it.of, it.number);
-        let known = self.records.as_deref();
-        let known = known.map_or(Known::Nothing, |it_is| {
-            it_is.known(self.scene, it, must_ask)
-        });
+        let known = match &self.records {
+            None => Known::Nothing,
+            Some(records) => records.known(self.scene, it, must_ask),
+        };
         if self.is_open(it, &known) {
             // A call whose arguments cannot be made fails before its question.
             self.question(it, host)?;
@@ -52,10 +52,8 @@ impl<'x> Admitting<'_, 'x> {
             Known::Answered(_) => true,
             Known::Nothing => {
                 must_ask &= self.admission.has_gates();
-                must_ask
-                    && self
-                        .admission
-                        .is_answered(&it.of, it.number, &Decision::AllowStep)
+                let answer = Decision::AllowStep;
+                must_ask && self.admission.is_answered(&it.of, it.number, &answer)
             }
         };
         if must_ask && self.admission.is_full() {
@@ -85,7 +83,7 @@ impl<'x> Admitting<'_, 'x> {
         self.admission.call_mut(&it.of).question = Some(Box::new(question));
         self.scene.values.hold(it.of.slot(), bytes);
         self.wait_before(it.of, it.action, it.number);
-        self.push_wait_before(&it.of, Wait::Timer(self.hold_back(answer), Pause::Backoff));
+        self.push_wait_before(&it.of, self.hold_back(answer));
         Ok(true)
     }
 
@@ -136,7 +134,7 @@ impl<'x> Admitting<'_, 'x> {
             }
             None => Box::pin(pending()),
         };
-        self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
+        self.push_wait_before(&of, wait);
     }
 
     /// Counts a call before the question, so that nobody is asked about more calls than the run may make.
@@ -160,13 +158,14 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     /// A call waits until a failure ends its question.
-    pub(super) fn wait_for_ever(&mut self, (of, action): (Of, &'x Action), number: usize) {
+    fn wait_for_ever(&mut self, (of, action): (Of, &'x Action), number: usize) {
         self.wait_before(of, action, number);
-        self.push_wait_before(&of, Wait::Timer(Box::pin(pending()), Pause::Backoff));
+        self.push_wait_before(&of, Box::pin(pending()));
     }
 
-    fn push_wait_before(&mut self, of: &Of, wait: Wait) {
+    fn push_wait_before(&mut self, of: &Of, wait: Sleep) {
         if let Some(part) = of.part {
+            let wait = Wait::Timer(wait, Pause::Backoff);
             self.tasks.push_wait((of.call, of.scope), part, wait);
         }
     }
@@ -187,7 +186,7 @@ impl<'x> Admitting<'_, 'x> {
         if let Some(waiting) = self.admission.waiting.get_mut(&of.call) {
             waiting.has_answers = true;
         }
-        self.push_wait_before(&of, Wait::Timer(wait, Pause::Backoff));
+        self.push_wait_before(&of, wait);
     }
 
     /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run is over.
@@ -204,8 +203,8 @@ impl<'x> Admitting<'_, 'x> {
         let tool = action.tool.as_ref().map_or("", |tool| &tool.name);
         let turn = self.admission.call_mut(of).turn.take();
         let mut turn = turn.unwrap_or_else(|| Turn::new(&self.admission.throttles, tool));
-        let records = self.records.as_ref();
-        let is_live = records.is_none_or(|it| it.durable.is_live());
+        let durable = self.scene.run.durable.as_ref();
+        let is_live = durable.is_none_or(|it| it.is_live());
         let wait: Option<Sleep> = if !is_live {
             Some(Box::pin(ready(())))
         } else if turn.take(timer.now()) {
@@ -235,10 +234,8 @@ impl<'x> Admitting<'_, 'x> {
             return Ok(true);
         }
         let recorded = answer;
-        let question = self
-            .admission
-            .call(&of)
-            .and_then(|call| call.question.as_ref());
+        let asked = self.admission.call(&of);
+        let question = asked.and_then(|call| call.question.as_ref());
         let answer = question.and_then(|question| question.take_answer());
         let answer = answer.unwrap_or_else(|| Decision::Refuse("the gate gave no answer".into()));
         if self.records.is_some() && recorded.is_none() {
@@ -269,7 +266,7 @@ impl<'x> Admitting<'_, 'x> {
             for (of, _) in self.admission.asked(of.slot(), number) {
                 self.drop_task(of.call);
                 self.admission.forget_question(&mut self.scene.values, &of);
-                self.push_wait_before(&of, Wait::Timer(Box::pin(pending()), Pause::Backoff));
+                self.push_wait_before(&of, Box::pin(pending()));
             }
         }
         let is_answered = self.admission.is_answered(&of, number, &answer);
@@ -299,8 +296,7 @@ impl<'x> Admitting<'_, 'x> {
     /// Returns `true` if the run is a view of a run with gates. A view has no gates, and starts calls without records until it finds an answer.
     fn views_gates(&mut self) -> bool {
         let durable = self.scene.run.durable.as_ref();
-        let is_gated = durable.is_some_and(|it| it.is_viewed() && it.is_gated());
-        if !is_gated {
+        if !durable.is_some_and(|it| it.is_viewed() && it.is_gated()) {
             return false;
         }
         if !std::mem::replace(&mut self.admission.is_gated, true) {
@@ -326,12 +322,8 @@ impl<'x> Admitting<'_, 'x> {
         let Some(of) = self.tasks.of(call) else {
             return;
         };
-        let Some((action, number)) = self
-            .scene
-            .values
-            .action(&of)
-            .filter(|it| it.0.tool.is_some())
-        else {
+        let action = self.scene.values.action(&of);
+        let Some((action, number)) = action.filter(|it| it.0.tool.is_some()) else {
             return;
         };
         if self.is_unanswered(&of, number) {

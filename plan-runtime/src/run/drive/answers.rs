@@ -151,11 +151,8 @@ impl<'x> Answering<'_, 'x> {
             if self.all_hold(part, (body, place), &branch.conditions)? {
                 return Ok(number(place) + 1);
             }
-            let left = self
-                .0
-                .values
-                .inside(scope, slot)
-                .unbind(part.element, bound);
+            let inside = self.0.values.inside(scope, slot);
+            let left = inside.unbind(part.element, bound);
             self.0.values.let_go(slot, left);
         }
         self.0

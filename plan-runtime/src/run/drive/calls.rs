@@ -14,7 +14,7 @@ use super::scene::{Host, Opening, Scene};
 use super::starting::{Starting, Way};
 use super::task::{Of, Ticket};
 use super::tasks::Tasks;
-use crate::machine::{CallId, Event, Part, Pause, ScopeId, StepPlace};
+use crate::machine::{CallId, Event, Pause, ScopeId, StepPlace};
 use crate::plan::{Action, Body, ToolNumber};
 use crate::resolve::Meter;
 use std::cell::Cell;
@@ -114,12 +114,9 @@ impl<'x> Calls<'x> {
         (step, action, number): (usize, &'x Action, usize),
         host: &mut dyn Host<'x>,
     ) {
+        let part = None;
         let starting = Starting {
-            of: Of {
-                call,
-                scope,
-                part: None,
-            },
+            of: Of { call, scope, part },
             step,
             action,
             number,
@@ -159,11 +156,7 @@ impl<'x> Calls<'x> {
 
     /// Makes a call. Its arguments are resolved now.
     fn make_call(&mut self, it: &Starting<'x>, host: &mut dyn Host<'x>) {
-        let Starting {
-            of: Of { scope, .. },
-            step,
-            ..
-        } = *it;
+        let (scope, step) = (it.of.scope, it.step);
         let is_last = it.of.part.is_none_or(|part| {
             part.attempt >= self.scene.values.policy(scope, it.of.slot()).attempts
         });
@@ -180,10 +173,8 @@ impl<'x> Calls<'x> {
             Ok(span) => span,
             Err(error) => return self.called(it.of, Err(error)),
         };
-        let given = self
-            .scene
-            .values
-            .give(scope, step, is_last && shown.is_none());
+        let is_last = is_last && shown.is_none();
+        let given = self.scene.values.give(scope, step, is_last);
         let keeps = self.scene.watch.as_ref().map(|watch| watch.keeps());
         let captured = Cell::new(None);
         let captures = keeps.is_some_and(|keeps| keeps.arguments);
@@ -218,22 +209,13 @@ impl<'x> Calls<'x> {
     ) {
         let admission = self.admission.as_mut();
         let turn = admission.and_then(|admission| admission.take_turn(&of));
-        match started {
-            Ok(Started::Running(future)) => {
-                self.scene.values.held.add(bytes);
-                let future = self.held_back(&of, future, None);
-                let ticket = Ticket::new(turn, None, span);
-                let run = &self.scene.run;
-                self.tasks.push_call(run, &of, future, (ticket, bytes));
-            }
+        let (future, context) = match started {
+            Ok(Started::Running(future)) => (self.held_back(&of, future, None), None),
             Ok(Started::InContext(future, context)) => {
-                self.scene.values.held.add(bytes);
                 let future = self.held_back(&of, future, Some(&context));
-                let ticket = Ticket::new(turn, Some(context), span);
-                let run = &self.scene.run;
-                self.tasks.push_call(run, &of, future, (ticket, bytes));
+                (future, Some(context))
             }
-            Ok(Started::Ended(result)) => self.ended_at_once(of, result),
+            Ok(Started::Ended(result)) => return self.ended_at_once(of, result),
             Ok(Started::Plan(plan, context)) if self.knows(&of, &plan) => {
                 self.begin_plan(&of);
                 drop(turn);
@@ -241,29 +223,29 @@ impl<'x> Calls<'x> {
                 if !self.scene.values.held.has_room(bytes) {
                     return self.call_failed(of, self.scene.values.held.full());
                 }
-                let key = (of.slot(), of.part.map_or(Part::WHOLE, |part| part.element));
+                let key = (of.slot(), of.element());
                 let opening = Opening {
                     plan,
                     context,
                     bytes,
                 };
                 self.scene.opening.insert(key, opening);
-                self.scene.machine.handle(Event::Opened(of.call));
+                return self.scene.machine.handle(Event::Opened(of.call));
             }
             Ok(Started::Plan(plan, context)) => {
                 self.begin_plan(&of);
                 if let Some(records) = &mut self.records {
                     records.times.limit_plan(&of);
                 }
-                let future = host.run_plan(*plan, context.clone());
-                self.scene.values.held.add(bytes);
-                let ticket = Ticket::new(turn, Some(context), span);
-                let run = &self.scene.run;
-                self.tasks.push_call(run, &of, future, (ticket, bytes));
+                (host.run_plan(*plan, context.clone()), Some(context))
             }
-            Ok(Started::Asks(_)) => self.called(of, Err(StepError::Unknown)),
-            Err(panic) => self.ended_at_once(of, Err(panic)),
-        }
+            Ok(Started::Asks(_)) => return self.called(of, Err(StepError::Unknown)),
+            Err(panic) => return self.ended_at_once(of, Err(panic)),
+        };
+        self.scene.values.held.add(bytes);
+        let ticket = Ticket::new(turn, context, span);
+        let run = &self.scene.run;
+        self.tasks.push_call(run, &of, future, (ticket, bytes));
     }
 
     /// Holds a call of a run with a journal back as long as the run replays, and limits its time.
@@ -273,13 +255,11 @@ impl<'x> Calls<'x> {
         future: StepFuture<'x>,
         context: Option<&CallContext>,
     ) -> StepFuture<'x> {
-        match &mut self.records {
-            None => future,
-            Some(records) => {
-                let clock = &self.scene.clock;
-                records.calls.held_back(clock, of, future, context)
-            }
-        }
+        let Some(records) = &mut self.records else {
+            return future;
+        };
+        let clock = &self.scene.clock;
+        records.calls.held_back(clock, of, future, context)
     }
 
     /// A call is a plan.

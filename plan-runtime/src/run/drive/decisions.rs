@@ -30,15 +30,11 @@ impl Answering<'_, '_> {
         }
         let key = |scene: &Scene<'_>| {
             let (scope, slot) = (scene.scope_of(part), part.slot.index());
-            let (it, step) = (
-                scene.values.scope(scope),
-                scene.values.place_of(scope, slot),
-            );
+            let it = scene.values.scope(scope);
+            let step = slot - it.first;
             let first = it.actions + it.graph.actions[step] as usize;
-            let number = scene
-                .values
-                .step(slot)
-                .map_or(first, |it| it.bodies[body as usize].1);
+            let inside = scene.values.step(slot);
+            let number = inside.map_or(first, |it| it.bodies[body as usize].1);
             let name = name(ifs_around(&it.plan.steps[step], body), number - first);
             format!(
                 "{}?{name}",

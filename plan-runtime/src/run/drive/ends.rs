@@ -109,20 +109,27 @@ impl Calls<'_> {
     /// A wait has ended.
     pub(super) fn received(&mut self, of: Of, received: Result<Arc<Sent>, StepError>) {
         let Some(part) = of.part else { return };
-        if received.is_ok() {
-            self.scene.watching().end(&of, None);
-        }
-        let received = received.and_then(|sent| {
-            let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
-            self.scene.take_made(of.scope, part, value)
-        });
         match received {
-            Ok(()) => self
-                .scene
-                .machine
-                .handle(Event::Ended(of.call, CallEnd::Done)),
+            Ok(sent) => {
+                let value = StoredValue::weighed(sent.value.clone(), sent.bytes);
+                self.made(of, part, value);
+            }
             Err(error) => self.call_failed(of, error),
         }
+    }
+
+    /// A call or a wait has its value.
+    fn made(&mut self, of: Of, part: Part, value: StoredValue) {
+        self.scene.watching().end(&of, None);
+        match self.scene.take_made(of.scope, part, value) {
+            Ok(()) => self.done(of.call),
+            Err(error) => self.call_failed(of, error),
+        }
+    }
+
+    #[inline(always)]
+    fn done(&mut self, call: CallId) {
+        self.scene.machine.handle(Event::Ended(call, CallEnd::Done));
     }
 
     /// A plain call has its output.
@@ -133,7 +140,7 @@ impl Calls<'_> {
         }
         if self.scene.values.held.has_room(output.bytes()) {
             self.scene.values.complete(scope, call.index(), output);
-            self.scene.machine.handle(Event::Ended(call, CallEnd::Done));
+            self.done(call);
         } else {
             let part = None;
             let error = self.scene.values.held.no_room();
@@ -168,14 +175,7 @@ impl Calls<'_> {
         if let Some(admission) = &mut self.admission {
             admission.forget_question(&mut self.scene.values, &of);
         }
-        self.scene.watching().end(&of, None);
-        match self.scene.take_made(of.scope, part, output) {
-            Ok(()) => self
-                .scene
-                .machine
-                .handle(Event::Ended(of.call, CallEnd::Done)),
-            Err(error) => self.call_failed(of, error),
-        }
+        self.made(of, part, output);
     }
 
     #[cold]
@@ -188,19 +188,15 @@ impl Calls<'_> {
         let id = &it.plan.steps[step].id;
         let error = error.of_call(|| BlockPlace {
             step: id.clone(),
-            element: of
-                .part
-                .map_or_else(Vec::new, |part| self.scene.element(&part)),
+            element: self.scene.element_of(&of),
             attempt: of.part.map_or(1, |part| part.attempt),
         });
         let error = it.hushed(step, error);
         self.scene.watching().end(&of, Some(&error));
         if let Some(limit) = error.exceeded() {
-            let element = of
-                .part
-                .map_or_else(Vec::new, |part| self.scene.element(&part));
-            self.scene
-                .exceed(limit, (of.scope, of.slot()), &element, &error);
+            let element = self.scene.element_of(&of);
+            let step = (of.scope, of.slot());
+            self.scene.exceed(limit, step, &element, &error);
             let CallError { error, .. } = self.scene.errors.keep(error);
             let end = CallEnd::Exceeds(error);
             return self.scene.machine.handle(Event::Ended(of.call, end));
@@ -218,9 +214,7 @@ impl Calls<'_> {
 
     /// Hands the end of a call over to the machine.
     pub(super) fn failed(&mut self, call: CallId, error: StepError) {
-        let error = self.scene.errors.keep(error);
-        self.scene
-            .machine
-            .handle(Event::Ended(call, CallEnd::Failed(error)));
+        let end = CallEnd::Failed(self.scene.errors.keep(error));
+        self.scene.machine.handle(Event::Ended(call, end));
     }
 }

@@ -79,11 +79,8 @@ impl<'x> Answering<'_, 'x> {
             return Err(StepError::arguments(error));
         }
         let hands_over = hands_over && !self.0.captures_outputs();
-        let ends = self
-            .0
-            .values
-            .limit_here(&self.0.clock, around, &part)
-            .map(|(until, _)| until);
+        let limit = self.0.values.limit_here(&self.0.clock, around, &part);
+        let ends = limit.map(|(until, _)| until);
         let it = self.0.values.scope(around);
         let step = slot - it.first;
         let opened = ScopeValues {

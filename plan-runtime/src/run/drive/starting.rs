@@ -92,11 +92,7 @@ impl<'x> Starting<'x> {
         way: Way<'_>,
         host: &mut dyn Host<'x>,
     ) -> (Result<Started<'x>, StepError>, usize) {
-        let Starting {
-            of: Of { scope, part, .. },
-            step,
-            ..
-        } = *self;
+        let (Of { scope, part, .. }, step) = (self.of, self.step);
         let mut own = scene.values.take_own(scope);
         // With a journal, a replay takes no time.
         let limit = part.filter(|_| !way.asks && scene.run.durable.is_none());

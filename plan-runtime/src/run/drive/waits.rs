@@ -23,15 +23,14 @@ impl Calls<'_> {
         let part = self.scene.machine.view().part(call);
         let part = part.expect("a wait that starts has a part");
         let (body, _) = self.scene.values.inside(scope, slot).bodies[part.body as usize];
-        if let Err(error) = self.scene.values.hold_call(slot) {
-            let part = Some(part);
-            return self.call_failed(Of { call, scope, part }, error);
-        }
         let of = Of {
             call,
             scope,
             part: Some(part),
         };
+        if let Err(error) = self.scene.values.hold_call(slot) {
+            return self.call_failed(of, error);
+        }
         if let Err(error) = self.scene.watching().begin(&of, 1, None) {
             return self.call_failed(of, error);
         }

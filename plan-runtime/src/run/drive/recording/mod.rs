@@ -31,7 +31,7 @@ pub(super) use times::{timed, unlimit};
 
 /// The records of a run with a journal.
 pub(super) struct Records {
-    pub(super) durable: Arc<Durable>,
+    durable: Arc<Durable>,
     pub(super) calls: CallRecords,
     pub(super) times: TimeRecords,
     interrupts: Interrupts,

@@ -63,11 +63,8 @@ impl TimeRecords {
                 }
             }
             Pause::Deadline | Pause::Backoff => {
-                let limit = scene
-                    .values
-                    .policy(scope, slot)
-                    .deadline
-                    .unwrap_or_default();
+                let policy = scene.values.policy(scope, slot);
+                let limit = policy.deadline.unwrap_or_default();
                 let inside = scene.values.inside(scope, slot);
                 let until = now.saturating_add(limit);
                 let at = inside.deadlines.entry(part.element);
@@ -98,12 +95,8 @@ impl TimeRecords {
         let timed = timed(scene, scope, &part);
         let now = scene.clock.now();
         let limit = scene.values.limit(scope, &part, timed, now);
-        let deadline = scene
-            .values
-            .inside(scope, slot)
-            .deadlines
-            .get(&timed)
-            .copied();
+        let inside = scene.values.inside(scope, slot);
+        let deadline = inside.deadlines.get(&timed).copied();
         let timeout = self.timeouts.remove(&(slot, part.element));
         let (timer, limit) = match (limit, timeout, deadline) {
             (Some((limit, StepError::Timeout(_))), Some(timer), _)
@@ -118,14 +111,11 @@ impl TimeRecords {
         let wait = match self.durable.find(&key) {
             Ok(None) => {
                 self.limits.insert(timer, key);
-                Wait::Timer(scene.clock.sleep(limit), Pause::Timeout)
+                scene.clock.sleep(limit)
             }
-            found => {
-                let turn = recorded::time(&self.durable, (key, found), || Box::pin(pending()));
-                Wait::Timer(turn, Pause::Timeout)
-            }
+            found => recorded::time(&self.durable, (key, found), || Box::pin(pending())),
         };
-        tasks.push_wait((timer, scope), part, wait);
+        tasks.push_wait((timer, scope), part, Wait::Timer(wait, Pause::Timeout));
     }
 
     /// Records that the time of an attempt is over. The time is over when the record has its turn. Returns `false` for other timers.
@@ -195,9 +185,8 @@ impl TimeRecords {
             }
             (Question::Again(..), Answer::Number(_), Some(part)) => {
                 let scope = scene.scope_of(&part);
-                wait = self
-                    .before_round(scene, tasks, (scope, part))
-                    .map(|it| (it, scope));
+                let next = self.before_round(scene, tasks, (scope, part));
+                wait = next.map(|it| (it, scope));
             }
             _ => {}
         }
