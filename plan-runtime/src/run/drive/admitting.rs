@@ -16,7 +16,7 @@ use crate::machine::{CallId, Event, Pause};
 use crate::plan::Action;
 use std::future::{pending, ready};
 
-/// The gates and throttles of a run, with its parts that these decide about.
+/// Decides which calls of a run may start, and keeps the other calls waiting.
 pub(super) struct Admitting<'d, 'x> {
     pub(super) admission: &'d mut Admission<'x>,
     pub(super) scene: &'d mut Scene<'x>,

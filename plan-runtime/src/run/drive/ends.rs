@@ -70,7 +70,7 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns `true` if the timer of a run with a journal has no effect yet: the end of a time limit has a record first, and the limit of an attempt whose work has ended is no limit.
+    /// Returns `true` if the end of a time limit does not count now. With a journal, the end has a record first, and the limit of an attempt whose work has ended is no limit.
     fn ends_limit(&mut self, of: &Of) -> bool {
         let Some(records) = &mut self.records else {
             return false;

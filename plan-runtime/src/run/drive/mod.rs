@@ -5,18 +5,17 @@
 //! | `convert.rs` | from a plan to the tables of the machine |
 //! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
-//! | `elsewhere.rs` | commands of a run on an engine |
-//! | `starting.rs`, `waits.rs` | calls; waits for values, and timers |
+//! | `calls.rs`, `ends.rs`, `waits.rs` | calls; the ends of calls; waits for values, and timers |
+//! | `starting.rs` | the request for a call |
+//! | `tasks.rs`, `task.rs`, `sharing.rs` | the futures of calls, timers and waits; permits that plans in calls share |
 //! | `admission.rs`, `admitting.rs` | calls that wait for gates and throttles |
-//! | `sharing.rs` | permits that plans in calls share |
-//! | `scene.rs`, `contexts.rs` | the state of a run without its tasks; the contexts of calls |
-//! | `answers.rs`, `scopes.rs` | answers to questions of the machine; inputs and values of scopes |
-//! | `settling.rs` | the ends of steps |
-//! | `values.rs`, `cold.rs` | values by slots; values inside steps that are not plain |
-//! | `tasks.rs`, `task.rs`, `stops.rs` | calls, timers and waits; the ends of a run before its time |
-//! | `limits.rs`, `deadline.rs` | the time limits of steps; the wait for the deadline of the run |
+//! | `scene.rs`, `contexts.rs`, `settling.rs` | the state of a run without its tasks; the contexts of calls; the ends of steps |
+//! | `answers.rs`, `scopes.rs`, `decisions.rs` | answers to questions of the machine; inputs and values of scopes; decisions of Rust code |
+//! | `values.rs`, `scope_values.rs`, `cold.rs` | values by slots; values of scopes; values inside steps that are not plain |
+//! | `budget.rs`, `limits.rs` | the calls and bytes of a run; the time limits of steps |
+//! | `stops.rs`, `deadline.rs` | the ends of a run before its time; the wait for the deadline of the run |
 //! | `failures.rs` | from the failures of the machine to errors |
-//! | `records.rs`, `recording/` | the state of runs with a journal; records |
+//! | `recording/` | the records of runs with a journal |
 //! | `watching.rs`, `closing.rs`, `secrets.rs` | events for observers and the report; values that errors and reports hide |
 
 mod admission;

@@ -273,7 +273,7 @@ impl<'x> Tasks<'x> {
         self.slots.iter().filter(|it| it.is_call()).count()
     }
 
-    /// Drops a task. Returns the bytes that it counted.
+    /// Drops a task. Returns the bytes of its arguments.
     pub(super) fn drop_call(&mut self, call: CallId) -> usize {
         let Some(slot) = self.slot_of(call) else {
             return 0;

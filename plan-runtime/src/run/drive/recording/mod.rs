@@ -6,7 +6,7 @@
 //! | `gates.rs` | answers of gates |
 //! | `times.rs` | waits before attempts and rounds, time limits |
 //! | `values.rs` | values from outside |
-//! | `keys.rs` | the keys of records, decisions of Rust code, notes for `retry_failed` |
+//! | `keys.rs` | the keys of records, notes for `retry_failed` |
 //! | `stops.rs` | the journal, and the ends of a run before its time |
 
 mod calls;
