@@ -39,7 +39,7 @@ pub(super) struct Waiting<'x> {
 
 #[derive(Default)]
 pub(super) struct StepAdmission {
-    /// The numbers of the actions about which the gates are asked no more.
+    /// The numbers of the actions that the gates have allowed.
     pub(super) allowed: Vec<usize>,
     /// The calls by elements.
     pub(super) calls: HashMap<u32, CallAdmission>,
@@ -145,14 +145,14 @@ impl<'x> Admission<'x> {
         asked.map(|it| (it.of, it.action)).collect()
     }
 
-    /// A call waits no more.
+    /// Removes a call that stops waiting.
     pub(super) fn drop_wait(&mut self, values: &mut Values<'_>, call: CallId) {
         if let Some(waiting) = self.waiting.remove(&call) {
             self.forget_question(values, &waiting.of);
         }
     }
 
-    /// A call needs the arguments no more that the gates were shown.
+    /// Drops the arguments that the gates were shown.
     pub(super) fn forget_question(&mut self, values: &mut Values<'_>, of: &Of) {
         let step = self.steps.get_mut(&of.slot());
         let call = step.and_then(|step| step.calls.get_mut(&of.element()));
@@ -161,7 +161,7 @@ impl<'x> Admission<'x> {
         }
     }
 
-    /// The error of a call has it that nobody is to call the tool for this time.
+    /// Closes the throttles of the tool of a failed call for this time.
     #[cold]
     pub(super) fn close_throttles(&self, scene: &mut Scene<'_>, of: &Of, time: Duration) {
         if let Some((action, _)) = scene.values.action(of)

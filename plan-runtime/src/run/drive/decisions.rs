@@ -1,4 +1,4 @@
-//! Decisions of Rust code in a plan. With a journal, the run makes each decision once. On an engine, code decides once the engine knows its decisions.
+//! Decisions of Rust code in a plan. With a journal, the run makes each decision once. On an engine, code decides once the engine has its earlier decisions.
 
 use super::super::StepError;
 use super::super::deciding::{AS_IT_IS, Decider, Keeper};

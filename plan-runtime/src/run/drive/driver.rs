@@ -293,7 +293,7 @@ impl<'x> Driver<'x> {
             .is_some()
     }
 
-    /// Returns `true` if a command has to wait until the engine knows the decisions of Rust code in the plan.
+    /// Returns `true` if a command has to wait until the engine has the decisions of Rust code in the plan.
     #[cold]
     fn must_wait(&mut self, command: Command, cx: &mut Context<'_>) -> bool {
         let scene = &mut self.calls.scene;

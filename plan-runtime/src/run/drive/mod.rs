@@ -5,13 +5,13 @@
 //! | `convert.rs` | from a plan to the tables of the machine |
 //! | `begin.rs` | from the options of a run to its driver |
 //! | `driver.rs` | the loop: commands of the machine, and events for the machine |
-//! | `calls.rs`, `ends.rs`, `waits.rs` | calls; the ends of calls; waits for values, and timers |
+//! | `calls.rs`, `ends.rs`, `waits.rs` | the starts and ends of calls; waits for values, and timers |
 //! | `starting.rs` | the request for a call |
 //! | `tasks.rs`, `task.rs`, `sharing.rs` | the futures of calls, timers and waits; permits that plans in calls share |
 //! | `admission.rs`, `admitting.rs` | calls that wait for gates and throttles |
-//! | `scene.rs`, `contexts.rs`, `settling.rs` | the state of a run without its tasks; the contexts of calls; the ends of steps |
-//! | `answers.rs`, `scopes.rs`, `decisions.rs` | answers to questions of the machine; inputs and values of scopes; decisions of Rust code |
-//! | `values.rs`, `scope_values.rs`, `cold.rs` | values by slots; values of scopes; values inside steps that are not plain |
+//! | `scene.rs`, `contexts.rs`, `settling.rs` | the state of a run, the contexts of calls, the ends of steps |
+//! | `answers.rs`, `scopes.rs`, `decisions.rs` | answers to questions of the machine, values of scopes, decisions of Rust code |
+//! | `values.rs`, `scope_values.rs`, `cold.rs` | values by slots, of scopes, and inside steps that are not plain |
 //! | `budget.rs`, `limits.rs` | the calls and bytes of a run; the time limits of steps |
 //! | `stops.rs`, `deadline.rs` | the ends of a run before its time; the wait for the deadline of the run |
 //! | `failures.rs` | from the failures of the machine to errors |

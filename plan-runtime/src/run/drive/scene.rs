@@ -60,7 +60,7 @@ pub(super) struct Opening<'x> {
     pub(super) bytes: usize,
 }
 
-impl<'x> Scene<'x> {
+impl Scene<'_> {
     /// Returns `true` if the run is over while a value is made. With a journal, the run ends between two values, as in a replay.
     #[cold]
     pub(super) fn look(&self, mut scope: ScopeId) -> bool {

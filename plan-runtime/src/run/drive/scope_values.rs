@@ -21,7 +21,7 @@ pub(super) struct ScopeValues<'x> {
     /// The number of the first action.
     pub(super) actions: usize,
     pub(super) inputs: Vec<StoredValue>,
-    /// The `Result`s that always steps see in the place of outputs. The list is empty before the first always step.
+    /// The `Result`s that always steps see instead of outputs. The list is empty before the first always step.
     pub(super) seen: Vec<Option<StoredValue>>,
     pub(super) owner: Option<Opener>,
     /// The number of scopes around the scope.
@@ -32,7 +32,7 @@ pub(super) struct ScopeValues<'x> {
     pub(super) bytes: usize,
     /// The scope of the called plan that the steps are part of.
     pub(super) called: Option<ScopeId>,
-    /// In the scope of a called plan, what starts its actions.
+    /// The code that starts the actions of a called plan, in the scope of the plan.
     pub(super) own: Option<Box<OwnStart<'x>>>,
     pub(super) secrecy: Option<Arc<Secrecy>>,
     /// `true` if plain calls need nothing of all this.

@@ -1,4 +1,4 @@
-//! One task of a run: a call, a timer, or a wait for a value.
+//! A task of a run: a call, a timer, or a wait for a value.
 
 use super::super::StepError;
 use super::super::catch::catch;
