@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::http::Http;
 use crate::wire::{Ended, Failed, SERVICE, Signal, Submitted, size_of_text, too_large};
-use plan_runtime::journal::RunInfo;
+use plan_runtime::journal::spi::RunInfo;
 use plan_runtime::run::{RunError, Submit};
 use restate_sdk::context::RequestTarget;
 use restate_sdk::ingress::{self, ClientError, Output, RequestExecutor, SendStatus};

@@ -3,7 +3,7 @@
 use crate::seam::Seam;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Toolbox, check_signal};
-use plan_runtime::journal::RunInfo;
+use plan_runtime::journal::spi::RunInfo;
 use plan_runtime::run::{CallOutcome, EngineCall, Report, Run, RunError, SignalError};
 use serde_json::Value;
 use std::future::Future;

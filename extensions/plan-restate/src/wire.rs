@@ -1,6 +1,6 @@
 //! What travels between clients, Restate and workers.
 
-use plan_runtime::journal::RunInfo;
+use plan_runtime::journal::spi::RunInfo;
 use plan_runtime::run::{CallOutcome, ENGINE_VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -57,11 +57,7 @@ impl From<RunInfo> for Submitted {
 
 impl From<Submitted> for RunInfo {
     fn from(run: Submitted) -> Self {
-        Self {
-            plan: run.plan,
-            document: run.document,
-            inputs: run.inputs,
-        }
+        Self::new(run.plan, run.document, run.inputs)
     }
 }
 

@@ -104,7 +104,7 @@ impl Server {
         let effects = folder.join("effects.jsonl");
         let office = Office::open(&effects).map_err(at(effects.display()))?;
         let throttle = Throttle::new().concurrency("*", limits::CALLS);
-        let state = State::new(db, toolbox(throttle.clone()), office, token)?;
+        let state = State::new(db, toolbox(throttle.clone()), office, token).await?;
         let listening = TcpListener::bind(settings.address).await;
         let listener = listening.map_err(at(settings.address))?;
         let address = listener.local_addr().map_err(at(settings.address))?;

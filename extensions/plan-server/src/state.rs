@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Document, Finding, Findings, Limits, Profile, Reader, Toolbox};
 use plan_runtime::journal::{
-    Journal, JournalError, RunFilter, RunInfo, RunState, RunSummary, Sqlite,
+    Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, spi::RunInfo,
 };
 use plan_runtime::run::RunError;
 use serde_json::Value;
@@ -91,7 +91,7 @@ impl Drop for Place<'_> {
 }
 
 impl State {
-    pub(crate) fn new(
+    pub(crate) async fn new(
         db: Sqlite,
         toolbox: Toolbox<Office>,
         office: Office,
@@ -101,7 +101,7 @@ impl State {
         let mut open = OpenRuns::default();
         for run in db.runs(&RunFilter::new().state(RunState::Running)) {
             let id = run?.id;
-            let info = db.look(&id)?;
+            let info = db.look(&id).await?.and_then(|run| run.info);
             open.add(&id, info.map_or(0, |info| bytes_of(&info)));
         }
         Ok(Self {
@@ -207,11 +207,9 @@ impl State {
             .run(id)
             .map_err(|error| Problem::storage(&error))?
             .is_none();
-        let info = RunInfo {
-            plan: document.plan().name.clone(),
-            document: serde_json::to_string(document.plan()).unwrap_or_default(),
-            inputs: inputs.to_string(),
-        };
+        let plan = document.plan();
+        let text = serde_json::to_string(plan).unwrap_or_default();
+        let info = RunInfo::new(plan.name.clone(), text, inputs.to_string());
         if is_new {
             self.reserve(id, bytes_of(&info))?;
         }
@@ -303,7 +301,9 @@ impl State {
 
     /// The plan of a run, and its inputs.
     pub(crate) fn plan(&self, id: &str) -> Result<(Plan, Value), Problem> {
-        let info = self.db.look(id).map_err(|error| Problem::storage(&error))?;
+        let run = Handle::current().block_on(self.db.look(id));
+        let run = run.map_err(|error| Problem::storage(&error))?;
+        let info = run.and_then(|run| run.info);
         let info = info.ok_or_else(|| Problem::no_run(id))?;
         let plan =
             serde_json::from_str(&info.document).map_err(|error| Problem::storage(&error))?;

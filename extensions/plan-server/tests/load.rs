@@ -4,7 +4,8 @@
 
 mod support;
 
-use plan_runtime::journal::{RunFilter, Sqlite};
+use plan_runtime::journal::spi::Record;
+use plan_runtime::journal::{Journal, RunFilter, Sqlite};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -33,14 +34,29 @@ fn plan(at: usize) -> String {
     .to_string()
 }
 
+/// Reads all records of a run.
+fn records(db: &Sqlite, id: &str) -> Vec<Record> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.unwrap();
+    let mut records: Vec<Record> = Vec::new();
+    loop {
+        let after = records.last().map_or(0, |last| last.number);
+        let page = runtime.block_on(db.read(id, after)).unwrap();
+        if page.is_empty() {
+            return records;
+        }
+        records.extend(page);
+    }
+}
+
 /// The paths of the calls whose outcomes a journal has, by run. The key of a call's record is its path and the attempt.
 fn recorded(folder: &Folder) -> HashSet<String> {
     let db = Sqlite::open(folder.path().join("runs.db")).unwrap();
     let mut found = HashSet::new();
     for run in db.runs(&RunFilter::new()) {
         let id = run.unwrap().id;
-        for record in db.records(&id).unwrap() {
-            let (key, record) = record.unwrap();
+        for record in records(&db, &id) {
+            let key = &record.key;
             let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
             // A failed call may be made again. The end of a wait is no call.
             if let Some((path, attempt)) = key.split_once('@')

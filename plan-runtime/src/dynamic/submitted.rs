@@ -1,7 +1,7 @@
 //! Runs that were submitted as data, and calls for runs that are elsewhere.
 
 use super::toolbox::{Implementation, Toolbox};
-use crate::journal::RunInfo;
+use crate::journal::spi::RunInfo;
 use crate::plan::{Executable, Has, Plan};
 use crate::print::MessageName;
 use crate::resolve::encode;
@@ -45,7 +45,8 @@ impl<App: ?Sized> Toolbox<App> {
     /// smol::block_on(Greet { name: "Ada".into() }.submit(&journal, "greet-17"))?;
     ///
     /// let toolbox = Toolbox::<()>::new().with::<Greet>();
-    /// let submitted = toolbox.submitted(&journal.look("greet-17")?.unwrap())?;
+    /// let run = smol::block_on(journal.look("greet-17"))?.unwrap();
+    /// let submitted = toolbox.submitted(&run.info.unwrap())?;
     /// assert_eq!(smol::block_on(submitted.run(&()))?, "Hello, Ada!");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

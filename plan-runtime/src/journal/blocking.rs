@@ -15,8 +15,22 @@ impl Wake for Unpark {
     }
 }
 
+/// Waits for the output of a future.
+#[cfg(feature = "sqlite")]
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut cx = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
 /// Waits for the output of a future. `None` if it has none after `most`.
-pub(super) fn wait<F: Future>(future: F, most: Option<Duration>) -> Option<F::Output> {
+pub(super) fn wait<F: Future>(future: F, most: Duration) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut cx = Context::from_waker(&waker);
     let mut future = pin!(future);
@@ -25,12 +39,9 @@ pub(super) fn wait<F: Future>(future: F, most: Option<Duration>) -> Option<F::Ou
         if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
             return Some(output);
         }
-        match most {
-            None => thread::park(),
-            Some(most) => match most.checked_sub(begin.elapsed()) {
-                Some(rest) if !rest.is_zero() => thread::park_timeout(rest),
-                _ => return None,
-            },
+        match most.checked_sub(begin.elapsed()) {
+            Some(rest) if !rest.is_zero() => thread::park_timeout(rest),
+            _ => return None,
         }
     }
 }

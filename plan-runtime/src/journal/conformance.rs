@@ -7,14 +7,13 @@
 //! conformance::check(|| memory.clone());
 //! ```
 
-use super::{
-    Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written, blocking,
-};
+use super::spi::{Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written};
+use super::{Journal, JournalError, blocking};
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::future::Future;
-use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -47,6 +46,7 @@ pub fn check<J: Journal>(open: impl FnMut() -> J) {
     };
     suite.runs();
     suite.owners();
+    suite.dropped_claims();
     suite.records();
     suite.keys();
     suite.writes();
@@ -92,7 +92,7 @@ fn short(value: &impl Debug) -> String {
 
 #[track_caller]
 fn wait<F: Future>(future: F, most: Duration, rule: &str) -> F::Output {
-    let Some(output) = blocking::wait(future, Some(most)) else {
+    let Some(output) = blocking::wait(future, most) else {
         panic!("{rule}, but nothing happened for {most:?}");
     };
     output
@@ -104,11 +104,90 @@ fn written(written: Written, rule: &str) {
 }
 
 fn info(plan: &str) -> RunInfo {
-    RunInfo {
-        plan: plan.to_owned(),
-        document: format!("{{\"name\":\"{plan}\"}}"),
-        inputs: "{\"it's\":\"\\u0000 \0 ü\"}".to_owned(),
+    let document = format!("{{\"name\":\"{plan}\"}}");
+    RunInfo::new(plan, document, "{\"it's\":\"\\u0000 \0 ü\"}")
+}
+
+/// A journal whose answers are waited for on the thread.
+struct Blocking<J>(J);
+
+impl<J: Journal> Blocking<J> {
+    fn answer<T>(
+        answer: impl Future<Output = Result<T, JournalError>>,
+        what: &str,
+    ) -> Result<T, JournalError> {
+        let answer = blocking::wait(answer, PATIENCE);
+        answer.unwrap_or_else(|| panic!("`{what}` has no answer after {PATIENCE:?}"))
     }
+
+    fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
+        Self::answer(self.0.claim(id), "claim")
+    }
+
+    fn look(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
+        Self::answer(self.0.look(id), "look")
+    }
+
+    fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
+        Self::answer(self.0.describe(claim, run), "describe")
+    }
+
+    /// Reads all records of a run.
+    fn records(&self, claim: &Claim) -> Result<Vec<Record>, JournalError> {
+        let mut records: Vec<Record> = Vec::new();
+        loop {
+            let after = records.last().map_or(0, |last| last.number);
+            let page = Self::answer(self.0.read(&claim.id, after), "read")?;
+            if page.is_empty() {
+                return Ok(records);
+            }
+            for record in page {
+                let last = records.last().map_or(0, |last| last.number);
+                assert!(
+                    record.number > last,
+                    "records are read in the order of their numbers, but {} came after {last}",
+                    record.number
+                );
+                records.push(record);
+            }
+        }
+    }
+
+    fn find(&self, claim: &Claim, key: &str) -> Result<Option<Record>, JournalError> {
+        let records = self.records(claim)?;
+        Ok(records.into_iter().find(|record| record.key == key))
+    }
+
+    fn append(&self, claim: &Claim, key: String, body: String) -> Written {
+        self.0.append(claim, key, body)
+    }
+
+    fn end(&self, claim: &Claim, end: End) -> Written {
+        self.0.end(claim, end)
+    }
+
+    fn release(&self, claim: &Claim) {
+        self.0.release(claim);
+    }
+
+    fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
+        Self::answer(self.0.send(id, message), "send")
+    }
+
+    fn messages(&self, claim: &Claim, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
+        Self::answer(self.0.messages(claim, after), "messages")
+    }
+
+    fn watch(&self, claim: &Claim, after: u64) -> Notified {
+        self.0.watch(claim, after)
+    }
+}
+
+/// Returns the numbers and bodies of records by their keys.
+fn by_key(records: Vec<Record>) -> HashMap<String, (u64, String)> {
+    let records = records.into_iter();
+    let records = records.map(|Record { number, key, body }| (key, (number, body)));
+    records.collect()
 }
 
 fn signal(path: &str) -> Message {
@@ -168,8 +247,8 @@ fn odd_keys() -> Vec<String> {
 }
 
 impl<J: Journal, F: FnMut() -> J> Suite<F> {
-    fn open(&self) -> J {
-        (self.open.borrow_mut())()
+    fn open(&self) -> Blocking<J> {
+        Blocking((self.open.borrow_mut())())
     }
 
     fn id(&self) -> String {
@@ -178,13 +257,13 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
     }
 
     #[track_caller]
-    fn claim(&self, journal: &J, id: &str) -> Claimed {
+    fn claim(&self, journal: &Blocking<J>, id: &str) -> Claimed {
         good(journal.claim(id), "a run that nobody has can be claimed")
     }
 
     /// After a release, which another process may see a moment later.
     #[track_caller]
-    fn claim_released(&self, journal: &J, id: &str) -> Claimed {
+    fn claim_released(&self, journal: &Blocking<J>, id: &str) -> Claimed {
         let begin = Instant::now();
         loop {
             match journal.claim(id) {
@@ -198,7 +277,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
 
     /// A run that is described and claimed.
     #[track_caller]
-    fn begin(&self, journal: &J) -> Claim {
+    fn begin(&self, journal: &Blocking<J>) -> Claim {
         let claim = self.claim(journal, &self.id()).claim;
         let described = journal.describe(&claim, &info("begun"));
         good(described, "a claimed run can be described");
@@ -218,12 +297,13 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             claimed.claim.epoch > 0,
             "epochs are counted from 1, but it is 0"
         );
-        same(claimed.run, None, "a new run has no description");
-        same(claimed.end, None, "a new run has not ended");
+        same(claimed.run.info, None, "a new run has no description");
+        same(claimed.run.end, None, "a new run has not ended");
         let described = journal.describe(&claimed.claim, &info("first"));
         good(described, "a claimed run can be described");
         let rule = "a run can be looked at while somebody has it";
-        same(good(journal.look(&id), rule), Some(info("first")), rule);
+        let seen = good(journal.look(&id), rule).and_then(|run| run.info);
+        same(seen, Some(info("first")), rule);
         let unknown = good(journal.look(&self.id()), rule);
         same(
             unknown,
@@ -234,12 +314,12 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
 
         let second = self.claim_released(&journal, &id);
         same(
-            second.run,
+            second.run.info,
             Some(info("first")),
             "a claim finds the description",
         );
-        same(second.end, None, "a run that has not ended has no end");
-        let began = second.began;
+        same(second.run.end, None, "a run that has not ended has no end");
+        let began = second.run.began;
         // Clocks are adjusted, and a database may keep less than nanoseconds.
         let much = Duration::from_secs(10);
         assert!(
@@ -249,18 +329,18 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let described = journal.describe(&second.claim, &info("second"));
         good(described, "a run can be described again");
         written(
-            journal.record(&second.claim, "a".into(), "1".into()),
+            journal.append(&second.claim, "a".into(), "1".into()),
             "a record can be written",
         );
         journal.release(&second.claim);
         thread::sleep(Duration::from_millis(2));
         let third = self.claim_released(&journal, &id);
         same(
-            third.run,
+            third.run.info,
             Some(info("second")),
             "the last description counts",
         );
-        same(third.began, began, "a run begins once");
+        same(third.run.began, began, "a run begins once");
         let found = good(journal.find(&third.claim, "a"), "records can be looked up");
         let body = found.map(|found| found.body);
         same(
@@ -301,10 +381,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             );
             epoch = claim.epoch;
         }
-        let old = Claim {
-            epoch: epoch - 1,
-            ..claim.clone()
-        };
+        let old = Claim::new(Arc::clone(&claim.id), epoch - 1);
         other.release(&old);
         let stolen = one.claim(&id);
         assert!(
@@ -332,26 +409,41 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         same(claims, 1, "of 16 threads that claim a run, one gets it");
     }
 
+    fn dropped_claims(&self) {
+        let journal = self.open();
+        for polls in 0..3 {
+            let id = self.id();
+            let mut claim = journal.0.claim(&id);
+            let mut cx = Context::from_waker(Waker::noop());
+            // A claim that was ready is the caller's.
+            let is_ready = (0..polls).any(|_| claim.as_mut().poll(&mut cx).is_ready());
+            drop(claim);
+            if !is_ready {
+                self.claim_released(&journal, &id);
+            }
+        }
+    }
+
     fn records(&self) {
         let journal = self.open();
         let (claim, second) = (self.begin(&journal), self.begin(&journal));
         let found = good(journal.find(&claim, "a"), "records can be looked up");
         same(found, None, "what was not recorded is not found");
         written(
-            journal.record(&claim, "a".into(), "1".into()),
+            journal.append(&claim, "a".into(), "1".into()),
             "a record can be written",
         );
         let found = good(journal.find(&second, "a"), "records can be looked up");
         same(found, None, "a run does not see the records of others");
         written(
-            journal.record(&second, "a".into(), "2".into()),
+            journal.append(&second, "a".into(), "2".into()),
             "two runs may have the same key",
         );
 
         // Only the last is waited for.
         let count = 100;
         for n in 0..count {
-            let mut write = journal.record(&claim, format!("n{n}"), format!("{n}"));
+            let mut write = journal.append(&claim, format!("n{n}"), format!("{n}"));
             // The futures are dropped, some of them after a poll.
             if n % 3 == 0 {
                 let mut cx = Context::from_waker(Waker::noop());
@@ -360,34 +452,31 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         }
         let rule = "what was recorded before is durable before";
         written(
-            journal.record(&claim, "last".into(), "\"last\"".into()),
+            journal.append(&claim, "last".into(), "\"last\"".into()),
             rule,
         );
         let mut number = 0;
+        let records = by_key(good(journal.records(&claim), "records can be read"));
         for n in 0..count {
-            let found = good(
-                journal.find(&claim, &format!("n{n}")),
-                "records can be looked up",
-            );
-            let Some(Found { number: next, body }) = found else {
+            let Some((next, body)) = records.get(&format!("n{n}")) else {
                 panic!("{rule}, and a dropped future is written too, but `n{n}` is not found");
             };
             same(
-                body,
-                format!("{n}"),
+                &**body,
+                &*format!("{n}"),
                 "a record has the body that was recorded",
             );
             assert!(
-                next > number,
+                *next > number,
                 "numbers grow in the order of the calls, but {next} came after {number}"
             );
-            number = next;
+            number = *next;
         }
 
         // Once.
         let rule = "a key is written once";
         let again = wait(
-            journal.record(&claim, "a".into(), "3".into()),
+            journal.append(&claim, "a".into(), "3".into()),
             PATIENCE,
             rule,
         );
@@ -400,8 +489,8 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             "a second write of a key changes nothing",
         );
         // Also while the first is on its way.
-        let first = journal.record(&claim, "twice".into(), "1".into());
-        let second = journal.record(&claim, "twice".into(), "2".into());
+        let first = journal.append(&claim, "twice".into(), "1".into());
+        let second = journal.append(&claim, "twice".into(), "2".into());
         let second = wait(second, PATIENCE, rule);
         assert!(second.is_err(), "{rule}, but a second write gave no error");
         written(first, "a second write of a key changes nothing");
@@ -423,47 +512,22 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let mut last = None;
         for key in shuffled {
             let body = format!("\"{} bytes\"", key.len());
-            drop(journal.record(&neighbor, format!("{key}?"), body.clone()));
-            last = Some(journal.record(&claim, key, body));
+            drop(journal.append(&neighbor, format!("{key}?"), body.clone()));
+            last = Some(journal.append(&claim, key, body));
         }
         let rule = "keys have any text";
         last.into_iter().for_each(|last| written(last, rule));
+        let records = by_key(good(journal.records(&claim), rule));
         for key in &keys {
-            let found = good(journal.find(&claim, key), rule);
-            let body = found.map(|found| found.body);
-            let expected = Some(format!("\"{} bytes\"", key.len()));
-            same(body, expected, &format!("{rule}, also {}", short(key)));
+            let body = records.get(key).map(|(_, body)| &**body);
+            let expected = format!("\"{} bytes\"", key.len());
+            let rule = format!("{rule}, also {}", short(key));
+            same(body, Some(&*expected), &rule);
         }
         let found = good(journal.find(&claim, "A\0"), rule);
         same(found, None, "a key ends where it ends, not at a NUL");
         let found = good(journal.find(&claim, "ab "), rule);
         same(found, None, "spaces count in keys");
-
-        let next = |from: &str| {
-            good(
-                journal.next_key(&claim, from),
-                "the next key can be looked up",
-            )
-        };
-        let mut from = String::new();
-        for key in &keys {
-            let found = next(&from);
-            let rule =
-                "the next key is the first one in the order of bytes that is not before the text";
-            same(found.as_ref(), Some(key), rule);
-            same(
-                next(key).as_ref(),
-                Some(key),
-                "the next key after a text may be that text",
-            );
-            from = format!("{key}\0");
-        }
-        same(next(&from), None, "after the last key there is none");
-        same(
-            next("a/b["),
-            Some("a/b[10]@1".to_owned()),
-            "the next key of a prefix is the first with that prefix",
-        );
     }
 
     fn writes(&self) {
@@ -482,7 +546,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let writes: Vec<_> = bodies
             .iter()
             .enumerate()
-            .map(|(n, body)| journal.record(&claim, format!("{n}"), (*body).to_owned()))
+            .map(|(n, body)| journal.append(&claim, format!("{n}"), (*body).to_owned()))
             .collect();
         for write in writes {
             written(write, rule);
@@ -498,11 +562,11 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let (one, other) = (self.open(), self.open());
         let old = self.begin(&one);
         written(
-            one.record(&old, "a".into(), "1".into()),
+            one.append(&old, "a".into(), "1".into()),
             "a record can be written",
         );
         // It is queued before the release, so it is written still.
-        let queued = one.record(&old, "b".into(), "1".into());
+        let queued = one.append(&old, "b".into(), "1".into());
         one.release(&old);
         written(
             queued,
@@ -513,20 +577,17 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         // The owner slept, and does not know.
         let rule = "an owner that has lost a run cannot write";
         for journal in [&one, &other] {
-            let end = End {
-                failed: true,
-                body: "old".to_owned(),
-            };
+            let end = End::Failed("old".to_owned());
             let results = [
                 wait(
-                    journal.record(&old, "c".into(), "old".into()),
+                    journal.append(&old, "c".into(), "old".into()),
                     PATIENCE,
                     rule,
                 ),
                 wait(journal.end(&old, end), PATIENCE, rule),
                 journal.describe(&old, &info("old")),
             ];
-            for (result, call) in results.iter().zip(["record", "end", "describe"]) {
+            for (result, call) in results.iter().zip(["append", "end", "describe"]) {
                 assert!(
                     is_lost(result),
                     "{rule}, but `{call}` with an old claim gave {} and not `Lost`",
@@ -538,7 +599,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let found = good(other.find(&new, "c"), "records can be looked up");
         same(found, None, "a write with an old claim leaves no trace");
         written(
-            other.record(&new, "c".into(), "new".into()),
+            other.append(&new, "c".into(), "new".into()),
             "a write with an old claim leaves no trace",
         );
         for (key, expected) in [("a", "1"), ("b", "1"), ("c", "new")] {
@@ -553,11 +614,15 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         other.release(&new);
         let again = self.claim_released(&one, &old.id);
         same(
-            again.run,
+            again.run.info,
             Some(info("begun")),
             "a description with an old claim leaves no trace",
         );
-        same(again.end, None, "an end with an old claim leaves no trace");
+        same(
+            again.run.end,
+            None,
+            "an end with an old claim leaves no trace",
+        );
     }
 
     fn threads(&self) {
@@ -570,7 +635,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
                 scope.spawn(move || {
                     let write = |n: usize| {
                         let claim = if n.is_multiple_of(10) { second } else { claim };
-                        journal.record(claim, format!("{thread}/{n}"), format!("{n}"))
+                        journal.append(claim, format!("{thread}/{n}"), format!("{n}"))
                     };
                     // Half of them together, half one by one.
                     let together: Vec<_> = (0..50).map(write).collect();
@@ -580,16 +645,16 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             }
         });
         let mut numbers = HashSet::new();
+        let records = [&claim, &second].map(|claim| by_key(good(journal.records(claim), rule)));
         for thread in 0..10 {
             let mut last = [0, 0];
             for n in 0..100 {
                 let of = usize::from(n % 10 == 0);
-                let claim = if of == 1 { &second } else { &claim };
-                let found = good(journal.find(claim, &format!("{thread}/{n}")), rule);
-                let Some(Found { number, body }) = found else {
+                let Some((number, body)) = records[of].get(&format!("{thread}/{n}")) else {
                     panic!("{rule}, but `{thread}/{n}` is not found");
                 };
-                same(body, format!("{n}"), rule);
+                let number = *number;
+                same(&**body, &*format!("{n}"), rule);
                 assert!(
                     number > last[of],
                     "numbers grow in the order of the calls of a thread, but {number} came after {}",
@@ -627,7 +692,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             "a claimed run can be described",
         );
 
-        let messages = |journal: &J, claim: &Claim, after| {
+        let messages = |journal: &Blocking<J>, claim: &Claim, after| {
             let rule = "the owner can read messages";
             good(journal.messages(claim, after), rule)
         };
@@ -708,9 +773,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let (one, other) = (self.open(), self.open());
         let claim = self.begin(&one);
         let neighbor = self.begin(&one);
-        let quiet = |watch: &mut Pin<Box<dyn Future<Output = ()> + Send>>| {
-            blocking::wait(watch.as_mut(), Some(SHORT)).is_none()
-        };
+        let quiet = |watch: &mut Notified| blocking::wait(watch.as_mut(), SHORT).is_none();
         let mut after = 0;
         for (n, journal) in [&one, &other, &other, &one].into_iter().enumerate() {
             let mut watch = one.watch(&claim, after);
@@ -745,7 +808,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         // While it is waited for on another thread.
         thread::scope(|scope| {
             let watch = one.watch(&claim, after);
-            let waits = scope.spawn(|| blocking::wait(watch, Some(SOON)));
+            let waits = scope.spawn(|| blocking::wait(watch, SOON));
             thread::sleep(SHORT);
             good(
                 one.send(&claim.id, &Message::Cancel),
@@ -761,13 +824,10 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
 
     fn ends(&self) {
         let (one, other) = (self.open(), self.open());
-        for failed in [false, true] {
+        for end in [End::Done, End::Failed, End::Cancelled] {
             let claim = self.begin(&one);
-            let end = End {
-                failed,
-                body: "{\"it's\":\"\\u0000 ü\"}".to_owned(),
-            };
-            drop(one.record(&claim, "before".into(), "1".into()));
+            let end = end("{\"it's\":\"\\u0000 ü\"}".to_owned());
+            drop(one.append(&claim, "before".into(), "1".into()));
             written(one.end(&claim, end.clone()), "a run can end");
             let found = good(one.find(&claim, "before"), "records can be looked up");
             assert!(
@@ -782,9 +842,9 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             );
             one.release(&claim);
             let claimed = self.claim_released(&other, &claim.id);
-            same(claimed.end, Some(end), "a claim finds the end");
+            same(claimed.run.end, Some(end), "a claim finds the end");
             same(
-                claimed.run,
+                claimed.run.info,
                 Some(info("begun")),
                 "a claim finds the description",
             );
@@ -795,7 +855,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
         let journal = self.open();
         let claim = self.begin(&journal);
         for n in 0..50 {
-            drop(journal.record(&claim, format!("{n}"), format!("{n}")));
+            drop(journal.append(&claim, format!("{n}"), format!("{n}")));
         }
         good(
             journal.send(&claim.id, &signal("kept")),
@@ -806,7 +866,11 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
 
         let journal = self.open();
         let claimed = self.claim_released(&journal, &claim.id);
-        same(claimed.run, Some(info("begun")), "a description is kept");
+        same(
+            claimed.run.info,
+            Some(info("begun")),
+            "a description is kept",
+        );
         for n in 0..50 {
             let found = good(
                 journal.find(&claimed.claim, &format!("{n}")),
@@ -821,7 +885,7 @@ impl<J: Journal, F: FnMut() -> J> Suite<F> {
             "the owner can read messages",
         );
         same(kept.len(), 1, "messages are kept");
-        let write = journal.record(&claimed.claim, "50".into(), "50".into());
+        let write = journal.append(&claimed.claim, "50".into(), "50".into());
         written(write, "a run goes on after it was opened again");
         let last = |key| {
             good(

@@ -1,9 +1,11 @@
 //! A journal that lives as long as the process.
 
-use super::{Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written};
-use std::collections::{BTreeMap, HashMap};
+use super::spi::{
+    Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
+};
+use super::{Journal, JournalError};
+use std::collections::{HashMap, HashSet};
 use std::future::{poll_fn, ready};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::SystemTime;
@@ -18,11 +20,9 @@ pub struct Memory(Arc<Mutex<HashMap<Arc<str>, Kept>>>);
 struct Kept {
     epoch: u64,
     is_owned: bool,
-    run: Option<RunInfo>,
-    began: SystemTime,
-    end: Option<End>,
-    records: BTreeMap<String, Found>,
-    count: u64,
+    run: StoredRun,
+    records: Vec<Record>,
+    keys: HashSet<String>,
     messages: Vec<(u64, Message)>,
     watching: Vec<Waker>,
 }
@@ -32,11 +32,9 @@ impl Kept {
         Self {
             epoch: 0,
             is_owned: false,
-            run: None,
-            began: SystemTime::now(),
-            end: None,
-            records: BTreeMap::new(),
-            count: 0,
+            run: StoredRun::new(SystemTime::now()),
+            records: Vec::new(),
+            keys: HashSet::new(),
             messages: Vec::new(),
             watching: Vec::new(),
         }
@@ -70,58 +68,62 @@ impl Memory {
     }
 }
 
+/// The number of records of a page.
+const PAGE: usize = 256;
+
 impl Journal for Memory {
-    fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
-        let mut runs = self.runs();
-        let id: Arc<str> = id.into();
-        let kept = runs.entry(Arc::clone(&id)).or_insert_with(Kept::new);
-        if kept.is_owned {
-            return Err(JournalError::Owned {
-                id: id.to_string(),
-                owner: "this process".to_owned(),
-            });
-        }
-        kept.is_owned = true;
-        kept.epoch += 1;
-        let epoch = kept.epoch;
-        let claimed = Claimed::new(Claim { id, epoch });
-        Ok(match &kept.run {
-            None => claimed,
-            Some(run) => claimed.existing(run.clone(), kept.began, kept.end.clone()),
+    fn claim<'a>(&'a self, id: &'a str) -> Answer<'a, Claimed> {
+        Box::pin(async move {
+            let mut runs = self.runs();
+            let id: Arc<str> = id.into();
+            let kept = runs.entry(Arc::clone(&id)).or_insert_with(Kept::new);
+            if kept.is_owned {
+                return Err(JournalError::Owned {
+                    id: id.to_string(),
+                    owner: "this process".to_owned(),
+                });
+            }
+            kept.is_owned = true;
+            kept.epoch += 1;
+            Ok(Claimed::new(Claim::new(id, kept.epoch), kept.run.clone()))
         })
     }
 
-    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
-        Ok(self.runs().get(id).and_then(|kept| kept.run.clone()))
-    }
-
-    fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
-        self.with(claim, |kept| {
-            kept.run = Some(run.clone());
-            Ok(())
+    fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>> {
+        Box::pin(async move {
+            let runs = self.runs();
+            let kept = runs.get(id).filter(|kept| kept.run.info.is_some());
+            Ok(kept.map(|kept| kept.run.clone()))
         })
     }
 
-    fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
-        self.with(claim, |kept| Ok(kept.records.get(key).cloned()))
-    }
-
-    fn next_key(&self, claim: &Claim, from: &str) -> Result<Option<String>, JournalError> {
-        self.with(claim, |kept| {
-            let mut rest = kept.records.range(from.to_owned()..);
-            Ok(rest.next().map(|(key, _)| key.clone()))
+    fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.with(claim, |kept| {
+                kept.run.info = Some(run.clone());
+                Ok(())
+            })
         })
     }
 
-    fn record(&self, claim: &Claim, key: String, body: String) -> Written {
+    fn read<'a>(&'a self, id: &'a str, after: u64) -> Answer<'a, Vec<Record>> {
+        Box::pin(async move {
+            let runs = self.runs();
+            let records = runs.get(id).map_or(&[][..], |kept| &kept.records);
+            let after = usize::try_from(after).unwrap_or(usize::MAX);
+            let page = records.iter().skip(after).take(PAGE);
+            Ok(page.cloned().collect())
+        })
+    }
+
+    fn append(&self, claim: &Claim, key: String, body: String) -> Written {
         let written = self.with(claim, |kept| {
-            if kept.records.contains_key(&key) {
+            if !kept.keys.insert(key.clone()) {
                 let error = format!("`{key}` is recorded already");
                 return Err(JournalError::storage(error));
             }
-            kept.count += 1;
-            let number = kept.count;
-            kept.records.insert(key, Found { number, body });
+            let number = kept.records.len() as u64 + 1;
+            kept.records.push(Record::new(number, key, body));
             Ok(())
         });
         Box::pin(ready(written))
@@ -129,13 +131,13 @@ impl Journal for Memory {
 
     fn end(&self, claim: &Claim, end: End) -> Written {
         Box::pin(ready(self.with(claim, |kept| {
-            kept.end = Some(end);
+            kept.run.end = Some(end);
             Ok(())
         })))
     }
 
     fn release(&self, claim: &Claim) {
-        // Nothing if somebody else has it.
+        // Another owner may have the run.
         let released = self.with(claim, |kept| {
             kept.is_owned = false;
             Ok(std::mem::take(&mut kept.watching))
@@ -143,34 +145,39 @@ impl Journal for Memory {
         drop(released);
     }
 
-    fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
-        let mut runs = self.runs();
-        let Some(kept) = runs.get_mut(id).filter(|kept| kept.run.is_some()) else {
-            return Err(JournalError::Unknown { id: id.to_owned() });
-        };
-        if let Message::Signal { path, .. } = message
-            && kept.messages.iter().any(
-                |(_, sent)| matches!(sent, Message::Signal { path: other, .. } if other == path),
-            )
-        {
-            return Err(JournalError::Second { path: path.clone() });
-        }
-        let number = kept.messages.len() as u64 + 1;
-        kept.messages.push((number, message.clone()));
-        let watching = std::mem::take(&mut kept.watching);
-        drop(runs);
-        watching.into_iter().for_each(Waker::wake);
-        Ok(())
-    }
-
-    fn messages(&self, claim: &Claim, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
-        self.with(claim, |kept| {
-            let new = kept.messages.iter().filter(|(number, _)| *number > after);
-            Ok(new.cloned().collect())
+    fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let mut runs = self.runs();
+            let kept = runs.get_mut(id).filter(|kept| kept.run.info.is_some());
+            let Some(kept) = kept else {
+                return Err(JournalError::Unknown { id: id.to_owned() });
+            };
+            if let Message::Signal { path, .. } = message
+                && kept.messages.iter().any(|(_, sent)| {
+                    matches!(sent, Message::Signal { path: other, .. } if other == path)
+                })
+            {
+                return Err(JournalError::Second { path: path.clone() });
+            }
+            let number = kept.messages.len() as u64 + 1;
+            kept.messages.push((number, message.clone()));
+            let watching = std::mem::take(&mut kept.watching);
+            drop(runs);
+            watching.into_iter().for_each(Waker::wake);
+            Ok(())
         })
     }
 
-    fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>> {
+        Box::pin(async move {
+            self.with(claim, |kept| {
+                let new = kept.messages.iter().filter(|(number, _)| *number > after);
+                Ok(new.cloned().collect())
+            })
+        })
+    }
+
+    fn watch(&self, claim: &Claim, after: u64) -> Notified {
         let (memory, claim) = (self.clone(), claim.clone());
         Box::pin(poll_fn(move |cx| {
             let has_new = memory.with(&claim, |kept| {
@@ -181,7 +188,7 @@ impl Journal for Memory {
                 }
                 Ok(has_new)
             });
-            // Whoever has lost the run finds out when it asks for the messages.
+            // An owner that has lost the run finds out when it asks for the messages.
             if has_new.unwrap_or(true) {
                 Poll::Ready(())
             } else {

@@ -2,8 +2,8 @@
 
 use super::context::Decision;
 use super::durable;
+use super::durable::Found;
 use crate::error::StepError;
-use crate::journal::Found;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

@@ -9,21 +9,23 @@ use super::timer::ThreadTimer;
 use crate::plan::Executable;
 use crate::resolve::StoredValue;
 use serde_json::Value;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
-/// The state of a run before its first step.
-pub(super) enum Start {
+/// The begin of a run.
+pub(super) enum Start<'a> {
     Runs(Result<Vec<StoredValue>, Cause>),
-    /// The run has ended before, with this output. `true` means that a value in it may be secret.
-    Ended(String, bool),
+    /// The run waits for its journal.
+    Claims(Pin<Box<dyn Future<Output = Result<Begun, Cause>> + Send + 'a>>),
 }
 
 /// Begins a run in its journal, if it is to have one.
-pub(super) fn begin(
-    executable: &Executable<'_>,
+pub(super) fn begin<'a>(
+    executable: &Executable<'a>,
     inputs: Result<Vec<StoredValue>, Cause>,
     options: &mut Options<'_>,
-) -> Result<Start, Cause> {
+) -> Result<Start<'a>, Cause> {
     if let Some(engine) = options.engine.clone() {
         return begin_on(engine, executable, inputs, options).map(Start::Runs);
     }
@@ -38,19 +40,21 @@ pub(super) fn begin(
     // The keys of calls begin with the id.
     options.id = Some(target.id.clone());
     let inputs = recordable(executable, inputs, options.secrecy.is_some())?;
-    let has_secrets = inputs.has_secrets;
     let timer = options.timer.get_or_insert_with(|| Arc::new(ThreadTimer));
-    let begun = durable::begin(target, executable.plan, &inputs, Arc::clone(timer))?;
-    Ok(match begun {
-        Begun::Ended(output, _) if !options.keeps.report => Start::Ended(output, has_secrets),
-        // A report needs the records of the run.
-        Begun::Ended(_, durable) | Begun::Runs(durable) => {
-            options.durable = Some(durable);
-            receive(executable, options);
-            let inputs = inputs.values.into_iter();
-            Start::Runs(Ok(inputs.map(StoredValue::json).collect()))
-        }
-    })
+    let begun = durable::begin(target, executable.plan, inputs, Arc::clone(timer));
+    Ok(Start::Claims(Box::pin(begun)))
+}
+
+/// Takes a run from its journal. Returns the inputs of the run.
+pub(super) fn taken(
+    executable: &Executable<'_>,
+    begun: Begun,
+    options: &mut Options<'_>,
+) -> Vec<StoredValue> {
+    options.durable = Some(begun.durable);
+    receive(executable, options);
+    let inputs = begun.inputs.values.into_iter();
+    inputs.map(StoredValue::json).collect()
 }
 
 /// Begins a run whose calls an engine makes. Returns the inputs.

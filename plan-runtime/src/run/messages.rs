@@ -2,16 +2,18 @@
 
 use super::durable::Durable;
 use super::signals::{SignalError, Signals};
-use super::timer::Sleep;
-use crate::journal::{JournalError, Message};
+use crate::journal::JournalError;
+use crate::journal::spi::{Answer, Message};
 use serde_json::Value;
+use std::future::pending;
 use std::sync::atomic::Ordering;
-use std::task::Context;
+use std::task::{Context, Poll};
 
 /// The messages from outside the run.
 pub(super) struct Messages {
     signals: Signals,
-    watch: Sleep,
+    /// The next messages.
+    next: Answer<'static, Vec<(u64, Message)>>,
     /// The number of the last message.
     last: u64,
     /// The values for paths at which no step waits yet.
@@ -22,7 +24,7 @@ impl Messages {
     pub(super) fn new(durable: &Durable, signals: Signals) -> Self {
         Self {
             signals,
-            watch: durable.claimed.watch(0),
+            next: durable.messages(0),
             last: 0,
             early: Vec::new(),
         }
@@ -35,10 +37,14 @@ impl Messages {
         let signals = &self.signals;
         self.early
             .retain(|(path, value)| is_early(durable, path, signals.send(path, value)));
-        while self.watch.as_mut().poll(cx).is_ready() {
-            let messages = match durable.messages(self.last) {
+        while let Poll::Ready(messages) = self.next.as_mut().poll(cx) {
+            let messages = match messages {
                 Ok(messages) => messages,
-                Err(()) => return false,
+                Err(error) => {
+                    self.next = Box::pin(pending());
+                    durable.fail(error);
+                    return false;
+                }
             };
             for (number, message) in messages {
                 self.last = self.last.max(number);
@@ -55,7 +61,7 @@ impl Messages {
                     }
                 }
             }
-            self.watch = durable.claimed.watch(self.last);
+            self.next = durable.messages(self.last);
         }
         is_cancelled
     }

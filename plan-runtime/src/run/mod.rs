@@ -107,7 +107,7 @@ use crate::resolve::{HandOver, ResolveError, StoredValue};
 use drive::Driver;
 use durable::{Owned, Target};
 use options::{Options, ReadOutput};
-use polling::Ending;
+use polling::{Beginning, Ending};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -177,6 +177,8 @@ enum Stage<'a> {
         Result<Vec<StoredValue>, Cause>,
         Box<Options<'a>>,
     ),
+    /// The run waits for its journal.
+    Beginning(Box<Beginning<'a>>),
     Running(Box<Driver<'a>>),
     /// The journal writes the end of the run.
     Ending(Box<Ending>),
@@ -525,7 +527,8 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// smol::block_on(Greet { name: "Ada".into() }.submit(&journal, "greet-17"))?;
     /// // The same run again.
     /// smol::block_on(Greet { name: "Ada".into() }.run(&()).submit(&journal, "greet-17"))?;
-    /// assert_eq!(journal.look("greet-17").unwrap().unwrap().plan, "greet");
+    /// let run = smol::block_on(journal.look("greet-17")).unwrap().unwrap();
+    /// assert_eq!(run.info.unwrap().plan, "greet");
     /// # Ok::<(), plan_runtime::RunError>(())
     /// ```
     ///
@@ -544,7 +547,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
             panic!("a run was submitted after it had started")
         };
         let id = id.into();
-        let run = submission::info_of(&executable, inputs, options.secrecy.is_some(), (to, &id));
+        let run = submission::info_of(&executable, inputs, options.secrecy.is_some(), to);
         to.submit(run, id)
     }
 
@@ -653,6 +656,7 @@ impl<App: ?Sized, O> fmt::Debug for Run<'_, App, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.stage {
             Stage::New(plan, ..) => write!(f, "Run(`{}`, not started)", plan.plan.name),
+            Stage::Beginning(it) => write!(f, "Run(`{}`, not started)", it.plan().name),
             Stage::Running(driver) => write!(f, "Run(`{}`, running)", driver.plan().name),
             Stage::Ending(_) | Stage::Ended => f.write_str("Run(ended)"),
         }

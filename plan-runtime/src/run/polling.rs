@@ -1,19 +1,37 @@
 //! Polls of a run, from its first poll to its end.
 
-use super::begin::{Start, begin};
+use super::begin::{Start, begin, taken};
 use super::catch::catch;
 use super::drive::{Driver, PlanOf, RunHost};
-use super::durable::Owned;
+use super::durable::{Begun, Owned};
 use super::limits::Limits;
 use super::nesting::Nested;
+use super::options::Options;
 use super::report::Report;
 use super::{Cause, Run, RunError, Stage};
 use crate::error::Interrupt;
-use crate::journal::{End, JournalError, Written};
-use crate::plan::{Action, Plan};
+use crate::journal::JournalError;
+use crate::journal::spi::{End, Written};
+use crate::plan::{Action, Executable, Plan};
+use crate::resolve::StoredValue;
 use serde_json::Value;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+
+/// A run that waits for its journal.
+pub(super) struct Beginning<'a> {
+    pub(super) executable: Executable<'a>,
+    pub(super) options: Box<Options<'a>>,
+    begun: Pin<Box<dyn Future<Output = Result<Begun, Cause>> + Send + 'a>>,
+}
+
+impl<'a> Beginning<'a> {
+    pub(super) fn plan(&self) -> &'a Plan {
+        self.executable.plan
+    }
+}
 
 /// The end of a run that its journal has to write.
 pub(super) struct Ending {
@@ -24,7 +42,7 @@ pub(super) struct Ending {
     plan: String,
 }
 
-impl<App: ?Sized, O> Run<'_, App, O> {
+impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Polls the run. Once the run has ended, `report` has the report if the caller wants one.
     pub(super) fn poll_run(
         &mut self,
@@ -37,15 +55,19 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         if let (Err(too_deep), Stage::Running(driver)) = (&nested, &mut self.stage) {
             driver.interrupt(too_deep.clone());
         }
-        if let Stage::New(executable, ..) = &self.stage {
-            let plan = executable.plan;
-            if let Some(result) = self.start(nested) {
-                self.claim = None;
-                if let Some(report) = report {
-                    *report = Some(Report::unstarted(plan));
-                }
-                return Poll::Ready(result);
+        let plan = match &self.stage {
+            Stage::New(executable, ..) => Some(executable.plan),
+            Stage::Beginning(beginning) => Some(beginning.plan()),
+            _ => None,
+        };
+        if let Some(plan) = plan
+            && let Some(result) = ready!(self.poll_start(nested, cx))
+        {
+            self.claim = None;
+            if let Some(report) = report {
+                *report = Some(Report::unstarted(plan));
             }
+            return Poll::Ready(result);
         }
         if let Stage::Running(driver) = &mut self.stage {
             let mut host = RunHost {
@@ -86,40 +108,90 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         Poll::Ready(self.ended(result, (made_report, report)))
     }
 
-    /// Begins the run. Returns the result of a run that cannot start, or that has ended before.
-    fn start(&mut self, nested: Result<(), Interrupt>) -> Option<Result<O, RunError>> {
+    /// Starts the run, once its journal has answered. Returns the result of a run that cannot start, or that has ended before.
+    pub(super) fn poll_start(
+        &mut self,
+        nested: Result<(), Interrupt>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<O, RunError>>> {
+        if let Stage::New(..) = &self.stage
+            && let Some(result) = self.begin(nested)
+        {
+            return Poll::Ready(Some(result));
+        }
+        let Stage::Beginning(beginning) = &mut self.stage else {
+            return Poll::Ready(None);
+        };
+        let begun = ready!(beginning.begun.as_mut().poll(cx));
+        let stage = std::mem::replace(&mut self.stage, Stage::Ended);
+        let Stage::Beginning(beginning) = stage else {
+            return Poll::Ready(None);
+        };
+        let Beginning {
+            executable,
+            mut options,
+            ..
+        } = *beginning;
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(cause) => return Poll::Ready(Some(Err(not_started(executable.plan, cause)))),
+        };
+        // A report needs the records of the run.
+        if let Some(output) = begun.output.as_ref().filter(|_| !options.keeps.report) {
+            let has_secrets = begun.inputs.has_secrets;
+            return Poll::Ready(Some(self.output_before(
+                executable.plan,
+                output,
+                has_secrets,
+            )));
+        }
+        let inputs = taken(&executable, begun, &mut options);
+        Poll::Ready(self.start(executable, Ok(inputs), options))
+    }
+
+    /// Begins the run. Returns the error of a run that cannot start.
+    fn begin(&mut self, nested: Result<(), Interrupt>) -> Option<Result<O, RunError>> {
         let stage = std::mem::replace(&mut self.stage, Stage::Ended);
         let Stage::New(executable, inputs, mut options) = stage else {
             return None;
         };
         options.hands_over = self.starter.hands_over();
-        let (plan, limits) = (executable.plan, Limits::of(&executable));
         let nested = nested.map_err(Cause::Interrupted);
         let begun = nested.and_then(|()| begin(&executable, inputs, &mut options));
-        let begun = match begun {
-            Ok(Start::Ended(body, has_secrets)) => {
-                return Some(self.output_before(plan, &body, has_secrets));
-            }
-            Ok(Start::Runs(inputs)) => {
-                self.claim = options.durable.clone().map(Owned);
-                let starter = &self.starter;
-                let plan_of = |action: &Action| starter.plan(action);
-                let plan_of = starter.finds_plans().then_some(&plan_of as PlanOf<'_>);
-                let of = (limits, false);
-                catch(|| Driver::begin(executable, inputs, of, *options, plan_of))
-                    .unwrap_or_else(|panic| Err(Cause::Panicked(panic)))
-            }
-            Err(cause) => Err(cause),
-        };
         match begun {
+            Ok(Start::Runs(inputs)) => self.start(executable, inputs, options),
+            Ok(Start::Claims(begun)) => {
+                self.stage = Stage::Beginning(Box::new(Beginning {
+                    executable,
+                    options,
+                    begun,
+                }));
+                None
+            }
+            Err(cause) => Some(Err(not_started(executable.plan, cause))),
+        }
+    }
+
+    /// Starts the driver of the run. Returns the error of a run that cannot start.
+    fn start(
+        &mut self,
+        executable: Executable<'a>,
+        inputs: Result<Vec<StoredValue>, Cause>,
+        options: Box<Options<'a>>,
+    ) -> Option<Result<O, RunError>> {
+        let (plan, limits) = (executable.plan, Limits::of(&executable));
+        self.claim = options.durable.clone().map(Owned);
+        let starter = &self.starter;
+        let plan_of = |action: &Action| starter.plan(action);
+        let plan_of = starter.finds_plans().then_some(&plan_of as PlanOf<'_>);
+        let of = (limits, false);
+        let begun = catch(|| Driver::begin(executable, inputs, of, *options, plan_of));
+        match begun.unwrap_or_else(|panic| Err(Cause::Panicked(panic))) {
             Ok(driver) => {
                 self.stage = Stage::Running(Box::new(driver));
                 None
             }
-            Err(cause) => {
-                let error = RunError::new(plan, cause, Vec::new());
-                Some(Err(error.before_the_start()))
-            }
+            Err(cause) => Some(Err(not_started(plan, cause))),
         }
     }
 
@@ -153,21 +225,25 @@ impl<App: ?Sized, O> Run<'_, App, O> {
     }
 }
 
+/// Returns the error of a run that cannot start.
+fn not_started(plan: &Plan, cause: Cause) -> RunError {
+    RunError::new(plan, cause, Vec::new()).before_the_start()
+}
+
 /// Returns the record of the end of a run.
 fn end_with(output: &Result<Value, RunError>) -> End {
     match output {
-        Ok(output) => End {
-            failed: false,
-            body: output.to_string(),
-        },
+        Ok(output) => End::Done(output.to_string()),
         Err(error) => failed_end(error),
     }
 }
 
-/// Returns the record of a run that ended with this error.
+/// Returns the record of the end of a run that ended with this error.
 pub(super) fn failed_end(error: &RunError) -> End {
-    End {
-        failed: true,
-        body: Value::from(error.to_string()).to_string(),
+    let body = Value::from(error.to_string()).to_string();
+    if error.is_cancelled() {
+        End::Cancelled(body)
+    } else {
+        End::Failed(body)
     }
 }

@@ -1,11 +1,11 @@
 //! Records of plans and of their ends: their keys and their contents.
 
 use super::context::CallContext;
-use super::durable::{self, BEGUN, Busy, Durable, INPUTS};
+use super::durable::{self, BEGUN, Busy, Durable, Found, INPUTS};
 use super::shared::SharedRun;
 use super::timer::Sleep;
 use crate::error::Interrupt;
-use crate::journal::{Found, JournalError};
+use crate::journal::JournalError;
 use crate::plan::{Block, Body};
 use crate::resolve::StoredValue;
 use serde_json::Value;
@@ -140,7 +140,7 @@ pub(super) fn wait_before(
     let found = durable.find(&key);
     if let Ok(None) = found
         && !durable.is_live()
-        && let Ok(true) = durable.has_begun(attempt)
+        && durable.has_begun(attempt)
     {
         // The record of an older version has no end of the wait.
         return durable.wait_again(durable.now().saturating_add(wait));

@@ -87,7 +87,7 @@ impl SharedRun {
     /// Returns an error if the secrets of a plan inside the run would be kept in plain text.
     pub(super) fn may_have_secrets(&self) -> Result<(), Cause> {
         match (&self.durable, &self.engine) {
-            (Some(durable), _) if !durable.claimed.encrypts() => Err(secrets_in_journal()),
+            (Some(durable), _) if !durable.claimed.is_encrypted => Err(secrets_in_journal()),
             (None, Some(_)) => Err(secrets_on_engine()),
             _ => Ok(()),
         }

@@ -1,11 +1,12 @@
 //! Runs that are described as data, for whoever runs them.
 
 use super::begin::recordable;
-use super::durable::{self, may_have_secrets};
+use super::durable;
 use super::engine::secrets_on_engine;
 use crate::Tool;
 use crate::error::{Cause, RunError};
-use crate::journal::{Journal, RunInfo};
+use crate::journal::Journal;
+use crate::journal::spi::RunInfo;
 use crate::plan::{Executable, LazyPlan, Plan};
 use crate::resolve::{StoredValue, encode};
 use serde::de::DeserializeOwned;
@@ -36,9 +37,9 @@ pub trait Submit {
         id: String,
     ) -> Self::Submission<'_, O>;
 
-    /// The [`Journal`] that runs are submitted to; `None` for an engine, which gets no run with [secrets](crate::Shape#secrets).
-    fn journal(&self) -> Option<&dyn Journal> {
-        None
+    /// Returns `true` for a [`Journal`], which may keep a run with [secrets](crate::Shape#secrets). An engine gets no such run.
+    fn keeps_secrets(&self) -> bool {
+        false
     }
 }
 
@@ -52,50 +53,35 @@ impl<J: Journal> Submit for J {
         O: 's;
 
     fn submit<O>(&self, run: Result<RunInfo, RunError>, id: String) -> Submission<'_> {
-        Submission {
-            run: Some(run),
-            journal: self,
-            id,
-        }
+        Submission(Box::pin(async move {
+            let run = run?;
+            let submitted = durable::submit(self, &id, &run).await;
+            submitted.map_err(|cause| RunError::new(&Plan::new(&*run.plan), cause, Vec::new()))
+        }))
     }
 
-    fn journal(&self) -> Option<&dyn Journal> {
-        Some(self)
+    fn keeps_secrets(&self) -> bool {
+        true
     }
 }
 
-/// A run that is recorded in a [`Journal`] once this is awaited: what `submit` of a plan and [`Run::submit`](super::Run::submit) return.
+/// A future that records a run in a [`Journal`]. `submit` of a plan and [`Run::submit`](super::Run::submit) return it.
 ///
-/// The plan and its inputs are durable once it is ready. It blocks the thread until then, some milliseconds.
+/// The plan and its inputs are durable once the future is ready.
 #[must_use = "nothing is submitted unless this is awaited"]
-pub struct Submission<'a> {
-    /// Nothing once it has ended.
-    run: Option<Result<RunInfo, RunError>>,
-    journal: &'a dyn Journal,
-    id: String,
-}
+pub struct Submission<'a>(Pin<Box<dyn Future<Output = Result<(), RunError>> + Send + 'a>>);
 
 impl Future for Submission<'_> {
     type Output = Result<(), RunError>;
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let run = this.run.take();
-        let run = run.expect("a submission was polled after it had ended");
-        Poll::Ready(run.and_then(|run| {
-            let submitted = durable::submit(this.journal, &this.id, &run);
-            submitted.map_err(|cause| RunError::new(&Plan::new(&*run.plan), cause, Vec::new()))
-        }))
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(cx)
     }
 }
 
 impl fmt::Debug for Submission<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("Submission");
-        if let Some(Ok(run)) = &self.run {
-            debug.field("plan", &run.plan);
-        }
-        debug.field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Submission").finish_non_exhaustive()
     }
 }
 
@@ -104,16 +90,16 @@ pub(super) fn info_of(
     executable: &Executable<'_>,
     inputs: Result<Vec<StoredValue>, Cause>,
     is_secret: bool,
-    (to, id): (&impl Submit, &str),
+    to: &impl Submit,
 ) -> Result<RunInfo, RunError> {
     let inputs = recordable(executable, inputs, is_secret);
     let info = inputs.and_then(|inputs| {
-        match to.journal() {
-            _ if !inputs.has_secrets => {}
-            Some(journal) => may_have_secrets(id, journal.encrypts(id), || journal.look(id))?,
-            None => return Err(secrets_on_engine()),
+        if inputs.has_secrets && !to.keeps_secrets() {
+            return Err(secrets_on_engine());
         }
-        durable::info(executable.plan, &inputs.values)
+        let mut info = durable::info(executable.plan, &inputs.values)?;
+        info.has_secrets = inputs.has_secrets;
+        Ok(info)
     });
     info.map_err(|cause| RunError::new(executable.plan, cause, Vec::new()))
 }
@@ -134,6 +120,6 @@ pub fn submit<'s, T: Tool, S: Submit>(
         });
         inputs.collect()
     });
-    let run = info_of(&executable, inputs, false, (to, &id));
+    let run = info_of(&executable, inputs, false, to);
     to.submit(run, id)
 }

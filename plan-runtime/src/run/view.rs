@@ -5,8 +5,10 @@ use super::durable::{Durable, Target};
 use super::polling::failed_end;
 use super::{Cause, Report, Run, RunError, Stage};
 use crate::error::Interrupt;
-use crate::journal::{Claim, End, Journal};
+use crate::journal::Journal;
+use crate::journal::spi::{Claim, End};
 use serde_json::Value;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
@@ -81,7 +83,7 @@ impl<App: ?Sized> Run<'_, App, Value> {
     }
 
     /// Replays what is recorded, makes no call, and returns the report. An error if that exceeds a limit which has not ended the run.
-    pub(crate) fn view(
+    pub(crate) async fn view(
         self,
         journal: Arc<dyn Journal>,
         id: &str,
@@ -94,6 +96,9 @@ impl<App: ?Sized> Run<'_, App, Value> {
             target.is_viewed = true;
             options.target = Some(target);
         });
+        if let Some(Err(error)) = poll_fn(|cx| run.poll_start(Ok(()), cx)).await {
+            return Err(error);
+        }
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(Arc::clone(&woken));
         let mut report = None;

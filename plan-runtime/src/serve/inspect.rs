@@ -2,7 +2,8 @@
 
 use crate::Plan;
 use crate::dynamic::{Toolbox, check_signal};
-use crate::journal::{Journal, JournalError, Message, RunFilter, RunState, Sqlite};
+use crate::journal::spi::{End, Message, RunInfo, StoredRun};
+use crate::journal::{Journal, JournalError, RunFilter, RunState, Sqlite, blocking};
 use crate::run::durable::compare_names;
 use crate::run::{Cause, Report, Run, RunError, SignalError};
 use serde::Serialize;
@@ -55,14 +56,24 @@ impl Sqlite {
     ) -> Result<Report, RunError> {
         let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
         let journaled = |error| failed(id, Cause::Journal(Arc::new(error)));
-        let viewer = self.viewer(id).map_err(journaled)?;
-        let viewer =
-            viewer.ok_or_else(|| journaled(JournalError::Unknown { id: id.to_owned() }))?;
-        let submitted = toolbox.submitted(&viewer.info);
-        let submitted = submitted
-            .map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why.to_string()])))?;
-        let end = viewer.end.clone();
-        configure(submitted.run(app)).view(Arc::new(viewer), id, end.as_ref())
+        let (info, run) = self.known(id).map_err(journaled)?;
+        let submitted = toolbox.submitted(&info);
+        let submitted =
+            submitted.map_err(|why| failed(&info.plan, Cause::Unfit(vec![why.to_string()])))?;
+        let run_of = configure(submitted.run(app));
+        blocking::block_on(run_of.view(Arc::new(self.clone()), id, run.end.as_ref()))
+    }
+
+    /// Sends a message, and blocks the thread until the message is durable.
+    fn send_now(&self, id: &str, message: &Message) -> Result<(), JournalError> {
+        blocking::block_on(self.send(id, message))
+    }
+
+    /// Returns a run with its description.
+    pub(super) fn known(&self, id: &str) -> Result<(RunInfo, StoredRun), JournalError> {
+        let run = self.stored(id)?;
+        let known = run.and_then(|mut run| Some((run.info.take()?, run)));
+        known.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })
     }
 
     /// The output of a run that has succeeded, as JSON. `None` if it has not ended or has failed: [`runs`](Self::runs) tells which, and
@@ -72,12 +83,9 @@ impl Sqlite {
     ///
     /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the file cannot be read.
     pub fn output(&self, id: &str) -> Result<Option<Value>, JournalError> {
-        let viewer = self.viewer(id)?;
-        let viewer = viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
-        let Some(end) = viewer.end.filter(|end| !end.failed) else {
-            return Ok(None);
-        };
-        serde_json::from_str(&end.body).map_err(JournalError::storage)
+        let end = self.known(id)?.1.end.filter(End::is_done);
+        let output = end.map(|end| serde_json::from_str(end.body()));
+        output.transpose().map_err(JournalError::storage)
     }
 
     /// Returns why a run has failed or was cancelled, as its [error](RunError) was written. `None` if it has not ended or has succeeded.
@@ -86,12 +94,9 @@ impl Sqlite {
     ///
     /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the file cannot be read.
     pub fn error(&self, id: &str) -> Result<Option<String>, JournalError> {
-        let viewer = self.viewer(id)?;
-        let viewer = viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
-        let Some(end) = viewer.end.filter(|end| end.failed) else {
-            return Ok(None);
-        };
-        serde_json::from_str(&end.body).map_err(JournalError::storage)
+        let end = self.known(id)?.1.end.filter(|end| !end.is_done());
+        let error = end.map(|end| serde_json::from_str(end.body()));
+        error.transpose().map_err(JournalError::storage)
     }
 
     /// Lists the runs that have not ended and could not continue with these tools, with the reasons: for a test before you deploy a new version, on a copy of
@@ -124,20 +129,22 @@ impl Sqlite {
         (toolbox, app): (&Toolbox<App>, &App),
         id: &str,
     ) -> Result<(), RunError> {
-        let viewer = self.viewer(id);
         let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
-        let viewer = viewer.map_err(|error| failed(id, Cause::Journal(Arc::new(error))))?;
-        // The run may have been deleted meanwhile.
-        let Some(viewer) = viewer else { return Ok(()) };
-        let submitted = toolbox.current(&viewer.info);
-        let submitted = submitted
-            .map_err(|why| failed(&viewer.info.plan, Cause::Unfit(vec![why.to_string()])))?;
+        let info = match self.known(id) {
+            Ok((info, _)) => info,
+            // The run may have been deleted meanwhile.
+            Err(JournalError::Unknown { .. }) => return Ok(()),
+            Err(error) => return Err(failed(id, Cause::Journal(Arc::new(error)))),
+        };
+        let submitted = toolbox.current(&info);
+        let submitted =
+            submitted.map_err(|why| failed(&info.plan, Cause::Unfit(vec![why.to_string()])))?;
         let plan = submitted.plan();
         // Before the inputs are read as those of the plan, which fails in other words.
-        compare_names(id, &viewer.info, plan)
+        compare_names(id, &info, plan)
             .map_err(|cause| failed(&plan.name, cause).before_the_start())?;
-        let viewed = submitted.run(app).view(Arc::new(viewer), id, None);
-        viewed.map(drop)
+        let run = submitted.run(app);
+        blocking::block_on(run.view(Arc::new(self.clone()), id, None)).map(drop)
     }
 
     /// Sends a value to a step of a run that waits for one, or will. Whoever runs it takes the value within a second; if nobody does, the value is kept.
@@ -156,15 +163,11 @@ impl Sqlite {
         path: &str,
         value: impl Serialize,
     ) -> Result<(), SignalError> {
-        let viewer = self.viewer(id).map_err(SignalError::Journal)?;
-        let Some(viewer) = viewer else {
-            let id = id.to_owned();
-            return Err(SignalError::Journal(JournalError::Unknown { id }));
-        };
-        if viewer.end.is_some() {
+        let (info, run) = self.known(id).map_err(SignalError::Journal)?;
+        if run.end.is_some() {
             return Err(SignalError::Ended);
         }
-        let submitted = toolbox.submitted(&viewer.info);
+        let submitted = toolbox.submitted(&info);
         let submitted = submitted
             .map_err(|why| SignalError::Journal(JournalError::storage(why.to_string())))?;
         let value = check_signal(submitted.plan(), path, value)?;
@@ -172,7 +175,7 @@ impl Sqlite {
             path: path.to_owned(),
             body: value.to_string(),
         };
-        self.send(id, &message).map_err(|error| match error {
+        self.send_now(id, &message).map_err(|error| match error {
             JournalError::Second { path } => SignalError::Second { path },
             error => SignalError::Journal(error),
         })
@@ -185,6 +188,6 @@ impl Sqlite {
     ///
     /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the database cannot be written.
     pub fn cancel(&self, id: &str) -> Result<(), JournalError> {
-        self.send(id, &Message::Cancel)
+        self.send_now(id, &Message::Cancel)
     }
 }

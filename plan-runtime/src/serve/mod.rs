@@ -14,7 +14,7 @@ mod inspect;
 mod retry;
 
 use crate::dynamic::Toolbox;
-use crate::journal::{JournalError, RunInfo, Sqlite};
+use crate::journal::{Journal, JournalError, Sqlite};
 use crate::run::{Following, Run, RunError, Sleep, ThreadTimer, Timer, Together};
 use serde_json::Value;
 use std::fmt;
@@ -203,41 +203,29 @@ impl<'a, App: ?Sized + Sync> Serve<'a, App> {
             if self.loaded.iter().any(|it| it.id == id) {
                 continue;
             }
-            if let Some(loaded) = self.begin(&id)? {
-                self.loaded.push(loaded);
-            }
+            let loaded = self.begin(id);
+            self.loaded.push(loaded);
         }
         Ok(())
     }
 
-    fn begin(&self, id: &str) -> Result<Option<Loaded<'a>>, JournalError> {
-        use crate::journal::Journal;
-        let info = match self.db.look(id) {
-            Ok(Some(info)) => info,
-            Ok(None) => return Ok(None),
-            // Other runs have the right key.
-            Err(error @ JournalError::Encrypted { .. }) => {
-                self.db.refuse(id, AGAIN, error.to_string())?;
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
+    fn begin(&self, id: String) -> Loaded<'a> {
         let following = Following::among(&self.together);
         let run = run(
-            (self.db.clone(), id.to_owned(), info),
+            (self.db.clone(), id.clone()),
             (self.toolbox, self.app),
             self.set.clone(),
             following.clone(),
         );
-        Ok(Some(Loaded {
-            id: id.to_owned(),
+        Loaded {
+            id,
             following,
             run: Box::pin(run),
             woken: Arc::new(Woken {
                 is_woken: AtomicBool::new(true),
                 root: Arc::clone(&self.root),
             }),
-        }))
+        }
     }
 
     /// Polls the runs that were woken. Whether one of them is not loaded any more.
@@ -266,7 +254,7 @@ impl<'a, App: ?Sized + Sync> Serve<'a, App> {
                 }
                 Ok(Poll::Ready(ended)) => {
                     let id = self.loaded.swap_remove(place).id;
-                    if let Some(reason) = ended {
+                    if let Some(reason) = ended? {
                         self.db.refuse(&id, AGAIN, reason)?;
                     }
                 }
@@ -349,7 +337,7 @@ impl<App: ?Sized> fmt::Debug for Serve<'_, App> {
 struct Loaded<'a> {
     id: String,
     following: Following,
-    run: Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>,
+    run: Pin<Box<dyn Future<Output = Result<Option<String>, JournalError>> + Send + 'a>>,
     woken: Arc<Woken>,
 }
 
@@ -393,16 +381,23 @@ impl Root {
     }
 }
 
-/// Runs a run. Gives the reason if it has not ended.
+/// Runs a run. Returns the reason if the run cannot begin.
 async fn run<App: ?Sized + Sync>(
-    (db, id, info): (Sqlite, String, RunInfo),
+    (db, id): (Sqlite, String),
     (toolbox, app): (&Toolbox<App>, &App),
     set: Option<Arc<Set<App>>>,
     following: Following,
-) -> Option<String> {
+) -> Result<Option<String>, JournalError> {
+    let info = match db.look(&id).await {
+        Ok(run) => run.and_then(|run| run.info),
+        // Other runs have the right key.
+        Err(error @ JournalError::Encrypted { .. }) => return Ok(Some(error.to_string())),
+        Err(error) => return Err(error),
+    };
+    let Some(info) = info else { return Ok(None) };
     let submitted = match toolbox.submitted(&info) {
         Ok(submitted) => submitted,
-        Err(error) => return Some(error.to_string()),
+        Err(error) => return Ok(Some(error.to_string())),
     };
     drop(info);
     let journal = Arc::new(db);
@@ -412,7 +407,7 @@ async fn run<App: ?Sized + Sync>(
         None => run,
     };
     let result = run.followed(journal, &id, &following).await;
-    reason(result)
+    Ok(reason(result))
 }
 
 /// Why a run has not ended, if it has not.

@@ -7,7 +7,8 @@
 use crate::Plan;
 use crate::dynamic::Toolbox;
 use crate::error::{Elements, elements};
-use crate::journal::{Claim, End, Journal, JournalError, Sqlite};
+use crate::journal::spi::{Claim, End};
+use crate::journal::{Journal, JournalError, Sqlite, blocking};
 use crate::plan::{Block, Body, Role, Step};
 use crate::print::MessageName;
 use crate::run::durable::{
@@ -39,13 +40,10 @@ impl Sqlite {
         app: &App,
         id: &str,
     ) -> Result<(), RunError> {
-        let viewer = self.viewer(id);
-        let viewer = viewer
-            .and_then(|viewer| viewer.ok_or_else(|| JournalError::Unknown { id: id.to_owned() }));
         let unknown =
             |error| RunError::new(&Plan::new(id), Cause::Journal(Arc::new(error)), Vec::new());
-        let viewer = viewer.map_err(unknown)?;
-        let failed = |cause| RunError::new(&Plan::new(&viewer.info.plan), cause, Vec::new());
+        let (known, run) = self.known(id).map_err(unknown)?;
+        let failed = |cause| RunError::new(&Plan::new(&known.plan), cause, Vec::new());
         let journaled = |error| failed(Cause::Journal(Arc::new(error)));
         let unfit = |why: &str| {
             failed(Cause::Unfit(vec![format!(
@@ -55,17 +53,17 @@ impl Sqlite {
         };
         let failed_end = |end: Option<&End>| match end {
             None => Err(unfit("has not ended")),
-            Some(end) if !end.failed => {
+            Some(end) if end.is_done() => {
                 Err(unfit("has not failed, so there is nothing to do again"))
             }
             Some(_) => Ok(()),
         };
         // A claim would have it begun before its time.
-        failed_end(viewer.end.as_ref())?;
-        let claimed = self.claim(id).map_err(journaled)?;
+        failed_end(run.end.as_ref())?;
+        let claimed = blocking::block_on(self.claim(id)).map_err(journaled)?;
         let _released = Released(self, &claimed.claim);
-        failed_end(claimed.end.as_ref())?;
-        let Some(info) = &claimed.run else {
+        failed_end(claimed.run.end.as_ref())?;
+        let Some(info) = &claimed.run.info else {
             return Err(unfit("has not ended"));
         };
         self.report(toolbox, app, id)?;
@@ -73,9 +71,12 @@ impl Sqlite {
             .submitted(info)
             .map_err(|why| failed(Cause::Unfit(vec![why.to_string()])))?;
         let mut records = Records::default();
-        for record in self.records(id).map_err(journaled)? {
-            let (key, found) = record.map_err(journaled)?;
-            records.add(key, found.body);
+        let mut last = 0;
+        loop {
+            let page = self.page_of(id, last).map_err(journaled)?;
+            let Some(end) = page.last() else { break };
+            last = end.number;
+            page.into_iter().for_each(|it| records.add(it.key, it.body));
         }
         records.read_plans().map_err(journaled)?;
         records.plan("", submitted.plan());

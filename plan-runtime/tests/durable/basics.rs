@@ -2,7 +2,9 @@
 
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, World, crash, finish, secs};
-use plan_runtime::journal::{Journal, Memory, Message};
+use crate::journal::asking::Asking;
+use plan_runtime::journal::Memory;
+use plan_runtime::journal::spi::Message;
 use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, WithReport};
 use plan_runtime::{Call, Error, Failure, Result, Run, Shape, Tool, plan};
 use serde::de::DeserializeOwned;
@@ -696,7 +698,7 @@ plan! {
 
 fn signal(journal: &Memory, path: &str, value: u64) {
     journal
-        .send(
+        .send_now(
             "r",
             &Message::Signal {
                 path: path.into(),
@@ -915,7 +917,7 @@ fn a_value_that_does_not_fit_stops_the_run() {
         path: "number".into(),
         body: "\"seven\"".into(),
     };
-    journal.send("r", &text).unwrap();
+    journal.send_now("r", &text).unwrap();
     for _ in 0..2 {
         let error = finish(run()).unwrap_err();
         assert_eq!(

@@ -2,7 +2,8 @@
 
 use super::rough::Rough;
 use super::support::{Act, Goes, Undo, World, crash, finish};
-use plan_runtime::journal::{Journal, Message};
+use crate::journal::asking::Asking;
+use plan_runtime::journal::spi::Message;
 use plan_runtime::{Error, plan};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -220,7 +221,7 @@ fn await_takes_the_recorded_value() {
     crash(run());
     let signal = |value: &str| {
         let (path, body) = ("reply".to_owned(), value.to_owned());
-        journal.send("r", &Message::Signal { path, body })
+        journal.send_now("r", &Message::Signal { path, body })
     };
     signal("5").unwrap();
     world.on("last", &[Goes::Hangs]);

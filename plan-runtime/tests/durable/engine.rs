@@ -911,9 +911,8 @@ fn sets_have_the_order_that_they_had() {
         let journal = plan_runtime::journal::Memory::new();
         let numbers = (0..30).collect();
         smol::block_on(WithSets { numbers }.submit(&journal, "run")).unwrap();
-        plan_runtime::journal::Journal::look(&journal, "run")
-            .unwrap()
-            .unwrap()
+        let run = smol::block_on(plan_runtime::journal::Journal::look(&journal, "run"));
+        run.unwrap().unwrap().info.unwrap()
     };
     let toolbox: &'static Toolbox<Desk> = Box::leak(Box::new(toolbox().with::<WithSets>()));
     let submitted = &*Box::leak(Box::new(toolbox.submitted(&info).unwrap()));

@@ -2,6 +2,7 @@
 
 use super::rough::Rough;
 use super::support::{Act, Goes, Undo, World, crash, finish};
+use crate::journal::asking::Asking;
 use plan_runtime::journal::{Journal, Memory};
 use plan_runtime::run::Limits;
 use plan_runtime::{Error, Run, plan};
@@ -88,7 +89,7 @@ fn stops_at_each_operation(is_resumed: bool) {
     counted.fail_at(None);
     finish(absorbs(&counting, &counted)).unwrap();
     let operations = counted.operations();
-    assert!(operations > 20, "{operations}");
+    assert!(operations > 15, "{operations}");
     let mut recorded_calls = 0;
     for at in 1..=operations {
         let (world, journal) = (world(), Rough::new());
@@ -157,8 +158,8 @@ fn garbage_is_an_error_that_names_the_record() {
         let (world, journal) = (World::new(), Memory::new());
         world.on("one", &[Goes::Hangs]);
         crash(One {}.run(&world).durable(&journal, "r"));
-        let claim = journal.claim("r").unwrap().claim;
-        smol::block_on(journal.record(&claim, "one@1".into(), body.into())).unwrap();
+        let claim = journal.claim_now("r").unwrap().claim;
+        smol::block_on(journal.append(&claim, "one@1".into(), body.into())).unwrap();
         journal.release(&claim);
         world.called();
         let error = finish(One {}.run(&world).durable(&journal, "r")).unwrap_err();
@@ -173,9 +174,9 @@ fn garbage_is_an_error_that_names_the_record() {
     let (world, journal) = (World::new(), Memory::new());
     world.on("one", &[Goes::Hangs]);
     crash(One {}.run(&world).durable(&journal, "r"));
-    let claim = journal.claim("r").unwrap().claim;
+    let claim = journal.claim_now("r").unwrap().claim;
     let body = r#"{"at":[9999999999999999999,1],"error":{"kind":"tool","texts":[]}}"#;
-    smol::block_on(journal.record(&claim, "one@1".into(), body.into())).unwrap();
+    smol::block_on(journal.append(&claim, "one@1".into(), body.into())).unwrap();
     journal.release(&claim);
     let error = finish(One {}.run(&world).durable(&journal, "r")).unwrap_err();
     assert_eq!(error.failures().len(), 1, "{error}");

@@ -3,7 +3,9 @@
 use super::basics::Two;
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, Undo, World, crash, finish, secs};
-use plan_runtime::journal::{Journal, Memory, Message};
+use crate::journal::asking::Asking;
+use plan_runtime::journal::Memory;
+use plan_runtime::journal::spi::Message;
 use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, OnFailure};
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan, tool};
 use serde::{Deserialize, Serialize};
@@ -402,7 +404,7 @@ fn values_are_as_deep_as_in_memory() {
             path: "asked".into(),
             body: value().to_string(),
         };
-        journal.send("r", &signal).unwrap();
+        journal.send_now("r", &signal).unwrap();
         assert_eq!(finish(run()).unwrap(), value(), "{depth}");
         assert_eq!(finish(run()).unwrap(), value(), "{depth}");
     }

@@ -1,5 +1,6 @@
 //! Processes that are killed while they run plans. This test binary is started again, as the process.
 
+use crate::journal::asking::Asking;
 use plan_runtime::journal::Sqlite;
 use plan_runtime::run::CallContext;
 use plan_runtime::{Call, Error, Result, Shape, Tool, plan};
@@ -241,8 +242,8 @@ fn start(work: &str, id: &str, folder: &Path) -> std::process::Child {
 
 fn recorded(folder: &Path, id: &str) -> BTreeSet<String> {
     let db = Sqlite::open(folder.join("runs.db")).unwrap();
-    match db.records(id) {
-        Ok(records) => records.map(|record| record.unwrap().0).collect(),
+    match db.records_now(id) {
+        Ok(records) => records.into_iter().map(|record| record.key).collect(),
         Err(_) => BTreeSet::new(),
     }
 }

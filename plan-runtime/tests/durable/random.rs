@@ -4,6 +4,7 @@
 
 use super::rough::Rough;
 use super::support::Driven;
+use crate::journal::asking::Asking;
 use fastrand::Rng;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::plan::{
@@ -746,8 +747,8 @@ fn random_plans_that_crash_with_a_file_come_to_the_same_end() {
         let broken = case();
         let mut times = random.usize(1..=10);
         let result = loop {
-            let recorded: BTreeSet<String> = match db.records(&id) {
-                Ok(records) => records.map(|record| record.unwrap().0).collect(),
+            let recorded: BTreeSet<String> = match db.records_now(&id) {
+                Ok(records) => records.into_iter().map(|record| record.key).collect(),
                 Err(_) => BTreeSet::new(),
             };
             let mut run = Driven::new(broken.observed().durable(&db, &id));

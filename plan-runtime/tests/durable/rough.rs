@@ -1,11 +1,11 @@
 //! A journal that a test controls. The test flushes writes, loses queued records in a crash, has operations fail, and sets the clock.
 
-use plan_runtime::journal::{
-    Claim, Claimed, End, Found, Journal, JournalError, Memory, Message, RunInfo, Written,
+use plan_runtime::journal::spi::{
+    Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
 };
+use plan_runtime::journal::{Journal, JournalError, Memory};
 use std::collections::{BTreeSet, VecDeque};
-use std::future::{Future, poll_fn, ready};
-use std::pin::Pin;
+use std::future::{poll_fn, ready};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Poll, Waker};
 use std::time::{Duration, SystemTime};
@@ -28,8 +28,6 @@ struct State {
     keys: BTreeSet<String>,
     /// The bodies of the durable records, with their keys, in the order of writing.
     records: Vec<(String, String)>,
-    /// The keys that were durable when a run was claimed, and which the run has not looked up since.
-    unasked: BTreeSet<String>,
     /// The time since the runs began, for each new claim.
     age: Option<Age>,
     /// The number of operations.
@@ -98,11 +96,6 @@ impl Rough {
         self.state().records.clone()
     }
 
-    /// Returns the keys of the records that the run has not looked up since it was claimed.
-    pub(crate) fn unasked(&self) -> BTreeSet<String> {
-        self.state().unasked.clone()
-    }
-
     pub(crate) fn operations(&self) -> usize {
         self.state().operations
     }
@@ -138,7 +131,7 @@ impl Rough {
         };
         let result = match what {
             What::Record(key, body) => {
-                let written = self.0.memory.record(&claim, key.clone(), body.clone());
+                let written = self.0.memory.append(&claim, key.clone(), body.clone());
                 let written = smol::block_on(written);
                 if written.is_ok() {
                     let mut state = self.state();
@@ -198,51 +191,48 @@ impl Rough {
 }
 
 impl Journal for Rough {
-    fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
-        self.operate()?;
-        {
-            let mut state = self.state();
-            state.is_broken = false;
-            state.unasked = state.keys.clone();
-        }
-        let claimed = self.0.memory.claim(id)?;
-        let Claimed {
-            claim, run, end, ..
-        } = &claimed;
-        let now = SystemTime::now();
-        let began = match self.state().age {
-            None => claimed.began,
-            Some(Age::Past(age)) => now - age,
-            Some(Age::Future(by)) => now + by,
-        };
-        Ok(match run {
-            None => claimed,
-            Some(run) => Claimed::new(claim.clone()).existing(run.clone(), began, end.clone()),
+    fn claim<'a>(&'a self, id: &'a str) -> Answer<'a, Claimed> {
+        Box::pin(async move {
+            self.operate()?;
+            self.state().is_broken = false;
+            let mut claimed = self.0.memory.claim(id).await?;
+            let now = SystemTime::now();
+            if claimed.run.info.is_some() {
+                claimed.run.began = match self.state().age {
+                    None => claimed.run.began,
+                    Some(Age::Past(age)) => now - age,
+                    Some(Age::Future(by)) => now + by,
+                };
+            }
+            Ok(claimed)
         })
     }
 
-    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
-        self.operate()?;
-        self.0.memory.look(id)
+    fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>> {
+        Box::pin(async move {
+            self.operate()?;
+            self.0.memory.look(id).await
+        })
     }
 
-    fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
-        self.operate()?;
-        self.0.memory.describe(claim, run)
+    fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.operate()?;
+            self.0.memory.describe(claim, run).await
+        })
     }
 
-    fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
-        self.operate()?;
-        self.state().unasked.remove(key);
-        self.0.memory.find(claim, key)
+    /// Reads pages of different lengths.
+    fn read<'a>(&'a self, id: &'a str, after: u64) -> Answer<'a, Vec<Record>> {
+        Box::pin(async move {
+            self.operate()?;
+            let mut page = self.0.memory.read(id, after).await?;
+            page.truncate(usize::try_from(after % 3).unwrap() + 1);
+            Ok(page)
+        })
     }
 
-    fn next_key(&self, claim: &Claim, from: &str) -> Result<Option<String>, JournalError> {
-        self.operate()?;
-        self.0.memory.next_key(claim, from)
-    }
-
-    fn record(&self, claim: &Claim, key: String, body: String) -> Written {
+    fn append(&self, claim: &Claim, key: String, body: String) -> Written {
         self.written(claim, What::Record(key, body))
     }
 
@@ -254,16 +244,18 @@ impl Journal for Rough {
         self.0.memory.release(claim);
     }
 
-    fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
+    fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()> {
         self.0.memory.send(id, message)
     }
 
-    fn messages(&self, claim: &Claim, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
-        self.operate()?;
-        self.0.memory.messages(claim, after)
+    fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>> {
+        Box::pin(async move {
+            self.operate()?;
+            self.0.memory.messages(claim, after).await
+        })
     }
 
-    fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn watch(&self, claim: &Claim, after: u64) -> Notified {
         self.0.memory.watch(claim, after)
     }
 }

@@ -1,12 +1,11 @@
 //! The suite passes what is right, and finds each of many mistakes.
 
-use plan_runtime::journal::{
-    Claim, Claimed, End, Found, Journal, JournalError, Memory, Message, RunInfo, Written,
-    conformance,
+use super::asking::Asking;
+use plan_runtime::journal::spi::{
+    Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
 };
-use std::future::Future;
+use plan_runtime::journal::{Journal, JournalError, Memory, conformance};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -65,12 +64,12 @@ const DEFECTS: &[(Defect, &str)] = &[
     ),
     (Defect::CutsKeysAtNul, "keys have any text"),
     (
-        Defect::OrdersKeysWithoutCase,
-        "the first one in the order of bytes",
+        Defect::RepeatsPages,
+        "records are read in the order of their numbers",
     ),
     (
-        Defect::NextKeyIsAfter,
-        "the first one in the order of bytes",
+        Defect::KeepsDroppedClaims,
+        "a run that was released can be claimed",
     ),
     (Defect::ChangesBodies, "bodies have any text"),
     (Defect::NoFence, "an owner that has lost a run cannot write"),
@@ -114,8 +113,8 @@ enum Defect {
     Overwrites,
     SecondWriteCounts,
     CutsKeysAtNul,
-    OrdersKeysWithoutCase,
-    NextKeyIsAfter,
+    RepeatsPages,
+    KeepsDroppedClaims,
     ChangesBodies,
     NoFence,
     LostWritesStay,
@@ -137,8 +136,6 @@ struct Broken {
     defect: Defect,
     /// The last claim of each run.
     claims: Arc<Mutex<Vec<Claim>>>,
-    /// Keys that were written, with their runs.
-    keys: Arc<Mutex<Vec<(String, String)>>>,
     count: Arc<AtomicU64>,
 }
 
@@ -148,7 +145,6 @@ impl Broken {
             memory: Memory::new(),
             defect,
             claims: Arc::default(),
-            keys: Arc::default(),
             count: Arc::default(),
         }
     }
@@ -180,82 +176,109 @@ impl Broken {
     }
 }
 
-impl Journal for Broken {
-    fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
-        let mut claimed = match self.memory.claim(id) {
+impl Broken {
+    fn claimed(&self, id: &str) -> Result<Claimed, JournalError> {
+        let mut claimed = match self.memory.claim_now(id) {
             Err(JournalError::Owned { .. }) if self.is(Defect::ManyOwners) => {
                 self.memory.release(&self.last_claim(id).unwrap());
-                self.memory.claim(id)?
+                self.memory.claim_now(id)?
             }
             claimed => claimed?,
         };
         self.claims.lock().unwrap().push(claimed.claim.clone());
         match self.defect {
-            Defect::ForgetsDescription => claimed.run = None,
-            Defect::BeginsAgain => claimed.began = std::time::SystemTime::now(),
-            Defect::ForgetsEnd => claimed.end = None,
+            Defect::ForgetsDescription => claimed.run.info = None,
+            Defect::BeginsAgain => claimed.run.began = std::time::SystemTime::now(),
+            Defect::ForgetsEnd => claimed.run.end = None,
             Defect::EpochStays => claimed.claim.epoch = 1,
             _ => {}
         }
         Ok(claimed)
     }
 
-    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
-        if self.is(Defect::LooksAtOwned) {
-            self.memory
-                .claim(id)
-                .map(|claimed| self.memory.release(&claimed.claim))?;
-        }
-        self.memory.look(id)
-    }
-
-    fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
-        if self.is(Defect::KeepsFirstDescription) && run.plan == "second" {
-            return Ok(());
-        }
-        self.memory.describe(&self.current(claim), run)
-    }
-
-    fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
-        let (claim, key) = (self.current(claim), self.key(key));
-        let mut found = self.memory.find(&claim, &key)?;
-        if self.is(Defect::RunsShareRecords) && found.is_none() {
+    fn page(&self, id: &str, after: u64) -> Result<Vec<Record>, JournalError> {
+        let mut records = self.memory.records_now(id)?;
+        if self.is(Defect::RunsShareRecords) {
             let claims = self.claims.lock().unwrap().clone();
-            let mut all = claims.iter();
-            found = all.find_map(|claim| self.memory.find(claim, &key).ok().flatten());
+            for claim in claims.iter().filter(|claim| *claim.id != *id) {
+                records.extend(self.memory.records_now(&claim.id)?);
+            }
+            records.sort_by_key(|record| record.number);
+            for (at, record) in records.iter_mut().enumerate() {
+                record.number = at as u64 + 1;
+            }
         }
-        if self.is(Defect::SecondWriteCounts)
-            && let Some(second) = self.memory.find(&claim, &format!("{key}\u{1}"))?
-        {
-            found = Some(second);
+        if self.is(Defect::SecondWriteCounts) {
+            let second = |key: &str| format!("{key}\u{1}");
+            let find = |key: String| {
+                let of_key = records.iter().find(|record| record.key == key);
+                of_key.map(|record| record.body.clone())
+            };
+            let bodies: Vec<_> = records.iter().map(|it| find(second(&it.key))).collect();
+            for (record, body) in records.iter_mut().zip(bodies) {
+                record.body = body.unwrap_or_else(|| record.body.clone());
+            }
         }
-        if let Some(found) = &mut found
-            && self.is(Defect::NumbersFall)
-        {
-            found.number = u64::MAX - found.number;
+        if self.is(Defect::NumbersFall) {
+            records.reverse();
+            for (at, record) in records.iter_mut().enumerate() {
+                record.number = at as u64 + 1;
+            }
         }
-        Ok(found)
+        if !self.is(Defect::RepeatsPages) || after % 7 != 5 {
+            records.retain(|record| record.number > after);
+        }
+        records.truncate(7);
+        Ok(records)
+    }
+}
+
+impl Journal for Broken {
+    fn claim<'a>(&'a self, id: &'a str) -> Answer<'a, Claimed> {
+        if self.is(Defect::KeepsDroppedClaims) {
+            let claimed = self.claimed(id);
+            let mut polls = 0;
+            return Box::pin(async move {
+                std::future::poll_fn(|cx| {
+                    polls += 1;
+                    cx.waker().wake_by_ref();
+                    if polls > 1 {
+                        std::task::Poll::Ready(())
+                    } else {
+                        std::task::Poll::Pending
+                    }
+                })
+                .await;
+                claimed
+            });
+        }
+        Box::pin(async move { self.claimed(id) })
     }
 
-    fn next_key(&self, claim: &Claim, from: &str) -> Result<Option<String>, JournalError> {
-        let mut from = from.to_owned();
-        if self.is(Defect::NextKeyIsAfter) {
-            from.push('\0');
-        }
-        if self.is(Defect::OrdersKeysWithoutCase) {
-            let keys = self.keys.lock().unwrap();
-            let of_run = keys.iter().filter(|(id, _)| **id == *claim.id);
-            let mut keys: Vec<&String> = of_run.map(|(_, key)| key).collect();
-            keys.sort_by_key(|key| key.to_lowercase());
-            let mut rest = keys.into_iter();
-            return Ok(rest
-                .find(|key| key.to_lowercase() >= from.to_lowercase())
-                .cloned());
-        }
-        self.memory.next_key(&self.current(claim), &from)
+    fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>> {
+        Box::pin(async move {
+            if self.is(Defect::LooksAtOwned) {
+                let claimed = self.memory.claim(id).await?;
+                self.memory.release(&claimed.claim);
+            }
+            self.memory.look(id).await
+        })
     }
 
-    fn record(&self, claim: &Claim, key: String, mut body: String) -> Written {
+    fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()> {
+        Box::pin(async move {
+            if self.is(Defect::KeepsFirstDescription) && run.plan == "second" {
+                return Ok(());
+            }
+            self.memory.describe(&self.current(claim), run).await
+        })
+    }
+
+    fn read<'a>(&'a self, id: &'a str, after: u64) -> Answer<'a, Vec<Record>> {
+        Box::pin(async move { self.page(id, after) })
+    }
+
+    fn append(&self, claim: &Claim, key: String, mut body: String) -> Written {
         let count = self.count.fetch_add(1, Ordering::Relaxed);
         let claim = self.current(claim);
         let key = self.key(&key);
@@ -265,33 +288,29 @@ impl Journal for Broken {
             }
             Defect::WritesWhenPolled => {
                 let memory = self.memory.clone();
-                return Box::pin(async move { memory.record(&claim, key, body).await });
+                return Box::pin(async move { memory.append(&claim, key, body).await });
             }
-            // It says that all is well; or it says that something is wrong, and writes it, under a name that `find` looks for first.
+            // Answers without an error, or with an error after a write that `page` prefers.
             Defect::Overwrites | Defect::SecondWriteCounts => {
-                let found = self.memory.find(&claim, &key);
+                let found = self.memory.find_now(&claim, &key);
                 if found.is_ok_and(|found| found.is_some()) {
-                    drop(self.memory.record(&claim, format!("{key}\u{1}"), body));
+                    drop(self.memory.append(&claim, format!("{key}\u{1}"), body));
                     let is_error = self.is(Defect::SecondWriteCounts);
                     let error = || Err(JournalError::storage("once"));
                     let written = if is_error { error() } else { Ok(()) };
                     return Box::pin(std::future::ready(written));
                 }
             }
-            Defect::OrdersKeysWithoutCase => {
-                let pair = (claim.id.to_string(), key.clone());
-                self.keys.lock().unwrap().push(pair);
-            }
             Defect::LostWritesStay => {
                 let last = self.last_claim(&claim.id).unwrap();
                 if last != claim {
-                    drop(self.memory.record(&last, key.clone(), body.clone()));
+                    drop(self.memory.append(&last, key.clone(), body.clone()));
                 }
             }
             Defect::ChangesBodies => body = body.replace('\0', ""),
             _ => {}
         }
-        self.memory.record(&claim, key, body)
+        self.memory.append(&claim, key, body)
     }
 
     fn end(&self, claim: &Claim, end: End) -> Written {
@@ -311,26 +330,33 @@ impl Journal for Broken {
         self.memory.release(&claim);
     }
 
-    fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
-        match self.memory.send(id, message) {
-            Err(JournalError::Unknown { .. }) if self.is(Defect::AnybodyGetsMessages) => Ok(()),
-            Err(JournalError::Second { .. }) if self.is(Defect::SecondSignal) => Ok(()),
-            sent => sent,
-        }
+    fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()> {
+        Box::pin(async move {
+            match self.memory.send(id, message).await {
+                Err(JournalError::Unknown { .. }) if self.is(Defect::AnybodyGetsMessages) => Ok(()),
+                Err(JournalError::Second { .. }) if self.is(Defect::SecondSignal) => Ok(()),
+                sent => sent,
+            }
+        })
     }
 
-    fn messages(&self, claim: &Claim, mut after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
-        if self.is(Defect::AllMessages) {
-            after = 0;
-        }
-        let mut messages = self.memory.messages(&self.current(claim), after)?;
-        if self.is(Defect::MessagesFallBack) {
-            messages.reverse();
-        }
-        Ok(messages)
+    fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>> {
+        let after = if self.is(Defect::AllMessages) {
+            0
+        } else {
+            after
+        };
+        let claim = self.current(claim);
+        Box::pin(async move {
+            let mut messages = self.memory.messages(&claim, after).await?;
+            if self.is(Defect::MessagesFallBack) {
+                messages.reverse();
+            }
+            Ok(messages)
+        })
     }
 
-    fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn watch(&self, claim: &Claim, after: u64) -> Notified {
         match self.defect {
             Defect::NeverWakes => Box::pin(std::future::pending()),
             Defect::AlwaysWakes => Box::pin(std::future::ready(())),

@@ -1,6 +1,7 @@
 //! Files that cannot be written or are damaged.
 
 use crate::common::skips;
+use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, begin, info, integrity, record};
 use plan_runtime::journal::{Journal, JournalError, Sqlite, SqliteOptions};
 use std::fs;
@@ -85,7 +86,7 @@ fn a_full_disk() {
     let mut written = 0;
     let error = loop {
         let body = "x".repeat(3000);
-        match smol::block_on(db.record(&claim, format!("{written}"), body)) {
+        match smol::block_on(db.append(&claim, format!("{written}"), body)) {
             Ok(()) => written += 1,
             Err(error) => break error,
         }
@@ -108,14 +109,11 @@ fn a_full_disk() {
         later.to_string(),
         format!("the journal cannot be used: an earlier write of run `a` has failed: {full}")
     );
-    let end = plan_runtime::journal::End {
-        failed: false,
-        body: String::new(),
-    };
+    let end = plan_runtime::journal::spi::End::Done(String::new());
     assert!(smol::block_on(db.end(&claim, end)).is_err());
-    assert!(db.describe(&claim, &info("plan")).is_err());
+    assert!(db.describe_now(&claim, &info("plan")).is_err());
     // A large record among small ones of other runs does not take them with it.
-    let large = db.record(&claim, "large".into(), "x".repeat(1 << 20));
+    let large = db.append(&claim, "large".into(), "x".repeat(1 << 20));
     let small: Vec<_> = (0..20)
         .map(|n| record(&db, &other, format!("{n}")))
         .collect();
@@ -129,18 +127,21 @@ fn a_full_disk() {
 
     // Whoever claims it goes on after the last record.
     db.release(&claim);
-    let again = db.claim("a");
+    let again = db.claim_now("a");
     drop(db);
     let db = folder.open();
     let claim = match again {
-        Ok(_) | Err(JournalError::Storage(_)) => db.claim("a").unwrap().claim,
+        Ok(_) | Err(JournalError::Storage(_)) => db.claim_now("a").unwrap().claim,
         Err(error) => panic!("{error}"),
     };
     for n in 0..written {
-        assert!(db.find(&claim, &format!("{n}")).unwrap().is_some(), "{n}");
+        assert!(
+            db.find_now(&claim, &format!("{n}")).unwrap().is_some(),
+            "{n}"
+        );
     }
-    assert_eq!(db.records("a").unwrap().count(), written);
-    assert_eq!(db.records("b").unwrap().count(), fits);
+    assert_eq!(db.records_now("a").unwrap().len(), written);
+    assert_eq!(db.records_now("b").unwrap().len(), fits);
     smol::block_on(record(&db, &claim, "small")).unwrap();
     drop(db);
     assert_eq!(integrity(&folder.path()), "ok");
@@ -155,13 +156,13 @@ fn a_large_record_fails_alone() {
     for round in 0..20 {
         // They come together often, though not always.
         let before = record(&db, &other, format!("{round} before"));
-        let large = db.record(&claim, format!("{round}"), "x".repeat(1 << 20));
+        let large = db.append(&claim, format!("{round}"), "x".repeat(1 << 20));
         let after = record(&db, &other, format!("{round} after"));
         smol::block_on(before).unwrap();
         smol::block_on(large).unwrap_err();
         smol::block_on(after).unwrap();
     }
-    assert_eq!(db.records("a").unwrap().count(), 0);
+    assert_eq!(db.records_now("a").unwrap().len(), 0);
 }
 
 /// The message to a user who may only read.
@@ -226,7 +227,7 @@ fn a_damaged_page() {
         let db = whole.open();
         let claim = begin(&db, "a");
         for n in 0..count {
-            drop(db.record(&claim, format!("{n}"), body(n)));
+            drop(db.append(&claim, format!("{n}"), body(n)));
         }
     }
     let bytes = fs::read(whole.path()).unwrap();
@@ -250,24 +251,22 @@ fn a_damaged_page() {
             errors += 1;
             continue;
         };
-        if let Ok(records) = db.records("a") {
-            results.extend(records.map(|record| record.map(drop)));
-        }
-        match db.claim("a") {
+        results.push(db.records_now("a").map(drop));
+        match db.claim_now("a") {
             Err(error) => results.push(Err(error)),
             Ok(claimed) => {
                 let claim = claimed.claim;
-                for n in 0..count {
-                    let found = db.find(&claim, &format!("{n}"));
-                    if let Ok(Some(found)) = &found {
-                        assert_eq!(found.body, body(n), "page {page}");
+                for after in 0..count {
+                    let found = smol::block_on(db.read("a", after as u64));
+                    for record in found.iter().flatten() {
+                        let n: usize = record.key.parse().unwrap();
+                        assert_eq!(record.body, body(n), "page {page}");
                         right += 1;
                     }
                     results.push(found.map(drop));
                 }
                 results.push(smol::block_on(record(&db, &claim, "new")));
-                results.push(db.next_key(&claim, "").map(drop));
-                results.push(db.messages(&claim, 0).map(drop));
+                results.push(db.messages_now(&claim, 0).map(drop));
             }
         }
         let wrong = results.into_iter().filter_map(Result::err);
@@ -319,9 +318,9 @@ fn a_torn_log() {
             Err(error) => panic!("{at}: {error}"),
         };
         // The process is not alive in the copy: its lock has not been copied.
-        let claimed = db.claim("a").unwrap();
-        let keys: Vec<String> = match db.records("a") {
-            Ok(records) => records.map(|record| record.unwrap().0).collect(),
+        let claimed = db.claim_now("a").unwrap();
+        let keys: Vec<String> = match db.records_now("a") {
+            Ok(records) => records.into_iter().map(|record| record.key).collect(),
             Err(error) => {
                 assert!(matches!(error, JournalError::Unknown { .. }), "{error}");
                 Vec::new()

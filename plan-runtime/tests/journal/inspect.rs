@@ -1,9 +1,9 @@
 //! What a database lists and deletes.
 
+use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, begin, info, integrity, record};
-use plan_runtime::journal::{
-    End, Journal, JournalError, Message, RunFilter, RunState, RunSummary, Sqlite,
-};
+use plan_runtime::journal::spi::{End, Message};
+use plan_runtime::journal::{Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite};
 use std::time::{Duration, SystemTime};
 
 fn runs(db: &Sqlite, filter: RunFilter) -> Vec<RunSummary> {
@@ -17,9 +17,10 @@ fn ids(db: &Sqlite, filter: RunFilter) -> String {
 }
 
 fn end(db: &Sqlite, id: &str, failed: bool) {
-    let claim = db.claim(id).unwrap().claim;
+    let claim = db.claim_now(id).unwrap().claim;
     let body = "1".to_owned();
-    smol::block_on(db.end(&claim, End { failed, body })).unwrap();
+    let end = if failed { End::Failed } else { End::Done };
+    smol::block_on(db.end(&claim, end(body))).unwrap();
     db.release(&claim);
 }
 
@@ -29,14 +30,14 @@ fn filters_are_combined() {
     let db = folder.open();
     let before = SystemTime::now();
     for (id, plan) in [("1", "a"), ("2", "b"), ("3", "a"), ("4", "b"), ("5", "a")] {
-        let claim = db.claim(id).unwrap().claim;
-        db.describe(&claim, &info(plan)).unwrap();
+        let claim = db.claim_now(id).unwrap().claim;
+        db.describe_now(&claim, &info(plan)).unwrap();
         db.release(&claim);
     }
     end(&db, "1", false);
     end(&db, "2", true);
-    let held = db.claim("3").unwrap().claim;
-    db.claim("never described").unwrap();
+    let held = db.claim_now("3").unwrap().claim;
+    db.claim_now("never described").unwrap();
 
     let all = RunFilter::new;
     assert_eq!(ids(&db, all()), "1 2 3 4 5");
@@ -81,7 +82,7 @@ fn lists_come_in_pages() {
     for n in 0..300 {
         db.release(&begin(&db, &format!("{n:03}")));
     }
-    let held = db.claim("299").unwrap().claim;
+    let held = db.claim_now("299").unwrap().claim;
     let listed = runs(&db, RunFilter::new());
     assert_eq!(listed.len(), 300);
     assert!(listed.is_sorted_by_key(|run| run.id.clone()));
@@ -96,25 +97,18 @@ fn lists_come_in_pages() {
 
     let keys: Vec<String> = (0..1000).map(|n| format!("{n:04}")).collect();
     for key in &keys {
-        drop(db.record(&held, key.clone(), "x".repeat(5000)));
+        drop(db.append(&held, key.clone(), "x".repeat(5000)));
     }
     smol::block_on(record(&db, &held, "last")).unwrap();
-    let mut records = db.records("299").unwrap();
+    let records = db.records_now("299").unwrap();
     for (n, key) in keys.iter().enumerate() {
-        let (found, record) = records.next().unwrap().unwrap();
-        assert_eq!((&found, record.number), (key, n as u64 + 1));
-        // Nothing is kept open between: others write.
-        if n == 500 {
-            smol::block_on(record_of(&db, &held)).unwrap();
-        }
+        assert_eq!((&records[n].key, records[n].number), (key, n as u64 + 1));
     }
-    assert_eq!(records.count(), 2);
-    assert!(matches!(db.records("300").err(), Some(JournalError::Unknown { id }) if id == "300"));
-    assert_eq!(db.records("000").unwrap().count(), 0);
-}
-
-fn record_of(db: &Sqlite, claim: &plan_runtime::journal::Claim) -> plan_runtime::journal::Written {
-    record(db, claim, "meanwhile")
+    assert_eq!(records.len(), 1001);
+    let page = smol::block_on(db.read("299", 500)).unwrap();
+    assert!(page[0].number == 501 && (10..200).contains(&page.len()));
+    assert_eq!(db.records_now("300").unwrap(), []);
+    assert_eq!(db.records_now("000").unwrap().len(), 0);
 }
 
 #[test]
@@ -124,10 +118,10 @@ fn ended_runs_are_deleted() {
     for n in 0..200 {
         let claim = begin(&db, &format!("{n}"));
         drop(record(&db, &claim, "1"));
-        db.send(&claim.id, &Message::Cancel).unwrap();
+        db.send_now(&claim.id, &Message::Cancel).unwrap();
         db.release(&claim);
     }
-    let large = db.claim("7").unwrap().claim;
+    let large = db.claim_now("7").unwrap().claim;
     for n in 0..2500 {
         drop(record(&db, &large, format!("more {n}")));
     }
@@ -136,26 +130,23 @@ fn ended_runs_are_deleted() {
         end(&db, &format!("{n}"), n % 2 == 0);
     }
     // One that somebody looks at.
-    let held = db.claim("3").unwrap().claim;
+    let held = db.claim_now("3").unwrap().claim;
     assert_eq!(db.delete(Duration::from_secs(60)).unwrap(), 0);
     assert_eq!(db.delete(Duration::ZERO).unwrap(), 179);
     assert_eq!(runs(&db, RunFilter::new()).len(), 21);
     db.release(&held);
     assert_eq!(db.delete(Duration::ZERO).unwrap(), 1);
+    assert_eq!(db.records_now("7").unwrap(), []);
     assert!(matches!(
-        db.records("7").err(),
-        Some(JournalError::Unknown { .. })
-    ));
-    assert!(matches!(
-        db.send("7", &Message::Cancel),
+        db.send_now("7", &Message::Cancel),
         Err(JournalError::Unknown { .. })
     ));
 
     // The id may be used again, and finds nothing of the old run.
-    let claimed = db.claim("7").unwrap();
-    assert_eq!((claimed.run, claimed.end), (None, None));
-    assert_eq!(db.find(&claimed.claim, "1").unwrap(), None);
-    assert_eq!(db.messages(&claimed.claim, 0).unwrap(), []);
+    let claimed = db.claim_now("7").unwrap();
+    assert_eq!((claimed.run.info, claimed.run.end), (None, None));
+    assert_eq!(db.find_now(&claimed.claim, "1").unwrap(), None);
+    assert_eq!(db.messages_now(&claimed.claim, 0).unwrap(), []);
     drop(db);
     let database = rusqlite::Connection::open(folder.path()).unwrap();
     for (table, count) in [

@@ -1,7 +1,8 @@
 //! Processes that are killed, and processes that want the same run. This test binary is started again, as the process.
 
+use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, integrity, record};
-use plan_runtime::journal::{Journal, Sqlite};
+use plan_runtime::journal::Sqlite;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -80,13 +81,13 @@ fn write_on(db: &Sqlite) {
     thread::scope(|scope| {
         for run in 0..RUNS {
             scope.spawn(move || {
-                let claimed = db.claim(&id(run)).unwrap();
+                let claimed = db.claim_now(&id(run)).unwrap();
                 let claim = claimed.claim;
-                if claimed.run.is_none() {
-                    db.describe(&claim, &crate::journal::support::info("numbers"))
+                if claimed.run.info.is_none() {
+                    db.describe_now(&claim, &crate::journal::support::info("numbers"))
                         .unwrap();
                 }
-                let mut next = db.records(&id(run)).unwrap().count();
+                let mut next = db.records_now(&id(run)).unwrap().len();
                 loop {
                     // One by one, and many together.
                     let count = [1, 1, 3, 64, 300][fastrand::usize(..5)];
@@ -126,9 +127,9 @@ fn what_was_acknowledged_survives() {
         }
         let db = folder.open();
         for (run, known) in known.iter().enumerate() {
-            let claimed = db.claim(&id(run)).unwrap();
-            let keys: Vec<String> = match db.records(&id(run)) {
-                Ok(records) => records.map(|record| record.unwrap().0).collect(),
+            let claimed = db.claim_now(&id(run)).unwrap();
+            let keys: Vec<String> = match db.records_now(&id(run)) {
+                Ok(records) => records.into_iter().map(|record| record.key).collect(),
                 Err(_) => Vec::new(),
             };
             let prefix: Vec<String> = (0..keys.len()).map(|n| format!("{n}")).collect();
@@ -142,7 +143,7 @@ fn what_was_acknowledged_survives() {
                 keys.len()
             );
             if let Some(last) = keys.last() {
-                let found = db.find(&claimed.claim, last).unwrap().unwrap();
+                let found = db.find_now(&claimed.claim, last).unwrap().unwrap();
                 assert_eq!(found.number, keys.len() as u64);
             }
         }
@@ -158,7 +159,7 @@ fn claim(db: &Sqlite) {
     let mut lines = std::io::stdin().lines();
     say("ready");
     while let Some(Ok(id)) = lines.next() {
-        match db.claim(&id) {
+        match db.claim_now(&id) {
             Ok(_) => say("got"),
             Err(error) => say(&error.to_string()),
         }
@@ -198,12 +199,12 @@ fn one_of_two_processes_gets_a_run() {
     let db = folder.open();
     let owned = plan_runtime::journal::RunFilter::new();
     assert_eq!(db.runs(&owned).count(), 0, "nobody has described them");
-    assert!(db.claim("run 0").is_err());
+    assert!(db.claim_now("run 0").is_err());
     for child in &mut children {
         child.kill().unwrap();
         child.wait().unwrap();
     }
     for round in 0..50 {
-        db.claim(&format!("run {round}")).unwrap();
+        db.claim_now(&format!("run {round}")).unwrap();
     }
 }

@@ -1,5 +1,6 @@
 //! Journals: the suite that all of them pass, and that it finds what is wrong; the one in a file, when its process is killed and its file is damaged.
 
+pub(crate) mod asking;
 mod conformance;
 #[cfg(feature = "sqlite")]
 mod damage;

@@ -1,9 +1,9 @@
 //! The journal in a file, as it is used.
 
+use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, begin, info, record};
-use plan_runtime::journal::{
-    Journal, JournalError, Message, RunFilter, RunState, Sqlite, SqliteOptions,
-};
+use plan_runtime::journal::spi::Message;
+use plan_runtime::journal::{Journal, JournalError, RunFilter, RunState, Sqlite, SqliteOptions};
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,29 +40,26 @@ fn a_run_that_was_taken_over_is_lost() {
     let other = folder.open();
     let claim = begin(&db, "a");
     smol::block_on(record(&db, &claim, "1")).unwrap();
-    let refused = other.claim("a").unwrap_err();
+    let refused = other.claim_now("a").unwrap_err();
     let pid = std::process::id();
     assert_eq!(
         refused.to_string(),
         format!("run `a` is being run by process {pid}")
     );
     assert_eq!(
-        db.claim("a").unwrap_err().to_string(),
+        db.claim_now("a").unwrap_err().to_string(),
         "run `a` is being run by this process"
     );
 
     fs::remove_file(lock).unwrap();
-    let new = other.claim("a").unwrap();
-    assert_eq!(new.run, Some(info("plan")));
+    let new = other.claim_now("a").unwrap();
+    assert_eq!(new.run.info, Some(info("plan")));
     assert_eq!(new.claim.epoch, claim.epoch + 1);
-    let end = plan_runtime::journal::End {
-        failed: false,
-        body: String::new(),
-    };
+    let end = plan_runtime::journal::spi::End::Done(String::new());
     let errors = [
         smol::block_on(record(&db, &claim, "2")),
         smol::block_on(db.end(&claim, end)),
-        db.describe(&claim, &info("old")),
+        db.describe_now(&claim, &info("old")),
     ];
     for error in errors {
         assert!(matches!(error, Err(JournalError::Lost { id }) if id == "a"));
@@ -70,9 +67,9 @@ fn a_run_that_was_taken_over_is_lost() {
     db.release(&claim);
     drop(db);
     // Nor has its end given up what is not its own.
-    let third = folder.open().claim("a");
+    let third = folder.open().claim_now("a");
     assert!(matches!(third, Err(JournalError::Owned { .. })));
-    assert_eq!(other.find(&new.claim, "2").unwrap(), None);
+    assert_eq!(other.find_now(&new.claim, "2").unwrap(), None);
     smol::block_on(record(&other, &new.claim, "2")).unwrap();
 }
 
@@ -80,10 +77,10 @@ fn a_run_that_was_taken_over_is_lost() {
 fn a_run_that_was_only_asked_for_leaves_nothing() {
     let folder = Folder::new();
     let db = folder.open();
-    let claim = db.claim("a").unwrap().claim;
+    let claim = db.claim_now("a").unwrap().claim;
     assert_eq!(db.runs(&RunFilter::new()).count(), 0);
     db.release(&claim);
-    let kept = db.claim("b").unwrap().claim;
+    let kept = db.claim_now("b").unwrap().claim;
     smol::block_on(record(&db, &kept, "1")).unwrap();
     drop(db);
     let database = rusqlite::Connection::open(folder.path()).unwrap();
@@ -152,8 +149,8 @@ fn what_is_queued_is_written_when_all_clones_are_dropped() {
         assert!(matches!(ready, Poll::Ready(Ok(()))));
     }
     let db = folder.open();
-    assert_eq!(db.records("a").unwrap().count(), 500);
-    let claim = db.claim("a").unwrap().claim;
+    assert_eq!(db.records_now("a").unwrap().len(), 500);
+    let claim = db.claim_now("a").unwrap().claim;
     assert_eq!(claim.epoch, 2);
 }
 
@@ -182,7 +179,7 @@ fn a_waker_may_drop_the_last_clone() {
         assert!(begin.elapsed() < Duration::from_secs(20), "it never ends");
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(folder.open().records("a").unwrap().count(), 1);
+    assert_eq!(folder.open().records_now("a").unwrap().len(), 1);
 }
 
 #[test]
@@ -204,7 +201,8 @@ fn messages_wake_at_most_those_of_the_run() {
         .collect();
     for (n, sender) in [(3, &db), (5, &other)] {
         let start = Instant::now();
-        sender.send(&format!("{n}"), &Message::Cancel).unwrap();
+        let sent = sender.send_now(&format!("{n}"), &Message::Cancel);
+        sent.unwrap();
         while counts[n].0.0.load(Ordering::SeqCst) == 0 {
             assert!(start.elapsed() < Duration::from_secs(20), "nothing wakes");
             std::thread::sleep(Duration::from_millis(1));
@@ -256,7 +254,7 @@ fn links_and_relative_paths_have_the_same_owners() {
     );
     for path in paths {
         let other = Sqlite::open(&path).unwrap();
-        let claimed = other.claim("a");
+        let claimed = other.claim_now("a");
         assert!(
             matches!(claimed, Err(JournalError::Owned { .. })),
             "{}: {claimed:?}",
@@ -294,25 +292,24 @@ fn many_records() {
 
     let before = resident();
     let db = folder.open();
-    let claim = db.claim("many").unwrap().claim;
     let start = Instant::now();
-    for n in 0..count {
-        let found = db.find(&claim, &key(n)).unwrap().unwrap();
-        assert_eq!(found.number, n as u64 + 1);
+    let mut read = 0;
+    while let page = smol::block_on(db.read("many", read)).unwrap()
+        && let Some(last) = page.last()
+    {
+        for (at, record) in page.iter().enumerate() {
+            let n = usize::try_from(read).unwrap() + at;
+            assert_eq!((&record.key, record.number), (&key(n), n as u64 + 1));
+        }
+        read = last.number;
     }
-    let found = start.elapsed();
-    let start = Instant::now();
-    assert_eq!(
-        db.records("many").unwrap().map(Result::unwrap).count(),
-        count
-    );
+    assert_eq!(read, count as u64);
     let listed = start.elapsed();
     let each = |time: Duration| time.as_secs_f64() * 1e6 / count as f64;
     let grown = resident().saturating_sub(before) >> 10;
     println!(
-        "{count} records: written {:.2} µs each, found {:.2} µs each, listed {:.2} µs each, {grown} KiB more memory",
+        "{count} records: written {:.2} µs each, listed {:.2} µs each, {grown} KiB more memory",
         each(wrote),
-        each(found),
         each(listed)
     );
     assert!(grown < 16 << 10, "{grown} KiB");

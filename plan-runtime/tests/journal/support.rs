@@ -1,6 +1,8 @@
 //! Folders for databases, and what is kept in them.
 
-use plan_runtime::journal::{Claim, Journal, RunInfo, Sqlite, Written};
+use crate::journal::asking::Asking;
+use plan_runtime::journal::spi::{Claim, RunInfo, Written};
+use plan_runtime::journal::{Journal, Sqlite};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -35,24 +37,20 @@ impl Drop for Folder {
 }
 
 pub(crate) fn info(plan: &str) -> RunInfo {
-    RunInfo {
-        plan: plan.to_owned(),
-        document: "{}".to_owned(),
-        inputs: "{}".to_owned(),
-    }
+    RunInfo::new(plan, "{}", "{}")
 }
 
 /// A run that is described and claimed.
 pub(crate) fn begin(db: &Sqlite, id: &str) -> Claim {
-    let claim = db.claim(id).unwrap().claim;
-    db.describe(&claim, &info("plan")).unwrap();
+    let claim = db.claim_now(id).unwrap().claim;
+    db.describe_now(&claim, &info("plan")).unwrap();
     claim
 }
 
 pub(crate) fn record(db: &Sqlite, claim: &Claim, key: impl Into<String>) -> Written {
     let key = key.into();
     let body = format!("\"{key}\"");
-    db.record(claim, key, body)
+    db.append(claim, key, body)
 }
 
 /// What SQLite says of a file: `ok`, or what is wrong.

@@ -2,8 +2,10 @@
 //!
 //! `versions/1.sql` has all that a database of version 1 contained, and so on. A version that was released is not changed any more.
 
+use crate::journal::asking::Asking;
 use crate::journal::support::{Folder, begin, record};
-use plan_runtime::journal::{End, Journal, Message, RunFilter, RunState};
+use plan_runtime::journal::spi::{End, Message};
+use plan_runtime::journal::{Journal, RunFilter, RunState};
 use std::fs;
 use std::path::Path;
 
@@ -58,13 +60,14 @@ fn the_newest_is_kept() {
     }
     let path = "b".to_owned();
     let body = "{\"it's\":1}".to_owned();
-    db.send("killed", &Message::Signal { path, body }).unwrap();
+    db.send_now("killed", &Message::Signal { path, body })
+        .unwrap();
     db.release(&begin(&db, "waits"));
-    db.send("waits", &Message::Cancel).unwrap();
+    db.send_now("waits", &Message::Cancel).unwrap();
     let claim = begin(&db, "failed");
     let body = "[\"no\"]".to_owned();
-    smol::block_on(db.end(&claim, End { failed: true, body })).unwrap();
-    let claim = db.claim("asked for").unwrap().claim;
+    smol::block_on(db.end(&claim, End::Failed(body))).unwrap();
+    let claim = db.claim_now("asked for").unwrap().claim;
     smol::block_on(record(&db, &claim, "c")).unwrap();
     drop(db);
     let database = rusqlite::Connection::open(folder.path()).unwrap();
@@ -102,15 +105,16 @@ fn all_go_on() {
             ("failed", RunState::Failed),
         ];
         assert_eq!(states, expected, "version {version}");
-        let claimed = db.claim("killed").unwrap();
-        assert_eq!(claimed.run, Some(crate::journal::support::info("plan")));
-        let found = db.find(&claimed.claim, "it's[2]@1").unwrap().unwrap();
+        let claimed = db.claim_now("killed").unwrap();
+        let info = claimed.run.info.as_ref();
+        assert_eq!(info, Some(&crate::journal::support::info("plan")));
+        let found = db.find_now(&claimed.claim, "it's[2]@1").unwrap().unwrap();
         assert_eq!((found.number, &*found.body), (2, "\"it's[2]@1\""));
-        assert_eq!(db.messages(&claimed.claim, 0).unwrap().len(), 1);
+        assert_eq!(db.messages_now(&claimed.claim, 0).unwrap().len(), 1);
         smol::block_on(record(&db, &claimed.claim, "new")).unwrap();
-        let failed = db.claim("failed").unwrap();
-        let end = failed.end.unwrap();
-        assert!(end.failed && end.body == "[\"no\"]");
+        let failed = db.claim_now("failed").unwrap();
+        let end = End::Failed("[\"no\"]".to_owned());
+        assert_eq!(failed.run.end, Some(end));
         db.release(&failed.claim);
         assert_eq!(db.delete(std::time::Duration::ZERO).unwrap(), 1);
         drop(db);

@@ -1,6 +1,7 @@
 //! `Sqlite::check` and `.run().durable()` give the same answer for each change of a plan, in both directions. A run stops before each call of the plan.
 
 use super::support::{Folder, has_ended, serve, summary};
+use crate::journal::asking::Asking;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunState, Sqlite, SqliteOptions};
 use plan_runtime::{Result, RunError, plan, tool};
@@ -295,7 +296,7 @@ trait Settled {
 impl Settled for Sqlite {
     fn claim_and_release(&self) {
         use plan_runtime::journal::Journal;
-        let claim = self.claim("none").unwrap().claim;
+        let claim = self.claim_now("none").unwrap().claim;
         self.release(&claim);
     }
 }

@@ -1,9 +1,11 @@
 //! Databases with a key: no file contains a secret, and a run needs the right key to continue.
 
 use super::support::{Folder, has_ended, serve, summary};
+use crate::journal::asking::Asking;
 use plan_runtime::dynamic::Toolbox;
+use plan_runtime::journal::spi::{Message, RunInfo};
 use plan_runtime::journal::{
-    EncryptionKey, Journal, JournalError, Memory, Message, RunFilter, RunInfo, Sqlite, conformance,
+    EncryptionKey, Journal, JournalError, Memory, RunFilter, Sqlite, conformance,
 };
 use plan_runtime::run::{Attempt, CallContext, Report};
 use plan_runtime::{Error, Result, Shape, plan, tool};
@@ -307,12 +309,8 @@ fn a_run_with_secrets_survives_crashes_and_no_file_has_them() {
 fn a_signal_for_a_run_that_begins_is_never_plain() {
     let folder = Folder::new();
     let db = keyed(&folder);
-    let claim = db.claim("r").unwrap().claim;
-    let info = RunInfo {
-        plan: "everything".to_owned(),
-        document: "{}".to_owned(),
-        inputs: "{}".to_owned(),
-    };
+    let claim = db.claim_now("r").unwrap().claim;
+    let info = RunInfo::new("everything", "{}", "{}");
     let signal = |path: &str| Message::Signal {
         path: path.to_owned(),
         body: format!("\"{MARKER}\""),
@@ -321,9 +319,9 @@ fn a_signal_for_a_run_that_begins_is_never_plain() {
         // Holds up the writer, which gets the description first.
         let other = Connection::open(folder.path()).unwrap();
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let described = scope.spawn(|| db.describe(&claim, &info));
+        let described = scope.spawn(|| db.describe_now(&claim, &info));
         thread::sleep(Duration::from_millis(200));
-        let sent = scope.spawn(|| db.send("r", &signal("early")));
+        let sent = scope.spawn(|| db.send_now("r", &signal("early")));
         thread::sleep(Duration::from_millis(200));
         other.execute_batch("COMMIT").unwrap();
         described.join().unwrap().unwrap();
@@ -331,8 +329,8 @@ fn a_signal_for_a_run_that_begins_is_never_plain() {
     });
     let is_kept = sent.is_ok();
     assert!(is_kept || matches!(sent, Err(JournalError::Unknown { id }) if id == "r"));
-    db.send("r", &signal("late")).unwrap();
-    let messages = db.messages(&claim, 0).unwrap();
+    db.send_now("r", &signal("late")).unwrap();
+    let messages = db.messages_now(&claim, 0).unwrap();
     assert_eq!(messages.len(), 1 + usize::from(is_kept));
     no_secret_in(&folder_of(&folder));
 }
@@ -412,12 +410,11 @@ fn without_the_right_key_each_way_to_a_run_is_an_error_and_loses_nothing() {
             body: json!(answer()).to_string(),
         };
         let mut errors = vec![
-            db.claim("r").unwrap_err().to_string(),
-            db.look("r").unwrap_err().to_string(),
-            db.records("r").err().unwrap().to_string(),
+            db.claim_now("r").unwrap_err().to_string(),
+            db.look_now("r").unwrap_err().to_string(),
+            db.records_now("r").err().unwrap().to_string(),
             db.output("r").unwrap_err().to_string(),
-            db.send("r", &signal).unwrap_err().to_string(),
-            db.encrypts("r").unwrap_err().to_string(),
+            db.send_now("r", &signal).unwrap_err().to_string(),
             db.signal(&toolbox, "r", "answer", answer())
                 .unwrap_err()
                 .to_string(),
@@ -434,7 +431,7 @@ fn without_the_right_key_each_way_to_a_run_is_an_error_and_loses_nothing() {
         ];
         let found = db.check(&toolbox, &shop).unwrap();
         errors.extend(found.iter().map(|(_, error)| error.to_string()));
-        assert_eq!(errors.len(), 12);
+        assert_eq!(errors.len(), 11);
         for error in errors {
             assert!(error.ends_with(says), "{error}");
         }
@@ -563,7 +560,8 @@ fn a_run_that_began_without_a_key_stays_in_plain_text() {
     }
     {
         let db = keyed(&folder);
-        assert!(!db.encrypts("old").unwrap() && db.encrypts("new").unwrap());
+        let is_encrypted = |id| db.look_now(id).unwrap().unwrap().is_encrypted;
+        assert!(!is_encrypted("old") && db.encrypts());
         let shop = Shop::new(0);
         for id in ["old", "new"] {
             let run = Plain { n: 1 }.run(&shop).durable(&db, id);
@@ -602,14 +600,10 @@ mod secret {
 #[test]
 fn a_signal_has_the_form_of_the_run_that_gets_it() {
     let describe = |db: &Sqlite| {
-        let claim = db.claim("r").unwrap().claim;
+        let claim = db.claim_now("r").unwrap().claim;
         let (plan, document, inputs) = ("p".to_owned(), "{}".to_owned(), "{}".to_owned());
-        let info = RunInfo {
-            plan,
-            document,
-            inputs,
-        };
-        db.describe(&claim, &info).unwrap();
+        let info = RunInfo::new(plan, document, inputs);
+        db.describe_now(&claim, &info).unwrap();
         db.release(&claim);
     };
     let signal = || Message::Signal {
@@ -638,7 +632,7 @@ fn a_signal_has_the_form_of_the_run_that_gets_it() {
         let sender = keyed(&folder);
         let database = Connection::open(folder.path()).unwrap();
         database.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let sent = thread::spawn(move || sender.send("r", &signal()));
+        let sent = thread::spawn(move || sender.send_now("r", &signal()));
         // The sender has time to look at the old run, and cannot write yet.
         thread::sleep(Duration::from_millis(200));
         database
@@ -652,8 +646,8 @@ fn a_signal_has_the_form_of_the_run_that_gets_it() {
         database.execute_batch("COMMIT").unwrap();
         sent.join().unwrap().unwrap();
         let db = keyed(&folder);
-        let claim = db.claim("r").unwrap().claim;
-        let messages = db.messages(&claim, 0).unwrap();
+        let claim = db.claim_now("r").unwrap().claim;
+        let messages = db.messages_now(&claim, 0).unwrap();
         let messages: Vec<Message> = messages.into_iter().map(|(_, it)| it).collect();
         assert_eq!(messages, [signal()]);
         let sql = "SELECT body FROM messages";
@@ -676,7 +670,7 @@ fn what_cannot_keep_a_secret_names_the_key() {
     ] {
         assert_eq!(error.unwrap_err().to_string(), says);
     }
-    assert!(db.look("r").unwrap().is_none());
+    assert!(db.look_now("r").unwrap().is_none());
     // A run that is in plain text stays without secrets.
     let stopped = Shop::new(1);
     let run = Plain { n: 1 }.run(&stopped).durable(&db, "plain");
@@ -756,8 +750,8 @@ fn encrypted_runs_are_served_failed_and_retried() {
     db.signal(&toolbox, "a", "sure", true).unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(db.output("a").unwrap(), Some(json!(card)));
-    let records: Vec<_> = db.records("a").unwrap().map(Result::unwrap).collect();
-    assert!(records.iter().any(|(_, found)| found.body.contains(MARKER)));
+    let records: Vec<_> = db.records_now("a").unwrap();
+    assert!(records.iter().any(|record| record.body.contains(MARKER)));
     no_secret_in(&folder_of(&folder));
 }
 
@@ -804,7 +798,7 @@ fn an_encrypted_database_keeps_the_rules() {
     let folder = Folder::new();
     conformance::check(|| keyed(&folder));
     assert!(matches!(
-        folder.open().claim("none").map(drop),
+        folder.open().claim_now("none").map(drop),
         Ok(()) | Err(JournalError::Owned { .. })
     ));
 }

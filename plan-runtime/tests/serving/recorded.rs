@@ -1,8 +1,10 @@
 //! Runs whose documents an older version wrote. That version accepted orders and policies that have no effect.
 
 use super::support::{Folder, has_ended, output, serve, summary};
+use crate::journal::asking::Asking;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource, Toolbox};
-use plan_runtime::journal::{Journal, RunInfo, RunState, Sqlite};
+use plan_runtime::journal::spi::RunInfo;
+use plan_runtime::journal::{Journal, RunState, Sqlite};
 use plan_runtime::plan::Executable;
 use plan_runtime::{Error, Plan, Result, tool};
 use serde_json::json;
@@ -73,13 +75,9 @@ fn document() -> String {
 }
 
 fn describe(db: &Sqlite, id: &str, plan: &str, document: String, inputs: &str) {
-    let claim = db.claim(id).unwrap().claim;
-    let info = RunInfo {
-        plan: plan.to_owned(),
-        document,
-        inputs: inputs.to_owned(),
-    };
-    db.describe(&claim, &info).unwrap();
+    let claim = db.claim_now(id).unwrap().claim;
+    let info = RunInfo::new(plan, document, inputs);
+    db.describe_now(&claim, &info).unwrap();
     db.release(&claim);
 }
 

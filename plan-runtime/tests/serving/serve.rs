@@ -1,5 +1,6 @@
 //! Runs that were submitted are run, wait without an owner, and go on.
 
+use crate::journal::asking::Asking;
 use crate::serving::support::{Folder, has_ended, output, rests, serve, summary};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, Memory, RunFilter, RunState};
@@ -87,7 +88,7 @@ fn a_run_is_submitted_once() {
         error.to_string(),
         "plan `later` cannot start: run `a` was begun with another plan `order`; give this run another id"
     );
-    let claim = journal.claim("a").unwrap().claim;
+    let claim = journal.claim_now("a").unwrap().claim;
     smol::block_on(Order { cents: 5 }.submit(&journal, "a")).unwrap();
     assert!(smol::block_on(Order { cents: 6 }.submit(&journal, "a")).is_err());
     journal.release(&claim);
@@ -338,7 +339,7 @@ fn a_dropped_server_gives_its_runs_up() {
     let toolbox = Toolbox::new().with::<Working>();
     serve(&db, &toolbox, &shop, || summary(&db, "a").is_owned);
     // The write of the release is queued.
-    db.claim("b").unwrap();
+    db.claim_now("b").unwrap();
     assert!(!summary(&db, "a").is_owned);
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "null");

@@ -11,7 +11,8 @@ use futures_util::FutureExt;
 use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use plan_runtime::dynamic::Profile;
-use plan_runtime::journal::{End, Journal, Sqlite};
+use plan_runtime::journal::spi::End;
+use plan_runtime::journal::{Journal, Sqlite};
 use plan_runtime::run::Throttle;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -36,7 +37,8 @@ impl Fixture {
         let db = Sqlite::open(folder.join("runs.db")).unwrap();
         let office = Office::open(&folder.join("effects.jsonl")).unwrap();
         let state = State::new(db, toolbox(Throttle::new()), office, "token".into());
-        let state = Arc::new(state.unwrap());
+        // A new database has no runs to wait for.
+        let state = Arc::new(state.now_or_never().unwrap().unwrap());
         Self { state, folder }
     }
 
@@ -52,11 +54,8 @@ impl Fixture {
     /// Submits a run, and records its end.
     pub(crate) async fn end(&self, id: &'static str) {
         self.begin(id).await;
-        let claim = self.state.db.claim(id).unwrap().claim;
-        let end = End {
-            failed: false,
-            body: "null".to_owned(),
-        };
+        let claim = self.state.db.claim(id).await.unwrap().claim;
+        let end = End::Done("null".to_owned());
         self.state.db.end(&claim, end).await.unwrap();
         self.state.db.release(&claim);
     }

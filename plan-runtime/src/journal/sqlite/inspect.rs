@@ -1,18 +1,15 @@
 //! What is in a database, for people and for what serves runs.
 
-use super::super::{Found, JournalError};
+use super::super::JournalError;
 use super::encryption::{self, Place};
 use super::writer::{Done, Job};
-use super::{Sqlite, number, time};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use super::{Sqlite, time};
+use rusqlite::{OptionalExtension, Row, params};
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, SystemTime};
 
 /// How many rows are read together. Between them, nothing is kept open.
 const PAGE: i64 = 128;
-
-/// How many bytes of records are read together, about.
-const PAGE_BYTES: usize = 1 << 20;
 
 /// Whether a run has ended, as far as a journal knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,10 +103,10 @@ pub struct RunSummary {
 /// What a summary is made of, after the number of the run.
 const COLUMNS: &str = "id, plan, began, ended, failed, owner, reason, ";
 
-/// The condition for a cancelled run. Its interrupt is recorded with a null; a deadline is recorded with its time.
-const CANCELLED: &str = "(ended IS NOT NULL AND failed AND EXISTS(
+/// The condition for a cancelled run. Earlier versions wrote the column of a failed run, whose interrupt is recorded with a null.
+const CANCELLED: &str = "(ended IS NOT NULL AND (failed = 2 OR failed = 1 AND EXISTS(
     SELECT 1 FROM records WHERE run = runs.number AND key = '!interrupt' AND body LIKE '%\"value\":null}'
-))";
+)))";
 
 fn summary(
     db: &Sqlite,
@@ -180,22 +177,21 @@ impl Sqlite {
     /// The runs that a filter lets through, in the order in which they began, unless it says [otherwise](RunFilter::newest_first). Runs that begin meanwhile may be among them.
     ///
     /// ```
-    /// use plan_runtime::journal::{Journal, RunFilter, RunInfo, RunState, Sqlite};
+    /// use plan_runtime::journal::{Journal, RunFilter, RunState, Sqlite, spi::RunInfo};
     ///
     /// # let folder = std::env::temp_dir().join(format!("plan-runs-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder)?;
     /// # let path = folder.join("runs.db");
     /// let db = Sqlite::open(path)?;
     /// for id in ["order-17", "order-18"] {
-    ///     let claim = db.claim(id)?.claim;
-    ///     let plan = "ship_order".to_owned();
-    ///     db.describe(&claim, &RunInfo { plan, document: "{}".into(), inputs: "{}".into() })?;
+    ///     let claim = smol::block_on(db.claim(id))?.claim;
+    ///     smol::block_on(db.describe(&claim, &RunInfo::new("ship_order", "{}", "{}")))?;
     ///     if id == "order-18" {
     ///         db.release(&claim);
     ///     }
     /// }
     /// // The write of `release` is queued before that of any later claim.
-    /// let claim = db.claim("order-19")?.claim;
+    /// let claim = smol::block_on(db.claim("order-19"))?.claim;
     ///
     /// // What nobody runs.
     /// let waiting = RunFilter::new().plan("ship_order").state(RunState::Running).is_owned(false);
@@ -322,73 +318,23 @@ impl Sqlite {
         owner == self.0.owner || self.0.owners.is_alive(owner)
     }
 
-    /// The records of a run with their keys, in the order in which they were written. They are read in pages, as they are asked for.
-    ///
-    /// ```
-    /// use plan_runtime::journal::{Journal, RunInfo, Sqlite};
-    ///
-    /// # let folder = std::env::temp_dir().join(format!("plan-records-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder)?;
-    /// # let path = folder.join("runs.db");
-    /// let db = Sqlite::open(path)?;
-    /// let claim = db.claim("order-17")?.claim;
-    /// let plan = "ship_order".to_owned();
-    /// db.describe(&claim, &RunInfo { plan, document: "{}".into(), inputs: "{}".into() })?;
-    /// smol::block_on(db.record(&claim, "paid@1".into(), "17".into()))?;
-    ///
-    /// for record in db.records("order-17")? {
-    ///     let (key, found) = record?;
-    ///     assert_eq!((found.number, &*key, &*found.body), (1, "paid@1", "17"));
-    /// }
-    /// # drop(db);
-    /// # std::fs::remove_dir_all(folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`JournalError::Unknown`] if there is no such run. An item is [`JournalError::Storage`] if the file cannot be read; it is the last one.
-    pub fn records(
-        &self,
-        id: &str,
-    ) -> Result<impl Iterator<Item = Result<(String, Found), JournalError>> + use<>, JournalError>
-    {
-        let sql = "SELECT number FROM runs WHERE id = ?1 AND plan IS NOT NULL";
-        let run: Option<i64> = self.read(|database| {
-            let mut statement = database.prepare_cached(sql)?;
-            statement.query_row([id], |row| row.get(0)).optional()
-        })?;
-        let run = run.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })?;
-        let is_sealed = self.is_sealed(id)?.unwrap_or_default();
-        let (db, id) = (self.clone(), id.to_owned());
-        Ok(pages(move |after| {
-            let after = after.max(run << 32);
-            let (mut page, after) = db.read(|database| page_of_records(database, run, after))?;
-            for (key, Found { body, .. }) in &mut page {
-                let sealed = std::mem::take(body);
-                *body = db.opened((&id, is_sealed), Place::Record(key), sealed)?;
-            }
-            Ok((page, after))
-        }))
-    }
-
     /// Deletes the runs that ended longer ago than this and that nobody has, with all that is kept of them, and says how many. What the file had for them is
     /// used for other runs; the file does not become smaller.
     ///
     /// Other runs are recorded meanwhile. If the process is killed, the next call continues.
     ///
     /// ```
-    /// use plan_runtime::journal::{End, Journal, RunFilter, RunInfo, Sqlite};
+    /// use plan_runtime::journal::spi::{End, RunInfo};
+    /// use plan_runtime::journal::{Journal, RunFilter, Sqlite};
     /// use std::time::Duration;
     ///
     /// # let folder = std::env::temp_dir().join(format!("plan-delete-{}", std::process::id()));
     /// # std::fs::create_dir_all(&folder)?;
     /// # let path = folder.join("runs.db");
     /// let db = Sqlite::open(path)?;
-    /// let claim = db.claim("order-17")?.claim;
-    /// let plan = "ship_order".to_owned();
-    /// db.describe(&claim, &RunInfo { plan, document: "{}".into(), inputs: "{}".into() })?;
-    /// smol::block_on(db.end(&claim, End { failed: false, body: "17".into() }))?;
+    /// let claim = smol::block_on(db.claim("order-17"))?.claim;
+    /// smol::block_on(db.describe(&claim, &RunInfo::new("ship_order", "{}", "{}")))?;
+    /// smol::block_on(db.end(&claim, End::Done("17".into())))?;
     /// db.release(&claim);
     ///
     /// assert_eq!(db.delete(Duration::from_secs(86_400))?, 0);
@@ -452,27 +398,4 @@ impl Sqlite {
 fn before(age: Duration) -> i64 {
     let age = i64::try_from(age.as_nanos()).unwrap_or(i64::MAX);
     time::now().saturating_sub(age)
-}
-
-fn page_of_records(
-    database: &Connection,
-    run: i64,
-    after: i64,
-) -> Page<(String, Found), rusqlite::Error> {
-    let sql = "SELECT position, key, body FROM records
-        WHERE position > ?1 AND position <= ?2 ORDER BY position LIMIT ?3";
-    let mut statement = database.prepare_cached(sql)?;
-    let mut rows = statement.query([after, run << 32 | 0xffff_ffff, PAGE])?;
-    let (mut page, mut bytes, mut last) = (VecDeque::new(), 0, None);
-    while bytes < PAGE_BYTES
-        && let Some(row) = rows.next()?
-    {
-        let position = row.get(0)?;
-        last = Some(position);
-        let (key, body): (String, String) = (row.get(1)?, row.get(2)?);
-        bytes += key.len() + body.len();
-        let number = number(position);
-        page.push_back((key, Found { number, body }));
-    }
-    Ok((page, last))
 }

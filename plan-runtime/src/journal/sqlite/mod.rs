@@ -28,12 +28,15 @@ pub use encryption::EncryptionKey;
 pub use inspect::{RunFilter, RunState, RunSummary};
 pub use options::SqliteOptions;
 
-use super::{Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written};
+use super::spi::{
+    Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
+};
+use super::{Journal, JournalError};
 use arrivals::Arrivals;
 use encryption::{Cipher, Place};
 use failure::{Cause, Failure};
 use reply::{Reply, reply};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
@@ -43,31 +46,32 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 use watching::Watching;
-use writer::{Done, Held, Job, Queued};
+use writer::{Done, Held, Job, Queued, Ticket};
 
 /// A journal in an SQLite database, for one machine: any number of processes may have it open.
 ///
 /// ```
-/// use plan_runtime::journal::{Journal, RunInfo, Sqlite};
+/// use plan_runtime::journal::{Journal, Sqlite, spi::RunInfo};
 ///
+/// # smol::block_on(async {
 /// # let folder = std::env::temp_dir().join(format!("plan-sqlite-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let path = folder.join("runs.db");
 /// let db = Sqlite::open(&path)?;
-/// let claim = db.claim("order-17")?.claim;
-/// let plan = "ship_order".to_owned();
-/// db.describe(&claim, &RunInfo { plan, document: "{}".into(), inputs: "{}".into() })?;
-/// smol::block_on(db.record(&claim, "paid@1".into(), "17".into()))?;
+/// let claim = db.claim("order-17").await?.claim;
+/// db.describe(&claim, &RunInfo::new("ship_order", "{}", "{}")).await?;
+/// db.append(&claim, "paid@1".into(), "17".into()).await?;
 /// drop(db);
 ///
 /// // Another process, after a crash.
 /// let db = Sqlite::open(&path)?;
-/// let claimed = db.claim("order-17")?;
-/// assert_eq!(claimed.run.unwrap().plan, "ship_order");
-/// assert_eq!(db.find(&claimed.claim, "paid@1")?.unwrap().body, "17");
+/// let run = db.claim("order-17").await?.run;
+/// assert_eq!(run.info.unwrap().plan, "ship_order");
+/// assert_eq!(db.read("order-17", 0).await?[0].body, "17");
 /// # drop(db);
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
 /// ```
 ///
 /// # Writes
@@ -162,7 +166,12 @@ impl Sqlite {
         reply
     }
 
-    /// Has a job done, and waits for it.
+    async fn done(&self, job: Job) -> Result<Done, JournalError> {
+        let done = self.queue(job).await;
+        done.unwrap_or_else(|| Err(self.failure(GONE)))
+    }
+
+    /// Has a job done, and blocks the thread until then.
     fn act(&self, job: Job) -> Result<Done, JournalError> {
         let done = self.queue(job).wait();
         done.unwrap_or_else(|| Err(self.failure(GONE)))
@@ -191,81 +200,51 @@ impl Sqlite {
 const GONE: &str = "the thread that writes has ended";
 
 impl Journal for Sqlite {
-    fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
-        let Done::Claimed(mut claimed, mut held) = self.act(Job::Claim(id.into()))? else {
-            return Err(self.failure(GONE));
-        };
-        held.is_sealed = match self.opened_claim(&mut claimed) {
-            Ok(is_sealed) => is_sealed,
-            Err(error) => {
-                drop(self.queue(Job::Release(held)));
-                return Err(error);
+    fn claim<'a>(&'a self, id: &'a str) -> Answer<'a, Claimed> {
+        Box::pin(async move {
+            let ticket = Ticket::default();
+            let mut forsaken = Forsaken(self, Some(Arc::clone(&ticket)));
+            let done = self.done(Job::Claim(id.into(), ticket)).await?;
+            let Done::Claimed(claimed, mut held) = done else {
+                return Err(self.failure(GONE));
+            };
+            let claimed = self.opened_claim(*claimed)?;
+            forsaken.1 = None;
+            held.is_sealed = claimed.run.is_encrypted;
+            let mut claims = lock(&self.0.claims);
+            // Where two threads come here in the other order, the last claim counts.
+            if claims
+                .get(&held.id)
+                .is_none_or(|old| old.epoch < held.epoch || old.run != held.run)
+            {
+                claims.insert(Arc::clone(&held.id), held);
             }
-        };
-        let mut claims = lock(&self.0.claims);
-        // Where two threads come here in the other order, the last claim counts.
-        if claims
-            .get(&held.id)
-            .is_none_or(|old| old.epoch < held.epoch || old.run != held.run)
-        {
-            claims.insert(Arc::clone(&held.id), held);
-        }
-        Ok(*claimed)
-    }
-
-    fn look(&self, id: &str) -> Result<Option<RunInfo>, JournalError> {
-        let sql = "SELECT plan, document, inputs FROM runs JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
-        let info = self.read(|database| {
-            let mut statement = database.prepare_cached(sql)?;
-            let info = statement.query_row([id], |row| {
-                let (plan, document, inputs) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                Ok(RunInfo {
-                    plan,
-                    document,
-                    inputs,
-                })
-            });
-            info.optional()
-        })?;
-        let info = info.map(|info| self.opened_info(id, info)).transpose()?;
-        Ok(info.map(|(info, _)| info))
-    }
-
-    fn describe(&self, claim: &Claim, run: &RunInfo) -> Result<(), JournalError> {
-        let held = self.held(claim)?;
-        let number = held.run;
-        let RunInfo {
-            plan,
-            document,
-            inputs,
-        } = run.clone();
-        let run = RunInfo {
-            plan,
-            document: self.sealed(&held, Place::Document, document)?,
-            inputs: self.sealed(&held, Place::Inputs, inputs)?,
-        };
-        self.act(Job::Describe(held, run))?;
-        lock(&self.0.described).insert(number);
-        Ok(())
-    }
-
-    fn find(&self, claim: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
-        let Held { run, is_sealed, .. } = self.held(claim)?;
-        self.found((&claim.id, is_sealed), run, key)
-    }
-
-    fn next_key(&self, claim: &Claim, from: &str) -> Result<Option<String>, JournalError> {
-        let Held { run, .. } = self.held(claim)?;
-        self.read(|database| {
-            let sql = "SELECT key FROM records WHERE run = ?1 AND key >= ?2 ORDER BY key LIMIT 1";
-            database
-                .prepare_cached(sql)?
-                .query_row(params![run, from], |row| row.get(0))
-                .optional()
+            Ok(claimed)
         })
     }
 
-    fn record(&self, claim: &Claim, key: String, body: String) -> Written {
+    fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>> {
+        Box::pin(async move { self.stored(id) })
+    }
+
+    fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let held = self.held(claim)?;
+            let number = held.run;
+            let document = self.sealed(&held, Place::Document, run.document.clone())?;
+            let inputs = self.sealed(&held, Place::Inputs, run.inputs.clone())?;
+            let run = RunInfo::new(run.plan.clone(), document, inputs);
+            self.done(Job::Describe(held, run)).await?;
+            lock(&self.0.described).insert(number);
+            Ok(())
+        })
+    }
+
+    fn read<'a>(&'a self, id: &'a str, after: u64) -> Answer<'a, Vec<Record>> {
+        Box::pin(async move { self.page_of(id, after) })
+    }
+
+    fn append(&self, claim: &Claim, key: String, body: String) -> Written {
         self.written(claim, |held| {
             let body = self.sealed(&held, Place::Record(&key), body)?;
             Ok(Job::Record(held, key, body))
@@ -274,72 +253,44 @@ impl Journal for Sqlite {
 
     fn end(&self, claim: &Claim, end: End) -> Written {
         self.written(claim, |held| {
-            let End { failed, body } = end;
-            let body = self.sealed(&held, Place::End(failed), body)?;
-            Ok(Job::End(held, End { failed, body }))
+            let body = self.sealed(&held, Place::End(!end.is_done()), end.body().to_owned())?;
+            let end = match end {
+                End::Done(_) => End::Done(body),
+                End::Failed(_) => End::Failed(body),
+                End::Cancelled(_) => End::Cancelled(body),
+            };
+            Ok(Job::End(held, end))
         })
     }
 
     fn release(&self, claim: &Claim) {
         let Ok(held) = self.held(claim) else {
-            return; // Somebody else has it.
+            return; // Another owner has the run.
         };
         let run = held.run;
         lock(&self.0.claims).remove(&claim.id);
         drop(self.queue(Job::Release(held)));
         self.0.watching.wake([run]);
-        // It was submitted. One that was run here has nothing to do now, at which it costs little to look.
+        // The run was submitted. A run that was run here has nothing to do now, and a look costs little.
         if lock(&self.0.described).remove(&run) {
             self.0.arrivals.come();
         }
     }
 
-    fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
-        let job = Job::Send(id.to_owned(), message.clone(), self.1.clone());
-        self.act(job)?;
-        self.0.arrivals.come();
-        Ok(())
+    fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let job = Job::Send(id.to_owned(), message.clone(), self.1.clone());
+            self.done(job).await?;
+            self.0.arrivals.come();
+            Ok(())
+        })
     }
 
-    fn messages(&self, claim: &Claim, after: u64) -> Result<Vec<(u64, Message)>, JournalError> {
-        let Held { run, is_sealed, .. } = self.held(claim)?;
-        let after = i64::try_from(after).unwrap_or(i64::MAX);
-        let messages: Vec<(u64, Message)> = self.read(|database| {
-            let sql = "SELECT number, path, body FROM messages WHERE run = ?1 AND number > ?2 ORDER BY number";
-            let mut statement = database.prepare_cached(sql)?;
-            let rows = statement.query_map([run, after], |row| {
-                let number: i64 = row.get(0)?;
-                let message = match row.get(1)? {
-                    None => Message::Cancel,
-                    Some(path) => Message::Signal {
-                        path,
-                        body: row.get(2)?,
-                    },
-                };
-                Ok((number.unsigned_abs(), message))
-            })?;
-            rows.collect()
-        })?;
-        let opened = messages.into_iter().map(|(number, message)| {
-            let message = match message {
-                Message::Signal { path, body } => {
-                    let run = (&*claim.id, is_sealed);
-                    let body = self.opened(run, Place::Signal(&path), body)?;
-                    Message::Signal { path, body }
-                }
-                Message::Cancel => Message::Cancel,
-            };
-            Ok((number, message))
-        });
-        opened.collect()
+    fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>> {
+        Box::pin(async move { self.messages_after(claim, after) })
     }
 
-    fn encrypts(&self, id: &str) -> Result<bool, JournalError> {
-        let is_sealed = self.is_sealed(id)?;
-        Ok(is_sealed.unwrap_or(self.1.is_some()))
-    }
-
-    fn watch(&self, claim: &Claim, after: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn watch(&self, claim: &Claim, after: u64) -> Notified {
         let Ok(Held { run, .. }) = self.held(claim) else {
             return Box::pin(std::future::ready(()));
         };
@@ -352,11 +303,21 @@ impl Journal for Sqlite {
             token: None,
         })
     }
+
+    fn encrypts(&self) -> bool {
+        self.1.is_some()
+    }
 }
 
-/// The number of a record in its run.
-fn number(position: i64) -> u64 {
-    position.unsigned_abs() & 0xffff_ffff
+/// A claim that is given back unless its future ends.
+struct Forsaken<'a>(&'a Sqlite, Option<Ticket>);
+
+impl Drop for Forsaken<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.1.take() {
+            drop(self.0.queue(Job::Forsake(ticket)));
+        }
+    }
 }
 
 /// Is ready once there are messages, or once the run is lost.

@@ -55,7 +55,7 @@ impl<T> Drop for Answer<T> {
 impl<T> Reply<T> {
     /// Waits on this thread.
     pub(super) fn wait(self) -> Option<T> {
-        blocking::wait(self, None).flatten()
+        blocking::block_on(self)
     }
 }
 

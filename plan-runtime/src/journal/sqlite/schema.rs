@@ -1,5 +1,6 @@
 //! The tables of a database, and its versions.
 
+use super::super::spi::End;
 use super::failure::{Cause, PATIENCE};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -111,4 +112,22 @@ pub(super) fn prepare(database: &mut Connection) -> Result<(), Cause> {
 fn versions(database: &Connection) -> rusqlite::Result<(i64, i64)> {
     let of = |pragma| database.pragma_query_value(None, pragma, |row| row.get(0));
     Ok((of("application_id")?, of("user_version")?))
+}
+
+/// Returns the end of a run from its column.
+pub(super) fn end_of(failed: i64, body: String) -> End {
+    match failed {
+        0 => End::Done(body),
+        2 => End::Cancelled(body),
+        _ => End::Failed(body),
+    }
+}
+
+/// Returns the column for the end of a run.
+pub(super) fn column_of(end: &End) -> i64 {
+    match end {
+        End::Done(_) => 0,
+        End::Failed(_) => 1,
+        End::Cancelled(_) => 2,
+    }
 }

@@ -1,14 +1,15 @@
-//! Encrypts and decrypts all texts of a run that began with a key.
+//! Encrypts and decrypts all strings of a run that began with a key.
 
-use super::super::{Claimed, End, Found, JournalError, RunInfo};
+use super::super::JournalError;
+use super::super::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
 use super::encryption::{self, Cipher, EncryptionKey, Place};
+use super::schema::end_of;
 use super::writer::Held;
-use super::{Sqlite, number};
-use rusqlite::{OptionalExtension, params};
-use std::sync::Arc;
+use super::{Sqlite, time};
+use rusqlite::{Connection, OptionalExtension, params};
 
 impl Sqlite {
-    /// Encrypts the runs that begin from now on with this key, and decrypts them. All processes that open the database need the same key.
+    /// Encrypts the runs that begin from now on with this key, and decrypts them. Each process that opens the database needs this key.
     ///
     /// ```
     /// use plan_runtime::journal::{EncryptionKey, RunFilter, Sqlite};
@@ -51,7 +52,7 @@ impl Sqlite {
         Self(self.0, Some(Cipher::new(key)))
     }
 
-    /// Returns the stored form of a text: sealed if the run is encrypted.
+    /// Returns the stored form of a string: sealed if the run is encrypted.
     pub(super) fn sealed(
         &self,
         held: &Held,
@@ -65,7 +66,7 @@ impl Sqlite {
         }
     }
 
-    /// Returns the text with this stored form.
+    /// Returns the string with this stored form.
     pub(super) fn opened(
         &self,
         (id, is_sealed): (&str, bool),
@@ -79,83 +80,149 @@ impl Sqlite {
         }
     }
 
-    /// Returns the description of a run, with `true` if the run is encrypted.
-    pub(super) fn opened_info(
-        &self,
-        id: &str,
-        info: RunInfo,
-    ) -> Result<(RunInfo, bool), JournalError> {
-        let is_sealed = encryption::is_sealed(&info.inputs);
-        let run = (id, is_sealed);
-        let info = RunInfo {
-            plan: info.plan,
-            document: self.opened(run, Place::Document, info.document)?,
-            inputs: self.opened(run, Place::Inputs, info.inputs)?,
+    /// Decrypts the strings of a run.
+    fn opened_run(&self, id: &str, run: StoredRun) -> Result<StoredRun, JournalError> {
+        let Some(info) = run.info else {
+            return Ok(run);
         };
-        Ok((info, is_sealed))
+        let is_encrypted = encryption::is_sealed(&info.inputs);
+        let sealed = (id, is_encrypted);
+        let document = self.opened(sealed, Place::Document, info.document)?;
+        let inputs = self.opened(sealed, Place::Inputs, info.inputs)?;
+        let info = RunInfo::new(info.plan, document, inputs);
+        let open = |end: End| {
+            let body = end.body().to_owned();
+            let body = self.opened(sealed, Place::End(!end.is_done()), body)?;
+            Ok::<_, JournalError>(match end {
+                End::Done(_) => End::Done(body),
+                End::Failed(_) => End::Failed(body),
+                End::Cancelled(_) => End::Cancelled(body),
+            })
+        };
+        Ok(StoredRun {
+            info: Some(info),
+            end: run.end.map(open).transpose()?,
+            is_encrypted,
+            began: run.began,
+        })
     }
 
-    pub(super) fn opened_end(
-        &self,
-        run: (&str, bool),
-        end: Option<End>,
-    ) -> Result<Option<End>, JournalError> {
-        let open = |End { failed, body }| {
-            let body = self.opened(run, Place::End(failed), body)?;
-            Ok(End { failed, body })
+    /// Decrypts a claimed run. A new run of a database with a key is encrypted.
+    pub(super) fn opened_claim(&self, claimed: Claimed) -> Result<Claimed, JournalError> {
+        let Claimed { claim, run } = claimed;
+        let run = if run.info.is_none() {
+            run.encrypted(self.1.is_some())
+        } else {
+            self.opened_run(&claim.id, run)?
         };
-        end.map(open).transpose()
+        Ok(Claimed::new(claim, run))
     }
 
-    /// Returns `true` if a run is encrypted, and `None` if there is no such run. A run that needs another key is an error.
-    pub(super) fn is_sealed(&self, id: &str) -> Result<Option<bool>, JournalError> {
-        let sql = "SELECT substr(inputs, 1, ?2) FROM runs JOIN descriptions ON run = number WHERE id = ?1 AND plan IS NOT NULL";
-        let head: Option<String> = self.read(|database| {
+    /// Returns the state of a run, unless nobody has described the run.
+    pub(crate) fn stored(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
+        let sql = "SELECT began, failed, plan, document, inputs, body FROM runs
+            JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
+        let run = self.read(|database| {
             let mut statement = database.prepare_cached(sql)?;
-            let head = statement.query_row(params![id, encryption::HEAD], |row| row.get(0));
-            head.optional()
-        })?;
-        let Some(head) = head else { return Ok(None) };
-        let is_sealed = encryption::is_sealed(&head);
-        if is_sealed {
-            encryption::check(self.1.as_ref(), id, &head)?;
-        }
-        Ok(Some(is_sealed))
-    }
-
-    /// Decrypts a run that was claimed. Returns `true` for an encrypted run, and for a new run of a database with a key.
-    pub(super) fn opened_claim(&self, claimed: &mut Claimed) -> Result<bool, JournalError> {
-        let id = Arc::clone(&claimed.claim.id);
-        let Some(info) = claimed.run.take() else {
-            return Ok(self.1.is_some());
-        };
-        let (info, is_sealed) = self.opened_info(&id, info)?;
-        claimed.run = Some(info);
-        claimed.end = self.opened_end((&id, is_sealed), claimed.end.take())?;
-        Ok(is_sealed)
-    }
-
-    /// A record of the run with this number.
-    pub(super) fn found(
-        &self,
-        is_sealed: (&str, bool),
-        run: i64,
-        key: &str,
-    ) -> Result<Option<Found>, JournalError> {
-        let found = self.read(|database| {
-            let sql = "SELECT position, body FROM records WHERE run = ?1 AND key = ?2";
-            database
-                .prepare_cached(sql)?
-                .query_row(params![run, key], |row| {
-                    let (number, body) = (number(row.get(0)?), row.get(1)?);
-                    Ok(Found { number, body })
+            let run = statement.query_row([id], |row| {
+                let plan: String = row.get(2)?;
+                let (document, inputs): (String, String) = (row.get(3)?, row.get(4)?);
+                let info = RunInfo::new(plan, document, inputs);
+                let run = StoredRun::new(time::system(row.get(0)?)).described(info);
+                let failed: Option<i64> = row.get(1)?;
+                let end = failed.zip(row.get(5)?);
+                Ok(match end {
+                    None => run,
+                    Some((failed, body)) => run.ended(end_of(failed, body)),
                 })
-                .optional()
+            });
+            run.optional()
         })?;
-        let open = |Found { number, body }| {
-            let body = self.opened(is_sealed, Place::Record(key), body)?;
-            Ok(Found { number, body })
-        };
-        found.map(open).transpose()
+        run.map(|run| self.opened_run(id, run)).transpose()
     }
+
+    /// Returns a page of the records of a run, after the record with this number.
+    pub(crate) fn page_of(&self, id: &str, after: u64) -> Result<Vec<Record>, JournalError> {
+        let sql = "SELECT number, substr(inputs, 1, ?2) FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1";
+        let run: Option<(i64, Option<String>)> = self.read(|database| {
+            let mut statement = database.prepare_cached(sql)?;
+            let run = statement.query_row(params![id, encryption::HEAD], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            });
+            run.optional()
+        })?;
+        let Some((run, head)) = run else {
+            return Ok(Vec::new());
+        };
+        let is_sealed = head.as_deref().is_some_and(encryption::is_sealed);
+        let after = i64::try_from(after).unwrap_or(i64::MAX).min(0xffff_ffff);
+        let mut page = self.read(|database| page_of_records(database, run, run << 32 | after))?;
+        for record in &mut page {
+            let sealed = std::mem::take(&mut record.body);
+            record.body = self.opened((id, is_sealed), Place::Record(&record.key), sealed)?;
+        }
+        Ok(page)
+    }
+
+    /// Returns the messages for a run after the message with this number.
+    pub(super) fn messages_after(
+        &self,
+        claim: &Claim,
+        after: u64,
+    ) -> Result<Vec<(u64, Message)>, JournalError> {
+        let Held { run, is_sealed, .. } = self.held(claim)?;
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let messages: Vec<(u64, Message)> = self.read(|database| {
+            let sql = "SELECT number, path, body FROM messages WHERE run = ?1 AND number > ?2 ORDER BY number";
+            let mut statement = database.prepare_cached(sql)?;
+            let rows = statement.query_map([run, after], |row| {
+                let number: i64 = row.get(0)?;
+                let message = match row.get(1)? {
+                    None => Message::Cancel,
+                    Some(path) => Message::Signal {
+                        path,
+                        body: row.get(2)?,
+                    },
+                };
+                Ok((number.unsigned_abs(), message))
+            })?;
+            rows.collect()
+        })?;
+        let opened = messages.into_iter().map(|(number, message)| {
+            let message = match message {
+                Message::Signal { path, body } => {
+                    let run = (&*claim.id, is_sealed);
+                    let body = self.opened(run, Place::Signal(&path), body)?;
+                    Message::Signal { path, body }
+                }
+                Message::Cancel => Message::Cancel,
+            };
+            Ok((number, message))
+        });
+        opened.collect()
+    }
+}
+
+/// The number of records in a page.
+const PAGE: i64 = 128;
+
+/// The approximate number of bytes in a page.
+const PAGE_BYTES: usize = 1 << 20;
+
+fn page_of_records(database: &Connection, run: i64, after: i64) -> rusqlite::Result<Vec<Record>> {
+    let sql = "SELECT position, key, body FROM records
+        WHERE position > ?1 AND position <= ?2 ORDER BY position LIMIT ?3";
+    let mut statement = database.prepare_cached(sql)?;
+    let mut rows = statement.query([after, run << 32 | 0xffff_ffff, PAGE])?;
+    let (mut page, mut bytes) = (Vec::new(), 0);
+    while bytes < PAGE_BYTES
+        && let Some(row) = rows.next()?
+    {
+        let position: i64 = row.get(0)?;
+        let number = position.unsigned_abs() & 0xffff_ffff;
+        let (key, body): (String, String) = (row.get(1)?, row.get(2)?);
+        bytes += key.len() + body.len();
+        page.push(Record { number, key, body });
+    }
+    Ok(page)
 }

@@ -1,14 +1,11 @@
-//! What there is to do, for whoever runs the runs of a database, and what is in them, for whoever looks at one.
+//! The runs of a database that have something to do.
 
-use super::super::{Claim, Claimed, End, Found, Journal, JournalError, Message, RunInfo, Written};
+use super::super::JournalError;
+use super::super::spi::Claim;
 use super::encryption::Place;
 use super::writer::Job;
 use super::{Sqlite, lock, time};
-use rusqlite::{OptionalExtension, params};
 use std::collections::HashMap;
-use std::future::{Future, pending, ready};
-use std::pin::Pin;
-use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, SystemTime};
 
@@ -106,110 +103,5 @@ impl Sqlite {
         };
         let record = record.map(seal).transpose()?;
         self.act(Job::Retry(held, keys, record)).map(drop)
-    }
-
-    /// Returns a viewer of the records of a run. The run may have another owner.
-    pub(crate) fn viewer(&self, id: &str) -> Result<Option<Viewer>, JournalError> {
-        let sql = "SELECT number, began, failed, plan, document, inputs, body FROM runs
-            JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
-        let viewer = self.read(|database| {
-            let mut statement = database.prepare_cached(sql)?;
-            let viewer = statement.query_row([id], |row| {
-                let end: Option<(bool, String)> = row
-                    .get::<_, Option<bool>>(2)?
-                    .zip(row.get::<_, Option<String>>(6)?);
-                Ok(Viewer {
-                    db: self.clone(),
-                    id: id.into(),
-                    is_sealed: false,
-                    run: row.get(0)?,
-                    began: time::system(row.get(1)?),
-                    info: RunInfo {
-                        plan: row.get(3)?,
-                        document: row.get(4)?,
-                        inputs: row.get(5)?,
-                    },
-                    end: end.map(|(failed, body)| End { failed, body }),
-                })
-            });
-            viewer.optional()
-        })?;
-        let open = |mut viewer: Viewer| {
-            (viewer.info, viewer.is_sealed) = self.opened_info(id, viewer.info)?;
-            viewer.end = self.opened_end((id, viewer.is_sealed), viewer.end)?;
-            Ok(viewer)
-        };
-        viewer.map(open).transpose()
-    }
-}
-
-/// A journal that shows one run, and changes nothing.
-#[derive(Clone)]
-pub(crate) struct Viewer {
-    db: Sqlite,
-    id: Arc<str>,
-    is_sealed: bool,
-    run: i64,
-    began: SystemTime,
-    pub(crate) info: RunInfo,
-    pub(crate) end: Option<End>,
-}
-
-impl Journal for Viewer {
-    fn claim(&self, id: &str) -> Result<Claimed, JournalError> {
-        let claim = Claim {
-            id: id.into(),
-            epoch: 0,
-        };
-        let end = self.end.clone();
-        Ok(Claimed::new(claim).existing(self.info.clone(), self.began, end))
-    }
-
-    fn look(&self, _: &str) -> Result<Option<RunInfo>, JournalError> {
-        Ok(Some(self.info.clone()))
-    }
-
-    fn describe(&self, _: &Claim, _: &RunInfo) -> Result<(), JournalError> {
-        Ok(())
-    }
-
-    fn find(&self, _: &Claim, key: &str) -> Result<Option<Found>, JournalError> {
-        self.db.found((&self.id, self.is_sealed), self.run, key)
-    }
-
-    fn next_key(&self, _: &Claim, from: &str) -> Result<Option<String>, JournalError> {
-        self.db.read(|database| {
-            let sql = "SELECT key FROM records WHERE run = ?1 AND key >= ?2 ORDER BY key LIMIT 1";
-            let mut statement = database.prepare_cached(sql)?;
-            let key = statement.query_row(params![self.run, from], |row| row.get(0));
-            key.optional()
-        })
-    }
-
-    /// What is not recorded has not happened.
-    fn record(&self, _: &Claim, _: String, _: String) -> Written {
-        Box::pin(pending())
-    }
-
-    fn end(&self, _: &Claim, _: End) -> Written {
-        Box::pin(ready(Ok(())))
-    }
-
-    fn release(&self, _: &Claim) {}
-
-    fn send(&self, id: &str, _: &Message) -> Result<(), JournalError> {
-        Err(JournalError::Unknown { id: id.to_owned() })
-    }
-
-    fn messages(&self, _: &Claim, _: u64) -> Result<Vec<(u64, Message)>, JournalError> {
-        Ok(Vec::new())
-    }
-
-    fn watch(&self, _: &Claim, _: u64) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(pending())
-    }
-
-    fn encrypts(&self, _: &str) -> Result<bool, JournalError> {
-        Ok(self.is_sealed)
     }
 }

@@ -1,10 +1,13 @@
 //! The thread that writes: it takes jobs in their order, and commits together what has come together.
 
-use super::super::{Claim, Claimed, End, JournalError, Message, RunInfo};
+use super::super::JournalError;
+use super::super::spi::{Claim, Claimed, End, Message, RunInfo, StoredRun};
 use super::encryption::{self, Cipher, Place};
 use super::failure::{Cause, Failure};
+use super::lock;
 use super::owners::{Alive, Owners, process};
 use super::reply::Answer;
+use super::schema::{column_of, end_of};
 use super::time;
 use super::watching::Watching;
 use crate::print::MessageName;
@@ -15,7 +18,7 @@ use rusqlite::{
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 
 /// How many jobs are committed together.
 const BATCH: usize = 256;
@@ -37,7 +40,9 @@ pub(super) struct Held {
 }
 
 pub(super) enum Job {
-    Claim(Arc<str>),
+    Claim(Arc<str>, Ticket),
+    /// Releases a run whose claim nobody waits for any more.
+    Forsake(Ticket),
     Describe(Held, RunInfo),
     Record(Held, String, String),
     End(Held, End),
@@ -76,6 +81,9 @@ pub(super) enum Done {
     Purged(bool),
 }
 
+/// The run of a claim that is on its way to the caller.
+pub(super) type Ticket = Arc<Mutex<Option<Held>>>;
+
 type Outcome = Result<Done, JournalError>;
 
 pub(super) struct Queued {
@@ -88,11 +96,12 @@ impl Job {
         match self {
             Self::Describe(_, run) => run.document.len() + run.inputs.len(),
             Self::Record(_, key, body) => key.len() + body.len(),
-            Self::End(_, end) => end.body.len(),
+            Self::End(_, end) => end.body().len(),
             Self::Send(_, Message::Signal { path, body }, _) => path.len() + body.len(),
             #[cfg(feature = "dynamic")]
             Self::Rest(..) | Self::Refuse(..) | Self::Forgive | Self::Retry(..) => 0,
-            Self::Claim(_)
+            Self::Claim(..)
+            | Self::Forsake(_)
             | Self::Release(_)
             | Self::Send(..)
             | Self::Delete(..)
@@ -109,7 +118,8 @@ impl Job {
             Self::Retry(held, ..) => Some(held),
             #[cfg(feature = "dynamic")]
             Self::Rest(..) | Self::Refuse(..) | Self::Forgive => None,
-            Self::Claim(_)
+            Self::Claim(..)
+            | Self::Forsake(_)
             | Self::Release(_)
             | Self::Send(..)
             | Self::Delete(..)
@@ -265,13 +275,18 @@ impl Writer {
     fn answer(&mut self, queued: Queued, outcome: Outcome) {
         let mut woken = None;
         match (&queued.job, &outcome) {
-            (Job::Claim(_), Ok(Done::Claimed(_, held))) => {
+            (Job::Claim(..), Ok(Done::Claimed(_, held))) => {
                 self.held.insert(held.run, held.epoch);
                 self.broken.remove(&held.run);
             }
             #[cfg(feature = "dynamic")]
             (Job::Rest(held, ..), outcome) => self.given_back(held, outcome.is_err()),
             (Job::Release(held), outcome) => self.given_back(held, outcome.is_err()),
+            (Job::Forsake(ticket), outcome) => {
+                if let Some(held) = lock(ticket).take() {
+                    self.given_back(&held, outcome.is_err());
+                }
+            }
             (_, Ok(Done::Sent(run))) => woken = Some(*run),
             _ => {}
         }
@@ -328,7 +343,11 @@ impl Write<'_> {
 
     fn act(&mut self, job: &Job) -> Result<Done, Refused> {
         match job {
-            Job::Claim(id) => self.claim(id),
+            Job::Claim(id, ticket) => self.claim_for(id, ticket),
+            Job::Forsake(ticket) => match &*lock(ticket) {
+                None => Ok(Done::Written),
+                Some(held) => self.release(held),
+            },
             Job::Describe(held, run) => self.describe(held, run),
             Job::Record(held, key, body) => self.record(held, key, body),
             Job::End(held, end) => self.end(held, end),
@@ -361,8 +380,16 @@ impl Write<'_> {
         self.owners.is_alive(&owner).then(|| process(&owner))
     }
 
+    fn claim_for(&mut self, id: &Arc<str>, ticket: &Ticket) -> Result<Done, Refused> {
+        let done = self.claim(id)?;
+        if let Done::Claimed(_, held) = &done {
+            *lock(ticket) = Some(held.clone());
+        }
+        Ok(done)
+    }
+
     fn claim(&mut self, id: &Arc<str>) -> Result<Done, Refused> {
-        type Row = (i64, i64, Option<String>, i64, Option<bool>, Option<String>);
+        type Row = (i64, i64, Option<String>, i64, Option<i64>, Option<String>);
         let row: Option<Row> = self
             .sql("SELECT number, epoch, owner, began, failed, plan FROM runs WHERE id = ?1")?
             .query_row([&**id], |row| {
@@ -376,7 +403,8 @@ impl Write<'_> {
                 .execute(params![&**id, self.owner, began])?;
             let run = self.change.last_insert_rowid();
             // A claim of a run that was removed must not be valid for this one.
-            return Ok(self.claimed(id, run, run, began, None, None));
+            let stored = StoredRun::new(time::system(began));
+            return Ok(self.claimed(id, (run, run), stored));
         };
         if let Some(owner) = self.owner(run, owner) {
             let id = id.to_string();
@@ -388,59 +416,38 @@ impl Write<'_> {
         let epoch = epoch + 1;
         self.sql("UPDATE runs SET epoch = ?2, owner = ?3, began = ?4, rests = NULL, reason = NULL WHERE number = ?1")?
             .execute(params![run, epoch, self.owner, began])?;
-        let info = match plan {
-            None => None,
-            Some(plan) => self
+        let mut stored = StoredRun::new(time::system(began));
+        if let Some(plan) = plan {
+            let info = self
                 .sql("SELECT document, inputs FROM descriptions WHERE run = ?1")?
                 .query_row([run], |row| {
-                    let (document, inputs) = (row.get(0)?, row.get(1)?);
-                    Ok(Some(RunInfo {
-                        plan,
-                        document,
-                        inputs,
-                    }))
-                })?,
-        };
-        let end = match failed {
+                    let (document, inputs): (String, String) = (row.get(0)?, row.get(1)?);
+                    Ok(RunInfo::new(plan, document, inputs))
+                })?;
+            stored = stored.described(info);
+        }
+        stored.end = match failed {
             None => None,
             Some(failed) => self
                 .sql("SELECT body FROM ends WHERE run = ?1")?
                 .query_row([run], |row| {
                     let body = row.get(0)?;
-                    Ok(Some(End { failed, body }))
+                    Ok(Some(end_of(failed, body)))
                 })?,
         };
-        Ok(self.claimed(id, run, epoch, began, info, end))
+        Ok(self.claimed(id, (run, epoch), stored))
     }
 
-    fn claimed(
-        &mut self,
-        id: &Arc<str>,
-        number: i64,
-        epoch: i64,
-        began: i64,
-        run: Option<RunInfo>,
-        end: Option<End>,
-    ) -> Done {
-        self.claimed.insert(number);
-        let claim = Claim {
-            id: Arc::clone(id),
-            epoch: epoch.unsigned_abs(),
-        };
+    fn claimed(&mut self, id: &Arc<str>, (run, epoch): (i64, i64), stored: StoredRun) -> Done {
+        self.claimed.insert(run);
+        let claim = Claim::new(Arc::clone(id), epoch.unsigned_abs());
         let held = Held {
             id: Arc::clone(id),
-            run: number,
+            run,
             epoch,
             is_sealed: false,
         };
-        let began = time::system(began);
-        let claimed = Claimed {
-            claim,
-            run,
-            began,
-            end,
-        };
-        Done::Claimed(Box::new(claimed), held)
+        Done::Claimed(Box::new(Claimed::new(claim, stored)), held)
     }
 
     /// The error of a write by an owner that has lost the run.
@@ -489,12 +496,12 @@ impl Write<'_> {
             .sql(
                 "UPDATE runs SET ended = coalesce(ended, ?4), failed = ?5 WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
             )?
-            .execute(params![held.run, held.epoch, self.owner, time::now(), end.failed])?;
+            .execute(params![held.run, held.epoch, self.owner, time::now(), column_of(end)])?;
         if changed == 0 {
             return Err(Self::lost(held));
         }
         self.sql("INSERT OR REPLACE INTO ends(run, body) VALUES(?1, ?2)")?
-            .execute(params![held.run, end.body])?;
+            .execute(params![held.run, end.body()])?;
         Ok(Done::Written)
     }
 

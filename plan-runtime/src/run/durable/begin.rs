@@ -1,19 +1,20 @@
 //! Claims a run, and compares it with what was begun.
 
-use super::super::timer::Timer;
+use super::super::timer::{ThreadTimer, Timer};
 use super::Durable;
 use super::changes::{self, Shown};
 use super::claimed::ClaimedRun;
 use super::clock::LastingClock;
+use super::history::History;
 use super::record::read_inputs;
 use crate::error::Cause;
-use crate::journal::{Claim, Claimed, Journal, JournalError, RunInfo};
+use crate::journal::spi::{Claim, Claimed, End, RunInfo};
+use crate::journal::{Journal, JournalError};
 use crate::plan::{Executable, Plan};
 use crate::print::MessageName;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock, Weak};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 /// The journal of a run, and the run's id in it.
@@ -45,21 +46,16 @@ pub(in crate::run) struct Inputs {
 }
 
 /// Returns an error if a journal would keep the secrets of a run in plain text.
-pub(in crate::run) fn may_have_secrets(
-    id: &str,
-    encrypts: Result<bool, JournalError>,
-    look: impl FnOnce() -> Result<Option<RunInfo>, JournalError>,
-) -> Result<(), Cause> {
-    if encrypts.map_err(journaled)? {
-        return Ok(());
-    }
-    Err(match look().map_err(journaled)? {
-        None => secrets_in_journal(),
-        Some(_) => refused(format!(
+async fn keeps_secrets(journal: &dyn Journal, id: &str) -> Result<(), Cause> {
+    match journal.look(id).await.map_err(journaled)? {
+        Some(run) if run.is_encrypted => Ok(()),
+        Some(_) => Err(refused(format!(
             "it has secrets, and run `{}` was begun without a key, so its journal keeps it in plain text; finish it with the plan that it was begun with, or give this run another id",
             MessageName(id)
-        )),
-    })
+        ))),
+        None if journal.encrypts() => Ok(()),
+        None => Err(secrets_in_journal()),
+    }
 }
 
 /// The error of a run with secrets whose journal does not encrypt them.
@@ -70,120 +66,150 @@ pub(in crate::run) fn secrets_in_journal() -> Cause {
 }
 
 /// A run that was begun, maybe again.
-pub(in crate::run) enum Begun {
-    Runs(Arc<Durable>),
-    /// It has ended with this output, as JSON.
-    Ended(String, Arc<Durable>),
+pub(in crate::run) struct Begun {
+    pub(in crate::run) durable: Arc<Durable>,
+    pub(in crate::run) inputs: Inputs,
+    /// The output as JSON, if the run has succeeded before.
+    pub(in crate::run) output: Option<String>,
 }
 
-/// Begins a run of a plan with these inputs, or goes on with it.
-pub(in crate::run) fn begin(
+/// Begins a run of a plan with these inputs, or resumes the run.
+pub(in crate::run) async fn begin(
     target: Target,
     plan: &Plan,
-    Inputs {
-        values,
-        has_secrets,
-    }: &Inputs,
+    inputs: Inputs,
     timer: Arc<dyn Timer>,
 ) -> Result<Begun, Cause> {
+    let Inputs {
+        values,
+        has_secrets,
+    } = &inputs;
     let info = info(plan, values)?;
-    let inputs = inputs_of(plan, values);
+    let given = inputs_of(plan, values);
     let Target {
         journal,
         id,
         begun,
         is_viewed,
     } = target;
-    if *has_secrets {
-        may_have_secrets(&id, journal.encrypts(&id), || journal.look(&id))?;
-    }
-    let claimed = journal.claim(&id).map_err(journaled)?;
-    // The run gives up its claim when it is dropped.
-    let durable = |before| {
-        let run = ClaimedRun::new(&journal, &claimed, is_viewed);
-        let clock = LastingClock::start(Arc::clone(&timer), claimed.began, before);
-        let durable = Arc::new(Durable::new(run, clock));
-        if let Some(begun) = &begun {
-            let _ = begun.set(Arc::downgrade(&durable));
+    let (claim, mut run) = if is_viewed {
+        let run = journal.look(&id).await.map_err(journaled)?;
+        let unknown = || journaled(JournalError::Unknown { id: id.clone() });
+        (None, run.ok_or_else(unknown)?)
+    } else {
+        if *has_secrets {
+            keeps_secrets(&*journal, &id).await?;
         }
-        durable
+        let Claimed { claim, run } = journal.claim(&id).await.map_err(journaled)?;
+        (Some(claim), run)
     };
-    let Claimed {
-        claim,
-        run,
-        began,
-        end,
-        ..
-    } = &claimed;
-    let Some(known) = run else {
-        let durable = durable(Duration::ZERO);
-        journal.describe(claim, &info).map_err(journaled)?;
-        return Ok(Begun::Runs(durable));
-    };
+    // The run gives up its claim when it is dropped.
+    let claimed = ClaimedRun::new(&journal, (&id, claim), &run);
     // A clock that was set back does not make the run older than it is.
-    let before = SystemTime::now().duration_since(*began).unwrap_or_default();
-    let durable = durable(before);
-    let is_same = compare(
-        (&*journal, claim),
-        known,
-        (plan, &info, &inputs),
-        *has_secrets,
-    )?;
-    if let Some(end) = end.as_ref().filter(|end| !end.failed) {
-        return Ok(Begun::Ended(end.body.clone(), durable));
+    let before = match &run.info {
+        None => Duration::ZERO,
+        Some(_) => SystemTime::now()
+            .duration_since(run.began)
+            .unwrap_or_default(),
+    };
+    let clock = LastingClock::start(timer, run.began, before);
+    let mut history = History::default();
+    if run.info.is_some() {
+        history = History::read(&*journal, &id).await.map_err(journaled)?;
     }
-    if !is_same && end.is_none() {
-        journal.describe(claim, &info).map_err(journaled)?;
+    let durable = Durable::new(claimed, clock, history);
+    let is_same = match run.info.take() {
+        None => false,
+        Some(known) => compare(&durable, &known, (plan, &info, &given), *has_secrets)?,
+    };
+    if !is_same && run.end.is_none() && !is_viewed {
+        let described = journal.describe(&durable.claimed.claim, &info).await;
+        described.map_err(journaled)?;
     }
-    Ok(Begun::Runs(durable))
+    let durable = Arc::new(durable);
+    if let Some(begun) = &begun {
+        let _ = begun.set(Arc::downgrade(&durable));
+    }
+    let output = run.end.filter(End::is_done);
+    Ok(Begun {
+        durable,
+        inputs,
+        output: output.map(|end| end.body().to_owned()),
+    })
 }
 
-/// How often somebody who has claimed a run, and is about to describe it, is waited for.
+/// The number of attempts to take a run that another owner has claimed and is about to describe.
 const TRIES: u32 = 400;
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
-/// Records a run without running it. If it exists already, nothing changes.
-pub(in crate::run) fn submit(journal: &dyn Journal, id: &str, info: &RunInfo) -> Result<(), Cause> {
-    let inputs = read_inputs(&info.inputs).map_err(|error| refused(error.to_string()))?;
-    let is_known = || -> Result<bool, Cause> {
-        let Some(known) = journal.look(id).map_err(journaled)? else {
-            return Ok(false);
-        };
-        if known.inputs != info.inputs {
-            let rule = (|_: &str| false, shown(false, [info]));
-            compare_inputs(id, &known, &inputs, rule)?;
-        }
-        if known.document != info.document {
-            let named = MessageName(id);
-            return Err(refused(format!(
-                "run `{named}` was begun with another plan `{}`; give this run another id",
-                MessageName(&known.plan)
-            )));
-        }
-        Ok(true)
+/// Returns `true` if a run is recorded already. Returns an error if the recorded run differs.
+async fn is_known(
+    journal: &dyn Journal,
+    (id, info): (&str, &RunInfo),
+    inputs: &Map<String, Value>,
+) -> Result<bool, Cause> {
+    let found = journal.look(id).await.map_err(journaled)?;
+    let Some(known) = found.and_then(|run| run.info) else {
+        return Ok(false);
     };
-    if is_known()? {
+    if known.inputs != info.inputs {
+        let rule = (|_: &str| false, shown(false, [info]));
+        compare_inputs(id, &known, inputs, rule)?;
+    }
+    if known.document != info.document {
+        let named = MessageName(id);
+        return Err(refused(format!(
+            "run `{named}` was begun with another plan `{}`; give this run another id",
+            MessageName(&known.plan)
+        )));
+    }
+    Ok(true)
+}
+
+/// Records a run without running it. If the run is recorded already, nothing changes.
+pub(in crate::run) async fn submit(
+    journal: &dyn Journal,
+    id: &str,
+    info: &RunInfo,
+) -> Result<(), Cause> {
+    let inputs = read_inputs(&info.inputs).map_err(|error| refused(error.to_string()))?;
+    if info.has_secrets {
+        keeps_secrets(journal, id).await?;
+    }
+    let of = (id, info);
+    if is_known(journal, of, &inputs).await? {
         return Ok(());
     }
     let mut tries = 0;
     let claim = loop {
-        match journal.claim(id) {
+        match journal.claim(id).await {
             Ok(claimed) => break claimed.claim,
-            // Somebody else has been quicker, and may not have described it yet.
-            Err(JournalError::Owned { .. }) if is_known()? => return Ok(()),
+            // Another process has been quicker, and may not have described the run yet.
+            Err(JournalError::Owned { .. }) if is_known(journal, of, &inputs).await? => {
+                return Ok(());
+            }
             Err(JournalError::Owned { .. }) if tries < TRIES => {
                 tries += 1;
-                thread::sleep(BETWEEN_TRIES);
+                ThreadTimer.sleep(BETWEEN_TRIES).await;
             }
             Err(error) => return Err(journaled(error)),
         }
     };
-    let described = match is_known() {
-        Ok(false) => journal.describe(&claim, info).map_err(journaled),
-        known => known.map(drop),
-    };
-    journal.release(&claim);
-    described
+    let claim = Released(journal, claim);
+    if is_known(journal, of, &inputs).await? {
+        return Ok(());
+    }
+    let described = journal.describe(&claim.1, info).await;
+    described.map_err(journaled)
+}
+
+/// A claim that is given up at the end.
+struct Released<'j>(&'j dyn Journal, Claim);
+
+impl Drop for Released<'_> {
+    fn drop(&mut self) {
+        self.0.release(&self.1);
+    }
 }
 
 fn journaled(error: JournalError) -> Cause {
@@ -192,11 +218,9 @@ fn journaled(error: JournalError) -> Cause {
 
 /// The description of a run.
 pub(in crate::run) fn info(plan: &Plan, inputs: &[Value]) -> Result<RunInfo, Cause> {
-    Ok(RunInfo {
-        plan: plan.name.clone(),
-        document: text(plan)?,
-        inputs: text(&inputs_of(plan, inputs))?,
-    })
+    let document = text(plan)?;
+    let inputs = text(&inputs_of(plan, inputs))?;
+    Ok(RunInfo::new(plan.name.clone(), document, inputs))
 }
 
 /// The inputs of a run by their names.
@@ -271,12 +295,12 @@ pub(crate) fn compare_names(id: &str, known: &RunInfo, plan: &Plan) -> Result<()
 
 /// Whether a plan and its inputs are those that a run was begun with. `Err` if it cannot go on with them.
 fn compare(
-    (journal, claim): (&dyn Journal, &Claim),
+    durable: &Durable,
     known: &RunInfo,
     (plan, info, inputs): (&Plan, &RunInfo, &Map<String, Value>),
     has_secrets: bool,
 ) -> Result<bool, Cause> {
-    let id = &*claim.id;
+    let id = &*durable.claimed.claim.id;
     let is_same = known.document == info.document;
     let shown = shown(has_secrets, (!is_same).then_some(known));
     let rule = (|name: &str| may_be_absent(plan, name), shown);
@@ -290,8 +314,8 @@ fn compare(
         read.map_err(|error| damaged(id, "plan", &error))
     };
     let (old, new) = (read(&known.document)?, read(&info.document)?);
-    let next_key = |from: &str| journal.next_key(claim, from).map_err(journaled);
-    let refusals = changes::of_plans(&old, &new, ("", shown), &next_key)?;
+    let next_key = |from: &str| durable.next_key(from);
+    let refusals = changes::of_plans(&old, &new, ("", shown), &next_key);
     if refusals.is_empty() {
         return Ok(false);
     }

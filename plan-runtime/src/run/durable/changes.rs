@@ -92,20 +92,20 @@ const LEAVES: [&str; 4] = ["arguments", "condition", "list", "policy"];
 ///
 /// Steps without records may be changed, added and removed; so may those of a block, of which each run is looked at. What a block gives may be changed as long as a call
 /// that it mentions has no record, since then it was not made yet. The plans that steps call are compared where they are called, with their own prefixes.
-pub(super) fn of_plans<E>(
+pub(super) fn of_plans(
     old: &Value,
     new: &Value,
     (prefix, shown): (&str, Shown),
-    next_key: &impl Fn(&str) -> Result<Option<String>, E>,
-) -> Result<Vec<String>, E> {
+    next_key: &impl Fn(&str) -> Option<String>,
+) -> Vec<String> {
     let mut comparison = Comparison {
         next_key,
         shown,
         found: Vec::new(),
         named: BTreeSet::new(),
     };
-    comparison.compare_steps(old, new, prefix, "")?;
-    Ok(comparison.found)
+    comparison.compare_steps(old, new, prefix, "");
+    comparison.found
 }
 
 /// The comparison of two plans.
@@ -117,28 +117,21 @@ struct Comparison<'k, F> {
     named: BTreeSet<String>,
 }
 
-impl<E, F: Fn(&str) -> Result<Option<String>, E>> Comparison<'_, F> {
+impl<F: Fn(&str) -> Option<String>> Comparison<'_, F> {
     /// Compares the steps of a plan or of a block, whose records have keys that begin with this prefix.
-    fn compare_steps(
-        &mut self,
-        old: &Value,
-        new: &Value,
-        prefix: &str,
-        path: &str,
-    ) -> Result<(), E> {
+    fn compare_steps(&mut self, old: &Value, new: &Value, prefix: &str, path: &str) {
         let new_steps = steps(new);
         for (id, step) in steps(old) {
             let key = format!("{prefix}{}", Segment(id));
-            if !self.has_run(&key)? {
+            if !self.has_run(&key) {
                 continue;
             }
             let named = format!("{path}{id}");
             match new_steps.iter().find(|(new, _)| *new == id) {
                 None => self.refuse(&named, prefix, id, "is not in the plan any more"),
-                Some((_, now)) => self.compare(step, now, (&key, prefix, id), &named)?,
+                Some((_, now)) => self.compare(step, now, (&key, prefix, id), &named),
             }
         }
-        Ok(())
     }
 
     /// Compares a step that has run.
@@ -148,76 +141,69 @@ impl<E, F: Fn(&str) -> Result<Option<String>, E>> Comparison<'_, F> {
         new: &Value,
         (key, prefix, id): (&str, &str, &str),
         named: &str,
-    ) -> Result<(), E> {
+    ) {
         let (mut blocks, mut new_blocks) = (Vec::new(), Vec::new());
         let old = without_blocks(old, &mut blocks);
         let new = without_blocks(new, &mut new_blocks);
         if let Some(change) = of_step(&old, &new, self.shown) {
             self.refuse(named, prefix, id, &format!("was changed: {change}"));
-            return Ok(());
+            return;
         }
         let pairs: Vec<(&Value, &Value)> = blocks.into_iter().zip(new_blocks).collect();
         if pairs.iter().all(|(old, new)| old == new) {
-            return Ok(());
+            return;
         }
-        for inside in self.runs_inside(key)? {
+        for inside in self.runs_inside(key) {
             for (old, new) in &pairs {
-                if let Some(change) = self.of_block(old, new, &inside)? {
+                if let Some(change) = self.of_block(old, new, &inside) {
                     self.refuse(named, prefix, id, &format!("was changed: {change}"));
                 }
-                self.compare_steps(old, new, &inside, &format!("{named}."))?;
+                self.compare_steps(old, new, &inside, &format!("{named}."));
             }
         }
-        Ok(())
     }
 
     /// How a block differs, apart from its steps.
-    fn of_block(&self, old: &Value, new: &Value, inside: &str) -> Result<Option<String>, E> {
+    fn of_block(&self, old: &Value, new: &Value, inside: &str) -> Option<String> {
         let inputs = |block| Value::get(block, "inputs").and_then(Value::as_object);
         for (name, value) in inputs(old).into_iter().flatten() {
             // A name that nothing mentions any more, or did not before, changes nothing.
             if let Some(now) = inputs(new).and_then(|inputs| inputs.get(name))
                 && now != value
             {
-                return Ok(Some(was(name, value, now, self.shown)));
+                return Some(was(name, value, now, self.shown));
             }
         }
-        let Some(value) = old.get("value") else {
-            return Ok(None);
-        };
-        let Some(now) = new.get("value").filter(|now| *now != value) else {
-            return Ok(None);
-        };
+        let value = old.get("value")?;
+        let now = new.get("value").filter(|now| *now != value)?;
         for (id, step) in steps(old) {
             let is_call = step.get("tool").is_some();
-            if is_call
-                && mentions(value, id)
-                && !self.has_run(&format!("{inside}{}", Segment(id)))?
+            if is_call && mentions(value, id) && !self.has_run(&format!("{inside}{}", Segment(id)))
             {
-                return Ok(None);
+                return None;
             }
         }
-        Ok(Some(was("value", value, now, self.shown)))
+        Some(was("value", value, now, self.shown))
     }
 
     /// Whether a step has records.
-    fn has_run(&self, key: &str) -> Result<bool, E> {
+    fn has_run(&self, key: &str) -> bool {
         for end in ['@', '[', '?'] {
             let key = format!("{key}{end}");
-            if (self.next_key)(&key)?.is_some_and(|next| next.starts_with(&key)) {
-                return Ok(true);
+            if (self.next_key)(&key).is_some_and(|next| next.starts_with(&key)) {
+                return true;
             }
         }
-        Ok(false)
+        false
     }
 
     /// What the keys begin with inside the runs of the blocks of a step: one for each element and attempt.
-    fn runs_inside(&self, key: &str) -> Result<Vec<String>, E> {
+    fn runs_inside(&self, key: &str) -> Vec<String> {
         let mut found = Vec::new();
         for end in ['@', '['] {
             let range = format!("{key}{end}");
             let mut from = range.clone();
-            while let Some(next) = (self.next_key)(&from)?.filter(|next| next.starts_with(&range)) {
+            while let Some(next) = (self.next_key)(&from).filter(|next| next.starts_with(&range)) {
                 let rest = &next[key.len()..];
                 let is_place = |c: char| matches!(c, '[' | ']' | '@') || c.is_ascii_digit();
                 let at = rest.find(|c| !is_place(c)).map(|at| key.len() + at);
@@ -231,7 +217,7 @@ impl<E, F: Fn(&str) -> Result<Option<String>, E>> Comparison<'_, F> {
                 }
             }
         }
-        Ok(found)
+        found
     }
 
     fn refuse(&mut self, named: &str, prefix: &str, id: &str, why: &str) {

@@ -14,6 +14,7 @@
 //! | `claimed.rs` | the run in its journal |
 //! | `clock.rs` | the time by the clock and by the records, and waits |
 //! | `failures.rs` | the failures of plans that tools ran inside their calls |
+//! | `history.rs` | the records that earlier processes have written |
 //! | `key.rs` | the names of records |
 //! | `notes.rs` | the writes that nobody waits for |
 //! | `plans.rs` | the plans that its calls run |
@@ -26,6 +27,7 @@ mod changes;
 mod claimed;
 mod clock;
 mod failures;
+mod history;
 mod key;
 mod notes;
 mod plans;
@@ -34,10 +36,9 @@ mod turns;
 
 #[cfg(feature = "sqlite")]
 pub(crate) use begin::compare_names;
-pub(super) use begin::{
-    Begun, Inputs, Target, begin, info, may_have_secrets, secrets_in_journal, submit,
-};
+pub(super) use begin::{Begun, Inputs, Target, begin, info, secrets_in_journal, submit};
 pub(super) use calls::{Busy, Owned, Resting, Stop};
+pub(super) use history::Found;
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
 #[cfg(feature = "sqlite")]
@@ -49,9 +50,11 @@ pub(super) use record::{Recorded, decode, encode, encode_call, read_values};
 use super::hash::StableHasher;
 use super::lasting::Undone;
 use super::timer::Sleep;
-use crate::journal::{End, Found, JournalError, Message, Written};
+use crate::journal::JournalError;
+use crate::journal::spi::{Answer, End, Message, Written};
 use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, PastWaits, RecordedTime};
+use history::History;
 use notes::Notes;
 use plans::Plans;
 use std::future::{pending, poll_fn, ready};
@@ -106,6 +109,7 @@ pub(super) struct Durable {
 #[derive(Default)]
 struct State {
     is_live: bool,
+    history: History,
     /// `true` after the last record of a run that has ended.
     is_exhausted: bool,
     time: RecordedTime,
@@ -130,9 +134,11 @@ struct State {
 }
 
 impl Durable {
-    fn new(claimed: ClaimedRun, clock: LastingClock) -> Self {
+    fn new(claimed: ClaimedRun, clock: LastingClock, history: History) -> Self {
         let state = State {
             is_live: claimed.is_new,
+            recorded: history.bytes,
+            history,
             ..State::default()
         };
         Self {
@@ -219,30 +225,6 @@ impl Durable {
         .await;
     }
 
-    /// The record with this key. `Err` means that the run is over.
-    pub(super) fn find(&self, key: &str) -> Result<Option<Found>, ()> {
-        if self.failure().is_some() {
-            return Err(());
-        }
-        let run = &self.claimed;
-        if run.is_new {
-            return Ok(None);
-        }
-        let found = run.journal.find(&run.claim, key);
-        let found = found.map_err(|error| self.fail(error))?;
-        if let Some(found) = &found {
-            self.state().recorded += key.len() + found.body.len();
-        }
-        Ok(found)
-    }
-
-    /// The first key of a record from this key on. `Err` means that the run is over.
-    fn next_key(&self, from: &str) -> Result<Option<String>, ()> {
-        let run = &self.claimed;
-        let next = run.journal.next_key(&run.claim, from);
-        next.map_err(|error| self.fail(error))
-    }
-
     /// The bytes of the records that were replayed or written.
     pub(super) fn recorded(&self) -> usize {
         self.state().recorded
@@ -273,7 +255,7 @@ impl Durable {
         }
         let bytes = key.len() + body.len();
         let run = &self.claimed;
-        let mut written = run.journal.record(&run.claim, key, body);
+        let mut written = run.journal.append(&run.claim, key, body);
         let mut state = self.state();
         state.recorded += bytes;
         let place = state.turns.add(time);
@@ -307,7 +289,7 @@ impl Durable {
         }
         let bytes = key.len() + body.len();
         let run = &self.claimed;
-        let note = run.journal.record(&run.claim, key, body);
+        let note = run.journal.append(&run.claim, key, body);
         let mut state = self.state();
         state.recorded += bytes;
         state.notes.add(note);
@@ -321,12 +303,11 @@ impl Durable {
         if !self.writes() {
             return;
         }
-        let ClaimedRun { journal, claim, .. } = &self.claimed;
-        match journal.find(claim, &key) {
-            Ok(None) => drop(journal.record(claim, key, body)),
-            Ok(Some(_)) => {}
-            Err(error) => self.fail(error),
+        if self.next_key(&key).as_ref() == Some(&key) {
+            return;
         }
+        let ClaimedRun { journal, claim, .. } = &self.claimed;
+        drop(journal.append(claim, key, body));
     }
 
     /// Polls all writes. The outermost plan does this whenever it is polled, and is woken when a write is durable, even if nothing polls the future that waits for the record.
@@ -439,17 +420,17 @@ impl Durable {
         rests.then(|| next.map(|next| next.saturating_sub(self.time())))
     }
 
-    /// Whether there is a record of an attempt with this key, or of anything inside it. `Err` means that the run is over.
+    /// Returns `true` if there is a record of an attempt with this key, or of anything inside the attempt.
     ///
     /// The end of the wait before an attempt does not count: the attempt may still wait for its turn.
-    pub(super) fn has_begun(&self, key: &str) -> Result<bool, ()> {
-        let mut found = self.next_key(key)?;
+    pub(super) fn has_begun(&self, key: &str) -> bool {
+        let mut found = self.next_key(key);
         let begun = format!("{key}{BEGUN}");
         if found.as_ref() == Some(&begun) {
-            found = self.next_key(&(begun + "\0"))?;
+            found = self.next_key(&(begun + "\0"));
         }
         let rest = found.as_deref().and_then(|next| next.strip_prefix(key));
-        Ok(rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!'])))
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '#', '!']))
     }
 
     /// A future that is ready when a record of an earlier process has its turn. The record was written at this time.
@@ -457,11 +438,14 @@ impl Durable {
         Box::pin(Turn::new(self, RecordPlace::Found(number), time))
     }
 
-    /// The messages with greater numbers. `Err` means that the run is over.
-    pub(super) fn messages(&self, after: u64) -> Result<Vec<(u64, Message)>, ()> {
-        let run = &self.claimed;
-        let messages = run.journal.messages(&run.claim, after);
-        messages.map_err(|error| self.fail(error))
+    /// Waits for messages with greater numbers.
+    pub(super) fn messages(&self, after: u64) -> Answer<'static, Vec<(u64, Message)>> {
+        let ClaimedRun { journal, claim, .. } = &self.claimed;
+        let (journal, claim) = (Arc::clone(journal), claim.clone());
+        Box::pin(async move {
+            journal.watch(&claim, after).await;
+            journal.messages(&claim, after).await
+        })
     }
 
     /// Writes the end of the run. If the run had ended before, nothing is written.

@@ -1,6 +1,7 @@
 //! The writes that nobody waits for.
 
-use crate::journal::{JournalError, Written};
+use crate::journal::JournalError;
+use crate::journal::spi::Written;
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
 

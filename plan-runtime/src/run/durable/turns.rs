@@ -1,7 +1,7 @@
 //! The order in which a run acts on its records.
 
 use super::Durable;
-use crate::journal::Written;
+use crate::journal::spi::Written;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -140,6 +140,9 @@ impl Future for Turn {
         let mut state = this.durable.state();
         if state.turns.take(this.place) {
             state.turns.due.remove(&this.place);
+            if let RecordPlace::Found(number) = this.place {
+                state.history.forget(number);
+            }
             drop(state);
             this.is_over = true;
             return Poll::Ready(());

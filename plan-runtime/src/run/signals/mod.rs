@@ -13,7 +13,7 @@ pub(super) use inbox::{Inbox, Receiver, Sent, Waiting};
 use super::limits::Limits;
 use super::{Run, Stage};
 use crate::journal::JournalError;
-use crate::plan::{Graph, Plan};
+use crate::plan::{Executable, Graph, Plan};
 use crate::print::{Cut, Line, MOST};
 use crate::resolve::ResolveError;
 use path::awaited;
@@ -22,7 +22,7 @@ pub(crate) use path::wait_at;
 use serde::Serialize;
 use std::error::Error as StdError;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 impl<App: ?Sized, O> Run<'_, App, O> {
     /// What sends values to the steps that wait for one: `step reply: Reply = await;`.
@@ -56,19 +56,26 @@ impl<App: ?Sized, O> Run<'_, App, O> {
         match &self.stage {
             Stage::New(executable, _, options) => match &options.outer {
                 Some(outer) => outer.signals(),
-                None => {
-                    let graph = executable.graph.as_ref();
-                    let plan = || graph.ok().map(|graph| graph.shared(executable.plan));
-                    let receiver = options.signals.get_or_init(|| Receiver::new(plan()));
-                    let inbox = receiver.inbox();
-                    inbox.limit(options.limits.unwrap_or(Limits::of(executable)));
-                    Signals::new(inbox, None)
-                }
+                None => early(executable, (&options.signals, options.limits)),
             },
+            Stage::Beginning(it) => early(&it.executable, (&it.options.signals, it.options.limits)),
             Stage::Running(driver) => driver.signals(),
             Stage::Ending(_) | Stage::Ended => Signals::to_nobody(true),
         }
     }
+}
+
+/// Returns the sender of values to a run that has not started.
+fn early(
+    executable: &Executable<'_>,
+    (receiver, limits): (&OnceLock<Receiver>, Option<Limits>),
+) -> Signals {
+    let graph = executable.graph.as_ref();
+    let plan = || graph.ok().map(|graph| graph.shared(executable.plan));
+    let receiver = receiver.get_or_init(|| Receiver::new(plan()));
+    let inbox = receiver.inbox();
+    inbox.limit(limits.unwrap_or(Limits::of(executable)));
+    Signals::new(inbox, None)
 }
 
 /// What sends values into a run: to its steps that wait for one, `step reply: Reply = await;`. [`Run::signals`](super::Run::signals) gives it.

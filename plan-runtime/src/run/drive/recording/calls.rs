@@ -137,15 +137,7 @@ impl CallRecords {
         it: &Starting<'x>,
         (key, is_computed): (String, bool),
     ) -> Result<bool, StepError> {
-        let has_begun = if self.durable.is_live() {
-            false
-        } else {
-            match self.durable.has_begun(&key) {
-                Ok(has_begun) => has_begun,
-                // The run is over.
-                Err(()) => return Ok(true),
-            }
-        };
+        let has_begun = !self.durable.is_live() && self.durable.has_begun(&key);
         // A call is made now, whenever its step has begun, unless the call goes on.
         let now = if has_begun {
             scene.clock.now()

@@ -1,0 +1,199 @@
+//! The things that an implementation of a [`Journal`](super::Journal) needs.
+
+use super::JournalError;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A future of a [`Journal`](super::Journal).
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
+
+/// A write on its way. The future is ready once the record is as durable as the journal makes records.
+pub type Written = Answer<'static, ()>;
+
+/// A wait for messages.
+pub type Notified = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The right to run a run, and to write its records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Claim {
+    /// The id of the run.
+    pub id: Arc<str>,
+    /// The number of the claim: greater for each later claim of the run. Only the claim with the greatest number is valid.
+    pub epoch: u64,
+}
+
+impl Claim {
+    /// Returns the claim of a run with this number.
+    pub fn new(id: impl Into<Arc<str>>, epoch: u64) -> Self {
+        Self {
+            id: id.into(),
+            epoch,
+        }
+    }
+}
+
+/// A run that was claimed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Claimed {
+    /// The right to run the run.
+    pub claim: Claim,
+    /// The state of the run.
+    pub run: StoredRun,
+}
+
+impl Claimed {
+    /// Returns a claimed run in this state.
+    pub fn new(claim: Claim, run: StoredRun) -> Self {
+        Self { claim, run }
+    }
+}
+
+/// The state of a run in a journal, without its records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredRun {
+    /// The time at which the run began, by the clock of the machine that it began on.
+    pub began: SystemTime,
+    /// The description of the run; `None` for a run that nobody has described yet.
+    pub info: Option<RunInfo>,
+    /// The end of the run, if the run has ended.
+    pub end: Option<End>,
+    /// `true` if the journal encrypts all texts of the run. A run with [secrets](crate::Shape#secrets) needs that.
+    pub is_encrypted: bool,
+}
+
+impl StoredRun {
+    /// Returns a run that nobody has described yet.
+    pub fn new(began: SystemTime) -> Self {
+        Self {
+            began,
+            info: None,
+            end: None,
+            is_encrypted: false,
+        }
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn described(self, info: RunInfo) -> Self {
+        Self {
+            info: Some(info),
+            ..self
+        }
+    }
+
+    /// Sets the end.
+    #[must_use]
+    pub fn ended(self, end: End) -> Self {
+        Self {
+            end: Some(end),
+            ..self
+        }
+    }
+
+    /// Marks the run as encrypted.
+    #[must_use]
+    pub fn encrypted(self, is_encrypted: bool) -> Self {
+        Self {
+            is_encrypted,
+            ..self
+        }
+    }
+}
+
+/// The description of a run. A journal keeps these texts, and does not read them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunInfo {
+    /// The name of the plan, to find runs by.
+    pub plan: String,
+    /// The plan, as JSON.
+    pub document: String,
+    /// The inputs of the run, as JSON.
+    pub inputs: String,
+    /// Set if the run is new and has secrets.
+    pub(crate) has_secrets: bool,
+}
+
+impl RunInfo {
+    /// Returns the description of a run of the plan with this name.
+    pub fn new(
+        plan: impl Into<String>,
+        document: impl Into<String>,
+        inputs: impl Into<String>,
+    ) -> Self {
+        Self {
+            plan: plan.into(),
+            document: document.into(),
+            inputs: inputs.into(),
+            has_secrets: false,
+        }
+    }
+}
+
+/// A record of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Record {
+    /// The number of the record: greater than that of each record of the run that was written before.
+    pub number: u64,
+    /// The key that [`Journal::append`](super::Journal::append) was given.
+    pub key: String,
+    /// The body that [`Journal::append`](super::Journal::append) was given.
+    pub body: String,
+}
+
+impl Record {
+    /// Returns a record.
+    pub fn new(number: u64, key: impl Into<String>, body: impl Into<String>) -> Self {
+        Self {
+            number,
+            key: key.into(),
+            body: body.into(),
+        }
+    }
+}
+
+/// The end of a run. The text is JSON: the output of the run, or its error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum End {
+    /// The run has this output.
+    Done(String),
+    /// The run has failed.
+    Failed(String),
+    /// The run was cancelled.
+    Cancelled(String),
+}
+
+impl End {
+    /// Returns `true` if the run has an output.
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done(_))
+    }
+
+    /// Returns the output or the error, as JSON.
+    pub fn body(&self) -> &str {
+        let (Self::Done(body) | Self::Failed(body) | Self::Cancelled(body)) = self;
+        body
+    }
+}
+
+/// A message to a run from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Message {
+    /// A value for a step that waits for one.
+    Signal {
+        /// The path of the step.
+        path: String,
+        /// The value, as JSON.
+        body: String,
+    },
+    /// The run is to end: calls that run are dropped, and undo steps and always steps run.
+    Cancel,
+}

@@ -1,0 +1,89 @@
+//! The records that earlier processes have written.
+
+use super::{Durable, FAILED, MADE_UP, UNDONE};
+use crate::journal::spi::Record;
+use crate::journal::{Journal, JournalError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// A record that was found.
+#[derive(Clone)]
+pub(in crate::run) struct Found {
+    /// The number of the record.
+    pub(in crate::run) number: u64,
+    pub(in crate::run) body: String,
+}
+
+/// The records of a run that have not had their turns.
+#[derive(Default)]
+pub(super) struct History {
+    records: BTreeMap<Arc<str>, Found>,
+    keys: HashMap<u64, Arc<str>>,
+    /// The bytes of the records that count toward the limit of the run.
+    pub(super) bytes: usize,
+}
+
+impl History {
+    /// Reads all records of a run.
+    pub(super) async fn read(journal: &dyn Journal, id: &str) -> Result<Self, JournalError> {
+        let mut history = Self::default();
+        let mut last = 0;
+        loop {
+            let page = journal.read(id, last).await?;
+            let Some(end) = page.last() else {
+                return Ok(history);
+            };
+            if end.number <= last {
+                let words = format!("the journal gave record {} after {last}", end.number);
+                return Err(JournalError::storage(words));
+            }
+            last = end.number;
+            page.into_iter().for_each(|record| history.add(record));
+        }
+    }
+
+    fn add(&mut self, record: Record) {
+        let Record { number, key, body } = record;
+        // The notes of ends have room beyond every limit, so that undo steps have room.
+        if ![UNDONE, MADE_UP, FAILED]
+            .iter()
+            .any(|note| key.contains(note))
+        {
+            self.bytes += key.len() + body.len();
+        }
+        let key: Arc<str> = key.into();
+        self.keys.insert(number, Arc::clone(&key));
+        self.records.insert(key, Found { number, body });
+    }
+
+    /// Returns the first key that is equal to or greater than `from`, in the order of bytes.
+    pub(super) fn next_key(&self, from: &str) -> Option<&str> {
+        let mut rest = self
+            .records
+            .range::<str, _>((std::ops::Bound::Included(from), std::ops::Bound::Unbounded));
+        rest.next().map(|(key, _)| &**key)
+    }
+
+    /// Forgets a record that has had its turn.
+    pub(super) fn forget(&mut self, number: u64) {
+        if let Some(key) = self.keys.remove(&number) {
+            self.records.remove(&key);
+        }
+    }
+}
+
+impl Durable {
+    /// Returns the record with this key. `Err` means that the run is over.
+    pub(in crate::run) fn find(&self, key: &str) -> Result<Option<Found>, ()> {
+        let state = self.state();
+        if state.failure.is_some() {
+            return Err(());
+        }
+        Ok(state.history.records.get(key).cloned())
+    }
+
+    /// Returns the first key of a record from this key on.
+    pub(super) fn next_key(&self, from: &str) -> Option<String> {
+        self.state().history.next_key(from).map(str::to_owned)
+    }
+}
