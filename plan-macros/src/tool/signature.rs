@@ -8,8 +8,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, PathSegment, ReturnType, Safety,
-    Type, TypeImplTrait, TypeParamBound, TypePath, TypeReference,
+    Attribute, FnArg, Ident, ItemFn, Lifetime, Meta, Pat, PatType, PatWild, PathSegment,
+    ReturnType, Safety, Token, Type, TypeImplTrait, TypeParamBound, TypePath, TypeReference,
 };
 
 /// What a function says of the tool that it is.
@@ -88,7 +88,25 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
                     );
                     input.attrs.retain(|attr| !is_for_struct(attr));
                 }
-                _ => signature.arguments.extend(argument(input, report)),
+                _ => {
+                    let read = argument(input, report);
+                    let mut others = signature.arguments.iter();
+                    match read {
+                        Some(it) if others.any(|other| other.ident == it.ident) => {
+                            let name = text_of(&it.ident);
+                            report.error(
+                                &it.ident,
+                                format!("the tool has more than one argument named `{name}`\nhelp: give this one another name"),
+                            );
+                            // rustc would say it again.
+                            *input.pat = Pat::Wild(PatWild {
+                                attrs: Vec::new(),
+                                underscore_token: Token![_](it.ident.span()),
+                            });
+                        }
+                        read => signature.arguments.extend(read),
+                    }
+                }
             },
         }
     }
