@@ -11,11 +11,12 @@ use crate::options;
 use crate::report::Report;
 use plan_graph::similar;
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use std::time::Duration;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
+use syn::{Attribute, Expr, Ident, Lit, LitBool, LitInt, LitStr, Meta, Token};
 
 /// The attributes that a step can have.
 pub(super) const KNOWN: [&str; 12] = [
@@ -191,6 +192,7 @@ fn one(
                 attr,
                 "`#[fallback(…)]` takes the value to use as the output if the step fails: `#[fallback(0)]`",
             )?;
+            one_fallback(&tokens)?;
             let (before, end) = (report.len(), tokens.span());
             let value = value::all(tokens, end, "`)`", report);
             if !report.keep_first(before) {
@@ -228,6 +230,33 @@ fn one(
         }
     }
     Ok(())
+}
+
+/// Says that several values of a `#[fallback]` are too many.
+fn one_fallback(tokens: &TokenStream) -> syn::Result<()> {
+    let values = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone());
+    let Some(values) = values.ok().filter(|values| values.len() > 1) else {
+        return Ok(());
+    };
+    let is_each = matches!(&values[0], Expr::Path(path) if path_text(&path.path) == "each")
+        && values.len() == 2;
+    let help = if is_each {
+        let value = super::tidy(&values[1].to_token_stream());
+        format!(
+            "for each element of a `for`, write a block in its braces: `{{ #[fallback({value})] step one = Tool {{ … }}; one }}`"
+        )
+    } else {
+        format!(
+            "for a tuple, write `#[fallback(({}))]`",
+            super::tidy(tokens)
+        )
+    };
+    Err(syn::Error::new_spanned(
+        tokens,
+        format!(
+            "`#[fallback(…)]` takes one value, the output of the whole step if it fails\nhelp: {help}"
+        ),
+    ))
 }
 
 /// Returns the known attribute with the arguments of an unknown attribute.
