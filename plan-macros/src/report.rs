@@ -45,6 +45,12 @@ impl Report {
         unclear.is_some()
     }
 
+    /// Drops the mistakes that were added since there were `before`.
+    pub(crate) fn drop_since(&mut self, before: usize) {
+        self.errors.truncate(before);
+        self.contained.retain(|contained| *contained < before);
+    }
+
     /// Of the mistakes that were added since there were `before`, keeps one of those that say the same.
     pub(crate) fn keep_one_of_each(&mut self, before: usize) {
         let mut said = std::collections::HashSet::new();

@@ -17,6 +17,7 @@ pub(crate) use roles::{Reader, check as check_roles, reader};
 use crate::ast::{Block, BlockTail, Body, Branch, Condition, Local, Plan, Step};
 use crate::docs::text_of;
 use crate::report::Report;
+use crate::scan::is_keyword;
 use plan_graph::similar;
 use std::collections::{HashMap, HashSet};
 use syn::Ident;
@@ -454,7 +455,7 @@ fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
         let raw = format!("r#{text}");
         let help = match syn::parse_str::<Ident>(&raw) {
             Ok(_) => format!("\nhelp: write `{raw}`, or choose another name"),
-            Err(_) => String::new(),
+            Err(_) => "\nhelp: choose another name".to_owned(),
         };
         report.error(
             name,
@@ -470,9 +471,4 @@ fn check_name(name: &Ident, kind: &str, report: &mut Report) -> bool {
         return true;
     }
     false
-}
-
-/// Whether the name needs an `r#` that it does not have.
-fn is_keyword(name: &Ident) -> bool {
-    syn::parse_str::<Ident>(&name.to_string()).is_err()
 }

@@ -26,7 +26,7 @@ pub(crate) use token_text::{path_text, tidy, value_text};
 use crate::ast::{Header, Plan, Step, Tail, Value};
 use crate::report::Report;
 pub(crate) use crate::scan::is_source_name;
-use crate::scan::{PlanTokens, Statement, StatementKind};
+use crate::scan::{self, PlanTokens, Statement, StatementKind};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use syn::Type;
 
@@ -73,10 +73,16 @@ fn statements(
     let mut tail: Option<Tail> = None;
     // Whether attributes belong to what is in the place of the tail.
     let mut stray_attrs = false;
+    let mut keywords = scan::keywords(&statements);
+    let inputs = head.iter().flat_map(|head| &head.inputs);
+    let inputs = inputs.filter(|input| scan::is_keyword(&input.name));
+    keywords.extend(inputs.map(|input| input.name.to_string()));
     let mut before = report.len();
     for statement in statements {
         ended |= !statement.semicolon;
         before = report.len();
+        // A keyword as a name is one mistake, where the name is given.
+        let is_unreadable = statement.mentions(&keywords);
         let Statement {
             attrs,
             kind,
@@ -99,7 +105,11 @@ fn statements(
                          help: `step name: Type = …;` is a computed step",
                     );
                 }
-                let read = flow::step(attrs, step, semicolon, end, broken, report);
+                let mut read = flow::step(attrs, step, semicolon, end, broken, report);
+                if is_unreadable {
+                    report.drop_since(before);
+                    read.iter_mut().for_each(Step::forget);
+                }
                 if is_part {
                     // It is not known to which step it belongs.
                     let beside = steps.len().saturating_sub(1);
@@ -112,7 +122,14 @@ fn statements(
             StatementKind::Other(tokens) => {
                 ended = true;
                 stray_attrs = !attrs.is_empty();
-                let value = tail::tail(attrs, tokens, semicolon, end, report);
+                let mut value = tail::tail(attrs, tokens, semicolon, end, report);
+                if is_unreadable {
+                    report.drop_since(before);
+                    value = value.map(|tail| Tail {
+                        value: Value::Broken,
+                        ..tail
+                    });
+                }
                 if let (Some(_), Some(second)) = (&tail, &value) {
                     report.error(
                         &second.tokens,

@@ -15,8 +15,8 @@ pub(crate) mod value;
 pub(crate) use brackets::argument_name;
 pub(crate) use flow::{BranchTokens, FlowTokens, ForTokens, LoopTokens, has_steps};
 pub(crate) use head::{HeadTokens, InputTokens};
-pub(crate) use reference::is_source_name;
-pub(crate) use statement::{Statement, StatementKind, StepTokens, starts_with};
+pub(crate) use reference::{is_keyword, is_source_name};
+pub(crate) use statement::{Statement, StatementKind, StepTokens, keywords, starts_with};
 
 use proc_macro2::TokenStream;
 use tokens::Tokens;

@@ -14,6 +14,11 @@ pub(crate) fn is_source_name(ident: &Ident) -> bool {
     name != "self" && name != "crate" && name != "super" && !name.starts_with(char::is_uppercase)
 }
 
+/// Whether the name needs an `r#` that it does not have.
+pub(crate) fn is_keyword(name: &Ident) -> bool {
+    syn::parse_str::<Ident>(&name.to_string()).is_err()
+}
+
 /// Reads a reference, if the value is one. Most values are, and to read them as any expression takes several times as long.
 pub(super) fn reference(input: ParseStream<'_>) -> Option<Reference> {
     if !input.peek(Ident) {

@@ -1,6 +1,7 @@
 //! The steps of a plan, and its last expression.
 
 use super::flow::has_steps;
+use super::reference::is_keyword;
 use super::tokens::Tokens;
 use super::value::{end_of, split};
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
@@ -48,6 +49,16 @@ impl Statement {
             TokenTree::Group(group) => Some(group.stream()),
             _ => None,
         })
+    }
+
+    /// Returns `true` if the statement contains a word of the list outside the name of its step.
+    pub(crate) fn mentions(&self, words: &[String]) -> bool {
+        let is_in = |tokens: &TokenStream| is_mentioned(tokens, words);
+        !words.is_empty()
+            && match &self.kind {
+                StatementKind::Step(step) => is_in(&step.value) || is_in(&step.extra),
+                StatementKind::Other(tokens) => is_in(tokens),
+            }
     }
 
     pub(crate) fn step(&self) -> Option<&StepTokens> {
@@ -150,6 +161,22 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
         }
     }
     statements
+}
+
+/// The keywords that are the names of steps.
+pub(crate) fn keywords(statements: &[Statement]) -> Vec<String> {
+    let steps = statements.iter().filter_map(Statement::step);
+    let names = steps.filter_map(|step| step.name.as_ref());
+    let keywords = names.filter(|name| is_keyword(name));
+    keywords.map(ToString::to_string).collect()
+}
+
+fn is_mentioned(tokens: &TokenStream, words: &[String]) -> bool {
+    tokens.clone().into_iter().any(|tree| match tree {
+        TokenTree::Ident(word) => words.iter().any(|other| word == other),
+        TokenTree::Group(group) => is_mentioned(&group.stream(), words),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
 }
 
 pub(crate) fn starts_with(tokens: &TokenStream, char: char) -> bool {

@@ -89,8 +89,11 @@ fn empty(group: &Group) -> Block {
 fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
     let mut block = empty(group);
     let statements = scan::block(group.stream());
+    let keywords = scan::keywords(&statements);
     let count = statements.len();
     for (place, statement) in statements.into_iter().enumerate() {
+        let (before, steps_before) = (report.len(), block.steps.len());
+        let is_unreadable = statement.mentions(&keywords);
         let Statement {
             attrs,
             kind,
@@ -112,6 +115,15 @@ fn steps(group: &Group, name: &Ident, report: &mut Report) -> Block {
                     end: group.span_close(),
                 };
                 tail.read(name, &mut block, report);
+            }
+        }
+        if is_unreadable {
+            report.drop_since(before);
+            block.steps[steps_before..]
+                .iter_mut()
+                .for_each(Step::forget);
+            if matches!(block.tail, BlockTail::Name(_)) {
+                block.tail = BlockTail::Broken;
             }
         }
     }
