@@ -91,7 +91,7 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
             before.push(later);
             attrs = before.into_iter().collect();
         }
-        let mut begun = false;
+        let (mut begun, mut is_assigned) = (false, false);
         // `step name; Type = …`
         let declares = tokens.is_ident(0, "step") && tokens.peek_ident(1).is_some();
         let is_colon = declares && tokens.is_punct(2, ';') && assigns_later(&tokens);
@@ -99,9 +99,14 @@ pub(super) fn statements(mut tokens: Tokens, mut step_is_name: bool) -> Vec<Stat
             .filter_map(|_| tokens.next())
             .collect();
         let taken = tokens.take_until(|tokens| {
-            let is_next =
-                ends(tokens) || begun && (starts_step(tokens, 0) || tokens.attribute(0).is_some());
+            let is_attribute = !is_assigned && tokens.attribute(0).is_some();
+            let is_next = ends(tokens) || begun && (starts_step(tokens, 0) || is_attribute);
             begun = true;
+            // An attribute right after the `=` is not that of the next step.
+            is_assigned = assigns(tokens, 0) && tokens.is_punct(0, '=')
+                || is_assigned
+                    && (tokens.is_punct(0, '#')
+                        || tokens.peek_group(0, Delimiter::Bracket).is_some());
             is_next
         });
         let mut end = tokens.last();

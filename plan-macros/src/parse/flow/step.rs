@@ -1,5 +1,6 @@
 //! `step name = …;` and `step name: Type = …;`.
 
+use super::super::token_text::value_text;
 use super::super::{awaited, braced, policy, types, value};
 use crate::ast::{Body, Step};
 use crate::report::Report;
@@ -48,7 +49,13 @@ pub(in crate::parse) fn step(
     let body = if let Some(equals) = source.equals {
         let early = extra.clone().into_iter().next();
         let early = early.filter(|_| scan::starts_with(&extra, ';'));
-        let value = quote!(#value #extra);
+        let mut value = scan::tokens::Tokens::new(quote!(#value #extra));
+        let misplaced = value.attributes();
+        let value = value.rest();
+        if !misplaced.is_empty() {
+            let message = late_attributes(&misplaced, &name, &written_type, &value);
+            report.error(misplaced, message);
+        }
         if let Some(instead) = source.instead {
             let message = format!("a step ends with `;`, not with `{instead}`");
             report.error(instead, message);
@@ -119,6 +126,34 @@ pub(in crate::parse) fn step(
         step.forget();
     }
     Some(step)
+}
+
+/// What is wrong with attributes between the `=` of a step and its value.
+fn late_attributes(
+    attributes: &TokenStream,
+    name: &Ident,
+    ty: &Option<TokenStream>,
+    value: &TokenStream,
+) -> String {
+    let message = "the attributes and the doc comment of a step are before `step`";
+    let mut inside = attributes.clone().into_iter();
+    let is_doc = inside.any(|tree| match tree {
+        TokenTree::Group(group) => {
+            let first = group.stream().into_iter().next();
+            matches!(first, Some(TokenTree::Ident(name)) if name == "doc")
+        }
+        _ => false,
+    });
+    if is_doc {
+        return format!("{message}\nhelp: move this above `step {name}`");
+    }
+    let (attributes, value) = match (value_text(attributes), value_text(value)) {
+        (attributes, value) if value.is_empty() => (attributes, "…".to_owned()),
+        both => both,
+    };
+    let ty = ty.as_ref().map(|ty| format!(": {}", value_text(ty)));
+    let ty = ty.unwrap_or_default();
+    format!("{message}\nhelp: write `{attributes} step {name}{ty} = {value};`")
 }
 
 /// What is in place of a Rust value, if it is work.
