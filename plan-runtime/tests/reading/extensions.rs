@@ -592,7 +592,7 @@ error[step-out-of-range]: there is no step[2]: the block has 2 steps, step[0] to
 
 error[malformed-reference]: `${step0.data}` is not a reference to a step
   --> 2:65 in step `step1`
-   = help: did you mean `${step[0].data.data}`? To keep the text, write `${"${step0.data}"}`
+   = help: did you mean `${step[0].data}`? To keep the text, write `${"${step0.data}"}`
 "#,
             ),
             (
@@ -642,7 +642,7 @@ error[unknown-step]: there is no step or value `itme`
 
 warning[malformed-reference]: `${item.data}` is not a reference in an action plan (`{{…}}`), though it names the value `item`
   --> 2:178 in step `b`: it is text
-   = help: the reference is `{{item.result.data}}`; to keep the text, write `{{"${item.data}"}}`
+   = help: the reference is `{{item.result}}`; to keep the text, write `{{"${item.data}"}}`
 
 error[malformed-reference]: a reference is written in double braces
   --> 2:200 in step `b`

@@ -1,7 +1,7 @@
 //! References in forms that the document's dialect does not have: those of other dialects, and what is nearly one.
 
 use super::path::{self, NameSyntax};
-use super::{Mark, Piece, Places, Scan, ScannedReference, Target};
+use super::{Mark, Piece, Places, ReferenceTarget, Scan, ScannedReference, Target};
 use crate::dynamic::Dialect;
 use crate::plan::{Segment, Selector};
 use std::ops::Range;
@@ -14,6 +14,18 @@ struct ReferenceSyntax {
     dialect: Option<Dialect>,
     /// What must be there besides the mark and a name, since texts have such marks for other reasons.
     needs: Needs,
+}
+
+impl ReferenceSyntax {
+    /// Whether the dialect writes this between a name and its output.
+    fn is_envelope(&self, key: &str) -> bool {
+        let style = |dialect: Dialect| (dialect.rules().style)(ReferenceTarget::Value("_"), "");
+        let head = self.dialect.and_then(style).map(|style| style.head);
+        let head = head
+            .as_deref()
+            .and_then(|it| it.strip_prefix(self.mark.open));
+        head.and_then(|it| it.strip_prefix("_.")) == Some(key)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -192,7 +204,9 @@ fn read<'t>(form: &ReferenceSyntax, text: &'t str, start: usize) -> Option<Scann
     }
     let is_envelope = |segment: &Segment| match (&segment.selector, &target) {
         (Selector::Key(key), Target::Index(_)) => key == "data" || key == "result",
-        (Selector::Key(key), Target::Id(_)) => key == "result" && !form.mark.close.is_empty(),
+        (Selector::Key(key), Target::Id(_)) => {
+            key == "result" && !form.mark.close.is_empty() || form.is_envelope(key)
+        }
         _ => false,
     };
     if path.first().is_some_and(is_envelope) {
