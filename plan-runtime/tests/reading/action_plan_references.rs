@@ -45,6 +45,21 @@ fn references_of_action_plans() {
    = help: did you mean `{{a.result.x}}`? To keep the text, write `{{"{{a.x}}"}}`
 "#,
             ),
+            // Where nothing has the name, it is that of an input.
+            (
+                "{{city}}",
+                r#"error[malformed-reference]: `{{city}}` does not say that it reads the step's output
+  --> 3:48 in step `b`
+   = help: did you mean `{{PLACEHOLDER_city}}`? To keep the text, write `{{"{{city}}"}}`
+"#,
+            ),
+            (
+                "{{placeholder_city}}",
+                r#"error[malformed-reference]: `{{placeholder_city}}` does not say that it reads the step's output
+  --> 3:48 in step `b`
+   = help: did you mean `{{PLACEHOLDER_city}}`? To keep the text, write `{{"{{placeholder_city}}"}}`
+"#,
+            ),
             (
                 "{{a}}",
                 r#"error[malformed-reference]: `{{a}}` does not say that it reads the step's output

@@ -20,9 +20,12 @@ const INPUT: &str = "PLACEHOLDER_";
 
 /// `{{inbox.result.data[0].id}}` and `{{PLACEHOLDER_reply}}`, alone or inside a text.
 pub(super) fn scan<'t>(text: &'t str, known: &dyn Fn(&str) -> bool) -> Scan<'t> {
-    Scan::embedded(text, OPEN, &piece, &|scan, text, range| {
-        plain(scan, text, range, known);
-    })
+    Scan::embedded(
+        text,
+        OPEN,
+        &|text, start| piece(text, start, known),
+        &|scan, text, range| plain(scan, text, range, known),
+    )
 }
 
 /// Adds the text between references, in which `{inbox.result.id}` looks like one.
@@ -52,7 +55,11 @@ fn plain<'t>(
     }
 }
 
-fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>> {
+fn piece<'t>(
+    text: &'t str,
+    start: usize,
+    known: &dyn Fn(&str) -> bool,
+) -> Result<(Piece<'t>, usize), Box<ScanError>> {
     let inner = start + OPEN.len();
     let whole = start..end_of(text, inner);
     if text[inner..].starts_with('"') {
@@ -98,7 +105,11 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>>
                 path.remove(0);
             } else {
                 let message = format!("`{written}` does not say that it reads the step's output");
-                let meant = format!("{{{{{}.result{}", &text[inner..end], &text[end..range.end]);
+                let meant = match input_of(&id) {
+                    // No other value has the name.
+                    Some(input) if path.is_empty() && !known(&id) => input,
+                    _ => format!("{{{{{}.result{}", &text[inner..end], &text[end..range.end]),
+                };
                 let scan_error = ScanError::new(range.clone(), message).general();
                 compat_only = Some(scan_error.help(format!(
                     "did you mean `{meant}`? To keep the text, write `{}`",
@@ -118,6 +129,18 @@ fn piece(text: &str, start: usize) -> Result<(Piece<'_>, usize), Box<ScanError>>
         compat_only,
     };
     Ok((Piece::Reference(written), end_of_piece))
+}
+
+/// The input that a name without a value may mean.
+fn input_of(name: &str) -> Option<String> {
+    let start = name.get(..INPUT.len());
+    let is_marked = start.is_some_and(|start| start.eq_ignore_ascii_case(INPUT));
+    let name = if is_marked {
+        &name[INPUT.len()..]
+    } else {
+        name
+    };
+    (!name.is_empty()).then(|| format!("{OPEN}{INPUT}{name}{CLOSE}"))
 }
 
 /// Where what begins with `{{` is meant to end.
