@@ -232,7 +232,7 @@ fn one(
     Ok(())
 }
 
-/// Says that several values of a `#[fallback]` are too many.
+/// Returns an error if a `#[fallback]` has several values.
 fn one_fallback(tokens: &TokenStream) -> syn::Result<()> {
     let values = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone());
     let Some(values) = values.ok().filter(|values| values.len() > 1) else {

@@ -14,7 +14,7 @@ pub(crate) fn is_source_name(ident: &Ident) -> bool {
     name != "self" && name != "crate" && name != "super" && !name.starts_with(char::is_uppercase)
 }
 
-/// Whether the name needs an `r#` that it does not have.
+/// Returns `true` if the name is a keyword without `r#`.
 pub(crate) fn is_keyword(name: &Ident) -> bool {
     syn::parse_str::<Ident>(&name.to_string()).is_err()
 }

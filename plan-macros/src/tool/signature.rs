@@ -98,7 +98,7 @@ pub(super) fn read(item: &mut ItemFn, report: &mut Report) -> Signature {
                                 &it.ident,
                                 format!("the tool has more than one argument named `{name}`\nhelp: give this one another name"),
                             );
-                            // rustc would say it again.
+                            // A second error of rustc would repeat the message.
                             *input.pat = Pat::Wild(PatWild {
                                 attrs: Vec::new(),
                                 underscore_token: Token![_](it.ident.span()),
@@ -290,7 +290,7 @@ fn argument(input: &mut PatType, report: &mut Report) -> Option<Argument> {
     let name = ident.as_ref().map(text_of).unwrap_or_default();
     let refused = functions::READ;
     let is_as_its_type = functions::refuse(&attrs, "argument", &name, &input.ty, refused, report);
-    // rustc has nothing more to say about it.
+    // rustc would report a second error.
     attrs.retain(|attr| is_as_its_type || !attr.path().is_ident("serde"));
     let good = is_as_its_type
         && is_no_context(input, report)

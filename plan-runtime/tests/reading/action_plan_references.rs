@@ -45,7 +45,7 @@ fn references_of_action_plans() {
    = help: did you mean `{{a.result.x}}`? To keep the text, write `{{"{{a.x}}"}}`
 "#,
             ),
-            // Where nothing has the name, it is that of an input.
+            // An unknown name is an input.
             (
                 "{{city}}",
                 r#"error[malformed-reference]: `{{city}}` does not say that it reads the step's output

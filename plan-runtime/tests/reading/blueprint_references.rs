@@ -152,7 +152,7 @@ fn references_of_blueprints() {
     ]);
 }
 
-/// `.data` and `.result` are between the name and the output, whichever name a reference has.
+/// The help contains one `.data`.
 #[test]
 fn a_name_in_place_of_an_index() {
     let reader = of(Dialect::Blueprint);

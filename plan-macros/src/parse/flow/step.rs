@@ -128,7 +128,7 @@ pub(in crate::parse) fn step(
     Some(step)
 }
 
-/// What is wrong with attributes between the `=` of a step and its value.
+/// Returns the message about attributes between the `=` of a step and its value.
 fn late_attributes(
     attributes: &TokenStream,
     name: &Ident,

@@ -17,7 +17,7 @@ struct ReferenceSyntax {
 }
 
 impl ReferenceSyntax {
-    /// Whether the dialect writes this between a name and its output.
+    /// Returns `true` if the dialect writes the key between a name and its output.
     fn is_envelope(&self, key: &str) -> bool {
         let style = |dialect: Dialect| (dialect.rules().style)(ReferenceTarget::Value("_"), "");
         let head = self.dialect.and_then(style).map(|style| style.head);
