@@ -1,0 +1,258 @@
+//! The questions to the database, and the changes that are a transaction of their own: claims and messages.
+
+use super::failure::Failure;
+use super::line::{Line, Parameter, Session};
+use super::owned::Held;
+use plan_runtime::journal::JournalError;
+use plan_runtime::journal::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio_postgres::{Error, Row};
+
+/// The most records of a page.
+const PAGE: i64 = 256;
+
+/// The bytes after which a page ends.
+const PAGE_BYTES: i64 = 1 << 20;
+
+/// The attempts at a claim when other processes change the run at the same time.
+const CLAIMS: usize = 16;
+
+pub(crate) struct Asks {
+    pub(crate) line: Line,
+    pub(crate) owner: Arc<str>,
+}
+
+/// A claim in the database, and the number of the last record.
+pub(crate) type Granted = (Claimed, Held, i64);
+
+fn nanos(time: SystemTime) -> i64 {
+    let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => nanos(since),
+        Err(error) => -nanos(error.duration()),
+    }
+}
+
+fn time(nanos: i64) -> SystemTime {
+    let since = Duration::from_nanos(nanos.unsigned_abs());
+    let time = if nanos < 0 {
+        UNIX_EPOCH.checked_sub(since)
+    } else {
+        UNIX_EPOCH.checked_add(since)
+    };
+    time.unwrap_or(UNIX_EPOCH)
+}
+
+/// The number of a kind of end in the database.
+pub(crate) fn kind(end: &End) -> Option<i16> {
+    match end {
+        End::Done(_) => Some(0),
+        End::Failed(_) => Some(1),
+        End::Cancelled(_) => Some(2),
+        // A kind of a later version of the trait.
+        _ => None,
+    }
+}
+
+impl Asks {
+    fn damaged(&self, what: &str) -> JournalError {
+        let why = format!("{what} is damaged");
+        Failure::new(&self.line.settings.place, "cannot read a run", why).into()
+    }
+
+    fn text(&self, bytes: Vec<u8>) -> Result<String, JournalError> {
+        String::from_utf8(bytes).map_err(|_| self.damaged("a text that is not UTF-8"))
+    }
+
+    fn column<'r, T: tokio_postgres::types::FromSql<'r>>(
+        &self,
+        row: &'r Row,
+        column: usize,
+    ) -> Result<T, JournalError> {
+        let place = &self.line.settings.place;
+        let value = row.try_get(column);
+        value.map_err(|error| Failure::from_error(place, "cannot read a row", &error).into())
+    }
+
+    /// Returns the state in a row with the columns `number, epoch, began, plan, document, inputs, end_kind, output`.
+    fn stored(&self, row: &Row) -> Result<StoredRun, JournalError> {
+        let text = |column: usize| {
+            let bytes: Option<Vec<u8>> = self.column(row, column)?;
+            bytes.map(|bytes| self.text(bytes)).transpose()
+        };
+        let mut stored = StoredRun::new(time(self.column(row, 2)?));
+        if let (Some(plan), Some(document), Some(inputs)) = (text(3)?, text(4)?, text(5)?) {
+            stored = stored.described(RunInfo::new(plan, document, inputs));
+        }
+        let kind: Option<i16> = self.column(row, 6)?;
+        let Some(kind) = kind else {
+            return Ok(stored);
+        };
+        let body = text(7)?.unwrap_or_default();
+        Ok(stored.ended(match kind {
+            0 => End::Done(body),
+            1 => End::Failed(body),
+            2 => End::Cancelled(body),
+            _ => return Err(self.damaged("the end")),
+        }))
+    }
+
+    pub(crate) async fn claim(&self, id: &Arc<str>) -> Result<Granted, JournalError> {
+        let (sql, bytes, owner) = (&self.line.sql, id.as_bytes(), &*self.owner);
+        for _ in 0..CLAIMS {
+            let began = nanos(SystemTime::now());
+            let claim = async |session: &Session| {
+                session.prepare(&[&sql.claim, &sql.last_number]).await?;
+                // The second statement sees the records for which the first has waited.
+                let parameters: [Parameter<'_>; 3] = [&bytes, &owner, &began];
+                let (claimed, last) = tokio::try_join!(
+                    biased;
+                    session.query(&sql.claim, &parameters),
+                    session.query(&sql.last_number, &parameters[..1]),
+                )?;
+                if let (Some(row), Some(last)) = (claimed.into_iter().next(), last.first()) {
+                    return Ok(Some((row, last.try_get::<_, i64>(0)?)));
+                }
+                let begun = session.query(&sql.begin, &parameters).await?;
+                Ok::<_, Error>(begun.into_iter().next().map(|row| (row, 0)))
+            };
+            if let Some((row, last)) = self.line.run("cannot claim a run", claim).await? {
+                let held = Held {
+                    id: Arc::clone(id),
+                    run: self.column(&row, 0)?,
+                    epoch: self.column(&row, 1)?,
+                };
+                let claim = Claim::new(Arc::clone(id), held.epoch.unsigned_abs());
+                let claimed = Claimed::new(claim, self.stored(&row)?);
+                return Ok((claimed, held, last));
+            }
+            let rows = self.ask("cannot claim a run", &sql.owner, &[&bytes]).await?;
+            if let Some(row) = rows.first() {
+                return Err(JournalError::Owned {
+                    id: id.to_string(),
+                    owner: self.column(row, 0)?,
+                });
+            }
+            // The owner has released the run meanwhile.
+        }
+        Err(JournalError::Owned {
+            id: id.to_string(),
+            owner: "a process that has just claimed the run".to_owned(),
+        })
+    }
+
+    async fn ask(
+        &self,
+        what: &'static str,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, Failure> {
+        let ask = async |session: &Session| session.query(sql, parameters).await;
+        self.line.run(what, ask).await
+    }
+
+    pub(crate) async fn look(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
+        let sql = &self.line.sql.look;
+        let rows = self.ask("cannot read a run", sql, &[&id.as_bytes()]).await?;
+        rows.first().map(|row| self.stored(row)).transpose()
+    }
+
+    pub(crate) async fn read(&self, id: &str, after: i64) -> Result<Vec<Record>, JournalError> {
+        let sql = &self.line.sql.read;
+        let (id, most) = (id.as_bytes(), PAGE_BYTES);
+        let rows = self
+            .ask("cannot read records", sql, &[&id, &after, &PAGE, &most])
+            .await?;
+        let record = |row: &Row| {
+            let number: i64 = self.column(row, 0)?;
+            let (key, body) = (self.column(row, 1)?, self.column(row, 2)?);
+            let (key, body) = (self.text(key)?, self.text(body)?);
+            Ok(Record::new(number.unsigned_abs(), key, body))
+        };
+        rows.iter().map(record).collect()
+    }
+
+    pub(crate) async fn messages(
+        &self,
+        held: &Held,
+        after: i64,
+    ) -> Result<Vec<(u64, Message)>, JournalError> {
+        let sql = &self.line.sql.messages;
+        let (run, epoch, owner) = (held.run, held.epoch, &*self.owner);
+        let rows = self
+            .ask("cannot read messages", sql, &[&run, &epoch, &owner, &after])
+            .await?;
+        if rows.is_empty() {
+            let id = held.id.to_string();
+            return Err(JournalError::Lost { id });
+        }
+        let mut messages = Vec::with_capacity(rows.len());
+        for row in &rows {
+            // A run without messages gives a row without a number.
+            let number: Option<i64> = self.column(row, 0)?;
+            let Some(number) = number else { continue };
+            let path: Option<Vec<u8>> = self.column(row, 1)?;
+            let body: Option<Vec<u8>> = self.column(row, 2)?;
+            let message = match (path, body) {
+                (Some(path), Some(body)) => Message::Signal {
+                    path: self.text(path)?,
+                    body: self.text(body)?,
+                },
+                _ => Message::Cancel,
+            };
+            messages.push((number.unsigned_abs(), message));
+        }
+        Ok(messages)
+    }
+
+    /// Returns `true` if the run has messages after this one, or if the run is lost.
+    pub(crate) async fn has_news(&self, held: &Held, after: i64) -> Result<bool, JournalError> {
+        let (runs, epochs, afters) = ([held.run], [held.epoch], [after]);
+        let (sql, owner) = (&self.line.sql.waiting, &*self.owner);
+        let parameters: [Parameter<'_>; 4] =
+            [&&runs[..], &&epochs[..], &owner, &&afters[..]];
+        let rows = self.ask("cannot read messages", sql, &parameters).await?;
+        Ok(!rows.is_empty())
+    }
+
+    pub(crate) async fn send(&self, id: &str, message: &Message) -> Result<(), JournalError> {
+        let (path, body) = match message {
+            Message::Signal { path, body } => (Some(path.as_str()), Some(body.as_bytes())),
+            Message::Cancel => (None, None),
+            _ => return Err(JournalError::storage("plan-postgres does not know this message")),
+        };
+        let path_bytes = path.map(str::as_bytes);
+        let (sql, bytes, token) = (&self.line.sql, id.as_bytes(), fastrand::i64(..));
+        let is_again = Cell::new(false);
+        let send = async |session: &Session| {
+            // An earlier attempt may have sent the message, although its answer is lost.
+            if is_again.replace(true)
+                && !session.query(&sql.is_sent, &[&bytes, &token]).await?.is_empty()
+            {
+                return Ok(Some(1));
+            }
+            let channel = sql.channel.as_str();
+            let rows = session
+                .query(&sql.send, &[&bytes, &path_bytes, &body, &token, &channel])
+                .await?;
+            rows.first().map(|row| row.try_get::<_, i64>(0)).transpose()
+        };
+        match (self.line.run("cannot send a message", send).await?, path) {
+            (None, _) => Err(JournalError::Unknown { id: id.to_owned() }),
+            (Some(0), Some(path)) => Err(JournalError::Second {
+                path: path.to_owned(),
+            }),
+            (Some(_), _) => Ok(()),
+        }
+    }
+
+    /// Gives up a run that the database may assign to this owner.
+    pub(crate) async fn abandon(&self, id: &str) -> Result<(), JournalError> {
+        let (bytes, owner) = (id.as_bytes(), &*self.owner);
+        let sql = &self.line.sql.abandon;
+        self.ask("cannot release a run", sql, &[&bytes, &owner]).await?;
+        Ok(())
+    }
+}

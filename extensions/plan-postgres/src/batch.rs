@@ -1,0 +1,363 @@
+//! Writes that are committed together.
+
+use super::asks::kind;
+use super::failure::Failure;
+use super::line::{Line, Parameter, Session};
+use super::owned::{Held, Owned};
+use plan_runtime::journal::JournalError;
+use plan_runtime::journal::spi::{End, RunInfo};
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use tokio::sync::oneshot;
+use tokio_postgres::{Error, Row};
+
+/// The most bytes of a record, of a description and of an end. A `bytea` has at most 1 GiB.
+const MOST_BYTES: usize = 512 << 20;
+
+/// The way back to the caller of a write.
+pub(crate) type Reply = oneshot::Sender<Result<(), JournalError>>;
+
+pub(crate) enum What {
+    Record(String, String),
+    Describe(RunInfo),
+    End(End),
+}
+
+impl What {
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Record(key, body) => key.len() + body.len(),
+            Self::Describe(run) => run.plan.len() + run.document.len() + run.inputs.len(),
+            Self::End(end) => end.body().len(),
+        }
+    }
+}
+
+/// A write of the owner of a run.
+pub(crate) struct Write {
+    pub(crate) held: Held,
+    pub(crate) what: What,
+    pub(crate) reply: Reply,
+}
+
+struct Numbered {
+    write: Write,
+    /// The number of the record; 0 for other writes.
+    number: i64,
+}
+
+/// Writes and releases of one transaction.
+#[derive(Default)]
+pub(crate) struct Batch {
+    writes: Vec<Numbered>,
+    releases: Vec<Held>,
+    /// The keys of the records by their runs.
+    keys: HashSet<(i64, String)>,
+}
+
+/// The effects of a transaction.
+struct Committed {
+    /// The runs that this owner still has, as numbers.
+    valid: HashSet<i64>,
+    /// The runs and numbers of the records.
+    written: HashSet<(i64, i64)>,
+}
+
+impl Batch {
+    /// Adds a write, or refuses the write.
+    pub(crate) fn push(&mut self, write: Write, owned: &mut Owned, line: &Line) {
+        let place = &line.settings.place;
+        let Some(own) = owned.get(&write.held) else {
+            let id = write.held.id.to_string();
+            return answer(write, Err(JournalError::Lost { id }));
+        };
+        if let Some(why) = &own.broken {
+            let failure = Failure::new(place, "cannot write", why.as_str());
+            return answer(write, Err(failure.into()));
+        }
+        if write.what.bytes() > MOST_BYTES {
+            let why = format!("more than {MOST_BYTES} bytes");
+            let failure = Failure::new(place, "cannot write", why);
+            owned.fail(&write.held, &failure);
+            return answer(write, Err(failure.into()));
+        }
+        let mut number = 0;
+        if let What::Record(key, _) = &write.what {
+            if !self.keys.insert((write.held.run, key.clone())) {
+                let error = second(line, key);
+                return answer(write, Err(error));
+            }
+            own.last += 1;
+            number = own.last;
+        }
+        self.writes.push(Numbered { write, number });
+    }
+
+    pub(crate) fn release(&mut self, held: Held) {
+        self.releases.push(held);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.writes.is_empty() && self.releases.is_empty()
+    }
+
+    /// Commits the batch, and answers. A failure of one run is not to harm the other runs.
+    pub(crate) async fn commit(self, line: &Line, owner: &str, owned: &std::cell::RefCell<Owned>) {
+        let failure = match self.attempt(line, owner).await {
+            Ok(committed) => return self.answer(&committed, line, &mut owned.borrow_mut()),
+            Err(failure) => failure,
+        };
+        let parts = self.split();
+        if parts.len() == 1 || failure.is_lost {
+            let mut owned = owned.borrow_mut();
+            parts.into_iter().for_each(|it| it.fail(&failure, &mut owned));
+            return;
+        }
+        for part in parts {
+            match part.attempt(line, owner).await {
+                Ok(committed) => part.answer(&committed, line, &mut owned.borrow_mut()),
+                Err(failure) => part.fail(&failure, &mut owned.borrow_mut()),
+            }
+        }
+    }
+
+    /// Returns a batch for each run, in the order of the runs' first writes.
+    fn split(self) -> Vec<Self> {
+        let mut places: HashMap<i64, usize> = HashMap::new();
+        let mut parts: Vec<Self> = Vec::new();
+        let mut place = |parts: &mut Vec<Self>, run| {
+            *places.entry(run).or_insert_with(|| {
+                parts.push(Self::default());
+                parts.len() - 1
+            })
+        };
+        for numbered in self.writes {
+            let at = place(&mut parts, numbered.write.held.run);
+            parts[at].writes.push(numbered);
+        }
+        for held in self.releases {
+            let at = place(&mut parts, held.run);
+            parts[at].releases.push(held);
+        }
+        parts
+    }
+
+    async fn attempt(&self, line: &Line, owner: &str) -> Result<Committed, Failure> {
+        let columns = Columns::new(self);
+        // The connection may be lost after a commit that nobody has heard of. A second attempt writes the same numbers, and then reads which of them are there.
+        let is_again = Cell::new(false);
+        let write = async |session: &Session| {
+            let is_again = is_again.replace(true);
+            let rows = columns.write(session, line, owner).await?;
+            let mut committed = Committed {
+                valid: HashSet::new(),
+                written: HashSet::new(),
+            };
+            for (run, number) in pairs(&rows)? {
+                if number == 0 {
+                    committed.valid.insert(run);
+                } else {
+                    committed.written.insert((run, number));
+                }
+            }
+            if is_again && committed.written.len() < columns.numbers.len() {
+                let sql = &line.sql.present;
+                let present = session
+                    .query(sql, &[&columns.record_runs, &columns.numbers])
+                    .await?;
+                committed.written.extend(pairs(&present)?);
+            }
+            Ok::<_, Error>(committed)
+        };
+        line.run("cannot write", write).await
+    }
+
+    fn answer(self, committed: &Committed, line: &Line, owned: &mut Owned) {
+        for Numbered { write, number } in self.writes {
+            let run = write.held.run;
+            let outcome = if !committed.valid.contains(&run) {
+                let id = write.held.id.to_string();
+                Err(JournalError::Lost { id })
+            } else if number > 0 && !committed.written.contains(&(run, number)) {
+                match &write.what {
+                    What::Record(key, _) => Err(second(line, key)),
+                    What::Describe(_) | What::End(_) => Ok(()),
+                }
+            } else {
+                Ok(())
+            };
+            answer(write, outcome);
+        }
+        for held in &self.releases {
+            owned.forget(held, true);
+        }
+    }
+
+    fn fail(self, failure: &Failure, owned: &mut Owned) {
+        for Numbered { write, .. } in self.writes {
+            owned.fail(&write.held, failure);
+            answer(write, Err(failure.clone().into()));
+        }
+        for held in &self.releases {
+            owned.forget(held, false);
+        }
+    }
+}
+
+fn second(line: &Line, key: &str) -> JournalError {
+    let why = format!("`{key}` is recorded already");
+    Failure::new(&line.settings.place, "cannot write a record", why).into()
+}
+
+fn answer(write: Write, outcome: Result<(), JournalError>) {
+    // The caller may have dropped its future.
+    let _ = write.reply.send(outcome);
+}
+
+fn pairs(rows: &[Row]) -> Result<Vec<(i64, i64)>, Error> {
+    let pair = |row: &Row| Ok((row.try_get(0)?, row.try_get(1)?));
+    rows.iter().map(pair).collect()
+}
+
+/// Runs and their epochs.
+#[derive(Default)]
+struct Runs {
+    runs: Vec<i64>,
+    epochs: Vec<i64>,
+}
+
+impl Runs {
+    fn of<'a>(held: impl Iterator<Item = &'a Held>) -> Self {
+        let (runs, epochs) = held.map(|held| (held.run, held.epoch)).unzip();
+        Self { runs, epochs }
+    }
+}
+
+/// The parameters of the statements of a batch.
+struct Columns<'a> {
+    all: Runs,
+    record_runs: Vec<i64>,
+    numbers: Vec<i64>,
+    keys: Vec<&'a [u8]>,
+    bodies: Vec<&'a [u8]>,
+    described: Runs,
+    plans: Vec<&'a [u8]>,
+    documents: Vec<&'a [u8]>,
+    inputs: Vec<&'a [u8]>,
+    ended: Runs,
+    kinds: Vec<i16>,
+    outputs: Vec<&'a [u8]>,
+    released: Runs,
+}
+
+impl<'a> Columns<'a> {
+    fn new(batch: &'a Batch) -> Self {
+        let mut all: HashMap<i64, &Held> = HashMap::new();
+        // Of several descriptions or ends of a run, the last counts.
+        let mut described: HashMap<i64, (&Held, &RunInfo)> = HashMap::new();
+        let mut ended: HashMap<i64, (&Held, i16, &End)> = HashMap::new();
+        let (mut record_runs, mut numbers) = (Vec::new(), Vec::new());
+        let (mut keys, mut bodies) = (Vec::new(), Vec::new());
+        for Numbered { write, number } in &batch.writes {
+            let held = &write.held;
+            all.insert(held.run, held);
+            match &write.what {
+                What::Record(key, body) => {
+                    record_runs.push(held.run);
+                    numbers.push(*number);
+                    keys.push(key.as_bytes());
+                    bodies.push(body.as_bytes());
+                }
+                What::Describe(run) => {
+                    described.insert(held.run, (held, run));
+                }
+                What::End(end) => {
+                    let kind = kind(end).unwrap_or(1);
+                    ended.insert(held.run, (held, kind, end));
+                }
+            }
+        }
+        let text = |of: fn(&RunInfo) -> &String| {
+            let texts = described.values().map(|(_, run)| of(run).as_bytes());
+            texts.collect()
+        };
+        Self {
+            all: Runs::of(all.into_values()),
+            record_runs,
+            numbers,
+            keys,
+            bodies,
+            plans: text(|run| &run.plan),
+            documents: text(|run| &run.document),
+            inputs: text(|run| &run.inputs),
+            described: Runs::of(described.values().map(|(held, _)| *held)),
+            kinds: ended.values().map(|(_, kind, _)| *kind).collect(),
+            outputs: ended
+                .values()
+                .map(|(_, _, end)| end.body().as_bytes())
+                .collect(),
+            ended: Runs::of(ended.values().map(|(held, _, _)| *held)),
+            released: Runs::of(batch.releases.iter()),
+        }
+    }
+
+    /// Writes all of it, and returns the runs that are still owned, and the records that are new.
+    async fn write(
+        &self,
+        session: &Session,
+        line: &Line,
+        owner: &str,
+    ) -> Result<Vec<Row>, Error> {
+        let sql = &*line.sql;
+        let records = async {
+            let (runs, epochs) = (&self.all.runs, &self.all.epochs);
+            let (record_runs, numbers) = (&self.record_runs, &self.numbers);
+            let (keys, bodies) = (&self.keys, &self.bodies);
+            let parameters: [Parameter<'_>; 7] =
+                [runs, epochs, &owner, record_runs, numbers, keys, bodies];
+            session.query(&sql.write, &parameters).await
+        };
+        let others = [&self.described, &self.ended, &self.released];
+        if others.iter().all(|it| it.runs.is_empty()) {
+            return records.await;
+        }
+        let needed = [
+            &*sql.write,
+            &sql.describe,
+            &sql.end,
+            &sql.remove,
+            &sql.release,
+        ];
+        session.prepare(&needed).await?;
+        let change = async |on: &Runs, sql: &str, values: &[Parameter<'_>]| {
+            if on.runs.is_empty() {
+                return Ok(());
+            }
+            let mut parameters: Vec<Parameter<'_>> =
+                vec![&on.runs, &on.epochs, &owner];
+            parameters.extend(values);
+            session.query(sql, &parameters).await.map(drop)
+        };
+        // All statements are on their way before the first answer comes. After a failed one, the server refuses the others, and rolls back.
+        let description: [Parameter<'_>; 3] = [&self.plans, &self.documents, &self.inputs];
+        let end: [Parameter<'_>; 2] = [&self.kinds, &self.outputs];
+        let (begun, rows, described, ended, removed, released, committed) = tokio::join!(
+            biased;
+            session.client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
+            records,
+            change(&self.described, &sql.describe, &description),
+            change(&self.ended, &sql.end, &end),
+            change(&self.released, &sql.remove, &[]),
+            change(&self.released, &sql.release, &[]),
+            session.client.batch_execute("COMMIT"),
+        );
+        begun?;
+        let rows = rows?;
+        described?;
+        ended?;
+        removed?;
+        released?;
+        committed?;
+        Ok(rows)
+    }
+}

@@ -1,0 +1,279 @@
+use super::asks::Asks;
+use super::batch::{What, Write};
+use super::failure::{Failure, Place};
+use super::options::PostgresOptions;
+use super::owned::Held;
+use super::watching::Watching;
+use super::worker::Ask;
+use super::writer::Job;
+use plan_runtime::journal::spi::{
+    Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
+};
+use plan_runtime::journal::{Journal, JournalError};
+use std::collections::HashMap;
+use std::fmt;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use tokio::sync::{mpsc, oneshot};
+
+/// A journal in a Postgres database, for any number of processes on any number of machines.
+///
+/// ```no_run
+/// use plan_postgres::Postgres;
+/// use plan_runtime::{Result, plan, tool};
+///
+/// /// Charges a card.
+/// #[tool]
+/// async fn charge(cents: u64) -> Result<String> {
+///     Ok(format!("receipt for {cents}"))
+/// }
+///
+/// plan! {
+///     Order(cents: u64) -> String {
+///         step receipt = Charge { cents };
+///         receipt
+///     }
+/// }
+///
+/// # async fn order() -> std::result::Result<(), Box<dyn std::error::Error>> {
+/// let db = Postgres::connect("postgresql://shop@localhost/shop").await?;
+/// let receipt = Order { cents: 500 }.run(&()).durable(&db, "order-17").await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A `Postgres` has a thread with three connections, and works under any executor. The clones of a `Postgres` share the thread; a process should connect once.
+/// When the last clone is dropped, it waits until the queued records are written, and gives up its runs.
+///
+/// # Writes
+///
+/// One connection writes. It commits together the records that were queued during the commit before, so that many calls that end about the same time share one wait for
+/// the disk of the server. `synchronous_commit` is on in these sessions. If a standby may become the server, the standby has to be a synchronous one.
+///
+/// After a lost connection, the journal connects again, and finds out which records of the last transaction are there. If the database does not answer within the
+/// [patience](PostgresOptions::patience), the write fails, and so do all later writes of its run until the run is claimed again.
+///
+/// # Owners
+///
+/// A `Postgres` has a lease, which it renews while it lives. Another process can claim the runs of a killed process after the end of its [lease](PostgresOptions::lease). Only the clock of
+/// the server counts. Each write compares the owner and the number of the claim in its own transaction: a process that slept for longer than its lease, and whose run has
+/// another owner, gets [`JournalError::Lost`] and writes nothing.
+///
+/// # Secrets
+///
+/// The journal does not encrypt. A run with [secrets](plan_runtime::Shape#secrets) does not begin.
+#[derive(Clone)]
+pub struct Postgres(Arc<Inner>);
+
+struct Inner {
+    place: Place,
+    claims: Mutex<HashMap<Arc<str>, Held>>,
+    jobs: mpsc::UnboundedSender<Job>,
+    asks: mpsc::UnboundedSender<Ask>,
+    watching: Arc<Watching>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The number of a record or a message as Postgres has it.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+impl Postgres {
+    /// Connects to a database, and creates the tables if they are missing. The configuration is a URL such as `postgresql://user:password@host/database`, or pairs such as
+    /// `host=/run/postgresql dbname=shop`, as [`tokio_postgres::Config`] has them.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Storage`] if the configuration is invalid, if the database cannot be reached, or if a newer version of this crate has changed the tables.
+    pub async fn connect(config: &str) -> Result<Self, JournalError> {
+        PostgresOptions::new().connect(config).await
+    }
+
+    pub(crate) fn new(
+        place: Place,
+        jobs: mpsc::UnboundedSender<Job>,
+        asks: mpsc::UnboundedSender<Ask>,
+        watching: Arc<Watching>,
+        thread: JoinHandle<()>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            place,
+            claims: Mutex::default(),
+            jobs,
+            asks,
+            watching,
+            thread: Some(thread),
+        }))
+    }
+
+    /// Returns the error after the end of the thread.
+    pub(crate) fn gone(&self) -> JournalError {
+        gone(&self.0.place)
+    }
+
+    fn claims(&self) -> MutexGuard<'_, HashMap<Arc<str>, Held>> {
+        let claims = self.0.claims.lock();
+        claims.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
+        match self.claims().get(&claim.id) {
+            Some(held) if held.epoch.unsigned_abs() == claim.epoch => Ok(held.clone()),
+            _ => Err(JournalError::Lost {
+                id: claim.id.to_string(),
+            }),
+        }
+    }
+
+    fn write(&self, claim: &Claim, what: What) -> Written {
+        let held = match self.held(claim) {
+            Ok(held) => held,
+            Err(error) => return Box::pin(std::future::ready(Err(error))),
+        };
+        let (reply, written) = oneshot::channel();
+        // Without a thread that takes it, it is dropped, and so is its reply.
+        let _ = self.0.jobs.send(Job::Write(Write { held, what, reply }));
+        let place = self.0.place.clone();
+        Box::pin(async move { written.await.unwrap_or_else(|_| Err(gone(&place))) })
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let (reply, answer) = oneshot::channel();
+        let ask: Ask = Box::new(move |asks| {
+            Box::pin(async move {
+                // The caller may have dropped its future.
+                let _ = reply.send(act(asks).await);
+            })
+        });
+        let _ = self.0.asks.send(ask);
+        answer.await.unwrap_or_else(|_| Err(self.gone()))
+    }
+}
+
+fn gone(place: &Place) -> JournalError {
+    let why = "the thread of the journal has ended";
+    Failure::new(place, "cannot do anything", why).into()
+}
+
+impl Journal for Postgres {
+    fn claim<'a>(&'a self, id: &'a str) -> Answer<'a, Claimed> {
+        Box::pin(async move {
+            let (reply, granted) = oneshot::channel();
+            let _ = self.0.jobs.send(Job::Claim(id.into(), reply));
+            let granted = granted.await.unwrap_or_else(|_| Err(self.gone()))?;
+            let Some((claimed, held)) = granted.take() else {
+                return Err(self.gone());
+            };
+            let mut claims = self.claims();
+            // Where two threads come here in the other order, the last claim counts.
+            if claims
+                .get(&held.id)
+                .is_none_or(|old| old.epoch < held.epoch)
+            {
+                claims.insert(Arc::clone(&held.id), held);
+            }
+            Ok(claimed)
+        })
+    }
+
+    fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>> {
+        let id = id.to_owned();
+        Box::pin(self.ask(async move |asks| asks.look(&id).await))
+    }
+
+    fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()> {
+        Box::pin(async move { self.write(claim, What::Describe(run.clone())).await })
+    }
+
+    fn read<'a>(&'a self, id: &'a str, after: u64) -> Answer<'a, Vec<Record>> {
+        let id = id.to_owned();
+        Box::pin(self.ask(async move |asks| asks.read(&id, signed(after)).await))
+    }
+
+    fn append(&self, claim: &Claim, key: String, body: String) -> Written {
+        self.write(claim, What::Record(key, body))
+    }
+
+    fn end(&self, claim: &Claim, end: End) -> Written {
+        if super::asks::kind(&end).is_none() {
+            let error = JournalError::storage("plan-postgres does not know this kind of end");
+            return Box::pin(std::future::ready(Err(error)));
+        }
+        self.write(claim, What::End(end))
+    }
+
+    fn release(&self, claim: &Claim) {
+        let Ok(held) = self.held(claim) else {
+            return; // Another owner has the run.
+        };
+        let run = held.run;
+        self.claims().remove(&claim.id);
+        let _ = self.0.jobs.send(Job::Release(held));
+        self.0.watching.wake(run);
+    }
+
+    fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()> {
+        let (id, message) = (id.to_owned(), message.clone());
+        Box::pin(self.ask(async move |asks| asks.send(&id, &message).await))
+    }
+
+    fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>> {
+        Box::pin(async move {
+            let held = self.held(claim)?;
+            let after = signed(after);
+            self.ask(async move |asks| asks.messages(&held, after).await)
+                .await
+        })
+    }
+
+    fn watch(&self, claim: &Claim, after: u64) -> Notified {
+        let Ok(held) = self.held(claim) else {
+            return Box::pin(std::future::ready(()));
+        };
+        let (db, claim, after) = (self.clone(), claim.clone(), signed(after));
+        Box::pin(async move {
+            let ticket = db.0.watching.register(held.run, held.epoch, after);
+            loop {
+                // First this, and then the look: a message that comes between them wakes.
+                let mut woken = pin!(ticket.woken.notified());
+                woken.as_mut().enable();
+                if db.held(&claim).is_err() {
+                    return;
+                }
+                let held = held.clone();
+                let news = db.ask(async move |asks| asks.has_news(&held, after).await);
+                // While the database cannot be reached, the run waits. Each new connection wakes it.
+                if news.await.unwrap_or(false) {
+                    return;
+                }
+                woken.await;
+            }
+        })
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let _ = self.jobs.send(Job::Close);
+        if let Some(thread) = self.thread.take()
+            // A waker that the thread woke may have dropped the last clone.
+            && thread.thread().id() != thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres")
+            .field("place", &self.0.place)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,204 @@
+//! A line to the database: a connection that is made again after it was lost.
+
+use super::failure::{Failure, is_connection_lost, is_transient};
+use super::options::Settings;
+use super::sql::Sql;
+use super::watching::Watching;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_postgres::{AsyncMessage, Client, Error, Row, Statement, types::ToSql};
+
+/// The pauses between attempts grow from the first to the second.
+const PAUSES: [Duration; 2] = [Duration::from_millis(20), Duration::from_secs(1)];
+
+/// A parameter of a statement.
+pub(crate) type Parameter<'a> = &'a (dyn ToSql + Sync);
+
+/// A connection and its prepared statements.
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    prepared: RefCell<HashMap<Box<str>, Statement>>,
+    driver: AbortHandle,
+}
+
+impl Session {
+    /// Opens a connection. Notifications on it wake the waiting runs.
+    pub(crate) async fn open(
+        settings: &Settings,
+        application: &str,
+        watching: Option<Arc<Watching>>,
+    ) -> Result<Self, Error> {
+        let mut config = settings.config.clone();
+        config.application_name(application);
+        let (client, mut connection) = settings.tls.open(&config).await?;
+        let driver = tokio::task::spawn_local(async move {
+            loop {
+                match poll_fn(|cx| connection.poll_message(cx)).await {
+                    Some(Ok(AsyncMessage::Notification(note))) => {
+                        if let (Some(watching), Ok(run)) = (&watching, note.payload().parse()) {
+                            watching.wake(run);
+                        }
+                    }
+                    Some(Ok(_)) => {}
+                    // Statements on the connection report the error.
+                    Some(Err(_)) | None => break,
+                }
+            }
+        });
+        Ok(Self {
+            client,
+            prepared: RefCell::default(),
+            driver: driver.abort_handle(),
+        })
+    }
+
+    async fn prepared(&self, sql: &str) -> Result<Statement, Error> {
+        let known = self.prepared.borrow().get(sql).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let statement = self.client.prepare(sql).await?;
+        let kept = statement.clone();
+        self.prepared.borrow_mut().insert(sql.into(), kept);
+        Ok(statement)
+    }
+
+    /// Prepares statements, so that they can be sent together in their order.
+    pub(crate) async fn prepare(&self, statements: &[&str]) -> Result<(), Error> {
+        for sql in statements {
+            self.prepared(sql).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn query(
+        &self,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, Error> {
+        let statement = self.prepared(sql).await?;
+        self.client.query(&statement, parameters).await
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+pub(crate) struct Line {
+    pub(crate) settings: Rc<Settings>,
+    pub(crate) sql: Rc<Sql>,
+    name: String,
+    /// The statements that begin a session.
+    setup: String,
+    watching: Option<Arc<Watching>>,
+    session: Mutex<Option<Rc<Session>>>,
+}
+
+impl Line {
+    /// Returns a line that connects when it is first used.
+    pub(crate) fn new(
+        settings: &Rc<Settings>,
+        sql: &Rc<Sql>,
+        name: String,
+        setup: String,
+    ) -> Self {
+        Self {
+            settings: Rc::clone(settings),
+            sql: Rc::clone(sql),
+            name,
+            setup,
+            watching: None,
+            session: Mutex::default(),
+        }
+    }
+
+    /// Has notifications wake these runs, and each new connection all of them.
+    pub(crate) fn waking(self, watching: Arc<Watching>) -> Self {
+        Self {
+            watching: Some(watching),
+            ..self
+        }
+    }
+
+    async fn session(&self) -> Result<Rc<Session>, Error> {
+        let mut current = self.session.lock().await;
+        if let Some(session) = &*current
+            && !session.client.is_closed()
+        {
+            return Ok(Rc::clone(session));
+        }
+        *current = None;
+        let watching = self.watching.clone();
+        let session = Session::open(&self.settings, &self.name, watching).await?;
+        session.client.batch_execute(&self.setup).await?;
+        if let Some(watching) = &self.watching {
+            watching.wake_all();
+        }
+        Ok(Rc::clone(current.insert(Rc::new(session))))
+    }
+
+    /// Makes the next attempt connect again.
+    async fn discard(&self, used: Option<Rc<Session>>) {
+        let mut current = self.session.lock().await;
+        let is_current = match (&*current, &used) {
+            (Some(current), Some(used)) => Rc::ptr_eq(current, used),
+            _ => false,
+        };
+        if is_current {
+            *current = None;
+        }
+    }
+
+    /// Runs statements, and runs them again after a lost connection or a deadlock, until they succeed or the patience is over.
+    pub(crate) async fn run<T>(
+        &self,
+        what: &'static str,
+        act: impl AsyncFn(&Session) -> Result<T, Error>,
+    ) -> Result<T, Failure> {
+        let (place, patience) = (&self.settings.place, self.settings.patience);
+        let end = Instant::now() + patience;
+        let mut pause = PAUSES[0];
+        loop {
+            let used = RefCell::new(None);
+            let attempt = async {
+                let session = self.session().await?;
+                *used.borrow_mut() = Some(Rc::clone(&session));
+                act(&session).await
+            };
+            let left = end.saturating_duration_since(Instant::now());
+            let outcome = timeout(left, attempt).await;
+            let failure = match outcome {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(error)) => {
+                    if is_connection_lost(&error) {
+                        self.discard(used.take()).await;
+                    }
+                    let failure = Failure::from_error(place, what, &error);
+                    if !is_transient(&error) {
+                        return Err(failure);
+                    }
+                    failure
+                }
+                Err(_) => {
+                    self.discard(used.take()).await;
+                    return Err(Failure::no_answer(place, what, patience));
+                }
+            };
+            if Instant::now() + pause >= end {
+                return Err(failure);
+            }
+            sleep(pause.mul_f64(0.5 + fastrand::f64())).await;
+            pause = (pause * 2).min(PAUSES[1]);
+        }
+    }
+}

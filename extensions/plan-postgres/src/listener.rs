@@ -1,0 +1,75 @@
+//! The tasks beside the writer: they renew the lease, and look for messages.
+
+use super::asks::Asks;
+use super::line::{Line, Session};
+use super::owned::Owned;
+use super::watching::Watching;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_postgres::Error;
+
+/// The pause between two looks for messages, which are needed where notifications get lost.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Renews the lease of this owner at a third of its time, and gives up the runs whose claim or release has failed.
+pub(crate) async fn renew(line: Rc<Line>, asks: Rc<Asks>, owned: Rc<RefCell<Owned>>) {
+    let mut ticks = interval(line.settings.lease / 3);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        // After a failure, the next tick tries again.
+        let _ = line.run("cannot renew the lease", async |session: &Session| {
+            renew_once(session, &line, &asks.owner).await
+        })
+        .await;
+        let doubtful: Vec<Arc<str>> = owned.borrow_mut().doubtful.drain().collect();
+        for id in doubtful {
+            if owned.borrow().has(&id) {
+                continue;
+            }
+            // No claim of the run may come between.
+            owned.borrow_mut().busy.insert(Arc::clone(&id));
+            let abandoned = asks.abandon(&id).await;
+            let mut owned = owned.borrow_mut();
+            owned.busy.remove(&id);
+            if abandoned.is_err() {
+                owned.doubtful.insert(id);
+            }
+        }
+    }
+}
+
+pub(crate) async fn renew_once(session: &Session, line: &Line, owner: &str) -> Result<(), Error> {
+    let words = format!("process {}", std::process::id());
+    let millis = line.settings.lease.as_secs_f64() * 1000.0;
+    let sql = &line.sql.renew;
+    session.query(sql, &[&owner, &words, &millis]).await?;
+    Ok(())
+}
+
+/// Looks for messages of runs that wait, in case that a notification was lost.
+pub(crate) async fn poll(line: Rc<Line>, owner: Arc<str>, watching: Arc<Watching>) {
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        let [runs, epochs, afters] = watching.all();
+        if runs.is_empty() {
+            continue;
+        }
+        let look = async |session: &Session| {
+            let owner = &*owner;
+            let rows = session
+                .query(&line.sql.waiting, &[&runs, &epochs, &owner, &afters])
+                .await?;
+            let run = |row: &tokio_postgres::Row| row.try_get(0);
+            rows.iter().map(run).collect::<Result<Vec<i64>, Error>>()
+        };
+        if let Ok(runs) = line.run("cannot look for messages", look).await {
+            runs.into_iter().for_each(|run| watching.wake(run));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+use super::failure::{Failure, Place};
+use super::journal::Postgres;
+use super::tls::Tls;
+use super::worker;
+use plan_runtime::journal::JournalError;
+use std::str::FromStr;
+use std::time::Duration;
+use tokio_postgres::Config;
+
+/// The longest name of a schema, in bytes. A name of Postgres has at most 63, and the channel's name is longer than the schema's.
+const LONGEST_SCHEMA: usize = 48;
+
+/// The shortest lease. A busy machine cannot renew a shorter lease in time.
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
+
+/// Options of a [`Postgres`].
+///
+/// ```no_run
+/// use plan_postgres::PostgresOptions;
+/// use std::time::Duration;
+///
+/// # async fn connect() -> Result<(), plan_runtime::journal::JournalError> {
+/// let db = PostgresOptions::new()
+///     .schema("orders")
+///     .lease(Duration::from_secs(10))
+///     .connect("postgresql://shop@db.internal/shop")
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct PostgresOptions {
+    schema: String,
+    lease: Duration,
+    patience: Duration,
+    #[cfg(feature = "rustls")]
+    tls: Option<rustls::ClientConfig>,
+}
+
+/// The options and the parsed configuration of a journal.
+pub(crate) struct Settings {
+    pub(crate) config: Config,
+    pub(crate) place: Place,
+    pub(crate) schema: String,
+    pub(crate) lease: Duration,
+    pub(crate) patience: Duration,
+    pub(crate) tls: Tls,
+}
+
+impl PostgresOptions {
+    /// Returns the defaults: the schema `plan`, a lease of 30 seconds, and a patience of 30 seconds.
+    pub fn new() -> Self {
+        Self {
+            schema: "plan".to_owned(),
+            lease: Duration::from_secs(30),
+            patience: Duration::from_secs(30),
+            #[cfg(feature = "rustls")]
+            tls: None,
+        }
+    }
+
+    /// Sets the schema of all tables. The schema is created if the database has none with this name.
+    pub fn schema(mut self, schema: impl Into<String>) -> Self {
+        self.schema = schema.into();
+        self
+    }
+
+    /// Sets the time after which another process may claim the runs of a killed process. A living process renews its lease three times in this time.
+    ///
+    /// The least is a second. All processes of a database should have equal leases.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease.max(SHORTEST_LEASE);
+        self
+    }
+
+    /// Sets the time for which the journal repeats a statement after a lost connection. Then the statement fails, and so does each run with a write in it.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Sets the configuration of TLS, such as your own root certificates. Without it, the journal trusts the certificates of the system.
+    #[cfg(feature = "rustls")]
+    pub fn rustls(mut self, config: rustls::ClientConfig) -> Self {
+        self.tls = Some(config);
+        self
+    }
+
+    /// Connects to a database, and creates the tables if they are missing.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Storage`] if the configuration is invalid, if the database cannot be reached, or if a newer version of this crate has changed the tables.
+    pub async fn connect(self, config: &str) -> Result<Postgres, JournalError> {
+        let settings = self.settings(config)?;
+        worker::start(settings).await
+    }
+
+    fn settings(self, config: &str) -> Result<Settings, JournalError> {
+        // The words of the error do not contain the configuration, which may have a password.
+        let mut config = Config::from_str(config).map_err(|error| {
+            let why = super::failure::words(&error);
+            JournalError::storage(format!("the configuration of Postgres is invalid: {why}"))
+        })?;
+        let place = Place::new(&config);
+        let is_name = (1..=LONGEST_SCHEMA).contains(&self.schema.len());
+        if !is_name || self.schema.contains('\0') {
+            let why = format!("a schema's name has 1 to {LONGEST_SCHEMA} bytes, and no NUL");
+            return Err(Failure::new(&place, "cannot use the schema", why).into());
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(self.patience.max(Duration::from_secs(1)));
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(self.patience.max(Duration::from_secs(1)));
+        }
+        #[cfg(feature = "rustls")]
+        let tls = Tls::new(self.tls, &config)
+            .map_err(|why| Failure::new(&place, "cannot use TLS", why))?;
+        #[cfg(not(feature = "rustls"))]
+        let tls = Tls::new(&config).map_err(|why| Failure::new(&place, "cannot use TLS", why))?;
+        Ok(Settings {
+            config,
+            place,
+            schema: self.schema,
+            lease: self.lease,
+            patience: self.patience,
+            tls,
+        })
+    }
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

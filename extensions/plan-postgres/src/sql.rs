@@ -1,0 +1,172 @@
+//! The statements, with the name of the schema.
+
+pub(crate) struct Sql {
+    /// Parameters: id, owner, time of the beginning.
+    pub(crate) claim: String,
+    pub(crate) begin: String,
+    /// Parameter: id.
+    pub(crate) last_number: String,
+    /// Parameter: id.
+    pub(crate) owner: String,
+    /// Parameter: id.
+    pub(crate) look: String,
+    /// Parameters: id, number of the last known record, most records, most bytes.
+    pub(crate) read: String,
+    /// Parameters: run, epoch, owner, number of the last known message.
+    pub(crate) messages: String,
+    /// Parameters: id, path, body, token, channel.
+    pub(crate) send: String,
+    /// Parameters: id, token.
+    pub(crate) is_sent: String,
+    /// Parameters: runs, epochs, owner, numbers of the last known messages.
+    pub(crate) waiting: String,
+    /// Parameters: owner, words for the owner, lease in milliseconds.
+    pub(crate) renew: String,
+    /// Parameter: owner.
+    pub(crate) leave: String,
+    /// Parameters: runs, epochs, owner, and of each record the run, the number, the key and the body.
+    pub(crate) write: String,
+    /// Parameters: runs, numbers.
+    pub(crate) present: String,
+    /// Parameters: runs, epochs, owner, plans, documents, inputs.
+    pub(crate) describe: String,
+    /// Parameters: runs, epochs, owner, kinds of ends, bodies.
+    pub(crate) end: String,
+    /// Parameters: runs, epochs, owner.
+    pub(crate) remove: String,
+    /// Parameters: runs, epochs, owner.
+    pub(crate) release: String,
+    /// Parameters: id, owner.
+    pub(crate) abandon: String,
+    /// The channel of messages.
+    pub(crate) channel: String,
+}
+
+/// Returns a name of Postgres in quotes.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// The condition for a run without records and without a description. Nothing is left of it after its release.
+const EMPTY: &str =
+    "r.plan IS NULL AND NOT EXISTS (SELECT FROM {s}.records WHERE run = r.number)";
+
+const CLAIM: &str = "
+WITH seen AS (
+    SELECT number, epoch FROM {s}.runs r WHERE id = $1 AND (
+        owner IS NULL OR owner = $2
+        OR NOT EXISTS (SELECT FROM {s}.owners o WHERE o.name = r.owner AND o.lease > now())
+    )
+)
+UPDATE {s}.runs r SET epoch = greatest(r.epoch + 1, nextval('{q}.epochs')), owner = $2,
+    began = CASE WHEN r.plan IS NULL THEN $3 ELSE r.began END
+FROM seen WHERE r.number = seen.number AND r.epoch = seen.epoch
+RETURNING r.number, r.epoch, r.began, r.plan, r.document, r.inputs, r.end_kind, r.output";
+
+const BEGIN: &str = "
+INSERT INTO {s}.runs AS r (id, epoch, owner, began) VALUES ($1, nextval('{q}.epochs'), $2, $3)
+ON CONFLICT (id) DO NOTHING
+RETURNING r.number, r.epoch, r.began, r.plan, r.document, r.inputs, r.end_kind, r.output";
+
+const READ: &str = "
+SELECT number, key, body FROM (
+    SELECT number, key, body, sum(length(key) + length(body)) OVER (ORDER BY number) - length(key) - length(body) AS before
+    FROM (
+        SELECT number, key, body FROM {s}.records
+        WHERE run = (SELECT number FROM {s}.runs WHERE id = $1) AND number > $2
+        ORDER BY number LIMIT $3
+    ) page
+) page WHERE before < $4 ORDER BY number";
+
+const SEND: &str = "
+WITH run AS (
+    UPDATE {s}.runs SET last_message = last_message + 1 WHERE id = $1 AND plan IS NOT NULL RETURNING number, last_message
+), sent AS (
+    INSERT INTO {s}.messages (run, number, path, body, token)
+    SELECT number, last_message, $2, $3, $4 FROM run
+    ON CONFLICT DO NOTHING RETURNING run
+)
+SELECT (SELECT count(*) FROM sent) AS sent, (SELECT pg_notify($5, run::text) FROM sent) FROM run";
+
+/// A run that is lost has to wake its owner, too.
+const WAITING: &str = "
+SELECT w.run FROM unnest($1::bigint[], $2::bigint[], $4::bigint[]) AS w(run, epoch, after)
+LEFT JOIN {s}.runs r ON r.number = w.run AND r.epoch = w.epoch AND r.owner = $3
+WHERE r.number IS NULL OR r.last_message > w.after";
+
+/// One statement, so one transaction and one answer: the share lock on the runs holds claims back until the records are committed.
+const WRITE: &str = "
+WITH held AS (
+    SELECT r.number FROM {s}.runs r JOIN unnest($1::bigint[], $2::bigint[]) AS c(run, epoch)
+    ON r.number = c.run AND r.epoch = c.epoch WHERE r.owner = $3 FOR SHARE OF r
+), added AS (
+    INSERT INTO {s}.records (run, number, key, body)
+    SELECT n.run, n.number, n.key, n.body
+    FROM unnest($4::bigint[], $5::bigint[], $6::bytea[], $7::bytea[]) AS n(run, number, key, body)
+    JOIN held ON held.number = n.run
+    ON CONFLICT DO NOTHING RETURNING run, number
+)
+SELECT number AS run, 0::bigint AS number FROM held UNION ALL SELECT run, number FROM added";
+
+impl Sql {
+    pub(crate) fn new(schema: &str) -> Self {
+        let s = quoted(schema);
+        // Inside a string of SQL, and in the quotes of a name in that string.
+        let q = s.replace('\'', "''");
+        let with = |sql: &str| sql.replace("{s}", &s).replace("{q}", &q);
+        let owned = "FROM unnest($1::bigint[], $2::bigint[]) AS c(run, epoch) WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3";
+        let owned_free = owned.replacen("FROM", "USING", 1);
+        Self {
+            claim: with(CLAIM),
+            begin: with(BEGIN),
+            last_number: with(
+                "SELECT coalesce(max(number), 0) FROM {s}.records WHERE run = (SELECT number FROM {s}.runs WHERE id = $1)",
+            ),
+            owner: with(
+                "SELECT o.words FROM {s}.runs r JOIN {s}.owners o ON o.name = r.owner AND o.lease > now() WHERE r.id = $1",
+            ),
+            look: with(
+                "SELECT number, epoch, began, plan, document, inputs, end_kind, output FROM {s}.runs WHERE id = $1 AND plan IS NOT NULL",
+            ),
+            read: with(READ),
+            messages: with(
+                "SELECT m.number, m.path, m.body FROM {s}.runs r LEFT JOIN {s}.messages m ON m.run = r.number AND m.number > $4
+                WHERE r.number = $1 AND r.epoch = $2 AND r.owner = $3 ORDER BY m.number",
+            ),
+            send: with(SEND),
+            is_sent: with(
+                "SELECT FROM {s}.messages WHERE run = (SELECT number FROM {s}.runs WHERE id = $1) AND token = $2",
+            ),
+            waiting: with(WAITING),
+            renew: with(
+                "INSERT INTO {s}.owners (name, words, lease)
+                VALUES ($1, $2 || coalesce(' at ' || host(inet_client_addr()), ''), now() + $3 * interval '1 ms')
+                ON CONFLICT (name) DO UPDATE SET lease = excluded.lease",
+            ),
+            leave: with("DELETE FROM {s}.owners WHERE name = $1"),
+            write: with(WRITE),
+            present: with(
+                "SELECT r.run, r.number FROM {s}.records r JOIN unnest($1::bigint[], $2::bigint[]) AS n(run, number)
+                ON r.run = n.run AND r.number = n.number",
+            ),
+            describe: with(
+                "UPDATE {s}.runs r SET plan = c.plan, document = c.document, inputs = c.inputs
+                FROM unnest($1::bigint[], $2::bigint[], $4::bytea[], $5::bytea[], $6::bytea[]) AS c(run, epoch, plan, document, inputs)
+                WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3",
+            ),
+            end: with(
+                "UPDATE {s}.runs r SET ended = coalesce(r.ended, now()), end_kind = c.kind, output = c.output
+                FROM unnest($1::bigint[], $2::bigint[], $4::smallint[], $5::bytea[]) AS c(run, epoch, kind, output)
+                WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3",
+            ),
+            remove: with(&format!(
+                "DELETE FROM {{s}}.runs r {owned_free} AND {EMPTY}"
+            )),
+            release: with(&format!(
+                "UPDATE {{s}}.runs r SET owner = NULL {owned}"
+            )),
+            abandon: with("UPDATE {s}.runs SET owner = NULL WHERE id = $1 AND owner = $2"),
+            channel: format!("{schema} messages"),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The waits for messages.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// A wait of a run.
+struct Waiting {
+    run: i64,
+    epoch: i64,
+    after: i64,
+    woken: Arc<Notify>,
+}
+
+#[derive(Default)]
+pub(crate) struct Watching(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    waiting: HashMap<u64, Waiting>,
+    /// The number of waits so far.
+    count: u64,
+}
+
+/// A wait, which ends with this value.
+pub(crate) struct Ticket {
+    watching: Arc<Watching>,
+    number: u64,
+    pub(crate) woken: Arc<Notify>,
+}
+
+impl Watching {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn register(self: &Arc<Self>, run: i64, epoch: i64, after: i64) -> Ticket {
+        let mut state = self.state();
+        state.count += 1;
+        let number = state.count;
+        let woken = Arc::new(Notify::new());
+        let waiting = Waiting {
+            run,
+            epoch,
+            after,
+            woken: Arc::clone(&woken),
+        };
+        state.waiting.insert(number, waiting);
+        Ticket {
+            watching: Arc::clone(self),
+            number,
+            woken,
+        }
+    }
+
+    fn wake_those(&self, is_meant: impl Fn(i64) -> bool) {
+        let state = self.state();
+        let meant = state.waiting.values().filter(|it| is_meant(it.run));
+        let woken: Vec<_> = meant.map(|it| Arc::clone(&it.woken)).collect();
+        // A waker may run any code.
+        drop(state);
+        woken.iter().for_each(|woken| woken.notify_waiters());
+    }
+
+    /// Has the waits for messages of a run look for them.
+    pub(crate) fn wake(&self, run: i64) {
+        self.wake_those(|it| it == run);
+    }
+
+    /// Has all waits look for messages.
+    pub(crate) fn wake_all(&self) {
+        self.wake_those(|_| true);
+    }
+
+    /// Returns the run, the epoch and the last known message of each wait.
+    pub(crate) fn all(&self) -> [Vec<i64>; 3] {
+        let state = self.state();
+        let column = |of: fn(&Waiting) -> i64| state.waiting.values().map(of).collect();
+        [column(|it| it.run), column(|it| it.epoch), column(|it| it.after)]
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let gone = self.watching.state().waiting.remove(&self.number);
+        drop(gone);
+    }
+}

@@ -1,0 +1,176 @@
+//! The thread of a journal: it has all connections, so the journal needs no executor of its caller.
+
+use super::asks::Asks;
+use super::failure::Failure;
+use super::journal::Postgres;
+use super::line::{Line, Session};
+use super::listener;
+use super::options::Settings;
+use super::owned::Owned;
+use super::schema;
+use super::sql::{Sql, quoted};
+use super::watching::Watching;
+use super::writer::{Job, Writer};
+use plan_runtime::journal::JournalError;
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread;
+use tokio::runtime;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::{LocalSet, spawn_local};
+
+/// A question that the thread answers.
+pub(crate) type Ask =
+    Box<dyn FnOnce(Rc<Asks>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+
+/// The statements that begin a session. A record is durable once its commit is acknowledged, whatever the default of the database is.
+const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
+SET default_transaction_isolation = 'read committed'";
+
+/// A server gives up the locks of a connection that was lost inside a transaction.
+const WRITER: &str = "SET idle_in_transaction_session_timeout = '10s'";
+
+const CONNECT: &str = "cannot connect";
+
+/// Starts the thread, and returns its journal once it is connected.
+pub(crate) async fn start(settings: Settings) -> Result<Postgres, JournalError> {
+    let place = settings.place.clone();
+    let (jobs, job_queue) = mpsc::unbounded_channel();
+    let (asks, ask_queue) = mpsc::unbounded_channel();
+    let watching = Arc::new(Watching::default());
+    let (reply, connected) = oneshot::channel();
+    let channels = Channels {
+        jobs: jobs.clone(),
+        job_queue,
+        ask_queue,
+        watching: Arc::clone(&watching),
+    };
+    let failed = |error: std::io::Error| {
+        JournalError::from(Failure::new(&place, "cannot start a thread", error.to_string()))
+    };
+    let runtime = runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(failed)?;
+    let thread = thread::Builder::new().name("plan-postgres".to_owned());
+    let started = thread.spawn(move || {
+        let local = LocalSet::new();
+        local.block_on(&runtime, work(settings, channels, reply));
+    });
+    let thread = started.map_err(failed)?;
+    let journal = Postgres::new(place, jobs, asks, watching, thread);
+    match connected.await {
+        Ok(Ok(())) => Ok(journal),
+        Ok(Err(failure)) => Err(failure.into()),
+        Err(_) => Err(journal.gone()),
+    }
+}
+
+struct Channels {
+    jobs: mpsc::UnboundedSender<Job>,
+    job_queue: mpsc::UnboundedReceiver<Job>,
+    ask_queue: mpsc::UnboundedReceiver<Ask>,
+    watching: Arc<Watching>,
+}
+
+async fn work(
+    settings: Settings,
+    channels: Channels,
+    connected: oneshot::Sender<Result<(), Failure>>,
+) {
+    let Channels {
+        jobs,
+        job_queue,
+        mut ask_queue,
+        watching,
+    } = channels;
+    let settings = Rc::new(settings);
+    let begun = begin(&settings, &watching).await;
+    let Begun {
+        owner,
+        writer,
+        asking,
+        listening,
+    } = match begun {
+        Ok(begun) => begun,
+        Err(failure) => {
+            let _ = connected.send(Err(failure));
+            return;
+        }
+    };
+    let owned = Rc::new(RefCell::new(Owned::default()));
+    let asks = Rc::new(Asks {
+        line: asking,
+        owner: Arc::clone(&owner),
+    });
+    let listening = Rc::new(listening);
+    spawn_local(listener::renew(
+        Rc::clone(&listening),
+        Rc::clone(&asks),
+        Rc::clone(&owned),
+    ));
+    spawn_local(listener::poll(listening, owner, watching));
+    let answering = Rc::clone(&asks);
+    spawn_local(async move {
+        while let Some(ask) = ask_queue.recv().await {
+            spawn_local(ask(Rc::clone(&answering)));
+        }
+    });
+    let _ = connected.send(Ok(()));
+    let writer = Writer {
+        line: writer,
+        asks,
+        owned,
+        jobs,
+    };
+    writer.run(job_queue).await;
+}
+
+struct Begun {
+    owner: Arc<str>,
+    writer: Line,
+    asking: Line,
+    listening: Line,
+}
+
+/// Makes the tables, draws a name for the owner, and takes its lease.
+async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begun, Failure> {
+    let place = &settings.place;
+    let refused = |error: tokio_postgres::Error| Failure::from_error(place, CONNECT, &error);
+    let mut session = Session::open(settings, "plan-postgres", None)
+        .await
+        .map_err(refused)?;
+    schema::migrate(settings, &mut session).await?;
+    // Two owners with equal names would write to the same runs, so the server draws the names.
+    let drawn = session.query("SELECT gen_random_uuid()::text", &[]).await;
+    let drawn = drawn.map_err(refused)?;
+    let owner = drawn.first().map(|row| row.try_get::<_, String>(0));
+    let Some(owner) = owner.transpose().map_err(refused)? else {
+        return Err(Failure::new(place, CONNECT, "no name for the owner"));
+    };
+    drop(session);
+    let sql = Rc::new(Sql::new(&settings.schema));
+    let line = |role: &str, setup: &str| {
+        let name = format!("plan-postgres {role} {owner}");
+        Line::new(settings, &sql, name, format!("{SETUP}; {setup}"))
+    };
+    // A writer that has lost its connection ends the old one, whose transaction may still run.
+    let end_old = format!(
+        "{WRITER};
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'plan-postgres writer {owner}' AND pid <> pg_backend_pid() AND usename = current_user"
+    );
+    let listen = format!("LISTEN {}", quoted(&sql.channel));
+    let begun = Begun {
+        writer: line("writer", &end_old),
+        asking: line("asks", ""),
+        listening: line("listener", &listen).waking(Arc::clone(watching)),
+        owner: owner.clone().into(),
+    };
+    let lease = async |session: &Session| {
+        listener::renew_once(session, &begun.listening, &owner).await
+    };
+    begun.listening.run("cannot take a lease", lease).await?;
+    Ok(begun)
+}

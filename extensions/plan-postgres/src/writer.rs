@@ -1,0 +1,176 @@
+//! The task that writes: it takes the jobs in their order, and commits together the jobs that came together.
+
+use super::asks::Asks;
+use super::batch::{Batch, Write};
+use super::line::{Line, Session};
+use super::owned::{Held, Own, Owned};
+use plan_runtime::journal::JournalError;
+use plan_runtime::journal::spi::Claimed;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio_postgres::Error;
+
+/// The most jobs that are committed together.
+const BATCH: usize = 1024;
+
+/// The bytes that are committed together, about.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// The time for a last statement when a journal is dropped.
+const LEAVES_WITHIN: Duration = Duration::from_secs(5);
+
+pub(crate) enum Job {
+    Claim(Arc<str>, oneshot::Sender<Result<Granted, JournalError>>),
+    Write(Write),
+    Release(Held),
+    /// Writes the jobs before it, and ends.
+    Close,
+}
+
+/// A claim on its way to the caller. A claim that nobody takes is released.
+pub(crate) struct Granted {
+    claimed: Option<(Claimed, Held)>,
+    jobs: mpsc::UnboundedSender<Job>,
+}
+
+impl Granted {
+    /// Returns the claim to its caller.
+    pub(crate) fn take(mut self) -> Option<(Claimed, Held)> {
+        self.claimed.take()
+    }
+}
+
+impl Drop for Granted {
+    fn drop(&mut self) {
+        if let Some((_, held)) = self.claimed.take() {
+            // A task that has ended has given up all runs.
+            let _ = self.jobs.send(Job::Release(held));
+        }
+    }
+}
+
+pub(crate) struct Writer {
+    pub(crate) line: Line,
+    pub(crate) asks: Rc<Asks>,
+    pub(crate) owned: Rc<RefCell<Owned>>,
+    pub(crate) jobs: mpsc::UnboundedSender<Job>,
+}
+
+impl Writer {
+    pub(crate) async fn run(self, mut queue: mpsc::UnboundedReceiver<Job>) {
+        let mut jobs = VecDeque::new();
+        let mut goes_on = true;
+        while goes_on {
+            if jobs.is_empty() {
+                let mut new = Vec::new();
+                if queue.recv_many(&mut new, BATCH).await == 0 {
+                    break;
+                }
+                jobs.extend(new);
+            }
+            let (mut batch, mut bytes) = (Batch::default(), 0);
+            let mut claims = Vec::new();
+            while bytes < BATCH_BYTES
+                && let Some(job) = jobs.pop_front()
+            {
+                match job {
+                    Job::Claim(id, reply) => claims.push((id, reply)),
+                    Job::Write(write) => {
+                        bytes += write.what.bytes();
+                        batch.push(write, &mut self.owned.borrow_mut(), &self.line);
+                    }
+                    Job::Release(held) => batch.release(held),
+                    Job::Close => {
+                        goes_on = false;
+                        break;
+                    }
+                }
+            }
+            if !batch.is_empty() {
+                batch.commit(&self.line, &self.asks.owner, &self.owned).await;
+            }
+            for (id, reply) in claims {
+                let claim = claim(
+                    Rc::clone(&self.asks),
+                    Rc::clone(&self.owned),
+                    id,
+                    reply,
+                    self.jobs.clone(),
+                );
+                tokio::task::spawn_local(claim);
+            }
+        }
+        // Otherwise the leases of this owner end by themselves.
+        let _ = tokio::time::timeout(LEAVES_WITHIN, self.leave()).await;
+    }
+
+    /// Gives up all runs.
+    async fn leave(&self) {
+        let owner = &*self.asks.owner;
+        let (runs, epochs): (Vec<i64>, Vec<i64>) = {
+            let owned = self.owned.borrow();
+            let held = owned.runs.values().map(|own| &own.held);
+            held.map(|held| (held.run, held.epoch)).unzip()
+        };
+        let leave = async |session: &Session| {
+            let sql = &*self.line.sql;
+            if !runs.is_empty() {
+                session.query(&sql.remove, &[&runs, &epochs, &owner]).await?;
+                session.query(&sql.release, &[&runs, &epochs, &owner]).await?;
+            }
+            session.query(&sql.leave, &[&owner]).await?;
+            Ok::<_, Error>(())
+        };
+        let _ = self.line.run("cannot release the runs", leave).await;
+    }
+}
+
+/// Claims a run. Claims are transactions of their own, so that a claim that waits for another owner holds no write back.
+async fn claim(
+    asks: Rc<Asks>,
+    owned: Rc<RefCell<Owned>>,
+    id: Arc<str>,
+    reply: oneshot::Sender<Result<Granted, JournalError>>,
+    jobs: mpsc::UnboundedSender<Job>,
+) {
+    if owned.borrow().has(&id) {
+        let _ = reply.send(Err(JournalError::Owned {
+            id: id.to_string(),
+            owner: "this process".to_owned(),
+        }));
+        return;
+    }
+    owned.borrow_mut().busy.insert(Arc::clone(&id));
+    let outcome = asks.claim(&id).await;
+    let mut owned = owned.borrow_mut();
+    owned.busy.remove(&id);
+    let granted = match outcome {
+        Ok((claimed, held, last)) => {
+            owned.doubtful.remove(&id);
+            let own = Own {
+                held: held.clone(),
+                last,
+                broken: None,
+            };
+            owned.runs.insert(id, own);
+            Ok(Granted {
+                claimed: Some((claimed, held)),
+                jobs,
+            })
+        }
+        Err(error) => {
+            // The claim may have happened without its answer.
+            if matches!(error, JournalError::Storage(_)) {
+                owned.doubtful.insert(id);
+            }
+            Err(error)
+        }
+    };
+    drop(owned);
+    // A reply that nobody waits for is dropped, and releases the run.
+    let _ = reply.send(granted);
+}
