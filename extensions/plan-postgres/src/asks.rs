@@ -128,7 +128,9 @@ impl Asks {
                 let claimed = Claimed::new(claim, self.stored(&row)?);
                 return Ok((claimed, held, last));
             }
-            let rows = self.ask("cannot claim a run", &sql.owner, &[&bytes]).await?;
+            let rows = self
+                .ask("cannot claim a run", &sql.owner, &[&bytes])
+                .await?;
             if let Some(row) = rows.first() {
                 return Err(JournalError::Owned {
                     id: id.to_string(),
@@ -155,7 +157,9 @@ impl Asks {
 
     pub(crate) async fn look(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
         let sql = &self.line.sql.look;
-        let rows = self.ask("cannot read a run", sql, &[&id.as_bytes()]).await?;
+        let rows = self
+            .ask("cannot read a run", sql, &[&id.as_bytes()])
+            .await?;
         rows.first().map(|row| self.stored(row)).transpose()
     }
 
@@ -211,8 +215,7 @@ impl Asks {
     pub(crate) async fn has_news(&self, held: &Held, after: i64) -> Result<bool, JournalError> {
         let (runs, epochs, afters) = ([held.run], [held.epoch], [after]);
         let (sql, owner) = (&self.line.sql.waiting, &*self.owner);
-        let parameters: [Parameter<'_>; 4] =
-            [&&runs[..], &&epochs[..], &owner, &&afters[..]];
+        let parameters: [Parameter<'_>; 4] = [&&runs[..], &&epochs[..], &owner, &&afters[..]];
         let rows = self.ask("cannot read messages", sql, &parameters).await?;
         Ok(!rows.is_empty())
     }
@@ -221,7 +224,11 @@ impl Asks {
         let (path, body) = match message {
             Message::Signal { path, body } => (Some(path.as_str()), Some(body.as_bytes())),
             Message::Cancel => (None, None),
-            _ => return Err(JournalError::storage("plan-postgres does not know this message")),
+            _ => {
+                return Err(JournalError::storage(
+                    "plan-postgres does not know this message",
+                ));
+            }
         };
         let path_bytes = path.map(str::as_bytes);
         let (sql, bytes, token) = (&self.line.sql, id.as_bytes(), fastrand::i64(..));
@@ -229,7 +236,10 @@ impl Asks {
         let send = async |session: &Session| {
             // An earlier attempt may have sent the message, although its answer is lost.
             if is_again.replace(true)
-                && !session.query(&sql.is_sent, &[&bytes, &token]).await?.is_empty()
+                && !session
+                    .query(&sql.is_sent, &[&bytes, &token])
+                    .await?
+                    .is_empty()
             {
                 return Ok(Some(1));
             }
@@ -252,7 +262,8 @@ impl Asks {
     pub(crate) async fn abandon(&self, id: &str) -> Result<(), JournalError> {
         let (bytes, owner) = (id.as_bytes(), &*self.owner);
         let sql = &self.line.sql.abandon;
-        self.ask("cannot release a run", sql, &[&bytes, &owner]).await?;
+        self.ask("cannot release a run", sql, &[&bytes, &owner])
+            .await?;
         Ok(())
     }
 }

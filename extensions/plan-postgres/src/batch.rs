@@ -110,7 +110,9 @@ impl Batch {
         let parts = self.split();
         if parts.len() == 1 || failure.is_lost {
             let mut owned = owned.borrow_mut();
-            parts.into_iter().for_each(|it| it.fail(&failure, &mut owned));
+            parts
+                .into_iter()
+                .for_each(|it| it.fail(&failure, &mut owned));
             return;
         }
         for part in parts {
@@ -302,12 +304,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Writes all of it, and returns the runs that are still owned, and the records that are new.
-    async fn write(
-        &self,
-        session: &Session,
-        line: &Line,
-        owner: &str,
-    ) -> Result<Vec<Row>, Error> {
+    async fn write(&self, session: &Session, line: &Line, owner: &str) -> Result<Vec<Row>, Error> {
         let sql = &*line.sql;
         let records = async {
             let (runs, epochs) = (&self.all.runs, &self.all.epochs);
@@ -333,8 +330,7 @@ impl<'a> Columns<'a> {
             if on.runs.is_empty() {
                 return Ok(());
             }
-            let mut parameters: Vec<Parameter<'_>> =
-                vec![&on.runs, &on.epochs, &owner];
+            let mut parameters: Vec<Parameter<'_>> = vec![&on.runs, &on.epochs, &owner];
             parameters.extend(values);
             session.query(sql, &parameters).await.map(drop)
         };

@@ -106,12 +106,7 @@ pub(crate) struct Line {
 
 impl Line {
     /// Returns a line that connects when it is first used.
-    pub(crate) fn new(
-        settings: &Rc<Settings>,
-        sql: &Rc<Sql>,
-        name: String,
-        setup: String,
-    ) -> Self {
+    pub(crate) fn new(settings: &Rc<Settings>, sql: &Rc<Sql>, name: String, setup: String) -> Self {
         Self {
             settings: Rc::clone(settings),
             sql: Rc::clone(sql),

@@ -21,10 +21,11 @@ pub(crate) async fn renew(line: Rc<Line>, asks: Rc<Asks>, owned: Rc<RefCell<Owne
     loop {
         ticks.tick().await;
         // After a failure, the next tick tries again.
-        let _ = line.run("cannot renew the lease", async |session: &Session| {
-            renew_once(session, &line, &asks.owner).await
-        })
-        .await;
+        let _ = line
+            .run("cannot renew the lease", async |session: &Session| {
+                renew_once(session, &line, &asks.owner).await
+            })
+            .await;
         let doubtful: Vec<Arc<str>> = owned.borrow_mut().doubtful.drain().collect();
         for id in doubtful {
             if owned.borrow().has(&id) {

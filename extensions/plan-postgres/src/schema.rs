@@ -86,7 +86,10 @@ pub(crate) async fn migrate(settings: &Settings, session: &mut Session) -> Resul
 async fn version(session: &Session, s: &str) -> Result<usize, Refused> {
     let client = &session.client;
     let row = client
-        .query_one("SELECT to_regclass($1) IS NOT NULL", &[&format!("{s}.version")])
+        .query_one(
+            "SELECT to_regclass($1) IS NOT NULL",
+            &[&format!("{s}.version")],
+        )
         .await?;
     if !row.try_get::<_, bool>(0)? {
         return Ok(0);

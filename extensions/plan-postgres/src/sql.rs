@@ -48,8 +48,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// The condition for a run without records and without a description. Nothing is left of it after its release.
-const EMPTY: &str =
-    "r.plan IS NULL AND NOT EXISTS (SELECT FROM {s}.records WHERE run = r.number)";
+const EMPTY: &str = "r.plan IS NULL AND NOT EXISTS (SELECT FROM {s}.records WHERE run = r.number)";
 
 const CLAIM: &str = "
 WITH seen AS (

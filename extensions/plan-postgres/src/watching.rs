@@ -76,7 +76,11 @@ impl Watching {
     pub(crate) fn all(&self) -> [Vec<i64>; 3] {
         let state = self.state();
         let column = |of: fn(&Waiting) -> i64| state.waiting.values().map(of).collect();
-        [column(|it| it.run), column(|it| it.epoch), column(|it| it.after)]
+        [
+            column(|it| it.run),
+            column(|it| it.epoch),
+            column(|it| it.after),
+        ]
     }
 }
 

@@ -23,8 +23,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
 
 /// A question that the thread answers.
-pub(crate) type Ask =
-    Box<dyn FnOnce(Rc<Asks>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+pub(crate) type Ask = Box<dyn FnOnce(Rc<Asks>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 /// The statements that begin a session. A record is durable once its commit is acknowledged, whatever the default of the database is.
 const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
@@ -49,7 +48,11 @@ pub(crate) async fn start(settings: Settings) -> Result<Postgres, JournalError> 
         watching: Arc::clone(&watching),
     };
     let failed = |error: std::io::Error| {
-        JournalError::from(Failure::new(&place, "cannot start a thread", error.to_string()))
+        JournalError::from(Failure::new(
+            &place,
+            "cannot start a thread",
+            error.to_string(),
+        ))
     };
     let runtime = runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(failed)?;
@@ -168,9 +171,8 @@ async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begu
         listening: line("listener", &listen).waking(Arc::clone(watching)),
         owner: owner.clone().into(),
     };
-    let lease = async |session: &Session| {
-        listener::renew_once(session, &begun.listening, &owner).await
-    };
+    let lease =
+        async |session: &Session| listener::renew_once(session, &begun.listening, &owner).await;
     begun.listening.run("cannot take a lease", lease).await?;
     Ok(begun)
 }

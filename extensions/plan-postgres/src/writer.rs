@@ -91,7 +91,9 @@ impl Writer {
                 }
             }
             if !batch.is_empty() {
-                batch.commit(&self.line, &self.asks.owner, &self.owned).await;
+                batch
+                    .commit(&self.line, &self.asks.owner, &self.owned)
+                    .await;
             }
             for (id, reply) in claims {
                 let claim = claim(
@@ -119,8 +121,12 @@ impl Writer {
         let leave = async |session: &Session| {
             let sql = &*self.line.sql;
             if !runs.is_empty() {
-                session.query(&sql.remove, &[&runs, &epochs, &owner]).await?;
-                session.query(&sql.release, &[&runs, &epochs, &owner]).await?;
+                session
+                    .query(&sql.remove, &[&runs, &epochs, &owner])
+                    .await?;
+                session
+                    .query(&sql.release, &[&runs, &epochs, &owner])
+                    .await?;
             }
             session.query(&sql.leave, &[&owner]).await?;
             Ok::<_, Error>(())
