@@ -101,6 +101,11 @@ impl Batch {
         self.writes.is_empty() && self.releases.is_empty()
     }
 
+    /// Returns the number of writes.
+    pub(crate) fn len(&self) -> usize {
+        self.writes.len()
+    }
+
     /// Commits the batch, and answers. A failure of one run is not to harm the other runs.
     pub(crate) async fn commit(self, line: &Line, owner: &str, owned: &std::cell::RefCell<Owned>) {
         let failure = match self.attempt(line, owner).await {

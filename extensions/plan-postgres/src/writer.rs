@@ -10,7 +10,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::Error;
 
@@ -19,6 +20,9 @@ const BATCH: usize = 1024;
 
 /// The bytes that are committed together, about.
 const BATCH_BYTES: usize = 4 << 20;
+
+/// The time after which a caller that goes on has its next job in the queue.
+const GATHER: Duration = Duration::from_micros(50);
 
 /// The time for a last statement when a journal is dropped.
 const LEAVES_WITHIN: Duration = Duration::from_secs(5);
@@ -60,16 +64,45 @@ pub(crate) struct Writer {
     pub(crate) jobs: mpsc::UnboundedSender<Job>,
 }
 
+/// The last commit.
+#[derive(Default)]
+struct Last {
+    count: usize,
+    time: Duration,
+}
+
+impl Last {
+    /// Waits a moment for the callers that the last commit has answered. Each of them may have its next job soon, and would else wait for a whole commit.
+    fn gather(&self, queue: &mut mpsc::UnboundedReceiver<Job>, new: &mut Vec<Job>) {
+        let (begin, most) = (Instant::now(), self.time / 10);
+        while new.len() < self.count.min(BATCH) && begin.elapsed() < most {
+            // The timer of the runtime has milliseconds.
+            thread::sleep(GATHER);
+            let before = new.len();
+            while new.len() < BATCH
+                && let Ok(job) = queue.try_recv()
+            {
+                new.push(job);
+            }
+            if new.len() == before {
+                break;
+            }
+        }
+    }
+}
+
 impl Writer {
     pub(crate) async fn run(self, mut queue: mpsc::UnboundedReceiver<Job>) {
         let mut jobs = VecDeque::new();
         let mut goes_on = true;
+        let mut last = Last::default();
         while goes_on {
             if jobs.is_empty() {
                 let mut new = Vec::new();
                 if queue.recv_many(&mut new, BATCH).await == 0 {
                     break;
                 }
+                last.gather(&mut queue, &mut new);
                 jobs.extend(new);
             }
             let (mut batch, mut bytes) = (Batch::default(), 0);
@@ -91,9 +124,14 @@ impl Writer {
                 }
             }
             if !batch.is_empty() {
+                let (begin, count) = (Instant::now(), batch.len());
                 batch
                     .commit(&self.line, &self.asks.owner, &self.owned)
                     .await;
+                last = Last {
+                    count,
+                    time: begin.elapsed(),
+                };
             }
             for (id, reply) in claims {
                 let claim = claim(

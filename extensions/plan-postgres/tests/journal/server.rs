@@ -186,7 +186,7 @@ fn launch(programs: &Path, folder: &Path, port: u16) -> Child {
         "-c",
         "shared_buffers=16MB",
         "-c",
-        "max_connections=60",
+        "max_connections=100",
     ]);
     command
         .stdin(Stdio::null())
