@@ -105,7 +105,7 @@ impl Asks {
             let began = nanos(SystemTime::now());
             let claim = async |session: &Session| {
                 session.prepare(&[&sql.claim, &sql.last_number]).await?;
-                // The second statement sees the records for which the first has waited.
+                // The first statement may wait for a commit of the last owner. The second statement sees the records of that commit.
                 let parameters: [Parameter<'_>; 3] = [&bytes, &owner, &began];
                 let (claimed, last) = tokio::try_join!(
                     biased;

@@ -260,7 +260,7 @@ struct Columns<'a> {
 impl<'a> Columns<'a> {
     fn new(batch: &'a Batch) -> Self {
         let mut all: HashMap<i64, &Held> = HashMap::new();
-        // Of several descriptions or ends of a run, the last counts.
+        // A later description or end of a run replaces an earlier one.
         let mut described: HashMap<i64, (&Held, &RunInfo)> = HashMap::new();
         let mut ended: HashMap<i64, (&Held, i16, &End)> = HashMap::new();
         let (mut record_runs, mut numbers) = (Vec::new(), Vec::new());
@@ -308,7 +308,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Writes all of it, and returns the runs that are still owned, and the records that are new.
+    /// Writes the batch. Returns the runs of this owner, and the new records.
     async fn write(&self, session: &Session, line: &Line, owner: &str) -> Result<Vec<Row>, Error> {
         let sql = &*line.sql;
         let records = async {

@@ -45,7 +45,7 @@ use tokio::sync::{mpsc, oneshot};
 /// ```
 ///
 /// A `Postgres` has a thread with three connections, and works under any executor. The clones of a `Postgres` share the thread; a process should connect once.
-/// When the last clone is dropped, it waits until the queued records are written, and gives up its runs.
+/// The last clone's drop waits for the writes of queued records, and gives up all runs.
 ///
 /// # Writes
 ///
@@ -171,7 +171,7 @@ impl Journal for Postgres {
                 return Err(self.gone());
             };
             let mut claims = self.claims();
-            // Where two threads come here in the other order, the last claim counts.
+            // Two threads may come here in the other order. The last claim counts.
             if claims
                 .get(&held.id)
                 .is_none_or(|old| old.epoch < held.epoch)

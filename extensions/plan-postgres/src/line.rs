@@ -117,7 +117,7 @@ impl Line {
         }
     }
 
-    /// Has notifications wake these runs, and each new connection all of them.
+    /// Has notifications wake their runs. Each new connection wakes all runs.
     pub(crate) fn waking(self, watching: Arc<Watching>) -> Self {
         Self {
             watching: Some(watching),

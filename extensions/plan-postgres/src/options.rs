@@ -74,7 +74,7 @@ impl PostgresOptions {
         self
     }
 
-    /// Sets the time for which the journal repeats a statement after a lost connection. Then the statement fails, and so does each run with a write in it.
+    /// Sets the time limit for repetitions of a statement after a lost connection. At the limit, the statement fails, and each run with a write in the statement fails as well.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self

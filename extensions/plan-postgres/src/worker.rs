@@ -25,7 +25,7 @@ use tokio::task::{LocalSet, spawn_local};
 /// A question that the thread answers.
 pub(crate) type Ask = Box<dyn FnOnce(Rc<Asks>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
-/// The statements that begin a session. A record is durable once its commit is acknowledged, whatever the default of the database is.
+/// The statements that begin a session. An acknowledged record has to be durable, also in a database with another default.
 const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
 SET default_transaction_isolation = 'read committed'";
 

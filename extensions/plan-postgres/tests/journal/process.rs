@@ -15,7 +15,7 @@ use std::time::Duration;
 const WORK: &str = "POSTGRES_TEST_WORK";
 const URL: &str = "POSTGRES_TEST_URL";
 
-/// The time in which a process has to say something.
+/// The time limit for a process's next line.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Not a test: the work of a process that was started by a test.

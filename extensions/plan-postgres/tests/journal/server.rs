@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tokio_postgres::{Client, NoTls};
 
-/// The time in which a server has to start on a busy machine.
+/// The time limit for the start of a server on a busy machine.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
 /// Calls `ready` until it returns `true`, and returns `false` after the limit.
