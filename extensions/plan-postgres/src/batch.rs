@@ -56,11 +56,27 @@ pub(crate) struct Batch {
 }
 
 /// The effects of a transaction.
+#[derive(Default)]
 struct Committed {
     /// The runs that this owner still has, as numbers.
     valid: HashSet<i64>,
     /// The runs and numbers of the records.
     written: HashSet<(i64, i64)>,
+}
+
+impl Committed {
+    /// Adds rows with a run and the number of a record, or a run and 0.
+    fn add(&mut self, rows: &[Row]) -> Result<(), Error> {
+        for row in rows {
+            let (run, number) = (row.try_get(0)?, row.try_get(1)?);
+            if number == 0 {
+                self.valid.insert(run);
+            } else {
+                self.written.insert((run, number));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Batch {
@@ -151,28 +167,21 @@ impl Batch {
 
     async fn attempt(&self, line: &Line, owner: &str) -> Result<Committed, Failure> {
         let columns = Columns::new(self);
-        // The connection may be lost after a commit that nobody has heard of. A second attempt writes the same numbers, and then reads which of them are there.
+        // The connection may be lost between a commit and its answer. A second attempt writes records with the same numbers, and reads the numbers that are stored. A run without an
+        // owner, but with the epoch of this one, was released by the first attempt.
         let is_again = Cell::new(false);
         let write = async |session: &Session| {
             let is_again = is_again.replace(true);
             let rows = columns.write(session, line, owner).await?;
-            let mut committed = Committed {
-                valid: HashSet::new(),
-                written: HashSet::new(),
-            };
-            for (run, number) in pairs(&rows)? {
-                if number == 0 {
-                    committed.valid.insert(run);
-                } else {
-                    committed.written.insert((run, number));
-                }
-            }
-            if is_again && committed.written.len() < columns.numbers.len() {
-                let sql = &line.sql.present;
-                let present = session
-                    .query(sql, &[&columns.record_runs, &columns.numbers])
-                    .await?;
-                committed.written.extend(pairs(&present)?);
+            let mut committed = Committed::default();
+            committed.add(&rows)?;
+            if is_again {
+                let (runs, numbers) = (&columns.record_runs, &columns.numbers);
+                let released = &columns.released;
+                let parameters: [Parameter<'_>; 4] =
+                    [runs, numbers, &released.runs, &released.epochs];
+                let present = session.query(&line.sql.present, &parameters).await?;
+                committed.add(&present)?;
             }
             Ok::<_, Error>(committed)
         };
@@ -219,11 +228,6 @@ fn second(line: &Line, key: &str) -> JournalError {
 fn answer(write: Write, outcome: Result<(), JournalError>) {
     // The caller may have dropped its future.
     let _ = write.reply.send(outcome);
-}
-
-fn pairs(rows: &[Row]) -> Result<Vec<(i64, i64)>, Error> {
-    let pair = |row: &Row| Ok((row.try_get(0)?, row.try_get(1)?));
-    rows.iter().map(pair).collect()
 }
 
 /// Runs and their epochs.

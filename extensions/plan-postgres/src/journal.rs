@@ -109,8 +109,7 @@ impl Postgres {
         }))
     }
 
-    /// Returns the error after the end of the thread.
-    pub(crate) fn gone(&self) -> JournalError {
+    fn gone(&self) -> JournalError {
         gone(&self.0.place)
     }
 
@@ -156,7 +155,8 @@ impl Postgres {
     }
 }
 
-fn gone(place: &Place) -> JournalError {
+/// Returns the error after the end of the thread.
+pub(crate) fn gone(place: &Place) -> JournalError {
     let why = "the thread of the journal has ended";
     Failure::new(place, "cannot do anything", why).into()
 }

@@ -100,6 +100,8 @@ pub(crate) struct Line {
     name: String,
     /// The statements that begin a session.
     setup: String,
+    /// The time limit for repetitions of a statement.
+    patience: Duration,
     watching: Option<Arc<Watching>>,
     session: Mutex<Option<Rc<Session>>>,
 }
@@ -112,9 +114,15 @@ impl Line {
             sql: Rc::clone(sql),
             name,
             setup,
+            patience: settings.patience,
             watching: None,
             session: Mutex::default(),
         }
+    }
+
+    /// Sets another time limit.
+    pub(crate) fn within(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Has notifications wake their runs. Each new connection wakes all runs.
@@ -160,7 +168,7 @@ impl Line {
         what: &'static str,
         act: impl AsyncFn(&Session) -> Result<T, Error>,
     ) -> Result<T, Failure> {
-        let (place, patience) = (&self.settings.place, self.settings.patience);
+        let (place, patience) = (&self.settings.place, self.patience);
         let end = Instant::now() + patience;
         let mut pause = PAUSES[0];
         loop {

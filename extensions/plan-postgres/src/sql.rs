@@ -26,7 +26,7 @@ pub(crate) struct Sql {
     pub(crate) leave: String,
     /// Parameters: runs, epochs, owner, and of each record the run, the number, the key and the body.
     pub(crate) write: String,
-    /// Parameters: runs, numbers.
+    /// Parameters: runs and numbers of records, runs and epochs of releases.
     pub(crate) present: String,
     /// Parameters: runs, epochs, owner, plans, documents, inputs.
     pub(crate) describe: String,
@@ -138,7 +138,8 @@ impl Sql {
             ),
             waiting: with(WAITING),
             renew: with(
-                "INSERT INTO {s}.owners (name, words, lease)
+                "WITH gone AS (DELETE FROM {s}.owners WHERE lease < now() - interval '1 day' AND name <> $1)
+                INSERT INTO {s}.owners (name, words, lease)
                 VALUES ($1, $2 || coalesce(' at ' || host(inet_client_addr()), ''), now() + $3 * interval '1 ms')
                 ON CONFLICT (name) DO UPDATE SET lease = excluded.lease",
             ),
@@ -146,7 +147,9 @@ impl Sql {
             write: with(WRITE),
             present: with(
                 "SELECT r.run, r.number FROM {s}.records r JOIN unnest($1::bigint[], $2::bigint[]) AS n(run, number)
-                ON r.run = n.run AND r.number = n.number",
+                ON r.run = n.run AND r.number = n.number
+                UNION ALL SELECT r.number, 0 FROM {s}.runs r JOIN unnest($3::bigint[], $4::bigint[]) AS c(run, epoch)
+                ON r.number = c.run AND r.epoch = c.epoch WHERE r.owner IS NULL",
             ),
             describe: with(
                 "UPDATE {s}.runs r SET plan = c.plan, document = c.document, inputs = c.inputs

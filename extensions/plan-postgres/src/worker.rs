@@ -2,7 +2,7 @@
 
 use super::asks::Asks;
 use super::failure::Failure;
-use super::journal::Postgres;
+use super::journal::{Postgres, gone};
 use super::line::{Line, Session};
 use super::listener;
 use super::options::Settings;
@@ -18,6 +18,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 use tokio::runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
@@ -62,11 +63,11 @@ pub(crate) async fn start(settings: Settings) -> Result<Postgres, JournalError> 
         local.block_on(&runtime, work(settings, channels, reply));
     });
     let thread = started.map_err(failed)?;
-    let journal = Postgres::new(place, jobs, asks, watching, thread);
+    // If this future is dropped before, the thread ends by itself.
     match connected.await {
-        Ok(Ok(())) => Ok(journal),
+        Ok(Ok(())) => Ok(Postgres::new(place, jobs, asks, watching, thread)),
         Ok(Err(failure)) => Err(failure.into()),
-        Err(_) => Err(journal.gone()),
+        Err(_) => Err(gone(&place)),
     }
 }
 
@@ -120,7 +121,9 @@ async fn work(
             spawn_local(ask(Rc::clone(&answering)));
         }
     });
-    let _ = connected.send(Ok(()));
+    if connected.send(Ok(())).is_err() {
+        let _ = jobs.send(Job::Close);
+    }
     let writer = Writer {
         line: writer,
         asks,
@@ -165,10 +168,15 @@ async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begu
         WHERE application_name = 'plan-postgres writer {owner}' AND pid <> pg_backend_pid() AND usename = current_user"
     );
     let listen = format!("LISTEN {}", quoted(&sql.channel));
+    // A connection that hangs is not to outlast the lease.
+    let third = settings.lease / 3;
+    let patience = third.max(Duration::from_secs(1)).min(settings.patience);
     let begun = Begun {
         writer: line("writer", &end_old),
         asking: line("asks", ""),
-        listening: line("listener", &listen).waking(Arc::clone(watching)),
+        listening: line("listener", &listen)
+            .waking(Arc::clone(watching))
+            .within(patience),
         owner: owner.clone().into(),
     };
     let lease =

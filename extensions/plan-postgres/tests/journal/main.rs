@@ -3,6 +3,7 @@
 //! `POSTGRES_KILLS` says how often a process or a server is killed in each test; without it, three times.
 
 mod cut;
+mod lost;
 mod process;
 mod rules;
 mod runs;

@@ -64,7 +64,7 @@ fn errors_name_the_place_and_no_password() {
     let url = server.url();
     let place = url.rsplit_once('@').unwrap().1;
     let host = place.trim_end_matches("/postgres");
-    let options = PostgresOptions::new().patience(Duration::from_millis(300));
+    let options = PostgresOptions::new().patience(Duration::from_secs(1));
     let db = block_on(options.connect(&url)).unwrap();
     let held = claim(&db, "a").claim;
     let lost = url

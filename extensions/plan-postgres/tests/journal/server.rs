@@ -96,6 +96,10 @@ impl Server {
         )
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     fn answers(&self) {
         let answers = within(STARTS_WITHIN, || {
             TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_ok()
