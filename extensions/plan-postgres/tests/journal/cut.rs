@@ -3,8 +3,8 @@
 use crate::server::Server;
 use crate::{append, claim, count, kills, open};
 use plan_postgres::Postgres;
-use plan_runtime::journal::Journal;
 use plan_runtime::journal::spi::{Message, RunInfo};
+use plan_runtime::journal::{Journal, JournalError};
 use smol::block_on;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -116,4 +116,45 @@ fn messages_come_although_connections_are_cut() {
         block_on(db.messages(&held, 0)).unwrap().len() as u64,
         rounds
     );
+}
+
+/// A wait that has to end within seconds, although no notification comes.
+fn ends(db: &Postgres, held: &plan_runtime::journal::spi::Claim, after: u64) {
+    let limit = async {
+        smol::Timer::after(Duration::from_secs(10)).await;
+        panic!("the wait does not end");
+    };
+    block_on(smol::future::or(db.watch(held, after), limit));
+}
+
+#[test]
+fn waits_end_without_a_notification() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let (db, other) = (open(&server.url()), open(&server.url()));
+    let held = claim(&db, "waits").claim;
+    block_on(db.describe(&held, &RunInfo::new("waits", "{}", "{}"))).unwrap();
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| ends(&db, &held, 0));
+        thread::sleep(Duration::from_millis(300));
+        server.execute(
+            "BEGIN; UPDATE plan.runs SET last_message = 1;
+            INSERT INTO plan.messages SELECT number, 1, NULL, NULL, 0 FROM plan.runs; COMMIT",
+        );
+        waits.join().unwrap();
+        assert_eq!(
+            block_on(db.messages(&held, 0)).unwrap(),
+            [(1, Message::Cancel)]
+        );
+
+        // A run that another process has taken over.
+        let waits = scope.spawn(|| ends(&db, &held, 1));
+        thread::sleep(Duration::from_millis(300));
+        server.execute("UPDATE plan.runs SET owner = NULL");
+        claim(&other, "waits");
+        waits.join().unwrap();
+        let lost = block_on(db.messages(&held, 1)).unwrap_err();
+        assert!(matches!(lost, JournalError::Lost { .. }), "{lost}");
+    });
 }

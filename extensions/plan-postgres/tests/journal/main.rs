@@ -8,6 +8,8 @@ mod process;
 mod rules;
 mod runs;
 mod server;
+#[cfg(feature = "rustls")]
+mod tls;
 
 use plan_postgres::{Postgres, PostgresOptions};
 use plan_runtime::journal::spi::{Claim, Claimed, Record};

@@ -128,6 +128,36 @@ impl Server {
         self.answers();
     }
 
+    /// Changes a setting of the server, which restarts.
+    #[cfg(feature = "rustls")]
+    pub(crate) fn set(&mut self, setting: &str) {
+        let file = self.folder.join("data/postgresql.conf");
+        let mut file = File::options().append(true).open(file).unwrap();
+        writeln!(file, "{setting}").unwrap();
+        self.stop("INT");
+        self.restart();
+    }
+
+    /// Runs a program of the machine in the folder, as the user of the server. Returns `false` if the machine has no such program.
+    #[cfg(feature = "rustls")]
+    pub(crate) fn run(&self, program: &str, arguments: &[&str]) -> bool {
+        if Command::new(program).arg("version").output().is_err() {
+            return false;
+        }
+        let mut command = command(Path::new(program));
+        let output = command.args(arguments).current_dir(&self.folder).output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        true
+    }
+
+    /// The folder of the server.
+    #[cfg(feature = "rustls")]
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Runs statements without parameters.
     pub(crate) fn execute(&self, sql: &str) {
         with(&self.url(), async |client| client.batch_execute(sql).await);
