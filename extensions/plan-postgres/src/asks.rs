@@ -6,6 +6,9 @@ use super::owned::Held;
 use plan_runtime::journal::JournalError;
 use plan_runtime::journal::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
 use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio_postgres::{Error, Row};
@@ -18,6 +21,9 @@ const PAGE_BYTES: i64 = 1 << 20;
 
 /// The attempts at a claim when other processes change the run at the same time.
 const CLAIMS: usize = 16;
+
+/// A question that the thread answers.
+pub(crate) type Ask = Box<dyn FnOnce(Rc<Asks>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 pub(crate) struct Asks {
     pub(crate) line: Line,

@@ -1,10 +1,8 @@
-use super::asks::Asks;
+use super::asks::{Ask, Asks, kind};
 use super::batch::{What, Write};
 use super::failure::{Failure, Place};
-use super::options::PostgresOptions;
 use super::owned::Held;
 use super::watching::Watching;
-use super::worker::Ask;
 use super::writer::Job;
 use plan_runtime::journal::spi::{
     Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
@@ -53,11 +51,11 @@ use tokio::sync::{mpsc, oneshot};
 /// the disk of the server. `synchronous_commit` is on in these sessions. If a standby may become the server, the standby has to be a synchronous one.
 ///
 /// After a lost connection, the journal connects again, and finds out which records of the last transaction are there. If the database does not answer within the
-/// [patience](PostgresOptions::patience), the write fails, and so do all later writes of its run until the run is claimed again.
+/// [patience](super::PostgresOptions::patience), the write fails, and so do all later writes of its run until the run is claimed again.
 ///
 /// # Owners
 ///
-/// A `Postgres` has a lease, which it renews while it lives. Another process can claim the runs of a killed process after the end of its [lease](PostgresOptions::lease). Only the clock of
+/// A `Postgres` has a lease, which it renews while it lives. Another process can claim the runs of a killed process after the end of its [lease](super::PostgresOptions::lease). Only the clock of
 /// the server counts. Each write compares the owner and the number of the claim in its own transaction: a process that slept for longer than its lease, and whose run has
 /// another owner, gets [`JournalError::Lost`] and writes nothing.
 ///
@@ -82,16 +80,6 @@ fn signed(number: u64) -> i64 {
 }
 
 impl Postgres {
-    /// Connects to a database, and creates the tables if they are missing. The configuration is a URL such as `postgresql://user:password@host/database`, or pairs such as
-    /// `host=/run/postgresql dbname=shop`, as [`tokio_postgres::Config`] has them.
-    ///
-    /// # Errors
-    ///
-    /// [`JournalError::Storage`] if the configuration is invalid, if the database cannot be reached, or if a newer version of this crate has changed the tables.
-    pub async fn connect(config: &str) -> Result<Self, JournalError> {
-        PostgresOptions::new().connect(config).await
-    }
-
     pub(crate) fn new(
         place: Place,
         jobs: mpsc::UnboundedSender<Job>,
@@ -201,7 +189,7 @@ impl Journal for Postgres {
     }
 
     fn end(&self, claim: &Claim, end: End) -> Written {
-        if super::asks::kind(&end).is_none() {
+        if kind(&end).is_none() {
             let error = JournalError::storage("plan-postgres does not know this kind of end");
             return Box::pin(std::future::ready(Err(error)));
         }

@@ -8,6 +8,7 @@ mod listener;
 mod options;
 mod owned;
 mod schema;
+mod settings;
 mod sql;
 mod tls;
 mod watching;

@@ -1,7 +1,7 @@
 //! A line to the database: a connection that is made again after it was lost.
 
 use super::failure::{Failure, is_connection_lost, is_transient};
-use super::options::Settings;
+use super::settings::Settings;
 use super::sql::Sql;
 use super::watching::Watching;
 use std::cell::RefCell;

@@ -1,5 +1,6 @@
-use super::failure::{Failure, Place};
+use super::failure::{Failure, Place, words};
 use super::journal::Postgres;
+use super::settings::Settings;
 use super::tls::Tls;
 use super::worker;
 use plan_runtime::journal::JournalError;
@@ -36,16 +37,6 @@ pub struct PostgresOptions {
     patience: Duration,
     #[cfg(feature = "rustls")]
     tls: Option<rustls::ClientConfig>,
-}
-
-/// The options and the parsed configuration of a journal.
-pub(crate) struct Settings {
-    pub(crate) config: Config,
-    pub(crate) place: Place,
-    pub(crate) schema: String,
-    pub(crate) lease: Duration,
-    pub(crate) patience: Duration,
-    pub(crate) tls: Tls,
 }
 
 impl PostgresOptions {
@@ -100,7 +91,7 @@ impl PostgresOptions {
     fn settings(self, config: &str) -> Result<Settings, JournalError> {
         // The words of the error do not contain the configuration, which may have a password.
         let mut config = Config::from_str(config).map_err(|error| {
-            let why = super::failure::words(&error);
+            let why = words(&error);
             JournalError::storage(format!("the configuration of Postgres is invalid: {why}"))
         })?;
         let place = Place::new(&config);
@@ -134,5 +125,17 @@ impl PostgresOptions {
 impl Default for PostgresOptions {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl Postgres {
+    /// Connects to a database, and creates the tables if they are missing. The configuration is a URL such as `postgresql://user:password@host/database`, or pairs such as
+    /// `host=/run/postgresql dbname=shop`, as [`tokio_postgres::Config`] has them.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Storage`] if the configuration is invalid, if the database cannot be reached, or if a newer version of this crate has changed the tables.
+    pub async fn connect(config: &str) -> Result<Self, JournalError> {
+        PostgresOptions::new().connect(config).await
     }
 }

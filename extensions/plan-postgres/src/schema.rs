@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::line::Session;
-use super::options::Settings;
+use super::settings::Settings;
 use super::sql::quoted;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Error, IsolationLevel};

@@ -93,7 +93,7 @@ SELECT w.run FROM unnest($1::bigint[], $2::bigint[], $4::bigint[]) AS w(run, epo
 LEFT JOIN {s}.runs r ON r.number = w.run AND r.epoch = w.epoch AND r.owner = $3
 WHERE r.number IS NULL OR r.last_message > w.after";
 
-/// One statement, so one transaction and one answer: the share lock on the runs holds claims back until the records are committed.
+/// A single statement is a single transaction. Its share lock on the runs holds claims back until the commit of the records.
 const WRITE: &str = "
 WITH held AS (
     SELECT r.number FROM {s}.runs r JOIN unnest($1::bigint[], $2::bigint[]) AS c(run, epoch)

@@ -28,7 +28,7 @@ where
 
 type Opened<'a> = Pin<Box<dyn Future<Output = Result<(Client, Box<dyn Driven>), Error>> + 'a>>;
 
-/// How the journal encrypts its connections.
+/// The encryption of the connections.
 pub(crate) enum Tls {
     None,
     #[cfg(feature = "rustls")]

@@ -1,20 +1,18 @@
 //! The thread of a journal: it has all connections, so the journal needs no executor of its caller.
 
-use super::asks::Asks;
+use super::asks::{Ask, Asks};
 use super::failure::Failure;
 use super::journal::{Postgres, gone};
 use super::line::{Line, Session};
 use super::listener;
-use super::options::Settings;
 use super::owned::Owned;
 use super::schema;
+use super::settings::Settings;
 use super::sql::{Sql, quoted};
 use super::watching::Watching;
 use super::writer::{Job, Writer};
 use plan_runtime::journal::JournalError;
 use std::cell::RefCell;
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
@@ -22,9 +20,6 @@ use std::time::Duration;
 use tokio::runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{LocalSet, spawn_local};
-
-/// A question that the thread answers.
-pub(crate) type Ask = Box<dyn FnOnce(Rc<Asks>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 /// The statements that begin a session. An acknowledged record has to be durable, also in a database with another default.
 const SETUP: &str = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
