@@ -3,7 +3,7 @@
 use crate::server::Server;
 use crate::{LEASE, claim, open, records};
 use plan_postgres::{Postgres, PostgresOptions};
-use plan_runtime::journal::spi::RunInfo;
+use plan_runtime::journal::spi::{Claim, RunInfo};
 use plan_runtime::journal::{Journal, conformance};
 use smol::block_on;
 use std::thread;
@@ -126,4 +126,34 @@ fn a_page_has_an_end() {
     });
     assert_eq!(records(&db, "small").len(), 600);
     assert_eq!(records(&db, "large").len(), 5);
+}
+
+#[test]
+fn a_failed_write_breaks_only_its_run() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let db = open(&server.url());
+    let [bad, good] = ["bad", "good"].map(|id| claim(&db, id).claim);
+    server.execute("ALTER TABLE plan.records ADD CHECK (body <> 'refused')");
+    let write = |to: &Claim, n: usize, body: &str| db.append(to, format!("{n}"), body.to_owned());
+    let mut writes = Vec::new();
+    for n in 0..50 {
+        let body = if n == 20 { "refused" } else { "1" };
+        writes.push((write(&bad, n, body), write(&good, n, "1")));
+    }
+    let mut outcomes = Vec::new();
+    for (bad, good) in writes {
+        block_on(good).unwrap();
+        outcomes.push(block_on(bad).is_ok());
+    }
+    // The records of a transaction fail together, but never one in the middle.
+    let written = outcomes.iter().filter(|is_ok| **is_ok).count();
+    assert!(written <= 20 && outcomes[..written].iter().all(|is_ok| *is_ok));
+    assert_eq!(crate::count(&db, "bad"), written);
+    assert_eq!(crate::count(&db, "good"), 50);
+    block_on(write(&bad, 50, "1")).unwrap_err();
+    db.release(&bad);
+    let again = claim(&db, "bad").claim;
+    block_on(write(&again, written, "1")).unwrap();
 }
