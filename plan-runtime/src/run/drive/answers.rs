@@ -6,7 +6,7 @@ use super::super::making::{self, bind};
 use super::super::weights::LIST;
 use super::cold::outcome;
 use super::convert;
-use super::recording::{Keys, Notes};
+use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Scene};
 use crate::machine::{Amounts, Answer, Part, Question, QuestionId, ScopeId};
 use crate::plan::{Body, Branch, Catch, Condition, ERR, Role, number};
@@ -61,7 +61,7 @@ impl<'x> Answering<'_, 'x> {
                 let failures = is_recorded.then(|| view.absorbed(id)).flatten();
                 let made_up = self.instead(id, part);
                 if made_up.is_ok() && failures.is_some() {
-                    Notes(self.0).made_up(self.0.scope_of(&part), &part, failures.as_ref());
+                    EndNotes(self.0).made_up(self.0.scope_of(&part), &part, failures.as_ref());
                 }
                 made_up.map(made)
             }

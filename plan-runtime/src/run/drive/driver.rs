@@ -10,7 +10,7 @@ use super::admission::Admission;
 use super::answers::Answering;
 use super::calls::Calls;
 use super::failures::Errors;
-use super::recording::{Notes, Records};
+use super::recording::{EndNotes, Records};
 use super::scene::{Host, Scene};
 use super::scope_values::ScopeValues;
 use super::sharing::Sharing;
@@ -246,7 +246,7 @@ impl<'x> Driver<'x> {
         }
         match command {
             Command::Start(..) => {}
-            Command::Unwinding(scope) => Notes(scene).failed(scope),
+            Command::Unwinding(scope) => EndNotes(scene).failed(scope),
             Command::Admit(call, place) => self.calls.admit(call, place, host),
             Command::Free(scope) => {
                 scene.watching().close(scope);

@@ -9,7 +9,7 @@ use super::super::start::{CalledPlan, MadeOutput};
 use super::super::weights::of_scope;
 use super::answers::Answering;
 use super::limits::late;
-use super::recording::{Keys, Notes};
+use super::recording::{EndNotes, Keys};
 use super::scene::{Host, Opening, Scene};
 use super::scope_values::{Opener, ScopeValues};
 use super::secrets::{hushed_inputs, secrecy};
@@ -160,7 +160,7 @@ impl<'x> Answering<'_, 'x> {
         {
             *input = StoredValue::json(last);
         }
-        Notes(self.0).branch(&part, block);
+        EndNotes(self.0).branch(&part, block);
         let element = self.0.element(&part);
         let it = self.0.values.scope(around);
         let step = slot - it.first;

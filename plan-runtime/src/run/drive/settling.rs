@@ -1,7 +1,7 @@
 //! The ends of steps, and what always steps see of the other steps.
 
 use super::cold::outcome;
-use super::recording::Notes;
+use super::recording::EndNotes;
 use super::scene::Scene;
 use super::watching::Watching;
 use crate::error::{Interrupt, StepError};
@@ -59,7 +59,7 @@ impl<'x> Scene<'x> {
                 let prefix = self.lasting_prefix(scope);
                 let id = &self.values.scope(scope).plan.steps[undone].id;
                 let lasting = self.run.undo(&prefix, id);
-                Notes(self).undone(scope, step, &lasting);
+                EndNotes(self).undone(scope, step, &lasting);
                 let outer = self.outer(scope).map(|outer| outer.path() + ".");
                 let path = outer.unwrap_or_default() + id;
                 self.errors.note_undone(path);

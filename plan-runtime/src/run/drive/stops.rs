@@ -129,7 +129,7 @@ impl<'x> Stops<'x> {
         self.came.get().is_some()
     }
 
-    /// Notes whether the time of a scope around a value is over.
+    /// EndNotes whether the time of a scope around a value is over.
     pub(super) fn passes(&self, is_late: bool) -> bool {
         self.is_past.set(is_late);
         is_late

@@ -13,7 +13,7 @@ use super::super::starting::Starting;
 use super::super::task::{Of, Ticket};
 use super::super::tasks::Tasks;
 use super::super::values::Values;
-use super::{Keys, Notes};
+use super::{EndNotes, Keys};
 use crate::error::Elements;
 use crate::journal::JournalError;
 use crate::machine::{CallId, Event, ScopeId};
@@ -252,7 +252,7 @@ impl CallRecords {
         let body = match &result {
             Ok(output) => match output.as_json() {
                 Ok(json) => {
-                    Notes(scene).undo_call(of.scope, step);
+                    EndNotes(scene).undo_call(of.scope, step);
                     durable::encode_call(times, Ok(json), &undone)
                 }
                 // The step fails where the output is read.

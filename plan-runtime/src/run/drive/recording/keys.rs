@@ -63,17 +63,17 @@ impl Keys<'_, '_> {
     }
 }
 
-/// Notes how parts of a run with a journal have ended, for `Sqlite::retry_failed`.
-pub(in super::super) struct Notes<'s, 'x>(pub(in super::super) &'s Scene<'x>);
+/// EndNotes how parts of a run with a journal have ended, for `Sqlite::retry_failed`.
+pub(in super::super) struct EndNotes<'s, 'x>(pub(in super::super) &'s Scene<'x>);
 
-impl Notes<'_, '_> {
-    /// Notes that an undo step has undone a step with this lasting path.
+impl EndNotes<'_, '_> {
+    /// EndNotes that an undo step has undone a step with this lasting path.
     pub(in super::super) fn undone(&self, scope: ScopeId, undo: usize, path: &str) {
         let key = || Keys(self.0).of_step(scope, undo, &[]) + UNDONE;
         self.end(key, Value::from(path));
     }
 
-    /// Notes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
+    /// EndNotes that the only call of an undo step has succeeded, before the record of the call: a failure beside the step may end the run before the record has its turn.
     pub(in super::super) fn undo_call(&self, scope: ScopeId, undo: usize) {
         let steps = &self.0.values.scope(scope).plan.steps;
         if let Role::Undo(undone) = steps[undo].role
@@ -84,7 +84,7 @@ impl Notes<'_, '_> {
         }
     }
 
-    /// Notes which block of a step runs, if the names of its steps do not tell. `Sqlite::retry_failed` needs the block.
+    /// EndNotes which block of a step runs, if the names of its steps do not tell. `Sqlite::retry_failed` needs the block.
     pub(in super::super) fn branch(&self, part: &Part, block: &Block) {
         let scope = self.0.scope_of(part);
         let step = self.0.values.place_of(scope, part.slot.index());
@@ -97,7 +97,7 @@ impl Notes<'_, '_> {
         }
     }
 
-    /// Notes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Sqlite::retry_failed`,
+    /// EndNotes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Sqlite::retry_failed`,
     /// another attempt may follow.
     pub(in super::super) fn made_up(
         &self,
@@ -124,7 +124,7 @@ impl Notes<'_, '_> {
         );
     }
 
-    /// Notes that a plan or block has failed, unless the plan is the run.
+    /// EndNotes that a plan or block has failed, unless the plan is the run.
     pub(in super::super) fn failed(&self, scope: ScopeId) {
         // Without a grace, nothing in the run comes to an end after an interrupt.
         if self.0.stops.stopped.is_some() && self.0.stops.grace.is_zero() {
@@ -136,7 +136,7 @@ impl Notes<'_, '_> {
         }
     }
 
-    /// Notes how something ended, for `Sqlite::retry_failed`.
+    /// EndNotes how something ended, for `Sqlite::retry_failed`.
     fn end(&self, key: impl FnOnce() -> String, body: Value) {
         if let Some(durable) = &self.0.run.durable {
             durable.note_end(key(), body.to_string());

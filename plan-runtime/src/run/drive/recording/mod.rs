@@ -22,7 +22,7 @@ use super::task::Of;
 use crate::machine::CallId;
 use calls::CallRecords;
 pub(super) use gates::Known;
-pub(super) use keys::{Keys, Notes};
+pub(super) use keys::{EndNotes, Keys};
 use std::sync::Arc;
 use std::task::Context;
 use stops::Interrupts;
