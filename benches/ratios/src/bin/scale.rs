@@ -3,6 +3,7 @@
 use plan_ratios::cases::running::{One, UNLIMITED, Zero, block_on};
 use plan_ratios::cases::shapes;
 use plan_runtime::dynamic::{Contract, Reader, Toolbox};
+use plan_runtime::run::Limits;
 use plan_runtime::{Result, tool};
 use serde_json::{Value, json};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -102,7 +103,7 @@ fn plan(steps: usize) {
     if steps <= 10_000 {
         let document = Reader::new().limits(UNLIMITED).read(&text).unwrap();
         let _ = document.check(toolbox.contracts());
-        block_on(typed.run(document.plan(), (), &())).unwrap();
+        block_on(typed.run(document.plan(), (), &()).limits(Limits::DEFAULT)).unwrap();
     }
     let before = NOW.load(Relaxed);
     let kept = || NOW.load(Relaxed) - before;
@@ -111,7 +112,8 @@ fn plan(steps: usize) {
         watch(|| Reader::new().limits(UNLIMITED).read(&text).unwrap());
     let there = kept();
     say(&[text.len() as f64 / of, read / of, peak_read as f64 / of]);
-    let (run, peak_run, output) = watch(|| block_on(typed.run(document.plan(), (), &())).unwrap());
+    let (run, peak_run, output) =
+        watch(|| block_on(typed.run(document.plan(), (), &()).limits(Limits::DEFAULT)).unwrap());
     assert_eq!(output[format!("s{}", steps - 1)], 1);
     drop(output);
     say(&[run / of, (there + peak_run) as f64 / of]);
