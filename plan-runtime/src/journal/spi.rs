@@ -56,7 +56,7 @@ impl Claimed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredRun {
-    /// The time at which the run began, by the clock of the machine that it began on.
+    /// The start of the run, by the clock of its first machine.
     pub began: SystemTime,
     /// The description of the run; `None` for a run that nobody has described yet.
     pub info: Option<RunInfo>,
@@ -180,6 +180,16 @@ impl End {
     pub fn body(&self) -> &str {
         let (Self::Done(body) | Self::Failed(body) | Self::Cancelled(body)) = self;
         body
+    }
+
+    /// Returns the end with this output or error.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn with_body(&self, body: String) -> Self {
+        match self {
+            Self::Done(_) => Self::Done(body),
+            Self::Failed(_) => Self::Failed(body),
+            Self::Cancelled(_) => Self::Cancelled(body),
+        }
     }
 }
 

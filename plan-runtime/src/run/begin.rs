@@ -29,7 +29,7 @@ pub(super) fn begin<'a>(
     if let Some(engine) = options.engine.clone() {
         return begin_on(engine, executable, inputs, options).map(Start::Runs);
     }
-    let Some(target) = options.target.take() else {
+    let Some(mut target) = options.target.take() else {
         return Ok(Start::Runs(inputs));
     };
     if options.outer.is_some() {
@@ -37,6 +37,7 @@ pub(super) fn begin<'a>(
             "a run inside a call is recorded with the run around it; make that one durable, and this one not".to_owned(),
         ]));
     }
+    target.wants_report = options.keeps.report;
     // The keys of calls begin with the id.
     options.id = Some(target.id.clone());
     let inputs = recordable(executable, inputs, options.secrecy.is_some())?;

@@ -71,7 +71,7 @@ impl Sqlite {
 
     /// Returns a run with its description.
     pub(super) fn known(&self, id: &str) -> Result<(RunInfo, StoredRun), JournalError> {
-        let run = self.stored(id)?;
+        let run = blocking::block_on(self.look(id))?;
         let known = run.and_then(|mut run| Some((run.info.take()?, run)));
         known.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })
     }

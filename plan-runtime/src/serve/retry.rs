@@ -7,12 +7,13 @@
 use crate::Plan;
 use crate::dynamic::Toolbox;
 use crate::error::{Elements, elements};
-use crate::journal::spi::{Claim, End};
+use crate::journal::spi::End;
 use crate::journal::{Journal, JournalError, Sqlite, blocking};
 use crate::plan::{Block, Body, Role, Step};
 use crate::print::MessageName;
 use crate::run::durable::{
-    BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Segment, UNDONE,
+    BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Released,
+    Segment, UNDONE, read_records,
 };
 use crate::run::lasting::{RUN, Undone};
 use crate::run::{Cause, RunError};
@@ -61,7 +62,7 @@ impl Sqlite {
         // A claim would have it begun before its time.
         failed_end(run.end.as_ref())?;
         let claimed = blocking::block_on(self.claim(id)).map_err(journaled)?;
-        let _released = Released(self, &claimed.claim);
+        let released = Released(self, claimed.claim);
         failed_end(claimed.run.end.as_ref())?;
         let Some(info) = &claimed.run.info else {
             return Err(unfit("has not ended"));
@@ -71,13 +72,8 @@ impl Sqlite {
             .submitted(info)
             .map_err(|why| failed(Cause::Unfit(vec![why.to_string()])))?;
         let mut records = Records::default();
-        let mut last = 0;
-        loop {
-            let page = self.page_of(id, last).map_err(journaled)?;
-            let Some(end) = page.last() else { break };
-            last = end.number;
-            page.into_iter().for_each(|it| records.add(it.key, it.body));
-        }
+        let read = read_records(self, id, |record| records.add(record.key, record.body));
+        blocking::block_on(read).map_err(journaled)?;
         records.read_plans().map_err(journaled)?;
         records.plan("", submitted.plan());
         if records.is_unknown {
@@ -87,17 +83,8 @@ impl Sqlite {
         }
         let undone = records.undone().map_err(journaled)?;
         let gone = records.gone.into_iter().collect();
-        self.retry(&claimed.claim, gone, Some((UNDONE.to_owned(), undone)))
+        self.retry(&released.1, gone, Some((UNDONE.to_owned(), undone)))
             .map_err(journaled)
-    }
-}
-
-/// A claim, which the destructor gives up.
-struct Released<'a>(&'a Sqlite, &'a Claim);
-
-impl Drop for Released<'_> {
-    fn drop(&mut self) {
-        self.0.release(self.1);
     }
 }
 

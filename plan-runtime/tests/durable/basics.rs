@@ -31,6 +31,21 @@ plan! {
     }
 }
 
+/// The output of a completed run takes one claim, however many records the run has. Only a report needs the records.
+#[test]
+fn a_completed_run_reads_its_records_for_a_report_only() {
+    let (world, journal) = (World::new(), Rough::new());
+    let run = || Two { n: 4 }.run(&world).durable(&journal, "r");
+    finish(run()).unwrap();
+    journal.fail_at(None);
+    assert_eq!(finish(run()).unwrap(), 8);
+    assert_eq!(journal.operations(), 1);
+    let (output, report) = finish(run().with_report());
+    assert_eq!((output.unwrap(), report.totals().completed), (8, 2));
+    assert!(journal.operations() > 3, "{}", journal.operations());
+    assert_eq!(world.called(), "first second");
+}
+
 #[test]
 fn the_same_id_is_the_same_run() {
     let (world, journal) = (World::new(), Memory::new());

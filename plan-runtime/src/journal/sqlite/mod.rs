@@ -28,6 +28,7 @@ pub use encryption::EncryptionKey;
 pub use inspect::{RunFilter, RunState, RunSummary};
 pub use options::SqliteOptions;
 
+use super::blocking::block_on;
 use super::spi::{
     Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
 };
@@ -173,8 +174,7 @@ impl Sqlite {
 
     /// Has a job done, and blocks the thread until then.
     fn act(&self, job: Job) -> Result<Done, JournalError> {
-        let done = self.queue(job).wait();
-        done.unwrap_or_else(|| Err(self.failure(GONE)))
+        block_on(self.done(job))
     }
 
     fn written(
@@ -254,12 +254,7 @@ impl Journal for Sqlite {
     fn end(&self, claim: &Claim, end: End) -> Written {
         self.written(claim, |held| {
             let body = self.sealed(&held, Place::End(!end.is_done()), end.body().to_owned())?;
-            let end = match end {
-                End::Done(_) => End::Done(body),
-                End::Failed(_) => End::Failed(body),
-                End::Cancelled(_) => End::Cancelled(body),
-            };
-            Ok(Job::End(held, end))
+            Ok(Job::End(held, end.with_body(body)))
         })
     }
 

@@ -1,6 +1,5 @@
 //! The answer to a job, which another thread gives.
 
-use super::super::blocking;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -49,13 +48,6 @@ impl<T> Drop for Answer<T> {
         if let Some(waker) = waker {
             waker.wake();
         }
-    }
-}
-
-impl<T> Reply<T> {
-    /// Waits on this thread.
-    pub(super) fn wait(self) -> Option<T> {
-        blocking::block_on(self)
     }
 }
 

@@ -93,11 +93,7 @@ impl Sqlite {
         let open = |end: End| {
             let body = end.body().to_owned();
             let body = self.opened(sealed, Place::End(!end.is_done()), body)?;
-            Ok::<_, JournalError>(match end {
-                End::Done(_) => End::Done(body),
-                End::Failed(_) => End::Failed(body),
-                End::Cancelled(_) => End::Cancelled(body),
-            })
+            Ok::<_, JournalError>(end.with_body(body))
         };
         Ok(StoredRun {
             info: Some(info),
@@ -119,7 +115,7 @@ impl Sqlite {
     }
 
     /// Returns the state of a run, unless nobody has described the run.
-    pub(crate) fn stored(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
+    pub(super) fn stored(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
         let sql = "SELECT began, failed, plan, document, inputs, body FROM runs
             JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
         let run = self.read(|database| {
@@ -142,7 +138,7 @@ impl Sqlite {
     }
 
     /// Returns a page of the records of a run, after the record with this number.
-    pub(crate) fn page_of(&self, id: &str, after: u64) -> Result<Vec<Record>, JournalError> {
+    pub(super) fn page_of(&self, id: &str, after: u64) -> Result<Vec<Record>, JournalError> {
         let sql = "SELECT number, substr(inputs, 1, ?2) FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1";
         let run: Option<(i64, Option<String>)> = self.read(|database| {
             let mut statement = database.prepare_cached(sql)?;

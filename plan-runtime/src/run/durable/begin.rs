@@ -3,12 +3,12 @@
 use super::super::timer::{ThreadTimer, Timer};
 use super::Durable;
 use super::changes::{self, Shown};
-use super::claimed::ClaimedRun;
+use super::claimed::{ClaimedRun, Released};
 use super::clock::LastingClock;
 use super::history::History;
 use super::record::read_inputs;
 use crate::error::Cause;
-use crate::journal::spi::{Claim, Claimed, End, RunInfo};
+use crate::journal::spi::{Claimed, End, RunInfo};
 use crate::journal::{Journal, JournalError};
 use crate::plan::{Executable, Plan};
 use crate::print::MessageName;
@@ -25,6 +25,8 @@ pub(in crate::run) struct Target {
     pub(in crate::run) begun: Option<Arc<OnceLock<Weak<Durable>>>>,
     /// Whether only its records are looked at: no call is made.
     pub(in crate::run) is_viewed: bool,
+    /// `true` if the run returns a report.
+    pub(in crate::run) wants_report: bool,
 }
 
 impl Target {
@@ -34,6 +36,7 @@ impl Target {
             id,
             begun: None,
             is_viewed: false,
+            wants_report: false,
         }
     }
 }
@@ -91,6 +94,7 @@ pub(in crate::run) async fn begin(
         id,
         begun,
         is_viewed,
+        wants_report,
     } = target;
     let (claim, mut run) = if is_viewed {
         let run = journal.look(&id).await.map_err(journaled)?;
@@ -114,8 +118,12 @@ pub(in crate::run) async fn begin(
     };
     let clock = LastingClock::start(timer, run.began, before);
     let mut history = History::default();
-    if run.info.is_some() {
-        history = History::read(&*journal, &id).await.map_err(journaled)?;
+    if let Some(known) = &run.info {
+        // The caller of a completed run gets its output, without a look at its records.
+        let is_done = run.end.as_ref().is_some_and(End::is_done);
+        if !is_done || wants_report || known.document != info.document {
+            history = History::read(&*journal, &id).await.map_err(journaled)?;
+        }
     }
     let durable = Durable::new(claimed, clock, history);
     let is_same = match run.info.take() {
@@ -203,15 +211,6 @@ pub(in crate::run) async fn submit(
     described.map_err(journaled)
 }
 
-/// A claim that is given up at the end.
-struct Released<'j>(&'j dyn Journal, Claim);
-
-impl Drop for Released<'_> {
-    fn drop(&mut self) {
-        self.0.release(&self.1);
-    }
-}
-
 fn journaled(error: JournalError) -> Cause {
     Cause::Journal(Arc::new(error))
 }
@@ -293,7 +292,7 @@ pub(crate) fn compare_names(id: &str, known: &RunInfo, plan: &Plan) -> Result<()
     compare_inputs(id, known, &inputs.collect(), rule)
 }
 
-/// Whether a plan and its inputs are those that a run was begun with. `Err` if it cannot go on with them.
+/// Returns `true` if a run was begun with this plan and these inputs. `Err` if the run cannot continue with them.
 fn compare(
     durable: &Durable,
     known: &RunInfo,

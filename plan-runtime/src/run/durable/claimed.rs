@@ -76,6 +76,15 @@ impl ClaimedRun {
     }
 }
 
+/// A claim with a destructor that releases the run.
+pub(crate) struct Released<'j>(pub(crate) &'j dyn Journal, pub(crate) Claim);
+
+impl Drop for Released<'_> {
+    fn drop(&mut self) {
+        self.0.release(&self.1);
+    }
+}
+
 impl Drop for ClaimedRun {
     fn drop(&mut self) {
         self.release();

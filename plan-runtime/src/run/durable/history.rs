@@ -14,6 +14,27 @@ pub(in crate::run) struct Found {
     pub(in crate::run) body: String,
 }
 
+/// Reads all records of a run, in the order of their numbers.
+pub(crate) async fn read_records(
+    journal: &dyn Journal,
+    id: &str,
+    mut add: impl FnMut(Record),
+) -> Result<(), JournalError> {
+    let mut last = 0;
+    loop {
+        let page = journal.read(id, last).await?;
+        let Some(end) = page.last() else {
+            return Ok(());
+        };
+        if end.number <= last {
+            let words = format!("the journal gave record {} after {last}", end.number);
+            return Err(JournalError::storage(words));
+        }
+        last = end.number;
+        page.into_iter().for_each(&mut add);
+    }
+}
+
 /// The records of a run that have not had their turns.
 #[derive(Default)]
 pub(super) struct History {
@@ -27,19 +48,8 @@ impl History {
     /// Reads all records of a run.
     pub(super) async fn read(journal: &dyn Journal, id: &str) -> Result<Self, JournalError> {
         let mut history = Self::default();
-        let mut last = 0;
-        loop {
-            let page = journal.read(id, last).await?;
-            let Some(end) = page.last() else {
-                return Ok(history);
-            };
-            if end.number <= last {
-                let words = format!("the journal gave record {} after {last}", end.number);
-                return Err(JournalError::storage(words));
-            }
-            last = end.number;
-            page.into_iter().for_each(|record| history.add(record));
-        }
+        read_records(journal, id, |record| history.add(record)).await?;
+        Ok(history)
     }
 
     fn add(&mut self, record: Record) {

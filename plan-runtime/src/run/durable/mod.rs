@@ -38,7 +38,11 @@ mod turns;
 pub(crate) use begin::compare_names;
 pub(super) use begin::{Begun, Inputs, Target, begin, info, secrets_in_journal, submit};
 pub(super) use calls::{Busy, Owned, Resting, Stop};
+#[cfg(feature = "sqlite")]
+pub(crate) use claimed::Released;
 pub(super) use history::Found;
+#[cfg(feature = "sqlite")]
+pub(crate) use history::read_records;
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
 #[cfg(feature = "sqlite")]

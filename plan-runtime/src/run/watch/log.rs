@@ -8,7 +8,7 @@ use crate::machine::ScopeId;
 use crate::plan::{Graph, Plan, Policy, Role, ToolInfo, number};
 use serde_json::Value;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -46,7 +46,7 @@ pub(super) struct Logs<'x> {
     all: Vec<Option<ScopeLog<'x>>>,
     free: Vec<usize>,
     /// The logs of the scopes that are not over for good.
-    open: HashMap<ScopeId, usize>,
+    open: BTreeMap<ScopeId, usize>,
 }
 
 /// The log of a scope. The times of a step count from the start of the run, and the times of attempts from the start of the scope.
