@@ -10,7 +10,7 @@ use std::future::{pending, ready};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
 /// A decision of at most this many bytes is kept even if there is no room for a larger one: the error in the place of that one is such.
@@ -162,6 +162,11 @@ impl Timer for Seam {
 impl Engine for Seam {
     fn seed(&self) -> u64 {
         self.0.seed
+    }
+
+    fn system_time(&self) -> SystemTime {
+        let now = UNIX_EPOCH.checked_add(Duration::from_millis(self.now()));
+        now.unwrap_or(UNIX_EPOCH)
     }
 
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome> {

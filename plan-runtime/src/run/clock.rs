@@ -27,7 +27,10 @@ impl Clock {
             }
         });
         // A resumed run keeps the time of its first start.
-        let first = durable.and_then(|durable| durable.clock.began.checked_add(began));
+        let first = match &run.engine {
+            Some(engine) => Some(engine.system_time()),
+            None => durable.and_then(|durable| durable.clock.began.checked_add(began)),
+        };
         Self {
             started_at: first.unwrap_or_else(SystemTime::now),
             start: run.options.timer.now(),

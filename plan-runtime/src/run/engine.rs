@@ -14,7 +14,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Changes whenever runs ask an [`Engine`] for other things, or in another order, than they did in the last version of this crate: a run that an engine has begun cannot go on then. An engine
 /// keeps it with each run.
@@ -48,7 +48,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, ThreadTimer, Timer};
 /// use plan_runtime::{Result, plan, tool};
 /// use std::sync::Arc;
-/// use std::time::{Duration, Instant};
+/// use std::time::{Duration, Instant, SystemTime};
 ///
 /// /// Doubles a number.
 /// #[tool]
@@ -71,6 +71,10 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// impl Engine for Here {
 ///     fn seed(&self) -> u64 {
 ///         7
+///     }
+///
+///     fn system_time(&self) -> SystemTime {
+///         SystemTime::now()
 ///     }
 ///
 ///     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome> {
@@ -99,6 +103,9 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub trait Engine: Timer {
     /// The seed of all that is random in the run: the same whenever it is begun.
     fn seed(&self) -> u64;
+
+    /// Returns the time of [`now`](Timer::now) as a date: the same date whenever the run is at that point. The report shows it.
+    fn system_time(&self) -> SystemTime;
 
     /// Makes an attempt of a call. It begins when this returns; where the future is dropped, nobody waits for the outcome any more.
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome>;

@@ -17,7 +17,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// An engine in memory. What it keeps survives the runs.
 #[derive(Clone)]
@@ -189,6 +189,10 @@ impl Timer for Kept {
 impl Engine for Kept {
     fn seed(&self) -> u64 {
         5
+    }
+
+    fn system_time(&self) -> SystemTime {
+        UNIX_EPOCH + self.state().now
     }
 
     fn call(&self, call: EngineCall) -> EngineFuture<CallOutcome> {
@@ -755,6 +759,17 @@ fn a_report_is_that_of_a_run_here_but_for_its_times() {
             &mut |open| perform(&desk, &[], open),
         );
         assert_eq!(same.unwrap(), *output.as_ref().unwrap());
+        // The engine keeps the report, which a crash after that makes once more.
+        kept.crash();
+        let (_, again) = play(
+            &kept,
+            || told(Calm {}.run(&desk).on_engine(kept.clone())),
+            &mut || usize::MAX,
+            &mut |_| panic!("something is asked for again"),
+        );
+        let text = |report| serde_json::to_string(report).unwrap();
+        assert_eq!(there.started_at(), UNIX_EPOCH);
+        assert_eq!(text(&again), text(&there));
         assert_eq!(timeless(there), timeless(&here));
     }
 }
