@@ -19,11 +19,13 @@ mod memory;
 pub mod spi;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod store;
 
 pub use error::JournalError;
 pub use memory::Memory;
 #[cfg(feature = "sqlite")]
-pub use sqlite::{EncryptionKey, RunFilter, RunState, RunSummary, Sqlite, SqliteOptions};
+pub use sqlite::{EncryptionKey, Sqlite, SqliteOptions};
+pub use store::{RunFilter, RunState, RunSummary, Store};
 
 use spi::{Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written};
 use std::sync::Arc;

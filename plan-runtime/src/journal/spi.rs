@@ -4,7 +4,7 @@ use super::JournalError;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// A future of a [`Journal`](super::Journal).
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send + 'a>>;
@@ -206,4 +206,40 @@ pub enum Message {
     },
     /// The run is to end: calls that run are dropped, and undo steps and always steps run.
     Cancel,
+}
+
+/// A rest of a run that has nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rest {
+    /// The time until the run is due without a message; `None` for a run that only a message resumes.
+    pub time: Option<Duration>,
+    /// The number of the last message that the run has taken.
+    pub seen: u64,
+}
+
+impl Rest {
+    /// Returns a rest.
+    #[must_use]
+    pub fn new(time: Option<Duration>, seen: u64) -> Self {
+        Self { time, seen }
+    }
+}
+
+/// A change of the records of a failed run, after which the run continues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Retry {
+    /// The keys of the records to remove.
+    pub removed: Vec<String>,
+    /// The record to write, in place of a record with its key.
+    pub record: Option<(String, String)>,
+}
+
+impl Retry {
+    /// Returns a change that removes the records with these keys and writes a record.
+    #[must_use]
+    pub fn new(removed: Vec<String>, record: Option<(String, String)>) -> Self {
+        Self { removed, record }
+    }
 }

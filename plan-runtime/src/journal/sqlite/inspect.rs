@@ -1,104 +1,15 @@
 //! What is in a database, for people and for what serves runs.
 
-use super::super::JournalError;
+use super::super::{JournalError, RunFilter, RunState, RunSummary};
 use super::encryption::{self, Place};
 use super::writer::{Done, Job};
 use super::{Sqlite, time};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::{HashMap, VecDeque};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// How many rows are read together. Between them, nothing is kept open.
 const PAGE: i64 = 128;
-
-/// Whether a run has ended, as far as a journal knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RunState {
-    /// It has not ended: it runs, it waits, or nobody runs it now.
-    Running,
-    /// It has an output.
-    Done,
-    /// The run has failed, or has passed its deadline.
-    Failed,
-    /// The run was [cancelled](Sqlite::cancel).
-    Cancelled,
-}
-
-/// Which runs [`Sqlite::runs`] lists: those to which all of this applies.
-#[derive(Clone, Debug, Default)]
-#[must_use]
-pub struct RunFilter {
-    plan: Option<String>,
-    state: Option<RunState>,
-    is_owned: Option<bool>,
-    older_than: Option<Duration>,
-    before: Option<String>,
-    is_newest_first: bool,
-}
-
-impl RunFilter {
-    /// All runs.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Those of the plan with this name.
-    pub fn plan(mut self, plan: impl Into<String>) -> Self {
-        self.plan = Some(plan.into());
-        self
-    }
-
-    /// Those in this state.
-    pub fn state(mut self, state: RunState) -> Self {
-        self.state = Some(state);
-        self
-    }
-
-    /// Those that a living owner has, or, with `false`, the others: with [`RunState::Running`], those that wait for somebody to run them.
-    pub fn is_owned(mut self, is_owned: bool) -> Self {
-        self.is_owned = Some(is_owned);
-        self
-    }
-
-    /// Those that began longer ago than this.
-    pub fn older_than(mut self, age: Duration) -> Self {
-        self.older_than = Some(age);
-        self
-    }
-
-    /// Those that began before the run with this id; none, if there is no such run. With [`newest_first`](Self::newest_first), the next page after one that ended with it.
-    pub fn before(mut self, id: impl Into<String>) -> Self {
-        self.before = Some(id.into());
-        self
-    }
-
-    /// Lists the runs in the opposite order: the one that began last is the first.
-    pub fn newest_first(mut self) -> Self {
-        self.is_newest_first = true;
-        self
-    }
-}
-
-/// What a journal knows of a run.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct RunSummary {
-    /// Its id.
-    pub id: String,
-    /// The name of its plan.
-    pub plan: String,
-    /// When it began.
-    pub began: SystemTime,
-    /// When it ended.
-    pub ended: Option<SystemTime>,
-    /// Whether it has ended, and how.
-    pub state: RunState,
-    /// Whether a living owner has it.
-    pub is_owned: bool,
-    /// Why whoever [serves](Sqlite::serve) the journal could not begin it the last time.
-    pub refusal: Option<String>,
-}
 
 /// What a summary is made of, after the number of the run.
 const COLUMNS: &str = "id, plan, began, ended, failed, owner, reason, ";
@@ -122,20 +33,19 @@ fn summary(
         let opened = db.opened(run, Place::Reason, reason);
         opened.unwrap_or_else(|error| error.to_string())
     });
-    Ok(RunSummary {
-        id,
-        plan: row.get(2)?,
-        began: time::system(row.get(3)?),
-        ended: ended.map(time::system),
-        state: match (ended, row.get(5)?) {
-            (None, _) => RunState::Running,
-            (Some(_), Some(true)) if row.get(8)? => RunState::Cancelled,
-            (Some(_), Some(true)) => RunState::Failed,
-            (Some(_), _) => RunState::Done,
-        },
-        is_owned: owner.is_some_and(is_alive),
-        refusal,
-    })
+    let number: i64 = row.get(0)?;
+    let began = time::system(row.get(3)?);
+    let mut summary = RunSummary::new(number.unsigned_abs(), id, row.get::<_, String>(2)?, began);
+    summary.ended = ended.map(time::system);
+    summary.state = match (ended, row.get(5)?) {
+        (None, _) => RunState::Running,
+        (Some(_), Some(true)) if row.get(8)? => RunState::Cancelled,
+        (Some(_), Some(true)) => RunState::Failed,
+        (Some(_), _) => RunState::Done,
+    };
+    summary.is_owned = owner.is_some_and(is_alive);
+    summary.refusal = refusal;
+    Ok(summary)
 }
 
 /// Goes through pages. Each is read with the last position before it.
@@ -221,10 +131,6 @@ impl Sqlite {
             }
             Some(RunState::Cancelled) => format!("AND {CANCELLED}"),
         };
-        let before = match filter.before {
-            None => "?5 IS NULL",
-            Some(_) => "number < (SELECT number FROM runs WHERE id = ?5)",
-        };
         // Of the opposite order, the positions are negative.
         let (from, order) = if filter.is_newest_first {
             ("number < -?1", "number DESC")
@@ -233,10 +139,23 @@ impl Sqlite {
         };
         let sql = format!(
             "SELECT number, {COLUMNS}{CANCELLED} FROM runs
-            WHERE {from} AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) AND {before} {state}
+            WHERE {from} AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) AND (?5 IS NULL OR id = ?5) {state}
             ORDER BY {order} LIMIT ?4"
         );
+        let begin = filter.after.and_then(|number| i64::try_from(number).ok());
+        let begin = begin.map(|number| {
+            if filter.is_newest_first {
+                -number
+            } else {
+                number
+            }
+        });
         pages(move |after| {
+            let after = if after == i64::MIN {
+                begin.unwrap_or(after)
+            } else {
+                after
+            };
             let mut alive: HashMap<String, bool> = HashMap::new();
             let mut count = 0;
             // No run has so small a number, whose opposite would be too large.
@@ -244,13 +163,8 @@ impl Sqlite {
             let mut page = VecDeque::new();
             db.read(|database| {
                 let mut statement = database.prepare_cached(&sql)?;
-                let mut rows = statement.query(params![
-                    last,
-                    filter.plan,
-                    began_before,
-                    PAGE,
-                    filter.before
-                ])?;
+                let mut rows =
+                    statement.query(params![last, filter.plan, began_before, PAGE, filter.id])?;
                 while let Some(row) = rows.next()? {
                     let number: i64 = row.get(0)?;
                     (count, last) = (

@@ -25,7 +25,6 @@ mod watching;
 mod writer;
 
 pub use encryption::EncryptionKey;
-pub use inspect::{RunFilter, RunState, RunSummary};
 pub use options::SqliteOptions;
 
 use super::blocking::block_on;

@@ -1,0 +1,184 @@
+//! Journals whose runs can be listed, deleted and served.
+
+use super::Journal;
+use super::spi::{Answer, Claim, Notified, Rest, Retry};
+use std::time::{Duration, SystemTime};
+
+/// A [`Journal`] that lists its runs, and knows which of them are due. A server needs one.
+///
+/// A run is *due* if it has been described, has not ended, has no living owner and does not rest. A claim and a message end the rest of a run.
+pub trait Store: Journal {
+    /// Returns a page of the runs that match a filter, in the order in which they began. A page is empty only after the last of these runs. The journal chooses the length of the pages,
+    /// up to the [limit](RunFilter::limit) of the filter.
+    fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>>;
+
+    /// Returns the ids of at most `limit` runs that are due: first the runs whose rest is over, in the order of the ends of their rests, and then the others, in the order in which they began.
+    fn due(&self, limit: usize) -> Answer<'_, Vec<String>>;
+
+    /// Is ready once a run may be due that was not due at the time of the call, other than by the end of a rest. A server asks at short intervals as well, so the future may miss
+    /// what other processes do.
+    fn arrival(&self) -> Notified;
+
+    /// Gives a run up, as [`release`](Journal::release) does, and lets the run rest. The run does not rest if it has a message with a greater number than that in `rest`.
+    fn rest(&self, claim: &Claim, rest: Rest);
+
+    /// Lets a run rest that could not begin, and notes the reason in its summary. Nothing changes if the run has a living owner or has ended.
+    fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()>;
+
+    /// Ends the rests of the runs that could not begin.
+    fn forgive(&self) -> Answer<'_, ()>;
+
+    /// Removes records, the end and the cancellations of a run, and writes a record, all in one transaction. The run stays claimed.
+    fn retry<'a>(&'a self, claim: &'a Claim, retry: Retry) -> Answer<'a, ()>;
+
+    /// Deletes all that is kept of the runs that ended longer ago than `age` and have no living owner. Returns the number of these runs.
+    ///
+    /// Other runs are recorded meanwhile. After a kill, the next call continues.
+    fn delete(&self, age: Duration) -> Answer<'_, u64>;
+}
+
+/// The state of a run, as far as a journal knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RunState {
+    /// The run has not ended: it runs, it waits, or nobody runs it now.
+    Running,
+    /// The run has an output.
+    Done,
+    /// The run has failed, or has passed its deadline.
+    Failed,
+    /// The run was cancelled.
+    Cancelled,
+}
+
+/// A filter for lists of runs: a run has to meet all conditions.
+///
+/// ```
+/// use plan_runtime::journal::{RunFilter, RunState};
+///
+/// // Runs that wait for somebody to run them.
+/// let filter = RunFilter::new().plan("ship_order").state(RunState::Running).is_owned(false);
+/// assert_eq!(filter.plan.as_deref(), Some("ship_order"));
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+#[non_exhaustive]
+pub struct RunFilter {
+    /// The id of the run.
+    pub id: Option<String>,
+    /// The name of the plan.
+    pub plan: Option<String>,
+    /// The state.
+    pub state: Option<RunState>,
+    /// `true` for the runs that a living owner has, `false` for the others.
+    pub is_owned: Option<bool>,
+    /// The least age, measured from the start of the run.
+    pub older_than: Option<Duration>,
+    /// The number of a run: the list begins after that run.
+    pub after: Option<u64>,
+    /// `true` for the opposite order: the run that began last is the first.
+    pub is_newest_first: bool,
+    /// The most runs of a page.
+    pub limit: Option<usize>,
+}
+
+impl RunFilter {
+    /// Returns a filter that all runs match.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Selects the run with this id.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Selects the runs of the plan with this name.
+    pub fn plan(mut self, plan: impl Into<String>) -> Self {
+        self.plan = Some(plan.into());
+        self
+    }
+
+    /// Selects the runs in this state.
+    pub fn state(mut self, state: RunState) -> Self {
+        self.state = Some(state);
+        self
+    }
+
+    /// Selects the runs that a living owner has, or, with `false`, the others: with [`RunState::Running`], the runs that wait for somebody to run them.
+    pub fn is_owned(mut self, is_owned: bool) -> Self {
+        self.is_owned = Some(is_owned);
+        self
+    }
+
+    /// Selects the runs that began longer ago than this.
+    pub fn older_than(mut self, age: Duration) -> Self {
+        self.older_than = Some(age);
+        self
+    }
+
+    /// Begins the list after the run with this [number](RunSummary::number): the number of the last run of a page gives the next page, also after that run was deleted.
+    pub fn after(mut self, number: u64) -> Self {
+        self.after = Some(number);
+        self
+    }
+
+    /// Lists the runs in the opposite order: the run that began last is the first.
+    pub fn newest_first(mut self) -> Self {
+        self.is_newest_first = true;
+        self
+    }
+
+    /// Limits the length of a page.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+}
+
+/// The state of a run in a list of runs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// The number of the run: greater than that of each run that began before.
+    pub number: u64,
+    /// The id.
+    pub id: String,
+    /// The name of the plan.
+    pub plan: String,
+    /// The start of the run.
+    pub began: SystemTime,
+    /// The end of the run, if the run has ended.
+    pub ended: Option<SystemTime>,
+    /// The state.
+    pub state: RunState,
+    /// `true` if a living owner has the run.
+    pub is_owned: bool,
+    /// `true` if a server has given the run up because only a message can resume it. Most such runs wait for a person.
+    pub waits: bool,
+    /// The reason why a server could not begin the run the last time.
+    pub refusal: Option<String>,
+}
+
+impl RunSummary {
+    /// Returns the summary of a run that has no owner and has not ended.
+    pub fn new(
+        number: u64,
+        id: impl Into<String>,
+        plan: impl Into<String>,
+        began: SystemTime,
+    ) -> Self {
+        Self {
+            number,
+            id: id.into(),
+            plan: plan.into(),
+            began,
+            ended: None,
+            state: RunState::Running,
+            is_owned: false,
+            waits: false,
+            refusal: None,
+        }
+    }
+}
