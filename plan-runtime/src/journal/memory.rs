@@ -304,7 +304,7 @@ impl Store for Memory {
         })
     }
 
-    fn due(&self, limit: usize) -> Answer<'_, Vec<String>> {
+    fn due(&self, limit: usize) -> Answer<'_, Vec<RunSummary>> {
         Box::pin(async move {
             let now = SystemTime::now();
             let runs = self.runs();
@@ -314,7 +314,8 @@ impl Store for Memory {
                 .collect();
             due.sort_unstable();
             let due = due.into_iter().take(limit);
-            Ok(due.map(|(.., id)| id.to_owned()).collect())
+            let summary = |(.., id): (_, _, &str)| runs.by_id.get(id)?.summary(id);
+            Ok(due.filter_map(summary).collect())
         })
     }
 

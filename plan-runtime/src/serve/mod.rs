@@ -83,6 +83,16 @@ impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
         &self.journal
     }
 
+    /// Returns the tools.
+    pub fn toolbox(&self) -> &Toolbox<App> {
+        &self.toolbox
+    }
+
+    /// Returns the application.
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
     /// Runs [submitted](crate::Run::submit) runs, and resumes the runs of processes that have ended, until the future is dropped or [cancelled](Serve::cancel_on).
     ///
     /// If the plan of a run is a tool of the toolbox ([`Toolbox::with`]), the run uses that tool with its Rust code. Any other plan runs as it is recorded,

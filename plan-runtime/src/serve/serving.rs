@@ -2,7 +2,7 @@
 
 use super::Server;
 use crate::journal::spi::{Answer, Notified};
-use crate::journal::{JournalError, Store};
+use crate::journal::{JournalError, RunSummary, Store};
 use crate::run::{Following, Run, RunError, Sleep, ThreadTimer, Timer, Together};
 use serde_json::Value;
 use std::fmt;
@@ -29,7 +29,8 @@ const AGAIN: Duration = Duration::from_secs(60);
 /// The number of runs that are loaded at one time, unless [`Serve::concurrency`] sets another number.
 const LOADED: usize = 64;
 
-type Set<App> = dyn for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync;
+type Set<App> =
+    dyn for<'r> Fn(Run<'r, App, Value>, &RunSummary) -> Run<'r, App, Value> + Send + Sync;
 
 /// A future that runs the runs of a journal. [`Server::serve`] returns it.
 ///
@@ -58,7 +59,7 @@ struct Due<'a> {
     is_wanted: bool,
     /// `true` if there were more runs than room.
     has_more: bool,
-    asked: Option<Answer<'a, Vec<String>>>,
+    asked: Option<Answer<'a, Vec<RunSummary>>>,
     /// The runs that were unloaded since the question. The answer may be older than their ends.
     left: Vec<String>,
     pause: Option<Sleep>,
@@ -100,7 +101,7 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         self
     }
 
-    /// Configures each run by its id, before the run begins: the [gate](Run::gate), the [limits](Run::limits), an [observer](Run::observe).
+    /// Configures each run by its summary, before the run begins: the [gate](Run::gate), the [limits](Run::limits), an [observer](Run::observe).
     ///
     /// ```no_run
     /// use plan_runtime::dynamic::Toolbox;
@@ -118,13 +119,16 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
     /// }
     ///
     /// let server = Server::new(&Memory::new(), Toolbox::new(), ());
-    /// let serve = server.serve().configure(|run, id| run.observe(Log(id.to_owned())));
+    /// let serve = server.serve().configure(|run, of| run.observe(Log(of.id.clone())));
     /// smol::block_on(serve)?;
     /// # Ok::<(), plan_runtime::journal::JournalError>(())
     /// ```
     pub fn configure<F>(mut self, set: F) -> Self
     where
-        F: for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync + 'static,
+        F: for<'r> Fn(Run<'r, App, Value>, &RunSummary) -> Run<'r, App, Value>
+            + Send
+            + Sync
+            + 'static,
     {
         self.set = Some(Arc::new(set));
         self
@@ -160,15 +164,15 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
     }
 
     /// Loads due runs, as far as there is room.
-    fn load(&mut self, ids: Vec<String>) {
-        for id in ids {
-            if self.loaded.iter().any(|it| it.id == id) {
+    fn load(&mut self, runs: Vec<RunSummary>) {
+        for run in runs {
+            if self.loaded.iter().any(|it| it.id == run.id) {
                 continue;
             }
-            if self.due.left.contains(&id) {
+            if self.due.left.contains(&run.id) {
                 self.due.is_wanted = true;
             } else if self.loaded.len() < self.most {
-                let loaded = self.begin(id);
+                let loaded = self.begin(run);
                 self.loaded.push(loaded);
             } else {
                 self.due.has_more = true;
@@ -177,9 +181,10 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         }
     }
 
-    fn begin(&self, id: String) -> Loaded<'a> {
+    fn begin(&self, of: RunSummary) -> Loaded<'a> {
         let following = Following::among(&self.together);
-        let run = run(self.server, id.clone(), self.set.clone(), following.clone());
+        let id = of.id.clone();
+        let run = run(self.server, of, self.set.clone(), following.clone());
         Loaded {
             id,
             following,
@@ -273,11 +278,11 @@ impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App
         self.poll_pause(cx);
         loop {
             if let Some(asked) = &mut self.due.asked {
-                let Poll::Ready(ids) = asked.as_mut().poll(cx) else {
+                let Poll::Ready(runs) = asked.as_mut().poll(cx) else {
                     break;
                 };
                 self.due.asked = None;
-                self.load(ids?);
+                self.load(runs?);
             }
             if !std::mem::take(&mut self.due.is_wanted) {
                 break;
@@ -366,12 +371,12 @@ impl Root {
 /// Runs a run. The journal notes the reason if the run cannot begin.
 async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
     server: &Server<J, App>,
-    id: String,
+    of: RunSummary,
     set: Option<Arc<Set<App>>>,
     following: Following,
 ) -> Result<(), JournalError> {
     let journal = &server.journal;
-    let reason = match journal.look(&id).await {
+    let reason = match journal.look(&of.id).await {
         Ok(run) => match run.and_then(|run| run.info) {
             None => None,
             Some(info) => match server.toolbox.submitted(&info) {
@@ -381,11 +386,11 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
                     let run = submitted.run(&server.app);
                     let run = run.throttle(server.toolbox.throttle_of_all());
                     let run = match &set {
-                        Some(set) => set(run, &id),
+                        Some(set) => set(run, &of),
                         None => run,
                     };
                     let shared = Arc::new(journal.clone());
-                    reason(run.followed(shared, &id, &following).await)
+                    reason(run.followed(shared, &of.id, &following).await)
                 }
             },
         },
@@ -395,7 +400,7 @@ async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
     };
     match reason {
         None => Ok(()),
-        Some(reason) => journal.refuse(&id, AGAIN, &reason).await,
+        Some(reason) => journal.refuse(&of.id, AGAIN, &reason).await,
     }
 }
 

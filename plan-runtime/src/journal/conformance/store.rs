@@ -40,7 +40,13 @@ impl<S: Store> Blocking<S> {
 
     pub(super) fn due(&self, limit: usize) -> Vec<String> {
         let due = Self::answer(self.0.due(limit), "due");
-        good(due, "due runs can be listed")
+        let due = good(due, "due runs can be listed");
+        let ids = due.into_iter().map(|run| {
+            let is_due = run.state == RunState::Running && !run.is_owned;
+            assert!(is_due, "a run that is due has not ended and has no owner");
+            run.id
+        });
+        ids.collect()
     }
 
     pub(super) fn is_due(&self, id: &str) -> bool {

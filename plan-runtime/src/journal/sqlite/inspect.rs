@@ -13,13 +13,25 @@ use std::time::Duration;
 /// The number of rows that are read together. Between them, nothing is kept open.
 const PAGE: i64 = 128;
 
-/// The columns of a summary, after the number of the run.
-const COLUMNS: &str = "id, plan, began, ended, failed, owner, reason, rests, ";
+macro_rules! cancelled {
+    () => {
+        "(ended IS NOT NULL AND (failed = 2 OR failed = 1 AND EXISTS(
+            SELECT 1 FROM records WHERE run = runs.number AND key = '!interrupt' AND body LIKE '%\"value\":null}'
+        )))"
+    };
+}
 
 /// The condition for a cancelled run. Earlier versions wrote the column of a failed run, whose interrupt is recorded with a null.
-const CANCELLED: &str = "(ended IS NOT NULL AND (failed = 2 OR failed = 1 AND EXISTS(
-    SELECT 1 FROM records WHERE run = runs.number AND key = '!interrupt' AND body LIKE '%\"value\":null}'
-)))";
+const CANCELLED: &str = cancelled!();
+
+/// The columns of a summary.
+pub(super) const SELECT: &str = concat!(
+    "SELECT number, id, plan, began, ended, failed, owner, reason, rests, ",
+    cancelled!()
+);
+
+/// The place of the owner in the columns.
+pub(super) const OWNER: usize = 6;
 
 /// The owners that are alive. Each is looked up once.
 pub(super) struct Living {
@@ -40,13 +52,13 @@ impl Living {
     }
 }
 
-fn summary(
+pub(super) fn summary(
     row: &Row<'_>,
     cipher: Option<&Cipher>,
     living: &mut Living,
 ) -> rusqlite::Result<RunSummary> {
     let ended: Option<i64> = row.get(4)?;
-    let owner: Option<String> = row.get(6)?;
+    let owner: Option<String> = row.get(OWNER)?;
     let (id, reason): (String, Option<String>) = (row.get(1)?, row.get(7)?);
     let rests: Option<i64> = row.get(8)?;
     let refusal = reason.map(|reason| {
@@ -98,7 +110,7 @@ impl Rows {
             ("number > ?1", "number")
         };
         let sql = format!(
-            "SELECT number, {COLUMNS}{CANCELLED} FROM runs
+            "{SELECT} FROM runs
             WHERE {from} AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) AND (?5 IS NULL OR id = ?5) {state}
             ORDER BY {order} LIMIT ?4"
         );

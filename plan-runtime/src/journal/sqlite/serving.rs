@@ -3,6 +3,7 @@
 use super::super::spi::{Answer, Claim, Notified, Rest, Retry};
 use super::super::{JournalError, RunFilter, RunSummary, Store};
 use super::encryption::Place;
+use super::inspect::{OWNER, SELECT, summary};
 use super::writer::Job;
 use super::{Sqlite, lock, time};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ impl Store for Sqlite {
         Box::pin(self.page_of_runs(filter))
     }
 
-    fn due(&self, limit: usize) -> Answer<'_, Vec<String>> {
+    fn due(&self, limit: usize) -> Answer<'_, Vec<RunSummary>> {
         Box::pin(self.due_runs(limit))
     }
 
@@ -65,30 +66,31 @@ impl Store for Sqlite {
 }
 
 impl Sqlite {
-    async fn due_runs(&self, limit: usize) -> Result<Vec<String>, JournalError> {
+    async fn due_runs(&self, limit: usize) -> Result<Vec<RunSummary>, JournalError> {
         // Two statements, since SQLite would read and sort all runs for one: first the runs whose rest is over.
-        const RESTED: &str = "SELECT id, owner FROM runs WHERE ended IS NULL AND rests <= ?1 AND plan IS NOT NULL ORDER BY rests, number";
-        const READY: &str = "SELECT id, owner FROM runs WHERE ended IS NULL AND rests IS NULL AND plan IS NOT NULL AND ?1 ORDER BY number";
+        let rested = format!(
+            "{SELECT} FROM runs WHERE ended IS NULL AND rests <= ?1 AND plan IS NOT NULL ORDER BY rests, number"
+        );
+        let ready = format!(
+            "{SELECT} FROM runs WHERE ended IS NULL AND rests IS NULL AND plan IS NOT NULL AND ?1 ORDER BY number"
+        );
         let (mut living, claims) = (self.living(), Arc::clone(&self.0.claims));
+        let cipher = self.1.clone();
         self.read(move |database| {
             let mut due = Vec::new();
-            for sql in [RESTED, READY] {
-                let mut statement = database.prepare_cached(sql)?;
+            for sql in [rested, ready] {
+                let mut statement = database.prepare_cached(&sql)?;
                 let mut rows = statement.query([time::now()])?;
                 while due.len() < limit
                     && let Some(row) = rows.next()?
                 {
-                    let (id, owner): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-                    let is_owned = owner.is_some_and(|owner| {
-                        // The database may still name this owner for a run that was given up.
-                        if living.is_own(&owner) {
-                            lock(&claims).contains_key(&*id)
-                        } else {
-                            living.contains(owner)
-                        }
-                    });
-                    if !is_owned {
-                        due.push(id);
+                    let mut run = summary(row, cipher.as_ref(), &mut living)?;
+                    // The database may still name this owner for a run that was given up.
+                    if run.is_owned && living.is_own(&row.get::<_, String>(OWNER)?) {
+                        run.is_owned = lock(&claims).contains_key(&*run.id);
+                    }
+                    if !run.is_owned {
+                        due.push(run);
                     }
                 }
             }
