@@ -4,7 +4,7 @@ use crate::error::Problem;
 use crate::limits;
 use crate::live::{StepEvent, millis};
 use crate::run_id::request_of;
-use crate::state::{State, state_name};
+use crate::state::{State, now, state_name};
 use crate::view;
 use axum::http::StatusCode;
 use plan_graph::{Line, MessageName};
@@ -44,12 +44,11 @@ impl State {
 /// Returns the report of a run, with or without values.
 pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report, Problem> {
     let report = |has_values| {
-        let (db, toolbox) = (&state.db, &state.toolbox);
-        db.report_with(toolbox, &state.office, id, |run| {
+        now(state.server.report_with(id, |run| {
             run.capture_arguments(has_values)
                 .capture_outputs(has_values)
                 .limits(limits::OF_REPORT)
-        })
+        }))
     };
     let made = match report(has_values) {
         Err(error) if has_values && error.is_limit() => report(false),
@@ -72,13 +71,13 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
     let report = report(state, id, has_values);
     let mut json = state.run_json(&run);
     if has_values {
-        let output = state.db.output(id);
+        let output = now(state.server.output(id));
         json["output"] = output
             .map_err(|error| Problem::storage(&error))?
             .unwrap_or_default();
     }
     json["inputs"] = inputs;
-    let steps = view::steps(&plan, state.toolbox.contracts());
+    let steps = view::steps(&plan, state.server.toolbox().contracts());
     json["svg"] = json!(crate::picture::svg(&steps));
     json["steps"] = json!(steps);
     json["questions"] = json!(state.desk.questions(id));
@@ -98,7 +97,7 @@ pub(crate) fn whole(state: &State, id: &str, has_values: bool) -> Result<Value, 
             json["undone"] = undone(&plan, &report);
             let first = error(&report).filter(|_| run.state == RunState::Failed);
             // A cancellation, a deadline and a limit end a run without a failed step.
-            let whole = || state.db.error(id).map_err(|error| Problem::storage(&error));
+            let whole = || now(state.server.error(id)).map_err(|error| Problem::storage(&error));
             let error = first.map_or_else(whole, |first| Ok(Some(first)))?;
             json["error"] = error.map_or(Value::Null, Value::String);
             json["report"] = json!(report);

@@ -6,7 +6,7 @@ use crate::findings::{findings_json, profile};
 use crate::limits;
 use crate::run_id::Start;
 use crate::run_json::{report, whole};
-use crate::state::State;
+use crate::state::{State, now};
 use crate::view;
 use axum::extract::State as From;
 use axum::http::StatusCode;
@@ -50,7 +50,7 @@ pub(crate) async fn check(From(state): Shared, Json(asked): Json<Check>) -> Answ
                 Ok(document) => json!({
                     "dialect": document.dialect().to_string(),
                     "findings": findings_json(text, document.warnings()),
-                    "plan": view::plan(document.plan(), &state.toolbox),
+                    "plan": view::plan(document.plan(), state.server.toolbox()),
                 }),
                 Err(findings) => json!({
                     "dialect": null,
@@ -143,6 +143,12 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
     state
         .blocking(move |state| {
             let mut filter = RunFilter::new().newest_first();
+            if let Some(before) = &asked.before {
+                match state.find(before)? {
+                    Some(run) => filter = filter.after(run.number),
+                    None => return Ok(axum::Json(json!({"runs": [], "next": null}))),
+                }
+            }
             filter = match asked.state.as_deref() {
                 None | Some("") => filter,
                 Some("running" | "waiting") => filter.state(RunState::Running),
@@ -160,25 +166,27 @@ pub(crate) async fn list(From(state): Shared, Query(asked): Query<List>) -> Answ
             if let Some(plan) = asked.plan.filter(|plan| !plan.is_empty()) {
                 filter = filter.plan(plan);
             }
-            if let Some(before) = asked.before {
-                filter = filter.before(before);
-            }
             let limit = asked.limit.unwrap_or(25).clamp(1, limits::RUNS_ON_PAGE);
             let (mut runs, mut next) = (Vec::new(), None);
-            for run in state.db.runs(&filter) {
-                let run = run.map_err(|error| Problem::storage(&error))?;
-                let is_asked = asked
-                    .state
-                    .as_deref()
-                    .is_none_or(|it| it.is_empty() || it == state.state_of(&run));
-                if !is_asked {
-                    continue;
+            'pages: loop {
+                let page = now(state.server.runs(&filter));
+                let page = page.map_err(|error| Problem::storage(&error))?;
+                let Some(last) = page.last() else { break };
+                filter = filter.after(last.number);
+                for run in page {
+                    let is_asked = asked
+                        .state
+                        .as_deref()
+                        .is_none_or(|it| it.is_empty() || it == state.state_of(&run));
+                    if !is_asked {
+                        continue;
+                    }
+                    if runs.len() == limit {
+                        next = runs.last().map(|run: &Value| run["id"].clone());
+                        break 'pages;
+                    }
+                    runs.push(state.run_json(&run));
                 }
-                if runs.len() == limit {
-                    next = runs.last().map(|run: &Value| run["id"].clone());
-                    break;
-                }
-                runs.push(state.run_json(&run));
             }
             Ok(axum::Json(json!({"runs": runs, "next": next})))
         })
@@ -269,9 +277,7 @@ pub(crate) async fn signal(
     state
         .blocking(move |state| {
             state.summary(&id)?;
-            let sent = state
-                .db
-                .signal(&state.toolbox, &id, &asked.path, asked.value);
+            let sent = now(state.server.signal(&id, &asked.path, asked.value));
             sent.map_err(|error| match error {
                 SignalError::Journal(error) => Problem::storage(&error),
                 SignalError::Ended | SignalError::Second { .. } => Problem::new(
@@ -305,10 +311,8 @@ pub(crate) async fn cancel(From(state): Shared, Path(id): Path<String>) -> Answe
                     "There is nothing to cancel.",
                 ));
             }
-            state
-                .db
-                .cancel(&id)
-                .map_err(|error| Problem::storage(&error))?;
+            let cancelled = now(state.server.cancel(&id));
+            cancelled.map_err(|error| Problem::storage(&error))?;
             Ok(axum::Json(json!({})))
         })
         .await

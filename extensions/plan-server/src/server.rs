@@ -137,16 +137,7 @@ impl Server {
     pub async fn serve(self, end: impl Future<Output = ()> + Send) -> Result<(), ServerError> {
         let (stop, stopped) = oneshot::channel::<()>();
         let state = Arc::clone(&self.state);
-        // Journals block for some milliseconds, so that runs have a thread of their own.
-        let runtime = tokio::runtime::Handle::current();
-        let (told, mut ended) = oneshot::channel();
-        let runs = std::thread::Builder::new()
-            .name("runs".into())
-            .spawn(move || {
-                let served = runtime.block_on(run_runs(&state, stopped));
-                let _ = told.send(served);
-            });
-        runs.map_err(at("the thread of the runs"))?;
+        let mut runs = tokio::spawn(async move { run_runs(&state, stopped).await });
         let counts = tokio::spawn(count(Arc::clone(&self.state)));
 
         let connections = Connections::new(Arc::clone(&self.state.metrics));
@@ -169,7 +160,7 @@ impl Server {
                     }
                 },
                 () = &mut end => break None,
-                served = &mut ended => break served.ok(),
+                served = &mut runs => break served.ok(),
             }
         };
         drop(self.listener);
@@ -181,7 +172,7 @@ impl Server {
             );
             self.throttle.pause(Duration::from_secs(3_600));
             let until = tokio::time::Instant::now() + limits::GRACE;
-            while self.state.office.running() > 0 && tokio::time::Instant::now() < until {
+            while self.state.server.app().running() > 0 && tokio::time::Instant::now() < until {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             // The journal still writes the records of completed calls.
@@ -190,7 +181,7 @@ impl Server {
         let _ = stop.send(());
         let served = match failed {
             Some(served) => served,
-            None => (&mut ended).await.unwrap_or(Ok(())),
+            None => (&mut runs).await.unwrap_or(Ok(())),
         };
         let _ = tokio::time::timeout(Duration::from_secs(2), graceful.shutdown()).await;
         counts.abort();
@@ -263,16 +254,16 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
         let began = Instant::now();
         let for_runs = Arc::clone(state);
         let serve = state
-            .db
-            .serve(&state.toolbox, &state.office)
+            .server
+            .serve()
             .concurrency(limits::LOADED_RUNS)
             .total(limits::RUNS_BYTES);
-        let serve = serve.configure(move |run, id| {
+        let serve = serve.configure(move |run, of| {
             let watch = live::Watch {
                 live: Arc::clone(&for_runs.live),
                 metrics: Arc::clone(&for_runs.metrics),
-                run: id.to_owned(),
-                began: for_runs.begins(id),
+                run: of.id.clone(),
+                began: of.began,
             };
             run.gate(Arc::clone(&for_runs.desk))
                 .concurrency(limits::CALLS_OF_RUN)
@@ -301,12 +292,8 @@ async fn run_runs(state: &Arc<State>, stopped: oneshot::Receiver<()>) -> Result<
 async fn count(state: Arc<State>) {
     loop {
         tokio::time::sleep(Duration::from_millis(250)).await;
-        let counted = Arc::clone(&state);
-        let work = move || {
-            counted.count_ended();
-            counted.delete_ended()
-        };
-        if let Ok(Err(error)) = tokio::task::spawn_blocking(work).await {
+        state.count_ended().await;
+        if let Err(error) = state.delete_ended().await {
             tracing::error!(%error, "runs cannot be deleted");
         }
     }

@@ -13,16 +13,23 @@ use axum::http::StatusCode;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::{Document, Finding, Findings, Limits, Profile, Reader, Toolbox};
 use plan_runtime::journal::{
-    Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, spi::RunInfo,
+    Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, Store, spi::RunInfo,
 };
 use plan_runtime::run::RunError;
+use plan_runtime::serve::Server;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::future::Future;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+
+/// Waits for the journal, for work of [`State::blocking`].
+pub(crate) fn now<T>(answer: impl Future<Output = T>) -> T {
+    Handle::current().block_on(answer)
+}
 
 /// The approximate number of runs that the server deletes together.
 const MOST_DELETED: usize = 128;
@@ -32,9 +39,7 @@ fn bytes_of(info: &RunInfo) -> usize {
 }
 
 pub(crate) struct State {
-    pub(crate) db: Sqlite,
-    pub(crate) toolbox: Toolbox<Office>,
-    pub(crate) office: Office,
+    pub(crate) server: Server<Sqlite, Office>,
     pub(crate) desk: Arc<Desk>,
     pub(crate) live: Arc<Live>,
     pub(crate) metrics: Arc<Metrics>,
@@ -99,16 +104,19 @@ impl State {
     ) -> Result<Self, JournalError> {
         let (live, metrics) = (Arc::new(Live::default()), Arc::new(Metrics::new()));
         let mut open = OpenRuns::default();
-        for run in db.runs(&RunFilter::new().state(RunState::Running)) {
-            let id = run?.id;
-            let info = db.look(&id).await?.and_then(|run| run.info);
-            open.add(&id, info.map_or(0, |info| bytes_of(&info)));
+        let mut running = RunFilter::new().state(RunState::Running);
+        loop {
+            let page = db.runs(&running).await?;
+            let Some(last) = page.last() else { break };
+            running = running.after(last.number);
+            for run in page {
+                let info = db.look(&run.id).await?.and_then(|run| run.info);
+                open.add(&run.id, info.map_or(0, |info| bytes_of(&info)));
+            }
         }
         Ok(Self {
             desk: Arc::new(Desk::new(Arc::clone(&live), Arc::clone(&metrics))),
-            db,
-            toolbox,
-            office,
+            server: Server::new(&db, toolbox, office),
             live,
             metrics,
             token,
@@ -167,7 +175,7 @@ impl State {
     ) -> Result<Document<'t>, Findings> {
         let limits = Limits::DEFAULT.bytes(limits::PLAN);
         let reader = Reader::new()
-            .tools(self.toolbox.contracts())
+            .tools(self.server.toolbox().contracts())
             .profile(profile);
         let read = reader.limits(limits).name("plan").read(text);
         let found = match &read {
@@ -202,19 +210,18 @@ impl State {
         inputs: Value,
         id: &str,
     ) -> Result<(), Problem> {
-        let is_new = self
-            .db
-            .run(id)
-            .map_err(|error| Problem::storage(&error))?
-            .is_none();
+        let is_new = self.find(id)?.is_none();
         let plan = document.plan();
         let text = serde_json::to_string(plan).unwrap_or_default();
         let info = RunInfo::new(plan.name.clone(), text, inputs.to_string());
         if is_new {
             self.reserve(id, bytes_of(&info))?;
         }
-        let run = self.toolbox.run(document, inputs, &self.office);
-        let submitted = Handle::current().block_on(run.submit(&self.db, id));
+        let run = self
+            .server
+            .toolbox()
+            .run(document, inputs, self.server.app());
+        let submitted = now(run.submit(self.server.journal(), id));
         if is_new {
             self.settle(id, bytes_of(&info));
         }
@@ -241,8 +248,9 @@ impl State {
 
     /// Keeps the room of a submitted run, and returns the room of a refused run. Another request may submit the run at the same time, so the journal decides.
     fn settle(&self, id: &str, bytes: usize) {
+        let found = self.find(id);
         let mut open = self.open();
-        match self.db.run(id) {
+        match found {
             Ok(Some(run)) if run.ended.is_none() => open.add(id, bytes),
             Ok(_) => open.remove(id),
             // The run may exist, so its room stays reserved.
@@ -252,7 +260,7 @@ impl State {
 
     /// Checks that the database has room for a further run.
     fn has_room(&self) -> Result<(), Problem> {
-        let used = self.db.used_bytes();
+        let used = now(self.server.journal().used_bytes());
         let used = used.map_err(|error| Problem::storage(&error))?;
         if used < limits::DATABASE_FOR_NEW {
             return Ok(());
@@ -270,18 +278,23 @@ impl State {
     }
 
     /// Deletes the runs that ended first while the database has more bytes than there is to be of them.
-    pub(crate) fn delete_ended(&self) -> Result<(), JournalError> {
-        while self.db.used_bytes()? > limits::DATABASE_FOR_ENDED {
-            let ended = self.db.runs(&RunFilter::new());
-            let ended = ended.filter_map(|run| run.map(|run| run.ended).transpose());
-            let ended: Result<Vec<SystemTime>, _> = ended.take(MOST_DELETED).collect();
-            let mut ended = ended?;
+    pub(crate) async fn delete_ended(&self) -> Result<(), JournalError> {
+        while self.server.journal().used_bytes().await? > limits::DATABASE_FOR_ENDED {
+            let mut ended: Vec<SystemTime> = Vec::new();
+            let mut all = RunFilter::new();
+            while ended.len() < MOST_DELETED {
+                let page = self.server.runs(&all).await?;
+                let Some(last) = page.last() else { break };
+                all = all.after(last.number);
+                ended.extend(page.iter().filter_map(|run| run.ended));
+            }
+            ended.truncate(MOST_DELETED);
             ended.sort_unstable();
             let Some(last) = ended.get(ended.len() / 2) else {
                 return Ok(());
             };
             let age = SystemTime::now().duration_since(*last).unwrap_or_default();
-            let deleted = self.db.delete(age)?;
+            let deleted = self.server.delete(age).await?;
             if deleted == 0 {
                 return Ok(());
             }
@@ -293,15 +306,23 @@ impl State {
         Ok(())
     }
 
-    /// Returns the journal's summary of a run.
+    /// Returns the summary of a run, for work of [`blocking`](Self::blocking).
     pub(crate) fn summary(&self, id: &str) -> Result<RunSummary, Problem> {
-        let run = self.db.run(id).map_err(|error| Problem::storage(&error))?;
-        run.ok_or_else(|| Problem::no_run(id))
+        self.find(id)?.ok_or_else(|| Problem::no_run(id))
+    }
+
+    /// Returns the summary of a run if there is such a run.
+    pub(crate) fn find(&self, id: &str) -> Result<Option<RunSummary>, Problem> {
+        match now(self.server.run(id)) {
+            Ok(run) => Ok(Some(run)),
+            Err(JournalError::Unknown { .. }) => Ok(None),
+            Err(error) => Err(Problem::storage(&error)),
+        }
     }
 
     /// The plan of a run, and its inputs.
     pub(crate) fn plan(&self, id: &str) -> Result<(Plan, Value), Problem> {
-        let run = Handle::current().block_on(self.db.look(id));
+        let run = now(self.server.journal().look(id));
         let run = run.map_err(|error| Problem::storage(&error))?;
         let info = run.and_then(|run| run.info);
         let info = info.ok_or_else(|| Problem::no_run(id))?;
@@ -312,19 +333,11 @@ impl State {
         Ok((plan, inputs))
     }
 
-    /// A run is begun, or goes on. When it began.
-    pub(crate) fn begins(&self, id: &str) -> SystemTime {
-        match self.db.run(id) {
-            Ok(Some(run)) => run.began,
-            _ => SystemTime::now(),
-        }
-    }
-
     /// Counts the runs that have ended since the last time. An observer learns of the end a little before the journal does.
-    pub(crate) fn count_ended(&self) {
+    pub(crate) async fn count_ended(&self) {
         let mut open = Vec::new();
         for id in self.live.take_finished() {
-            let Ok(Some(run)) = self.db.run(&id) else {
+            let Ok(run) = self.server.run(&id).await else {
                 continue;
             };
             let Some(ended) = run.ended else {

@@ -297,7 +297,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_look_for_missed_changes_takes_a_turn() {
-        let fixture = Fixture::new("look");
+        let fixture = Fixture::new("look").await;
         fixture.end("ns-1").await;
         let watcher = watcher(&fixture, "ns-1");
         let (state, watched) = (&fixture.state, &watcher.watched);
@@ -325,7 +325,7 @@ mod tests {
     /// A server without room for the state of a run keeps the connection of a watcher.
     #[tokio::test]
     async fn a_watcher_without_a_state_gets_comments() {
-        let fixture = Fixture::new("quiet");
+        let fixture = Fixture::new("quiet").await;
         fixture.begin("ns-1").await;
         let mut watcher = watcher(&fixture, "ns-1");
         let room = fixture.state.states.take(limits::STATES).unwrap();

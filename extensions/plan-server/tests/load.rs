@@ -5,7 +5,7 @@
 mod support;
 
 use plan_runtime::journal::spi::Record;
-use plan_runtime::journal::{Journal, RunFilter, Sqlite};
+use plan_runtime::journal::{Journal, RunFilter, RunSummary, Sqlite, Store};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -34,14 +34,25 @@ fn plan(at: usize) -> String {
     .to_string()
 }
 
+/// Reads all runs of a database.
+async fn runs(db: &Sqlite) -> Vec<RunSummary> {
+    let mut runs: Vec<RunSummary> = Vec::new();
+    loop {
+        let after = runs.last().map_or(0, |last| last.number);
+        let page = db.runs(&RunFilter::new().after(after)).await.unwrap();
+        if page.is_empty() {
+            return runs;
+        }
+        runs.extend(page);
+    }
+}
+
 /// Reads all records of a run.
-fn records(db: &Sqlite, id: &str) -> Vec<Record> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
-    let runtime = runtime.unwrap();
+async fn records(db: &Sqlite, id: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     loop {
         let after = records.last().map_or(0, |last| last.number);
-        let page = runtime.block_on(db.read(id, after)).unwrap();
+        let page = db.read(id, after).await.unwrap();
         if page.is_empty() {
             return records;
         }
@@ -50,12 +61,11 @@ fn records(db: &Sqlite, id: &str) -> Vec<Record> {
 }
 
 /// The paths of the calls whose outcomes a journal has, by run. The key of a call's record is its path and the attempt.
-fn recorded(folder: &Folder) -> HashSet<String> {
+async fn recorded(folder: &Folder) -> HashSet<String> {
     let db = Sqlite::open(folder.path().join("runs.db")).unwrap();
     let mut found = HashSet::new();
-    for run in db.runs(&RunFilter::new()) {
-        let id = run.unwrap().id;
-        for record in records(&db, &id) {
+    for RunSummary { id, .. } in runs(&db).await {
+        for record in records(&db, &id).await {
             let key = &record.key;
             let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
             // A failed call may be made again. The end of a wait is no call.
@@ -143,7 +153,9 @@ fn nothing_is_lost_under_load() {
     before
         .into_iter()
         .for_each(|watcher| assert!(watcher.join().unwrap() > 0));
-    let (kept, made) = (recorded(&folder), folder.effects().len());
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let kept = runtime.unwrap().block_on(recorded(&folder));
+    let made = folder.effects().len();
     assert!(made < effects, "it was killed too late: {made} effects");
 
     let server = Process::start(&folder);

@@ -10,7 +10,7 @@ use crate::error::Problem;
 use crate::limits;
 use crate::run_id::{Start, request_of};
 use crate::run_json::report;
-use crate::state::{State, state_name};
+use crate::state::{State, now, state_name};
 use async_graphql::{
     Context, EmptySubscription, Error, ErrorExtensions, Json, Object, Result, Schema,
     Value as Const,
@@ -68,12 +68,7 @@ fn start(strict: bool) -> Start {
 fn run_of(state: &State, request: &str) -> Result<String, Problem> {
     for strict in [true, false] {
         let id = start(strict).named(request);
-        if state
-            .db
-            .run(&id)
-            .map_err(|error| Problem::storage(&error))?
-            .is_some()
-        {
+        if state.find(&id)?.is_some() {
             return Ok(id);
         }
     }
@@ -204,12 +199,7 @@ impl Mutation {
         let budget = budget(context);
         let submitted: Result<Vec<PlanFinding>, Problem> = budget
             .work(state, move |state, budget| {
-                if state
-                    .db
-                    .run(&other)
-                    .map_err(|error| Problem::storage(&error))?
-                    .is_some()
-                {
+                if state.find(&other)?.is_some() {
                     return Err(Problem::bad(
                         format!("request `{request}` was executed with the other reading"),
                         "Use another `requestId`.",
@@ -253,10 +243,8 @@ impl Mutation {
             if state.summary(&id)?.ended.is_some() {
                 return Ok(false);
             }
-            state
-                .db
-                .cancel(&id)
-                .map_err(|error| Problem::storage(&error))?;
+            let cancelled = now(state.server.cancel(&id));
+            cancelled.map_err(|error| Problem::storage(&error))?;
             Ok(true)
         });
         Ok(cancelled.await?)
@@ -294,7 +282,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_wait_for_an_end_takes_a_turn() {
-        let fixture = Fixture::new("ends");
+        let fixture = Fixture::new("ends").await;
         fixture.end("gs-1").await;
         let turns = fixture.all_turns().await;
         assert!(ends(&fixture.state, "gs-1").now_or_never().is_none());

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Barrier};
 use std::thread;
+use tokio::runtime::Runtime;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// A plan that waits for a value.
@@ -30,15 +31,14 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    pub(crate) fn new(name: &str) -> Self {
+    pub(crate) async fn new(name: &str) -> Self {
         let name = format!("plan-server-state-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).unwrap();
         let db = Sqlite::open(folder.join("runs.db")).unwrap();
         let office = Office::open(&folder.join("effects.jsonl")).unwrap();
         let state = State::new(db, toolbox(Throttle::new()), office, "token".into());
-        // A new database has no runs to wait for.
-        let state = Arc::new(state.now_or_never().unwrap().unwrap());
+        let state = Arc::new(state.await.unwrap());
         Self { state, folder }
     }
 
@@ -54,10 +54,11 @@ impl Fixture {
     /// Submits a run, and records its end.
     pub(crate) async fn end(&self, id: &'static str) {
         self.begin(id).await;
-        let claim = self.state.db.claim(id).await.unwrap().claim;
+        let db = self.state.server.journal();
+        let claim = db.claim(id).await.unwrap().claim;
         let end = End::Done("null".to_owned());
-        self.state.db.end(&claim, end).await.unwrap();
-        self.state.db.release(&claim);
+        db.end(&claim, end).await.unwrap();
+        db.release(&claim);
     }
 
     /// Takes all turns, so that a request for the journal waits.
@@ -113,7 +114,7 @@ fn requests() -> Vec<(&'static str, &'static str, Value, bool)> {
 /// No request reads the journal on a thread that answers requests.
 #[tokio::test]
 async fn requests_for_the_journal_take_turns() {
-    let fixture = Fixture::new("routes");
+    let fixture = Fixture::new("routes").await;
     let hosts = Hosts::new("127.0.0.1:80".parse().unwrap(), &[]);
     let (_ending, is_ending) = tokio::sync::watch::channel(());
     let router = router(&fixture.state, &hosts, is_ending);
@@ -144,8 +145,10 @@ async fn requests_for_the_journal_take_turns() {
 }
 
 /// Lets eight requests submit runs at one time, and returns the number of submitted runs.
-fn submit_together(state: &State, run: impl Fn(usize) -> (String, &'static str) + Sync) -> usize {
-    let runtime = tokio::runtime::Runtime::new().unwrap();
+fn submit_together(
+    (state, runtime): (&State, &Runtime),
+    run: impl Fn(usize) -> (String, &'static str) + Sync,
+) -> usize {
     let barrier = Barrier::new(8);
     let submit = |at| {
         let _runtime = runtime.enter();
@@ -163,13 +166,15 @@ fn submit_together(state: &State, run: impl Fn(usize) -> (String, &'static str) 
 
 #[test]
 fn requests_at_one_time_share_the_room_for_runs() {
-    let fixture = Fixture::new("room");
+    let runtime = Runtime::new().unwrap();
+    let fixture = runtime.block_on(Fixture::new("room"));
     let state = &fixture.state;
-    assert_eq!(submit_together(state, |_| ("ns-first".into(), WAITS)), 8);
+    let together = (&**state, &runtime);
+    assert_eq!(submit_together(together, |_| ("ns-first".into(), WAITS)), 8);
     let bytes = state.open().bytes;
     let full = limits::OPEN_BYTES - 2 * bytes - bytes / 2;
     state.open().add("full", full);
-    let submitted = submit_together(state, |at| (format!("ns-{at}"), WAITS));
+    let submitted = submit_together(together, |at| (format!("ns-{at}"), WAITS));
     assert_eq!(submitted, 1);
     assert_eq!(state.open().of_runs.len(), 3);
 }
@@ -177,20 +182,22 @@ fn requests_at_one_time_share_the_room_for_runs() {
 /// The room of a run is that of the run in the journal, in whichever order requests with one id come.
 #[test]
 fn requests_with_one_id_take_the_room_of_one_run() {
-    let fixture = Fixture::new("one");
+    let runtime = Runtime::new().unwrap();
+    let fixture = runtime.block_on(Fixture::new("one"));
     let state = &fixture.state;
+    let together = (&**state, &runtime);
     const OTHER: &str = r#"{"name": "other", "steps": [{"id": "desk", "await": "String"}]}"#;
     const UNFIT: &str = r#"{"name": "unfit", "inputs": [{"name": "to", "type": "String"}],
         "steps": [{"id": "desk", "await": "String"}]}"#;
     for round in 0..20 {
         let id = format!("gs-{round}");
-        let submitted = submit_together(state, |at| {
+        let submitted = submit_together(together, |at| {
             let text = [WAITS, OTHER, UNFIT][at % 3];
             (id.clone(), text)
         });
         assert!((2..=3).contains(&submitted), "{submitted}");
         assert_eq!(state.open().of_runs.len(), round + 1);
     }
-    let refused = submit_together(state, |at| (format!("gs-unfit-{at}"), UNFIT));
+    let refused = submit_together(together, |at| (format!("gs-unfit-{at}"), UNFIT));
     assert_eq!((refused, state.open().of_runs.len()), (0, 20));
 }
