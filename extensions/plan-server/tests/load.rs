@@ -8,8 +8,8 @@ use plan_runtime::journal::spi::Record;
 use plan_runtime::journal::{Journal, RunFilter, RunSummary, Sqlite, Store};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use support::{Folder, PATIENCE, Process};
@@ -139,10 +139,21 @@ fn nothing_is_lost_under_load() {
         .take(watchers)
         .collect();
     let streams: Vec<_> = watched.iter().map(|id| server.events(id)).collect();
-    let before: Vec<thread::JoinHandle<usize>> = streams
+    let (first, firsts) = mpsc::channel();
+    let before: Vec<thread::JoinHandle<()>> = streams
         .into_iter()
-        .map(|events| thread::spawn(move || events.count()))
+        .map(|mut events| {
+            let first = first.clone();
+            thread::spawn(move || {
+                first.send(events.next().is_some()).unwrap();
+                events.for_each(drop);
+            })
+        })
         .collect();
+    // The server may be killed before it has sent anything otherwise.
+    for _ in &before {
+        assert!(firsts.recv_timeout(PATIENCE).unwrap());
+    }
     let effects = count * 5;
     while folder.effects().len() < effects / 3 {
         assert!(began.elapsed() < 4 * PATIENCE, "it does not go on");
@@ -152,7 +163,7 @@ fn nothing_is_lost_under_load() {
     server.kill();
     before
         .into_iter()
-        .for_each(|watcher| assert!(watcher.join().unwrap() > 0));
+        .for_each(|watcher| watcher.join().unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let kept = runtime.unwrap().block_on(recorded(&folder));
     let made = folder.effects().len();
