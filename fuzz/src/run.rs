@@ -4,8 +4,8 @@ use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{Plan, Role};
 use plan_runtime::run::{
-    CallContext, DEFAULT_GRACE, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Report,
-    Run, Status, StepReport, Throttle, Timer,
+    CallContext, DEFAULT_GRACE, Decision, DocumentLimits, Gate, GatedCall, ManualTimer, OnFailure,
+    Report, Run, Status, StepReport, Throttle, Timer,
 };
 use plan_runtime::{Error, RunError, tool};
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// How often a run is polled at most.
 const MOST_POLLS: usize = 100_000;
 /// So that runs reach them, and none takes much memory or time.
-const LIMITS: Limits = Limits::UNTRUSTED
+const LIMITS: DocumentLimits = DocumentLimits::UNTRUSTED
     .value(1 << 20)
     .arguments(1 << 19)
     .total(8 << 20)

@@ -78,7 +78,7 @@
 //! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source |
 //! | [`run`] | runs, their options, reports, observers, timers and errors |
 //! | [`journal`] | where a durable run keeps what has happened |
-//! | [`resolve`] | building arguments from outputs |
+//! | [`resolve`] | errors of arguments that cannot be built from outputs |
 //! | [`Error`], [`Result`], [`ResultExt`] | the errors of tools |
 //!
 //! # Values between steps
@@ -132,7 +132,7 @@ mod failure;
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod journal;
-// Nothing uses the machine yet: the drivers follow.
+// Its tests compare the machine with a model, from outside.
 #[doc(hidden)]
 pub mod machine;
 pub mod plan;

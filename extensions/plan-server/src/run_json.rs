@@ -8,6 +8,7 @@ use crate::state::{State, state_name};
 use crate::view;
 use axum::http::StatusCode;
 use plan_graph::{Line, MessageName};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::Plan;
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunState, RunSummary};
@@ -52,7 +53,7 @@ pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report
         })
     };
     let made = match report(has_values) {
-        Err(error) if has_values && error.is_limit() => report(false),
+        Err(error) if has_values && error.kind() == RunErrorKind::Limit => report(false),
         made => made,
     };
     made.map_err(|error| {

@@ -11,7 +11,7 @@ use crate::run_id::reading;
 use crate::tools::Office;
 use axum::http::StatusCode;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Document, Finding, Findings, Limits, Profile, Reader, Toolbox};
+use plan_runtime::dynamic::{Document, Finding, Findings, DocumentLimits, Profile, Reader, Toolbox};
 use plan_runtime::journal::{
     Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, spi::RunInfo,
 };
@@ -165,7 +165,7 @@ impl State {
         text: &'t str,
         profile: Profile,
     ) -> Result<Document<'t>, Findings> {
-        let limits = Limits::DEFAULT.bytes(limits::PLAN);
+        let limits = DocumentLimits::DEFAULT.bytes(limits::PLAN);
         let reader = Reader::new()
             .tools(self.toolbox.contracts())
             .profile(profile);

@@ -15,7 +15,7 @@ mod retry;
 
 use crate::dynamic::Toolbox;
 use crate::journal::{Journal, JournalError, Sqlite};
-use crate::run::{Following, Run, RunError, Sleep, ThreadTimer, Timer, Together};
+use crate::run::{Following, Run, RunError, ThreadTimer, Timer, TimerFuture, Together};
 use serde_json::Value;
 use std::fmt;
 use std::future::Future;
@@ -129,7 +129,7 @@ pub struct Serve<'a, App: ?Sized> {
     has_begun: bool,
     /// Whether there was more to do than could be loaded.
     has_more: bool,
-    pause: Option<Sleep>,
+    pause: Option<TimerFuture>,
     /// How many arrivals were noticed.
     seen: u64,
     /// Whether the pause is one after an arrival.

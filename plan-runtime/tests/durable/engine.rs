@@ -6,10 +6,11 @@ use fastrand::Rng;
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::Executable;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Sleep as Wait, Timer,
+    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Timer, TimerFuture as Wait,
 };
-use plan_runtime::{Error, Result, Run, RunError, Sleep, plan, tool};
+use plan_runtime::{Error, Result, Run, RunError, TimerFuture, plan, tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::future::{Future, ready};
@@ -60,7 +61,7 @@ struct Open {
 #[expect(clippy::large_enum_variant, reason = "a test keeps a few of them")]
 enum Asked {
     Call(EngineCall),
-    Sleep(Duration),
+    TimerFuture(Duration),
     Value(String),
 }
 
@@ -146,7 +147,7 @@ impl Kept {
         if state.told == state.happened.len() {
             let (number, happened) = make(&state.open).expect("nothing can happen any more");
             let time = match &state.open[&number].what {
-                Asked::Sleep(until) => (*until).max(state.now),
+                Asked::TimerFuture(until) => (*until).max(state.now),
                 _ => state.now + Duration::from_millis(1),
             };
             state.happened.push((number, happened, time));
@@ -181,7 +182,7 @@ impl Timer for Kept {
             return Box::pin(ready(()));
         }
         let until = self.state().now + duration;
-        let waits = self.ask(format!("sleep until {until:?}"), Asked::Sleep(until));
+        let waits = self.ask(format!("sleep until {until:?}"), Asked::TimerFuture(until));
         Box::pin(async move { drop(waits.await) })
     }
 }
@@ -292,7 +293,7 @@ impl<'p> Case<'p> {
     fn next(&self, open: &BTreeMap<usize, Open>) -> Option<(usize, Happened)> {
         let calls = open.iter().filter_map(|(number, open)| match &open.what {
             Asked::Call(call) => Some((*number, call)),
-            Asked::Sleep(_) | Asked::Value(_) => None,
+            Asked::TimerFuture(_) | Asked::Value(_) => None,
         });
         let next = calls.min_by_key(|(_, call)| hash(self.world.seed, &path(call)));
         let (number, call) = next?;
@@ -486,7 +487,7 @@ fn perform(
                     return Some((*number, Happened::Value(value.clone())));
                 }
             }
-            Asked::Sleep(until) => sleeps.push((*until, *number)),
+            Asked::TimerFuture(until) => sleeps.push((*until, *number)),
         }
     }
     let (_, number) = sleeps.into_iter().min()?;
@@ -872,7 +873,7 @@ fn a_deadline_and_its_grace_are_the_engines() {
         &[],
     ) {
         let error = came.unwrap_err();
-        assert!(error.is_deadline(), "{error}");
+        assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
         assert_eq!(error.undone().collect::<Vec<_>>(), ["a"]);
     }
 }

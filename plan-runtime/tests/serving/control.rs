@@ -3,6 +3,7 @@
 use crate::serving::support::{Folder, has_ended, output, rests, serve, summary, until};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunFilter, RunState, Sqlite};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
     CallContext, Decision, Gate, GatedCall, Limits, Report, SignalError, Throttle,
 };
@@ -177,7 +178,7 @@ fn a_report_exceeds_no_limit_that_did_not_end_the_run() {
     let small = Limits::DEFAULT.value(64);
     let report = |id: &str| db.report_with(&toolbox, &shop, id, |run| run.limits(small));
     let text = |error: plan_runtime::RunError| {
-        assert!(error.is_limit(), "{error}");
+        assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
         error.to_string()
     };
     text(run("ended", "lamp".repeat(100), small).unwrap_err());

@@ -6,6 +6,7 @@ mod render;
 
 use crate::print::{Line, MessageName};
 pub(super) use note::{Note, Notes};
+use serde::ser::{Serialize, Serializer};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 /// assert_eq!((finding.label.line, finding.step.as_deref()), (1, Some("sent")));
 /// assert!(finding.help.as_ref().unwrap().contains("did you mean"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// What kind of mistake it is.
@@ -44,7 +45,7 @@ pub struct Finding {
 }
 
 /// A place in a document, with a few words on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Label {
     /// The place, in bytes from the document's start.
@@ -58,7 +59,8 @@ pub struct Label {
 }
 
 /// Whether a plan can be used although something was found in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Severity {
     /// It can be used.
@@ -160,6 +162,12 @@ codes! {
     UnneededDependency = "unneeded-dependency",
 }
 
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -222,6 +230,13 @@ impl Deref for Findings {
 
     fn deref(&self) -> &[Finding] {
         &self.list
+    }
+}
+
+/// The list of the findings, each as an object with the names of its fields.
+impl Serialize for Findings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.list.serialize(serializer)
     }
 }
 
