@@ -4,8 +4,8 @@ use super::{generate, reader};
 use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{Plan, Role};
 use plan_runtime::run::{
-    CallContext, DEFAULT_GRACE, Decision, DocumentLimits, Gate, GatedCall, ManualTimer, OnFailure,
-    Report, Run, Status, StepReport, Throttle, Timer,
+    CallContext, DEFAULT_GRACE, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Report,
+    Run, RunErrorKind, Status, StepReport, Throttle, Timer,
 };
 use plan_runtime::{Error, RunError, tool};
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// How often a run is polled at most.
 const MOST_POLLS: usize = 100_000;
 /// So that runs reach them, and none takes much memory or time.
-const LIMITS: DocumentLimits = DocumentLimits::UNTRUSTED
+const LIMITS: Limits = Limits::UNTRUSTED
     .value(1 << 20)
     .arguments(1 << 19)
     .total(8 << 20)
@@ -55,7 +55,11 @@ pub fn runs(data: &[u8]) {
     };
     super::reached();
     // What is held at one time is not the same, so that one of them may come to a limit that the other does not.
-    let limited = |result: &Result<Value, RunError>| result.as_ref().is_err_and(RunError::is_limit);
+    let limited = |result: &Result<Value, RunError>| {
+        result
+            .as_ref()
+            .is_err_and(|error| error.kind() == RunErrorKind::Limit)
+    };
     if !limited(&alone) && !limited(&together) {
         match (&alone, &together) {
             (Ok(alone), Ok(together)) => assert_eq!(alone, together),

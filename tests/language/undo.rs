@@ -2,9 +2,7 @@
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::RunErrorKind;
-use plan_runtime::run::{
-    CallContext, Failure as FailedStep, ManualTimer, OnFailure, Status, Timer,
-};
+use plan_runtime::run::{CallContext, FailedStep, ManualTimer, OnFailure, Status, Timer};
 use plan_runtime::{Error, Failure, Plan, Result, Run, RunError, Shape, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

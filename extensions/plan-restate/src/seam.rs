@@ -3,7 +3,7 @@
 //! Restate returns the entries of its journal only in their order, so all decisions of one poll are one entry. The first decision of a poll waits for that entry.
 
 use crate::wire::{Decided, Sent, size_of_text, too_large};
-use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, TimerFuture, Timer};
+use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Timer, TimerFuture};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::future::{pending, ready};
@@ -19,7 +19,7 @@ const SMALL: usize = 1024;
 /// What a run asks for.
 pub(crate) enum Ask {
     Call(Box<EngineCall>, oneshot::Sender<CallOutcome>),
-    TimerFuture(Duration, oneshot::Sender<()>),
+    Sleep(Duration, oneshot::Sender<()>),
     Receive(String, oneshot::Sender<Value>),
 }
 
@@ -155,7 +155,7 @@ impl Timer for Seam {
         if duration.is_zero() {
             return Box::pin(ready(()));
         }
-        self.ask(|reply| Ask::TimerFuture(duration, reply))
+        self.ask(|reply| Ask::Sleep(duration, reply))
     }
 }
 

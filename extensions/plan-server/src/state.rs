@@ -11,7 +11,9 @@ use crate::run_id::reading;
 use crate::tools::Office;
 use axum::http::StatusCode;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Document, Finding, Findings, DocumentLimits, Profile, Reader, Toolbox};
+use plan_runtime::dynamic::{
+    Document, DocumentLimits, Finding, Findings, Profile, Reader, Toolbox,
+};
 use plan_runtime::journal::{
     Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, spi::RunInfo,
 };

@@ -37,6 +37,8 @@ impl RunError {
     /// let plan = plan! { step slept = plan_runtime::Sleep { time: Duration::from_secs(60) }; };
     /// let error = smol::block_on(plan.run(&()).deadline(Duration::ZERO)).unwrap_err();
     /// assert_eq!(error.kind(), RunErrorKind::Deadline);
+    /// assert_eq!(serde_json::to_value(&error)?["kind"], "deadline");
+    /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn kind(&self) -> RunErrorKind {
         match self.cause() {

@@ -128,7 +128,9 @@ pub(crate) use view::{Following, Together};
 /// A plan's `run` gives it, and [`Toolbox::run`](crate::dynamic::Toolbox::run). Nothing happens before it is polled. It is `Send` where the application is `Sync` and the output is `Send`, and it
 /// borrows the application no longer than it lives.
 ///
-/// The methods that configure a run are for the time before it is first polled; later they change nothing.
+/// # Panics
+///
+/// Set the options of a run before its first poll: a method that sets an option panics afterwards. A poll after the end of the run panics, too.
 ///
 /// ```
 /// use plan_runtime::{Result, plan, run::OnFailure, tool};
@@ -613,9 +615,10 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     fn configure(mut self, set: impl FnOnce(&mut Options<'a>)) -> Self {
-        if let Stage::New(_, _, options) = &mut self.stage {
-            set(options);
-        }
+        let Stage::New(_, _, options) = &mut self.stage else {
+            panic!("the options of a run have to be set before its first poll");
+        };
+        set(options);
         self
     }
 }

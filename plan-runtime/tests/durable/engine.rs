@@ -8,9 +8,9 @@ use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::Executable;
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Timer, TimerFuture as Wait,
+    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Timer, TimerFuture,
 };
-use plan_runtime::{Error, Result, Run, RunError, TimerFuture, plan, tool};
+use plan_runtime::{Error, Result, Run, RunError, Sleep, plan, tool};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::future::{Future, ready};
@@ -61,7 +61,7 @@ struct Open {
 #[expect(clippy::large_enum_variant, reason = "a test keeps a few of them")]
 enum Asked {
     Call(EngineCall),
-    TimerFuture(Duration),
+    Sleep(Duration),
     Value(String),
 }
 
@@ -147,7 +147,7 @@ impl Kept {
         if state.told == state.happened.len() {
             let (number, happened) = make(&state.open).expect("nothing can happen any more");
             let time = match &state.open[&number].what {
-                Asked::TimerFuture(until) => (*until).max(state.now),
+                Asked::Sleep(until) => (*until).max(state.now),
                 _ => state.now + Duration::from_millis(1),
             };
             state.happened.push((number, happened, time));
@@ -177,12 +177,12 @@ impl Timer for Kept {
         state.base + state.now
     }
 
-    fn sleep(&self, duration: Duration) -> Wait {
+    fn sleep(&self, duration: Duration) -> TimerFuture {
         if duration.is_zero() {
             return Box::pin(ready(()));
         }
         let until = self.state().now + duration;
-        let waits = self.ask(format!("sleep until {until:?}"), Asked::TimerFuture(until));
+        let waits = self.ask(format!("sleep until {until:?}"), Asked::Sleep(until));
         Box::pin(async move { drop(waits.await) })
     }
 }
@@ -293,7 +293,7 @@ impl<'p> Case<'p> {
     fn next(&self, open: &BTreeMap<usize, Open>) -> Option<(usize, Happened)> {
         let calls = open.iter().filter_map(|(number, open)| match &open.what {
             Asked::Call(call) => Some((*number, call)),
-            Asked::TimerFuture(_) | Asked::Value(_) => None,
+            Asked::Sleep(_) | Asked::Value(_) => None,
         });
         let next = calls.min_by_key(|(_, call)| hash(self.world.seed, &path(call)));
         let (number, call) = next?;
@@ -487,7 +487,7 @@ fn perform(
                     return Some((*number, Happened::Value(value.clone())));
                 }
             }
-            Asked::TimerFuture(until) => sleeps.push((*until, *number)),
+            Asked::Sleep(until) => sleeps.push((*until, *number)),
         }
     }
     let (_, number) = sleeps.into_iter().min()?;

@@ -76,6 +76,15 @@ fn a_run_that_has_begun_a_step_has_started() {
 }
 
 #[test]
+#[should_panic(expected = "before its first poll")]
+fn an_option_after_the_first_poll_panics() {
+    let plan = weigh("ever");
+    let mut run = plan.run(&());
+    assert!(smol::block_on(smol::future::poll_once(&mut run)).is_none());
+    drop(run.deadline(Duration::ZERO));
+}
+
+#[test]
 fn what_a_tool_returned_is_found_in_blocks() {
     let around = plan! {
         step outer = {

@@ -6,7 +6,7 @@ mod render;
 
 use crate::print::{Line, MessageName};
 pub(super) use note::{Note, Notes};
-use serde::ser::{Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -41,7 +41,16 @@ pub struct Finding {
     /// What to do about it.
     pub help: Option<String>,
     /// The id of the step that it is in. An id that is longer than 1,024 bytes is cut.
+    #[serde(serialize_with = "serialize_step")]
     pub step: Option<Arc<str>>,
+}
+
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn serialize_step<S: Serializer>(
+    step: &Option<Arc<str>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    step.as_deref().serialize(serializer)
 }
 
 /// A place in a document, with a few words on it.
@@ -196,6 +205,8 @@ impl fmt::Display for Code {
 ///   --> 3:62 in step `sent`
 ///    = help: a step with a similar name exists: `find_john`
 /// ");
+/// assert_eq!(serde_json::to_value(&findings)?[0]["code"], "unknown-step");
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {

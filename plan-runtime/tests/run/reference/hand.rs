@@ -8,7 +8,7 @@ use plan_runtime::plan::{Action, Executable, Number, Role, Template};
 use plan_runtime::resolve::StoredValue;
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, Failure, ManualTimer, OnFailure, RunError, Signals, Status, StepReport,
+    CallContext, FailedStep, ManualTimer, OnFailure, RunError, Signals, Status, StepReport,
 };
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Report, Result, Run, Shape, Tool};
@@ -424,7 +424,7 @@ pub(crate) fn in_order(failures: Vec<String>) -> Vec<String> {
     all
 }
 
-fn failure(failure: &Failure) -> String {
+fn failure(failure: &FailedStep) -> String {
     let element: String = failure
         .element()
         .iter()
