@@ -3,6 +3,7 @@
 
 mod support;
 
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::{Error, Failure, Result, RunError, Shape, plan, tool};
 use serde::{Deserialize, Serialize};
 use std::future::{Future, pending};
@@ -185,8 +186,10 @@ async fn by_plan(
 fn for_client(error: &RunError) -> Error {
     let error_with = |message: &str, code: &str| Error::permanent(message).with_code(code);
     match error.failures() {
-        _ if error.is_cancelled() => error_with("the run was cancelled", "CANCELLED"),
-        _ if error.is_deadline() => error_with("it took too long", "DEADLINE"),
+        _ if error.kind() == RunErrorKind::Cancelled => {
+            error_with("the run was cancelled", "CANCELLED")
+        }
+        _ if error.kind() == RunErrorKind::Deadline => error_with("it took too long", "DEADLINE"),
         [] => Error::permanent(error.to_string()),
         [first, ..] => {
             let failure = Failure::from(first);

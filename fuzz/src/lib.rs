@@ -1,6 +1,6 @@
 //! Properties of all plans, whoever writes them. The fuzzer and the replay of its findings both check them.
 
-use plan_runtime::dynamic::{Limits, Reader};
+use plan_runtime::dynamic::{DocumentLimits, Reader};
 use std::cell::Cell;
 
 pub mod check;
@@ -30,8 +30,8 @@ pub fn take_reached() -> usize {
 }
 
 /// Small enough for a fuzzer to reach them.
-fn limits() -> Limits {
-    Limits::DEFAULT
+fn limits() -> DocumentLimits {
+    DocumentLimits::DEFAULT
         .bytes(1 << 16)
         .steps(64)
         .depth(16)

@@ -5,7 +5,7 @@ use plan_runtime::dynamic::{Contract, Toolbox};
 use plan_runtime::plan::{Plan, Role};
 use plan_runtime::run::{
     CallContext, DEFAULT_GRACE, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Report,
-    Run, Status, StepReport, Throttle, Timer,
+    Run, RunErrorKind, Status, StepReport, Throttle, Timer,
 };
 use plan_runtime::{Error, RunError, tool};
 use serde_json::{Map, Value, json};
@@ -55,7 +55,11 @@ pub fn runs(data: &[u8]) {
     };
     super::reached();
     // What is held at one time is not the same, so that one of them may come to a limit that the other does not.
-    let limited = |result: &Result<Value, RunError>| result.as_ref().is_err_and(RunError::is_limit);
+    let limited = |result: &Result<Value, RunError>| {
+        result
+            .as_ref()
+            .is_err_and(|error| error.kind() == RunErrorKind::Limit)
+    };
     if !limited(&alone) && !limited(&together) {
         match (&alone, &together) {
             (Ok(alone), Ok(together)) => assert_eq!(alone, together),

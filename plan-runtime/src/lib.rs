@@ -79,7 +79,7 @@
 //! | [`run`] | runs, their options, reports, observers, timers and errors |
 //! | [`journal`] | where a durable run keeps what has happened |
 //! | [`serve`] | servers that run, list and control the runs of a journal |
-//! | [`resolve`] | building arguments from outputs |
+//! | [`resolve`] | errors of arguments that cannot be built from outputs |
 //! | [`Error`], [`Result`], [`ResultExt`] | the errors of tools |
 //!
 //! # Values between steps
@@ -133,7 +133,7 @@ mod failure;
 #[cfg(all(any(doc, doctest), feature = "macros", feature = "dynamic"))]
 pub mod guide;
 pub mod journal;
-// Nothing uses the machine yet: the drivers follow.
+// Its tests compare the machine with a model, from outside.
 #[doc(hidden)]
 pub mod machine;
 pub mod plan;

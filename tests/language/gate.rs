@@ -1,6 +1,7 @@
 //! Gates: which calls a run makes.
 
 use plan_runtime::dynamic::{Contract, Toolbox};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
     CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, Status, StepError,
 };
@@ -314,7 +315,7 @@ fn other_steps_go_on_while_somebody_decides() {
         .timer(timer.clone())
         .deadline(Duration::from_secs(5));
     let (result, report) = smol::block_on(timer.skip_waits(run.with_report()));
-    assert!(result.unwrap_err().is_deadline());
+    assert_eq!(result.unwrap_err().kind(), RunErrorKind::Deadline);
     assert!(matches!(
         report.step("bought").unwrap().status(),
         Status::Cancelled
@@ -552,7 +553,7 @@ fn what_waits_for_an_answer_counts_toward_the_limits() {
     };
     assert!(run(4_000_000).is_ok());
     let error = run(600_000).unwrap_err();
-    assert!(error.is_limit(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
 }
 
 #[test]
@@ -570,7 +571,7 @@ fn nobody_is_asked_about_more_calls_than_may_be_made() {
         };
         let run = shop.run(&app).gate(desk.clone());
         let error = smol::block_on(run.limits(Limits::DEFAULT.calls(20))).unwrap_err();
-        assert!(error.is_limit(), "{error}");
+        assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
         let (asked, called) = (desk.asked().len(), app.calls().len());
         assert!(asked <= 20 && called <= 20, "{asked} {called}");
 

@@ -1,6 +1,7 @@
 //! Limits of a run that hold for the plans inside it, too.
 
 use plan_runtime::dynamic::Toolbox;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{CallContext, Limits, RunError};
 use plan_runtime::{Error, Plan, Result, plan, tool};
 use serde_json::json;
@@ -144,7 +145,7 @@ async fn hide(app: &App, #[context] context: CallContext) -> Result<u64> {
 }
 
 fn ended(error: &RunError) -> String {
-    assert!(error.is_limit() && !error.is_transient());
+    assert!(error.kind() == RunErrorKind::Limit && !error.is_transient());
     error.to_string()
 }
 

@@ -1,9 +1,8 @@
 //! Steps that undo others, and steps that always run: `#[undo(paid)]` and `#[always]`.
 
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::run::{
-    CallContext, Failure as FailedStep, ManualTimer, OnFailure, Status, Timer,
-};
+use plan_runtime::run::RunErrorKind;
+use plan_runtime::run::{CallContext, FailedStep, ManualTimer, OnFailure, Status, Timer};
 use plan_runtime::{Error, Failure, Plan, Result, Run, RunError, Shape, plan, tool};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -266,7 +265,10 @@ fn a_cancelled_run_undoes_in_its_grace() {
             let (result, report) = shop.plays(run);
             let error = result.unwrap_err();
             assert_eq!(
-                (error.is_deadline(), error.is_cancelled()),
+                (
+                    error.kind() == RunErrorKind::Deadline,
+                    error.kind() == RunErrorKind::Cancelled
+                ),
                 (is_deadline, !is_deadline)
             );
             let log = format!("reserve a+b, charge c 50, {log}");
@@ -435,7 +437,7 @@ fn a_limit_ends_the_run_and_says_what_is_left() {
     let limits = plan_runtime::run::Limits::DEFAULT.calls(2);
     let (result, _) = shop.plays(order().run(&shop).limits(limits));
     let error = result.unwrap_err();
-    assert!(error.is_limit());
+    assert_eq!(error.kind(), RunErrorKind::Limit);
     assert_eq!(error.not_undone().collect::<Vec<_>>(), ["held", "paid"]);
     assert_eq!(shop.log(), "reserve a+b, charge c 50");
 }

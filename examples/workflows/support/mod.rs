@@ -7,7 +7,8 @@
 
 pub mod by_hand;
 
-use plan_runtime::run::{Sleep, Timer};
+use plan_runtime::run::RunErrorKind;
+use plan_runtime::run::{Timer, TimerFuture};
 use plan_runtime::{Error, Failure, Report, Result, RunError};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,7 +133,7 @@ impl Timer for TokioTimer {
         tokio::time::Instant::now().into_std()
     }
 
-    fn sleep(&self, duration: Duration) -> Sleep {
+    fn sleep(&self, duration: Duration) -> TimerFuture {
         Box::pin(tokio::time::sleep(duration))
     }
 }
@@ -213,8 +214,8 @@ fn reason(error: &Error) -> String {
         return error.code().map_or(error.to_string(), Into::into);
     };
     let reason = match run.failures() {
-        _ if run.is_cancelled() => "CANCELLED".into(),
-        _ if run.is_deadline() => "DEADLINE".into(),
+        _ if run.kind() == RunErrorKind::Cancelled => "CANCELLED".into(),
+        _ if run.kind() == RunErrorKind::Deadline => "DEADLINE".into(),
         // Only the output could not be made.
         [] => error
             .chain()

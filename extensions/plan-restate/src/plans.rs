@@ -3,6 +3,7 @@
 use crate::host::{Host, Polled};
 use crate::seam::{Ask, Decisions, Seam, value_of};
 use crate::wire::{self, Began, Came, Decided, Ended, Failed, Sent, Signal, Submitted, too_large};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{CallOutcome, EngineCall, Report, RunError};
 use restate_sdk::context::{DurableFuture, RequestTarget};
 use restate_sdk::prelude::*;
@@ -158,7 +159,7 @@ fn ended(result: &Result<Value, RunError>, report: &Report) -> Result<Json<Ended
         Err(error) => {
             let failed = Failed {
                 message: error.to_string(),
-                cancelled: error.is_cancelled(),
+                cancelled: error.kind() == RunErrorKind::Cancelled,
                 undone: error.undone().map(str::to_owned).collect(),
                 not_undone: error.not_undone().map(str::to_owned).collect(),
             };

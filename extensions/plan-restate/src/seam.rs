@@ -3,7 +3,7 @@
 //! Restate returns the entries of its journal only in their order, so all decisions of one poll are one entry. The first decision of a poll waits for that entry.
 
 use crate::wire::{Decided, Sent, size_of_text, too_large};
-use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, Timer};
+use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Timer, TimerFuture};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::future::{pending, ready};
@@ -151,7 +151,7 @@ impl Timer for Seam {
         self.0.base.checked_add(passed).unwrap_or(self.0.base)
     }
 
-    fn sleep(&self, duration: Duration) -> Sleep {
+    fn sleep(&self, duration: Duration) -> TimerFuture {
         if duration.is_zero() {
             return Box::pin(ready(()));
         }

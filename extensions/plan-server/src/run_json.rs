@@ -12,6 +12,7 @@ use plan_runtime::Plan;
 use plan_runtime::dynamic::check_signal;
 use plan_runtime::journal::{RunState, RunSummary};
 use plan_runtime::plan::Role;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{Attempt, Report, SignalError, Status};
 use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
@@ -51,7 +52,7 @@ pub(crate) fn report(state: &State, id: &str, has_values: bool) -> Result<Report
         }))
     };
     let made = match report(has_values) {
-        Err(error) if has_values && error.is_limit() => report(false),
+        Err(error) if has_values && error.kind() == RunErrorKind::Limit => report(false),
         made => made,
     };
     made.map_err(|error| {

@@ -11,7 +11,9 @@ use crate::run_id::reading;
 use crate::tools::Office;
 use axum::http::StatusCode;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Document, Finding, Findings, Limits, Profile, Reader, Toolbox};
+use plan_runtime::dynamic::{
+    Document, DocumentLimits, Finding, Findings, Profile, Reader, Toolbox,
+};
 use plan_runtime::journal::{
     Journal, JournalError, RunFilter, RunState, RunSummary, Sqlite, Store, spi::RunInfo,
 };
@@ -173,7 +175,7 @@ impl State {
         text: &'t str,
         profile: Profile,
     ) -> Result<Document<'t>, Findings> {
-        let limits = Limits::DEFAULT.bytes(limits::PLAN);
+        let limits = DocumentLimits::DEFAULT.bytes(limits::PLAN);
         let reader = Reader::new()
             .tools(self.server.toolbox().contracts())
             .profile(profile);

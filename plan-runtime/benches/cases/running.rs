@@ -3,7 +3,7 @@
 use super::shapes::{self, Needs};
 use futures_util::FutureExt;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use plan_runtime::dynamic::{Contract, Document, Limits, Reader, Toolbox};
+use plan_runtime::dynamic::{Contract, Document, DocumentLimits, Reader, Toolbox};
 use plan_runtime::{Call, Result, tool};
 use serde::Deserialize;
 use serde_json::Value;
@@ -71,7 +71,7 @@ pub fn closures() -> Toolbox<()> {
         })
 }
 
-pub const UNLIMITED: Limits = Limits::DEFAULT
+pub const UNLIMITED: DocumentLimits = DocumentLimits::DEFAULT
     .bytes(usize::MAX)
     .steps(usize::MAX)
     .depth(64)

@@ -5,16 +5,16 @@ use std::time::Duration;
 /// How much a reader takes before it refuses a document, so that nobody's plan uses up the memory or the stack.
 ///
 /// ```
-/// use plan_runtime::dynamic::{Limits, Reader};
+/// use plan_runtime::dynamic::{DocumentLimits, Reader};
 ///
-/// let reader = Reader::new().limits(Limits::DEFAULT.steps(2));
+/// let reader = Reader::new().limits(DocumentLimits::DEFAULT.steps(2));
 /// let step = r#"{"id": "a", "tool": "t", "arguments": {}}"#;
 /// let findings = reader.read(&format!(r#"{{"steps": [{step}, {step}, {step}]}}"#)).unwrap_err();
 /// assert_eq!(findings[0].message, "the plan has 3 steps, and at most 2 are read");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct DocumentLimits {
     /// Bytes of the whole document. By default 16 MiB.
     pub bytes: usize,
     /// Steps. By default 10,000.
@@ -42,7 +42,7 @@ pub struct Limits {
     pub findings: usize,
 }
 
-impl Limits {
+impl DocumentLimits {
     /// What a reader takes by default.
     pub const DEFAULT: Self = Self {
         bytes: 16 << 20,
@@ -59,32 +59,32 @@ impl Limits {
     };
 
     setters! {
-        /// Limits the bytes of the whole document.
+        /// DocumentLimits the bytes of the whole document.
         bytes: usize;
-        /// Limits the number of steps.
+        /// DocumentLimits the number of steps.
         steps: usize;
-        /// Limits the levels of lists and objects in arguments, conditions and loops, to at most 127.
+        /// DocumentLimits the levels of lists and objects in arguments, conditions and loops, to at most 127.
         depth: usize;
-        /// Limits the bytes of one string.
+        /// DocumentLimits the bytes of one string.
         string: usize;
-        /// Limits the bytes of a name.
+        /// DocumentLimits the bytes of a name.
         name: usize;
-        /// Limits the values that are read however short the document is.
+        /// DocumentLimits the values that are read however short the document is.
         values: usize;
-        /// Limits the number of inputs.
+        /// DocumentLimits the number of inputs.
         inputs: usize;
-        /// Limits the number of references.
+        /// DocumentLimits the number of references.
         references: usize;
-        /// Limits the attempts of one step.
+        /// DocumentLimits the attempts of one step.
         attempts: u32;
-        /// Limits the waits, time limits and deadlines of steps.
+        /// DocumentLimits the waits, time limits and deadlines of steps.
         time: Duration;
-        /// Limits the findings that are listed.
+        /// DocumentLimits the findings that are listed.
         findings: usize;
     }
 }
 
-impl Default for Limits {
+impl Default for DocumentLimits {
     fn default() -> Self {
         Self::DEFAULT
     }

@@ -176,7 +176,7 @@ pub use dialects::{Dialect, Profile};
 pub use finding::{Code, Finding, Findings, Label, Severity};
 #[cfg(feature = "dynamic")]
 pub use json_or_text::json_or_text;
-pub use limits::Limits;
+pub use limits::DocumentLimits;
 #[cfg(feature = "dynamic")]
 pub use reader::{Document, Reader};
 #[cfg(feature = "rust")]

@@ -6,14 +6,14 @@ use super::finding::{Code, Findings, Note, Notes};
 use super::invalid::Invalid;
 use super::json_node::{JsonNode, Source};
 use super::spans::Spans;
-use super::{Contracts, Dialect, Limits, Profile, bytes, check, source};
+use super::{Contracts, Dialect, DocumentLimits, Profile, bytes, check, source};
 use crate::Plan;
 use crate::plan::{Checked, Executable, Graph};
 use std::sync::OnceLock;
 
 /// Reads plans that come as JSON.
 ///
-/// By default, it recognizes the dialect, is strict, and has the default [`Limits`].
+/// By default, it recognizes the dialect, is strict, and has the default [`DocumentLimits`].
 ///
 /// ```
 /// use plan_runtime::dynamic::{Dialect, Reader};
@@ -35,7 +35,7 @@ use std::sync::OnceLock;
 pub struct Reader<'c> {
     dialect: Option<Dialect>,
     profile: Profile,
-    limits: Limits,
+    limits: DocumentLimits,
     name: Option<String>,
     tools: Option<&'c Contracts>,
 }
@@ -61,7 +61,7 @@ impl Reader<'_> {
 
     /// Takes no more than this; a document with more is a [finding](super::Code::LimitPassed).
     #[must_use]
-    pub fn limits(self, limits: Limits) -> Self {
+    pub fn limits(self, limits: DocumentLimits) -> Self {
         Self { limits, ..self }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::path::StepPath;
-use super::run::{Cause, Elements, Failure, Interrupt, LeftWork, RunError, StepError, Undoing};
+use super::run::{Cause, Elements, FailedStep, Interrupt, LeftWork, RunError, StepError, Undoing};
 use crate::plan::Role;
 use crate::print::MessageName;
 use std::sync::Arc;
@@ -30,8 +30,8 @@ impl BlockPlace {
     }
 
     /// The same failures, of the plan around the block.
-    pub(crate) fn failures(&self, inner: &[Failure]) -> impl Iterator<Item = Failure> {
-        inner.iter().map(|failure| Failure {
+    pub(crate) fn failures(&self, inner: &[FailedStep]) -> impl Iterator<Item = FailedStep> {
+        inner.iter().map(|failure| FailedStep {
             step: self.path(&failure.step),
             blocked: self.paths(&failure.blocked),
             ..failure.clone()
@@ -59,8 +59,8 @@ impl BlockPlace {
     }
 
     /// The failure of the block itself, rather than of a step in it.
-    fn failure(&self, error: StepError) -> Failure {
-        Failure {
+    fn failure(&self, error: StepError) -> FailedStep {
+        FailedStep {
             step: StepPath::name(&self.step),
             element: self.element.clone(),
             tool: None,
@@ -80,7 +80,7 @@ impl StepError {
             Cause::Output(error) | Cause::Panicked(error) => Some(error.clone()),
             _ => Some(Self::tool(Error::permanent(run.to_string()))),
         });
-        let failures: Vec<Failure> = place.failures(run.failures()).collect();
+        let failures: Vec<FailedStep> = place.failures(run.failures()).collect();
         let undoing = place.undoing(run.undoing_of());
         match own {
             Some(error) if failures.is_empty() && undoing.is_empty() => error,
@@ -130,7 +130,7 @@ impl StepError {
         }
     }
 
-    fn block(plan: String, failures: Vec<Failure>, undoing: Undoing) -> Self {
+    fn block(plan: String, failures: Vec<FailedStep>, undoing: Undoing) -> Self {
         let run = RunError::of(plan, Cause::Steps, failures);
         Self::Block(Arc::new(run.undoing(undoing)))
     }

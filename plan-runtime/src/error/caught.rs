@@ -66,15 +66,15 @@ impl Failure {
 }
 
 /// The same as a value.
-impl From<&run::Failure> for Failure {
-    fn from(failure: &run::Failure) -> Self {
+impl From<&run::FailedStep> for Failure {
+    fn from(failure: &run::FailedStep) -> Self {
         let step = format!("{}{}", failure.step(), Elements(&failure.element));
         Self::of_step(step, &failure.error, failure.attempts)
     }
 }
 
-impl From<run::Failure> for Failure {
-    fn from(failure: run::Failure) -> Self {
+impl From<run::FailedStep> for Failure {
+    fn from(failure: run::FailedStep) -> Self {
         Self::from(&failure)
     }
 }

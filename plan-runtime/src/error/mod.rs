@@ -2,13 +2,15 @@
 
 mod block;
 mod caught;
+mod kind;
 mod path;
 mod run;
 
 pub(crate) use block::BlockPlace;
+pub use kind::RunErrorKind;
 pub(crate) use path::StepPath;
 pub(crate) use run::{Cause, Elements, Interrupt, LeftWork, Undoing, elements};
-pub use run::{Failure, RunError, StepError};
+pub use run::{FailedStep, RunError, StepError};
 
 use crate::print::{Cut, Line, Lines, MOST};
 use std::error::Error as StdError;

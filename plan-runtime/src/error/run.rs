@@ -1,6 +1,6 @@
 //! Why steps and runs fail.
 
-use super::{Error, StepPath, on_one_line};
+use super::{Error, RunErrorKind, StepPath, on_one_line};
 use crate::failure::Failure as CaughtFailure;
 use crate::journal::JournalError;
 use crate::plan::{Plan, Role, ToolInfo};
@@ -266,7 +266,7 @@ impl StdError for StepError {
 /// A step that failed: its name, its tool, the element of a `for`, the reason, and what could not run because of it.
 /// [`RunError::failures`] has them.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct FailedStep {
     pub(crate) step: StepPath,
     pub(crate) element: Vec<usize>,
     pub(crate) tool: Option<Arc<ToolInfo>>,
@@ -277,7 +277,7 @@ pub struct Failure {
     pub(crate) role: Role,
 }
 
-impl Failure {
+impl FailedStep {
     /// The step's name; the path of a step in a block: `pages[3].chunks`.
     pub fn step(&self) -> &str {
         &self.step.path
@@ -315,7 +315,7 @@ impl Failure {
             StepError::Limit(_) => true,
             StepError::Tool(error) => error
                 .downcast_ref::<RunError>()
-                .is_some_and(RunError::is_limit),
+                .is_some_and(|run| run.kind() == RunErrorKind::Limit),
             _ => false,
         }
     }
@@ -326,7 +326,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for FailedStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (step, element) = (&self.step, Elements(&self.element));
         write!(f, "step `{step}{element}`")?;
@@ -410,7 +410,7 @@ struct Inner {
     plan: String,
     cause: Cause,
     /// In the plan's order: the work, then undo steps, then always steps.
-    failures: Vec<Failure>,
+    failures: Vec<FailedStep>,
     undoing: Undoing,
     /// Whether nothing of the plan was begun.
     unstarted: bool,
@@ -445,11 +445,11 @@ pub(crate) enum Cause {
 }
 
 impl RunError {
-    pub(crate) fn new(plan: &Plan, cause: Cause, failures: Vec<Failure>) -> Self {
+    pub(crate) fn new(plan: &Plan, cause: Cause, failures: Vec<FailedStep>) -> Self {
         Self::of(plan.name.clone(), cause, failures)
     }
 
-    pub(crate) fn of(plan: String, cause: Cause, failures: Vec<Failure>) -> Self {
+    pub(crate) fn of(plan: String, cause: Cause, failures: Vec<FailedStep>) -> Self {
         Self(Box::new(Inner {
             plan,
             cause,
@@ -493,7 +493,7 @@ impl RunError {
 
     /// The steps that failed, in the plan's order: those of the work, then undo steps, then always steps. The list is empty if the plan could not start, or if every
     /// step completed and the plan's own output could not be made of theirs.
-    pub fn failures(&self) -> &[Failure] {
+    pub fn failures(&self) -> &[FailedStep] {
         &self.0.failures
     }
 
@@ -509,7 +509,7 @@ impl RunError {
     }
 
     /// The first failure of the work: that of an undo step comes after it.
-    pub(crate) fn first(&self) -> Option<&Failure> {
+    pub(crate) fn first(&self) -> Option<&FailedStep> {
         let mut failures = self.failures().iter();
         let work = failures.find(|failure| failure.role == Role::Work);
         work.or(self.failures().first())
@@ -531,24 +531,6 @@ impl RunError {
     /// ```
     pub fn has_started(&self) -> bool {
         !self.0.unstarted
-    }
-
-    /// Whether the run was cancelled by [`Run::cancel_on`](crate::Run::cancel_on).
-    pub fn is_cancelled(&self) -> bool {
-        matches!(self.0.cause, Cause::Interrupted(Interrupt::Cancelled))
-    }
-
-    /// Whether the run took longer than [`Run::deadline`](crate::Run::deadline) allows.
-    pub fn is_deadline(&self) -> bool {
-        matches!(self.0.cause, Cause::Interrupted(Interrupt::Deadline(_)))
-    }
-
-    /// Whether the run was ended because it exceeded one of its [limits](crate::run::Limits).
-    pub fn is_limit(&self) -> bool {
-        matches!(
-            self.0.cause,
-            Cause::Interrupted(Interrupt::Limit(_) | Interrupt::Recorded(_))
-        )
     }
 
     /// Why the run's [journal](crate::Run::durable) did not begin the run, or could not go on with it. Nothing is lost then: what is recorded is there when the run is begun
@@ -695,7 +677,7 @@ impl RunError {
     /// Writes all failures, the first after this sign, and what became of the steps that have undo steps.
     fn write_failures(&self, f: &mut fmt::Formatter<'_>, mut separator: &str) -> fmt::Result {
         for failure in self.failures() {
-            if self.is_limit() && failure.is_limit() {
+            if self.kind() == RunErrorKind::Limit && failure.is_limit() {
                 continue;
             }
             write!(f, "{separator}{failure}")?;

@@ -10,7 +10,6 @@
 //! | [`Reference`], [`Source`], [`Segment`], [`Selector`], [`Absent`] | from a step or an input to a value in it |
 //! | [`RustText`] | a type, a pattern, an expression or a description, and whether the program contains it |
 //! | [`Use`] | a reference, and where in the arguments it is |
-//! | [`InPlan`] | prints a template or a reference by the names of a plan |
 //!
 //! You can inspect a plan without running it:
 //!
@@ -104,7 +103,7 @@ pub(crate) use tool_type::ToolType;
 pub(crate) use crate::print::is_word;
 #[cfg(feature = "rust")]
 pub(crate) use display::attributes;
-pub use json::InPlan;
+pub(crate) use json::InPlan;
 #[cfg(feature = "rust")]
 pub(crate) use operator::Binding;
 pub use operator::{Comparison, Question};

@@ -5,10 +5,7 @@
 //! tool's argument struct is built from earlier outputs with no JSON text and no [`Value`](serde_json::Value) in between, and
 //! text in an output is never read as anything but text.
 //!
-//! Runs do this by themselves. The functions here are for other engines, which decide in their own way when a step starts and
-//! where outputs are kept. [`encode`] makes the JSON of an output, [`StoredValue`] keeps it, [`Scope`] is everything that the steps of
-//! a plan can refer to, and [`resolve()`] makes a step's arguments from it. [`ResolveError`] says which argument could not be
-//! made, from which reference, how far its pointer led and what value was found there.
+//! [`ResolveError`] names the argument that could not be built, its reference, the end of the way that its pointer led, and the value there.
 
 mod access;
 mod arguments;
@@ -37,13 +34,16 @@ pub(crate) use arguments::{Handed, share, take};
 #[doc(hidden)]
 pub(crate) use code::PlacedPanic;
 pub use code::{Compute, Show};
+#[doc(hidden)]
 pub use encode::encode;
 pub(crate) use encode::{check_within, encode_within};
 pub use error::{ErrorKind, ResolveError};
 pub(crate) use error::{Limit, MOST_CAUSES, Raised};
 pub(crate) use meter::{MemoryBudget, Meter, bytes_of};
+#[doc(hidden)]
 pub use scope::Scope;
 pub(crate) use settle::settle;
+#[doc(hidden)]
 pub use stored::StoredValue;
 pub(crate) use stored::drop_quietly;
 #[doc(hidden)]
@@ -56,40 +56,12 @@ use crate::plan::{Segment, Template};
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 
-/// Reads a value out of a template and what it refers to.
-///
-/// ```
-/// use plan_runtime::plan::Plan;
-/// use plan_runtime::resolve::{StoredValue, Scope, resolve};
-///
-/// #[derive(serde::Deserialize)]
-/// struct Reply {
-///     to: String,
-///     subject: String,
-///     cc: Option<String>,
-/// }
-///
-/// let plan: Plan = serde_json::from_str(r#"{"name": "p", "steps": [
-///     {"id": "mail", "tool": {"name": "fetch"}},
-///     {"id": "sent", "tool": {"name": "reply"}, "arguments": {"object": {
-///         "to": {"reference": {"step": "mail", "pointer": "/from/0"}},
-///         "subject": {"text": ["Re: ", {"value": {"reference": {"step": "mail", "pointer": "/subject"}}}]},
-///         "cc": null
-///     }}}
-/// ]}"#)?;
-/// let mail = serde_json::json!({"from": ["s@example.org"], "subject": "{{x}} \"quoted\""});
-/// let outputs = [Some(StoredValue::json(mail)), None];
-///
-/// let reply: Reply = resolve(&plan.steps[1].action().unwrap().args, &Scope::new(&plan, &[], &outputs)).unwrap();
-/// assert_eq!(reply.to, "s@example.org");
-/// assert_eq!(reply.subject, "Re: {{x}} \"quoted\"");
-/// assert!(reply.cc.is_none());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
+/// Reads a value out of a template and the values that the template refers to.
 ///
 /// # Errors
 ///
-/// Where a pointer leads to nothing, or to something that does not fit; see [`ResolveError`].
+/// A pointer leads to nothing, or to a value of another type; see [`ResolveError`].
+#[doc(hidden)]
 pub fn resolve<T: DeserializeOwned>(
     template: &Template,
     scope: &Scope<'_>,

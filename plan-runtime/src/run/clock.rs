@@ -2,7 +2,7 @@
 
 use super::durable::Durable;
 use super::shared::SharedRun;
-use super::timer::Sleep;
+use super::timer::TimerFuture;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -95,7 +95,7 @@ impl Clock {
     }
 
     /// A sleep of this time from now on. The time passes even while no process runs the run.
-    pub(super) fn sleep(&self, duration: Duration) -> Sleep {
+    pub(super) fn sleep(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_until(self.in_all(self.now().saturating_add(duration))),
             None => self.run.options.timer.sleep(duration),
@@ -103,7 +103,7 @@ impl Clock {
     }
 
     /// A sleep of this time from the start.
-    pub(super) fn sleep_from_start(&self, duration: Duration) -> Sleep {
+    pub(super) fn sleep_from_start(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_until(self.in_all(duration)),
             None => self.run.options.timer.sleep(duration),
@@ -111,7 +111,7 @@ impl Clock {
     }
 
     /// A sleep of this time, counted from the end of the replay.
-    pub(super) fn sleep_live(&self, duration: Duration) -> Sleep {
+    pub(super) fn sleep_live(&self, duration: Duration) -> TimerFuture {
         match self.durable() {
             Some(durable) => durable.sleep_live(duration),
             None => self.run.options.timer.sleep(duration),

@@ -45,7 +45,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///
 /// ```
 /// use plan_runtime::dynamic::Toolbox;
-/// use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, Sleep, ThreadTimer, Timer};
+/// use plan_runtime::run::{CallOutcome, Engine, EngineCall, EngineFuture, TimerFuture, ThreadTimer, Timer};
 /// use plan_runtime::{Result, plan, tool};
 /// use std::sync::Arc;
 /// use std::time::{Duration, Instant, SystemTime};
@@ -63,7 +63,7 @@ pub type EngineFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 ///         Instant::now()
 ///     }
 ///
-///     fn sleep(&self, duration: Duration) -> Sleep {
+///     fn sleep(&self, duration: Duration) -> TimerFuture {
 ///         ThreadTimer.sleep(duration)
 ///     }
 /// }

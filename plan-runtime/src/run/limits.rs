@@ -9,7 +9,7 @@ use std::time::Duration;
 /// or built in Rust. A run has its limits together with all plans inside it. If a plan inside it has [limits of its own](super::Run::limits),
 /// or is one of those others, it counts toward both.
 ///
-/// What would exceed a limit is not made. The run ends with an [error](super::RunError::is_limit) that names the limit, the step and its
+/// What would exceed a limit is not made. The run ends with an [error](super::RunErrorKind::Limit) that names the limit, the step and its
 /// argument; no `#[optional]` and no `#[fallback]` makes up for that. While a value is made, the run also looks whether its deadline, or that
 /// of the attempt, is over, and whether it was cancelled.
 ///
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// a text its length. What tools do with their own memory is not counted.
 ///
 /// ```
-/// use plan_runtime::run::Limits;
+/// use plan_runtime::run::{Limits, RunErrorKind};
 /// # use plan_runtime::{Result, plan, tool};
 /// # #[tool] async fn read(pages: usize) -> Result<String> { Ok("page".repeat(pages)) }
 ///
@@ -28,7 +28,7 @@ use std::time::Duration;
 /// };
 /// let run = plan.run(&()).limits(Limits::DEFAULT.value(2 << 10));
 /// let error = smol::block_on(run).unwrap_err();
-/// assert!(error.is_limit());
+/// assert_eq!(error.kind(), RunErrorKind::Limit);
 /// assert_eq!(
 ///     error.to_string(),
 ///     "plan `plan` was ended: step `twice`: the value would take more than 2 KiB, the run's limit for one value; \

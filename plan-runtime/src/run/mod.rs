@@ -11,7 +11,7 @@
 //! | | |
 //! |---|---|
 //! | [`Run`] | what a plan's `run` gives, and its options |
-//! | [`RunError`], [`Failure`], [`StepError`] | why a run failed |
+//! | [`RunError`], [`RunErrorKind`], [`FailedStep`], [`StepError`] | why a run failed |
 //! | [`Report`], [`StepReport`], [`Attempt`] | what became of each step, and of each attempt |
 //! | [`ExecutionResults`] | the same in the form of the step blueprint |
 //! | [`Limits`] | how much a run does and holds |
@@ -72,7 +72,7 @@ mod view;
 mod watch;
 mod weights;
 
-pub use crate::error::{Failure, RunError, StepError};
+pub use crate::error::{FailedStep, RunError, RunErrorKind, StepError};
 pub use context::{CallContext, Decision, Gate, GatedCall};
 pub use engine::{CallOutcome, ENGINE_VERSION, Engine, EngineCall, EngineFuture};
 pub use limits::Limits;
@@ -91,7 +91,7 @@ pub use signals::{SignalError, Signals};
 pub use submission::submit;
 pub use submission::{Submission, Submit};
 pub use throttle::Throttle;
-pub use timer::{ManualTimer, Sleep, ThreadTimer, Timer};
+pub use timer::{ManualTimer, ThreadTimer, Timer, TimerFuture};
 #[doc(hidden)]
 pub use tool::OnMock;
 
@@ -128,7 +128,9 @@ pub(crate) use view::{Following, Together};
 /// A plan's `run` gives it, and [`Toolbox::run`](crate::dynamic::Toolbox::run). Nothing happens before it is polled. It is `Send` where the application is `Sync` and the output is `Send`, and it
 /// borrows the application no longer than it lives.
 ///
-/// The methods that configure a run are for the time before it is first polled; later they change nothing.
+/// # Panics
+///
+/// Set the options of a run before its first poll: a method that sets an option panics afterwards. A poll after the end of the run panics, too.
 ///
 /// ```
 /// use plan_runtime::{Result, plan, run::OnFailure, tool};
@@ -275,6 +277,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
+    /// use plan_runtime::run::RunErrorKind;
     /// use std::time::Duration;
     ///
     /// /// Takes forever.
@@ -285,7 +288,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// let plan = plan! { step never = Wait {}; never };
     /// let run = plan.run(&()).deadline(Duration::from_millis(5));
-    /// assert!(smol::block_on(run).unwrap_err().is_deadline());
+    /// assert_eq!(smol::block_on(run).unwrap_err().kind(), RunErrorKind::Deadline);
     /// ```
     pub fn deadline(self, deadline: Duration) -> Self {
         self.configure(|options| options.stop.deadline = Some(deadline))
@@ -294,13 +297,14 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// Drops what runs, and fails, once `cancel` is ready: a channel that receives, a signal, a timer.
     ///
     /// ```
+    /// use plan_runtime::run::RunErrorKind;
     /// # use plan_runtime::{Result, plan, tool};
     /// # #[tool] async fn wait() -> Result<()> { std::future::pending().await }
     /// let plan = plan! { step never = Wait {}; never };
     /// let (cancel, cancelled) = smol::channel::bounded::<()>(1);
     /// let run = plan.run(&()).cancel_on(cancelled.recv());
     /// cancel.try_send(()).unwrap();
-    /// assert!(smol::block_on(run).unwrap_err().is_cancelled());
+    /// assert_eq!(smol::block_on(run).unwrap_err().kind(), RunErrorKind::Cancelled);
     /// ```
     pub fn cancel_on<F: Future + Send + 'a>(self, cancel: F) -> Self {
         let cancel = async move {
@@ -316,6 +320,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     ///
     /// ```
     /// # use plan_runtime::{Result, plan, tool};
+    /// use plan_runtime::run::RunErrorKind;
     /// use std::time::Duration;
     ///
     /// # #[tool] async fn reserve() -> Result<u64> { Ok(7) }
@@ -330,7 +335,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     /// };
     /// let run = plan.run(&()).deadline(Duration::from_millis(5)).grace(Duration::from_secs(60));
     /// let error = smol::block_on(run).unwrap_err();
-    /// assert!(error.is_deadline());
+    /// assert_eq!(error.kind(), RunErrorKind::Deadline);
     /// assert_eq!(error.undone().collect::<Vec<_>>(), ["held"]);
     /// ```
     pub fn grace(self, grace: Duration) -> Self {
@@ -610,9 +615,10 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
     }
 
     fn configure(mut self, set: impl FnOnce(&mut Options<'a>)) -> Self {
-        if let Stage::New(_, _, options) = &mut self.stage {
-            set(options);
-        }
+        let Stage::New(_, _, options) = &mut self.stage else {
+            panic!("the options of a run have to be set before its first poll");
+        };
+        set(options);
         self
     }
 }

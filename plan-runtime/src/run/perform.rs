@@ -7,7 +7,7 @@ use super::limits::Limits;
 use super::options::Options;
 use super::start::{Request, Started, StepFuture, StepResult};
 use super::throttle::{Throttle, Turn};
-use super::timer::{Sleep, ThreadTimer, Timer};
+use super::timer::{ThreadTimer, Timer, TimerFuture};
 use super::{Run, StepError};
 use crate::plan::{Action, Plan, Reference, Source};
 use crate::resolve::{Scope, StoredValue};
@@ -35,7 +35,7 @@ async fn caught(mut call: StepFuture<'_>) -> StepResult {
 /// Returns the value of a future, or the error of a time limit that is over before.
 async fn before<T>(
     mut coming: Pin<Box<dyn Future<Output = T> + Send + '_>>,
-    mut limit: Option<(Sleep, StepError)>,
+    mut limit: Option<(TimerFuture, StepError)>,
 ) -> Result<T, StepError> {
     poll_fn(|cx| {
         if let Poll::Ready(value) = coming.as_mut().poll(cx) {

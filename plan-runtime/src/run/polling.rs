@@ -8,7 +8,7 @@ use super::limits::Limits;
 use super::nesting::Nested;
 use super::options::Options;
 use super::report::Report;
-use super::{Cause, Run, RunError, Stage};
+use super::{Cause, Run, RunError, RunErrorKind, Stage};
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::journal::spi::{End, Written};
@@ -241,7 +241,7 @@ fn end_with(output: &Result<Value, RunError>) -> End {
 /// Returns the record of the end of a run that ended with this error.
 pub(super) fn failed_end(error: &RunError) -> End {
     let body = Value::from(error.to_string()).to_string();
-    if error.is_cancelled() {
+    if error.kind() == RunErrorKind::Cancelled {
         End::Cancelled(body)
     } else {
         End::Failed(body)

@@ -3,7 +3,7 @@
 use super::context::CallContext;
 use super::durable::{self, BEGUN, Busy, Durable, Found, INPUTS};
 use super::shared::SharedRun;
-use super::timer::Sleep;
+use super::timer::TimerFuture;
 use crate::error::Interrupt;
 use crate::journal::JournalError;
 use crate::plan::{Block, Body};
@@ -20,7 +20,7 @@ pub(super) fn interrupt(
     run: &SharedRun,
     prefix: Option<&str>,
     key: &str,
-) -> Option<(Sleep, Interrupt)> {
+) -> Option<(TimerFuture, Interrupt)> {
     let durable = run.durable.as_ref()?;
     let key = &format!("{}{key}", prefix?);
     let found = durable.find(key).ok()??;
@@ -101,8 +101,8 @@ pub(super) fn unusable(key: &str, error: impl Display) -> JournalError {
 pub(super) fn time(
     durable: &Arc<Durable>,
     (key, found): (String, Result<Option<Found>, ()>),
-    sleep: impl FnOnce() -> Sleep,
-) -> Sleep {
+    sleep: impl FnOnce() -> TimerFuture,
+) -> TimerFuture {
     match found {
         Err(()) => Box::pin(pending()),
         Ok(Some(found)) => match durable::decode(&found.body) {
@@ -134,8 +134,8 @@ pub(super) fn wait_before(
     durable: &Arc<Durable>,
     attempt: &str,
     wait: Duration,
-    sleep: impl FnOnce() -> Sleep,
-) -> Sleep {
+    sleep: impl FnOnce() -> TimerFuture,
+) -> TimerFuture {
     let key = format!("{attempt}{BEGUN}");
     let found = durable.find(&key);
     if let Ok(None) = found

@@ -1,7 +1,7 @@
 //! How often tools may be called, by all runs together.
 
 use super::names::means;
-use super::timer::{Sleep, Timer};
+use super::timer::{Timer, TimerFuture};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::{Future, ready};
@@ -207,7 +207,7 @@ impl Turn {
     }
 
     /// Returns a wait in the line of the rule that had no room. After the wait, the call may try again.
-    pub(super) fn wait(&self, timer: &Arc<dyn Timer>) -> Sleep {
+    pub(super) fn wait(&self, timer: &Arc<dyn Timer>) -> TimerFuture {
         let Some(rule) = self.rules.get(self.full) else {
             return Box::pin(ready(()));
         };
@@ -257,7 +257,7 @@ struct InLine {
     number: u64,
     timer: Arc<dyn Timer>,
     /// The wait until the rule has room.
-    sleep: Option<(Instant, Sleep)>,
+    sleep: Option<(Instant, TimerFuture)>,
 }
 
 impl Future for InLine {

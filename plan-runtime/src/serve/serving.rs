@@ -3,7 +3,7 @@
 use super::Server;
 use crate::journal::spi::{Answer, Notified};
 use crate::journal::{JournalError, RunSummary, Store};
-use crate::run::{Following, Run, RunError, Sleep, ThreadTimer, Timer, Together};
+use crate::run::{Following, Run, RunError, ThreadTimer, Timer, TimerFuture, Together};
 use serde_json::Value;
 use std::fmt;
 use std::future::Future;
@@ -62,7 +62,7 @@ struct Due<'a> {
     asked: Option<Answer<'a, Vec<RunSummary>>>,
     /// The runs that were unloaded since the question. The answer may be older than their ends.
     left: Vec<String>,
-    pause: Option<Sleep>,
+    pause: Option<TimerFuture>,
     /// The next arrival; `None` between an arrival and the question.
     arrival: Option<Notified>,
 }

@@ -39,27 +39,36 @@ use serde_json::Value;
 /// serde writes, and arguments have the names that it reads:
 ///
 /// ```
-/// use plan_runtime::Shape;
-/// use plan_runtime::shape::{FieldPlace, TypeShape};
+/// use plan_runtime::{Result, Shape, Tool, plan, tool};
 /// use serde::{Deserialize, Serialize};
 ///
 /// #[derive(Serialize, Deserialize, Shape)]
 /// #[serde(rename_all = "camelCase")]
 /// struct Email {
 ///     thread_id: String,
-///     #[serde(skip)]
-///     seen: bool,
 /// }
 ///
-/// let TypeShape::Struct([thread_id, seen]) = Email::SHAPE else { panic!() };
-/// assert_eq!(thread_id.output, FieldPlace::Key("threadId"));
-/// assert_eq!(seen.output, FieldPlace::LeftOut("#[serde(skip)]"));
+/// /// Fetches an email.
+/// #[tool]
+/// async fn fetch() -> Result<Email> {
+///     Ok(Email { thread_id: "t-17".into() })
+/// }
+///
+/// plan! {
+///     Thread() -> String {
+///         step email = Fetch {};
+///         email.thread_id
+///     }
+/// }
+///
+/// let plan = serde_json::to_string(Thread::PLAN.plan())?;
+/// assert!(plan.contains("/threadId"));
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
 /// A type of another crate cannot derive it. It needs one only where a reference leads *into* it; one that ends at a value of
 /// it does not ask. With `#[shape(remote = "other_crate::Issue")]`, a struct says the fields of that type, as in serde's own `remote`; its
-/// documentation is in the guide, [Types of other crates](crate::guide::recipes::foreign_types). Such a struct has no `Shape` itself. Where a generic bound does ask, `impl Shape for Mine { const SHAPE: TypeShape = TypeShape::Opaque; }` says
-/// that nothing of its inside is known.
+/// documentation is in the guide, [Types of other crates](crate::guide::recipes::foreign_types). Such a struct has no `Shape` itself. Where a generic bound does ask, write `impl Shape for Mine {}`: references cannot lead into such a type.
 ///
 /// # Secrets
 /// `#[shape(secret)]` marks a field whose value nobody is to see: a password, a token. Reports, errors and events say `(secret)` in its place, and
@@ -105,7 +114,7 @@ use serde_json::Value;
 ///
 /// # Other types
 /// No type parameter needs a bound. A type with `#[serde(into)]`, `from`, `try_from` or `remote` is
-/// [opaque](TypeShape::Opaque), and its secrets are those of the other type. Where this crate is reached only through another, say `#[shape(crate = path)]`.
+/// opaque, and its secrets are those of the other type. Where this crate is reached only through another, say `#[shape(crate = path)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not implement `Shape`",
     label = "this refers to a field of `{Self}`",
@@ -113,10 +122,12 @@ use serde_json::Value;
 )]
 pub trait Shape {
     /// The parts of the type, under their Rust names and their names in JSON.
-    const SHAPE: TypeShape;
+    #[doc(hidden)]
+    const SHAPE: TypeShape = TypeShape::Opaque;
 }
 
 /// What [`Shape`] says of a type.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum TypeShape {
@@ -129,6 +140,7 @@ pub enum TypeShape {
 }
 
 /// A field of a struct, a tuple or an enum's variant.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Field {
@@ -196,6 +208,7 @@ impl Field {
 }
 
 /// The place of a field in the JSON of its type.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldPlace {
@@ -212,6 +225,7 @@ pub enum FieldPlace {
 }
 
 /// The value of a field that `skip_serializing_if` left out.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Omitted {
@@ -226,6 +240,7 @@ pub enum Omitted {
 }
 
 /// How serde tells the variants of an enum apart.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tagging {
     /// `{"Variant": content}`, serde's default.
@@ -239,6 +254,7 @@ pub enum Tagging {
 }
 
 /// A variant of an enum, as it is deserialized.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Variant {

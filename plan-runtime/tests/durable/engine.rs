@@ -6,8 +6,9 @@ use fastrand::Rng;
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::Executable;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Sleep as Wait, Timer,
+    CallContext, CallOutcome, Engine, EngineCall, EngineFuture, Timer, TimerFuture,
 };
 use plan_runtime::{Error, Result, Run, RunError, Sleep, plan, tool};
 use serde_json::Value;
@@ -176,7 +177,7 @@ impl Timer for Kept {
         state.base + state.now
     }
 
-    fn sleep(&self, duration: Duration) -> Wait {
+    fn sleep(&self, duration: Duration) -> TimerFuture {
         if duration.is_zero() {
             return Box::pin(ready(()));
         }
@@ -872,7 +873,7 @@ fn a_deadline_and_its_grace_are_the_engines() {
         &[],
     ) {
         let error = came.unwrap_err();
-        assert!(error.is_deadline(), "{error}");
+        assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
         assert_eq!(error.undone().collect::<Vec<_>>(), ["a"]);
     }
 }

@@ -5,6 +5,7 @@ use super::support::{Act, Goes, Undo, World, crash, finish};
 use crate::journal::asking::Asking;
 use plan_runtime::journal::{Journal, Memory};
 use plan_runtime::run::Limits;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::{Error, Run, plan};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -340,7 +341,10 @@ fn what_a_run_records_is_limited_and_its_undo_steps_have_room() {
                 assert!(limit + 200 > WHOLE, "{limit}, operation {at}");
                 continue;
             };
-            assert!(error.journal().is_some() || error.is_limit(), "{error}");
+            assert!(
+                error.journal().is_some() || error.kind() == RunErrorKind::Limit,
+                "{error}"
+            );
             journal.fail_at(None);
             let again = finish(run());
             // The times in records have more digits after a crash.
@@ -348,7 +352,7 @@ fn what_a_run_records_is_limited_and_its_undo_steps_have_room() {
                 assert!(limit + 200 > WHOLE, "{limit}, operation {at}");
                 continue;
             };
-            assert!(error.is_limit(), "{error}");
+            assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
             assert!(error.not_undone().next().is_none(), "{error}");
         }
         match expected {

@@ -2,6 +2,7 @@
 
 use super::rough::Rough;
 use plan_runtime::journal::Memory;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{CallContext, Decision, Gate, GatedCall};
 use plan_runtime::{Error, Result, RunError, plan, tool};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -285,7 +286,7 @@ fn run_to(end: End, world: &World, is_durable: bool, journal: &Rough) {
                 }
             };
             let error = smol::block_on(run.cancel_on(called)).unwrap_err();
-            assert!(error.is_cancelled());
+            assert_eq!(error.kind(), RunErrorKind::Cancelled);
         }
     }
 }

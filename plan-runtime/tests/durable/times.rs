@@ -2,6 +2,7 @@
 
 use super::rough::Rough;
 use super::support::{Act, Driven, Goes, Undo, World, crash, finish, secs};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::{Error, Sleep, plan};
 
 fn busy() -> Error {
@@ -357,10 +358,10 @@ fn the_deadline_of_a_run_counts_from_its_first_start() {
     let mut second = Driven::new(run());
     second.pending();
     world.timer.advance(secs(10));
-    assert!(second.ended().unwrap_err().is_deadline());
+    assert_eq!(second.ended().unwrap_err().kind(), RunErrorKind::Deadline);
     // Again and again.
     journal.set_age(secs(3));
-    assert!(finish(run()).unwrap_err().is_deadline());
+    assert_eq!(finish(run()).unwrap_err().kind(), RunErrorKind::Deadline);
     assert_eq!(world.called(), "");
 }
 
@@ -401,11 +402,11 @@ fn the_grace_does_not_count_the_time_in_which_nobody_ran_it() {
     second.pending();
     world.release("released");
     let error = second.ended().unwrap_err();
-    assert!(error.is_deadline());
+    assert_eq!(error.kind(), RunErrorKind::Deadline);
     assert_eq!(error.undone().collect::<Vec<_>>(), ["held"]);
     assert_eq!(world.called(), "told");
     // And once the grace is over, it is over.
-    assert!(finish(run()).unwrap_err().is_deadline());
+    assert_eq!(finish(run()).unwrap_err().kind(), RunErrorKind::Deadline);
     assert_eq!(world.called(), "");
 }
 
@@ -447,7 +448,7 @@ fn a_grace_that_was_over_stays_over() {
         }
         assert!(journal.flush(), "it runs on: {}", world.called());
     };
-    assert!(error.is_deadline());
+    assert_eq!(error.kind(), RunErrorKind::Deadline);
     assert_eq!(error.not_undone().collect::<Vec<_>>(), ["held"]);
     assert_eq!(world.called(), "");
 }

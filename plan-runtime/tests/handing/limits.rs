@@ -1,6 +1,7 @@
 //! What JSON cannot hold fails its own step, and what values take counts towards the limits of a run.
 
 use plan_runtime::run::Limits;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::{Result, Shape, plan, tool};
 use serde::{Deserialize, Serialize, Serializer};
 use std::cell::RefCell;
@@ -148,7 +149,7 @@ fn values_count_what_they_take() {
     let run = |size: usize| smol::block_on(Held { size }.run(&()).concurrency(1).limits(limits));
     assert_eq!(run(900_000).unwrap(), 1_800_000);
     let error = run(1_100_000).unwrap_err();
-    assert!(error.is_limit(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
     assert!(error.to_string().contains("step `a`"), "{error}");
     let total = limits.value(2_000_000);
     let error = smol::block_on(
@@ -157,7 +158,7 @@ fn values_count_what_they_take() {
             .concurrency(1)
             .limits(total),
     );
-    assert!(error.unwrap_err().is_limit());
+    assert_eq!(error.unwrap_err().kind(), RunErrorKind::Limit);
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize, Shape)]
@@ -203,7 +204,12 @@ fn what_is_empty_counts() {
             assert_eq!(run(10_000).unwrap(), 10_000, "{}", stringify!($tool));
             // At least a third of the bytes is counted.
             let large = 3_000_000 / size_of::<$item>();
-            assert!(run(large).unwrap_err().is_limit(), "{}", stringify!($tool));
+            assert_eq!(
+                run(large).unwrap_err().kind(),
+                RunErrorKind::Limit,
+                "{}",
+                stringify!($tool)
+            );
         }};
     }
     counted!(OfTexts, Texts, String);
@@ -227,7 +233,7 @@ fn a_list_of_nothing_ends_too() {
         }
     }
     let error = smol::block_on(Nothing { size: 1 << 40 }.run(&())).unwrap_err();
-    assert!(error.is_limit(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
 }
 
 /// A value that cannot be cloned.
@@ -270,7 +276,7 @@ fn json_that_was_made_counts_as_long_as_it_is_kept() {
     };
     assert_eq!(run(2_000_000).unwrap(), 40_000);
     // The JSON of one fits, and that of both does not.
-    assert!(run(500_000).unwrap_err().is_limit());
+    assert_eq!(run(500_000).unwrap_err().kind(), RunErrorKind::Limit);
 }
 
 /// Counts the bytes of an input.
@@ -298,7 +304,7 @@ fn inputs_count_as_arguments() {
         )
     };
     assert_eq!(run(500).unwrap(), [501, 502]);
-    assert!(run(2_000).unwrap_err().is_limit());
+    assert_eq!(run(2_000).unwrap_err().kind(), RunErrorKind::Limit);
 }
 
 #[test]
@@ -311,7 +317,7 @@ fn json_of_a_value_counts_when_it_is_made() {
     }
     let limits = Limits::DEFAULT.value(1_000_000);
     let error = smol::block_on(Element { size: 100_000 }.run(&()).limits(limits)).unwrap_err();
-    assert!(error.is_limit(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
 }
 
 thread_local! {

@@ -1,7 +1,7 @@
 //! What is read of a document that is too large.
 
 use crate::reading::limited;
-use plan_runtime::dynamic::{Code, Contracts, Limits, Reader};
+use plan_runtime::dynamic::{Code, Contracts, DocumentLimits, Reader};
 use std::time::Duration;
 
 #[test]
@@ -14,7 +14,7 @@ fn limits() {
 ]}"#,
         "error[limit-passed]: the plan has 2 steps, and at most 1 are read
   --> 3:3: this step exceeds the limit
-   = help: if the document is right, raise `Limits::steps`
+   = help: if the document is right, raise `DocumentLimits::steps`
 ",
     );
     limited(
@@ -25,7 +25,7 @@ fn limits() {
 ]"#,
         "error[limit-passed]: the plan has 2 steps, and at most 1 are read
   --> 3:3: this step exceeds the limit
-   = help: if the document is right, raise `Limits::steps`
+   = help: if the document is right, raise `DocumentLimits::steps`
 ",
     );
     limited(
@@ -36,7 +36,7 @@ fn limits() {
 ]}"#,
         "error[limit-passed]: lists and objects are nested more than 2 levels deep
   --> 3:48 in step `b`
-   = help: if the document is right, raise `Limits::depth`
+   = help: if the document is right, raise `DocumentLimits::depth`
 ",
     );
     limited(
@@ -47,7 +47,7 @@ fn limits() {
 ]}"#,
         "error[limit-passed]: lists and objects are nested more than 2 levels deep
   --> 3:51 in step `b`
-   = help: if the document is right, raise `Limits::depth`
+   = help: if the document is right, raise `DocumentLimits::depth`
 ",
     );
     limited(
@@ -58,7 +58,7 @@ fn limits() {
 ]}"#,
         "error[limit-passed]: the string has 5 bytes, and at most 4 are read
   --> 3:47 in step `b`
-   = help: if the document is right, raise `Limits::string`
+   = help: if the document is right, raise `DocumentLimits::string`
 ",
     );
     limited(
@@ -68,7 +68,7 @@ fn limits() {
 ]"#,
         "error[limit-passed]: the document has 10 bytes, and at most 6 are read
   --> 2:4: the limit is here
-   = help: if the document is right, raise `Limits::bytes`
+   = help: if the document is right, raise `DocumentLimits::bytes`
 ",
     );
     limited(
@@ -76,7 +76,7 @@ fn limits() {
         "xxx",
         "error[limit-passed]: the document has 3 bytes, and at most 2 are read
   --> 1:3: the limit is here
-   = help: if the document is right, raise `Limits::bytes`
+   = help: if the document is right, raise `DocumentLimits::bytes`
 ",
     );
 }
@@ -91,7 +91,7 @@ fn inputs() {
 ]"#,
         "error[limit-passed]: the plan has more than 1 input
   --> 2:94 in step `a`: the first input over the limit
-   = help: if the document is right, raise `Limits::inputs`
+   = help: if the document is right, raise `DocumentLimits::inputs`
 ",
     );
     limited(
@@ -103,7 +103,7 @@ fn inputs() {
 ], "plan": [{"id": "s", "tool": "t"}]}"#,
         "error[limit-passed]: the plan has more than 1 input
   --> 3:3: the first input over the limit
-   = help: if the document is right, raise `Limits::inputs`
+   = help: if the document is right, raise `DocumentLimits::inputs`
 ",
     );
 }
@@ -120,7 +120,7 @@ fn references() {
 ]}"#,
         "error[limit-passed]: the plan has more than 2 references
   --> 4:48 in step `c`: the first reference over the limit
-   = help: if the document is right, raise `Limits::references`
+   = help: if the document is right, raise `DocumentLimits::references`
 ",
     );
     limited(
@@ -131,7 +131,7 @@ fn references() {
 ]"#,
         "error[limit-passed]: the plan has more than 1 reference
   --> 3:65 in step `b`: the first reference over the limit
-   = help: if the document is right, raise `Limits::references`
+   = help: if the document is right, raise `DocumentLimits::references`
 ",
     );
 }
@@ -152,7 +152,7 @@ fn findings() {
 
 error[limit-passed]: the document has at least 1 more error and 1 more warning
   --> 6:2
-   = help: `Limits::findings` is 1, errors first; raise it to see more
+   = help: `DocumentLimits::findings` is 1, errors first; raise it to see more
 ",
     );
 }
@@ -160,7 +160,7 @@ error[limit-passed]: the document has at least 1 more error and 1 more warning
 /// A document that was read with a limit is checked with it.
 #[test]
 fn findings_of_a_check() {
-    let reader = Reader::new().limits(Limits::DEFAULT.findings(2));
+    let reader = Reader::new().limits(DocumentLimits::DEFAULT.findings(2));
     let steps: Vec<String> = (0..4)
         .map(|at| format!(r#"{{"id": "s{at}", "tool": "t", "arguments": {{}}}}"#))
         .collect();
@@ -175,15 +175,15 @@ fn everywhere() {
         r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_k}}", "y": "{{PLACEHOLDER_b}}"}}]"#,
         r#"[{"id": "a", "tool": "t", "arguments": {"x": "{{PLACEHOLDER_k}}", "y": "{{PLACEHOLDER_k}} {{PLACEHOLDER_b}} {{PLACEHOLDER_c}}"}}]"#,
     ] {
-        let limits = Limits::DEFAULT.inputs(1);
+        let limits = DocumentLimits::DEFAULT.inputs(1);
         let findings = Reader::new().limits(limits).read(document).unwrap_err();
         assert_eq!(findings.len(), 1, "{findings}");
         assert_eq!(findings[0].message, "the plan has more than 1 input");
         assert_eq!(
             findings[0].help.as_deref(),
-            Some("if the document is right, raise `Limits::inputs`")
+            Some("if the document is right, raise `DocumentLimits::inputs`")
         );
-        let limits = Limits::DEFAULT.inputs(3);
+        let limits = DocumentLimits::DEFAULT.inputs(3);
         assert!(Reader::new().limits(limits).read(document).is_ok());
     }
     for (document, references) in [
@@ -206,7 +206,7 @@ fn everywhere() {
         ),
     ] {
         let read = |references| {
-            let limits = Limits::DEFAULT.references(references);
+            let limits = DocumentLimits::DEFAULT.references(references);
             Reader::new().limits(limits).read(document)
         };
         if let Err(findings) = read(references) {
@@ -228,7 +228,7 @@ fn attempts_and_times() {
         r#"{"steps": [{"tool": "t", "params": {}, "retryCount": 3}]}"#,
         "error[limit-passed]: `retryCount` asks for 4 attempts, but a step may have at most 3
   --> 1:54 in step `step0`
-   = help: if the document is right, raise `Limits::attempts`
+   = help: if the document is right, raise `DocumentLimits::attempts`
 ",
     );
     limited(
@@ -236,7 +236,7 @@ fn attempts_and_times() {
         r#"{"steps": [{"tool": "t", "params": {}, "timeout": 60001}]}"#,
         "error[limit-passed]: `timeout` is 1m 1ms, but may be at most 1m
   --> 1:51 in step `step0`
-   = help: if the document is right, raise `Limits::time`
+   = help: if the document is right, raise `DocumentLimits::time`
 ",
     );
     for (policy, most) in [
@@ -253,7 +253,9 @@ fn attempts_and_times() {
         let document = format!(
             r#"{{"name": "p", "steps": [{{"id": "a", "tool": {{"name": "t"}}, "policy": {{{policy}}}}}], "output": {{"value": null}}}}"#
         );
-        let limits = Limits::DEFAULT.attempts(3).time(Duration::from_secs(60));
+        let limits = DocumentLimits::DEFAULT
+            .attempts(3)
+            .time(Duration::from_secs(60));
         let found = Reader::new().limits(limits).read(&document);
         let found = found.map_or_else(|it| it.len(), |_| 0);
         assert_eq!(found, most, "{policy}");
@@ -267,12 +269,12 @@ fn number_of_findings() {
         .collect();
     let document = format!("[{}]", steps.join(","));
     for most in [1, 5, 19] {
-        let limits = Limits::DEFAULT.findings(most);
+        let limits = DocumentLimits::DEFAULT.findings(most);
         let found = Reader::new().limits(limits).read(&document).unwrap_err();
         assert_eq!(found.len(), most + 1, "{found}");
         assert_eq!(found[most].code, Code::LimitPassed, "{found}");
     }
-    let limits = Limits::DEFAULT.findings(20);
+    let limits = DocumentLimits::DEFAULT.findings(20);
     let found = Reader::new().limits(limits).read(&document).unwrap_err();
     assert_eq!(found.len(), 20, "{found}");
 }

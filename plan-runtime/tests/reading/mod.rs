@@ -14,7 +14,7 @@ mod tool_plan_references;
 mod tool_plans;
 mod unknown;
 
-use plan_runtime::dynamic::{Dialect, Limits, Reader};
+use plan_runtime::dynamic::{Dialect, DocumentLimits, Reader};
 use serde_json::Value;
 
 fn of(dialect: Dialect) -> Reader<'static> {
@@ -40,8 +40,8 @@ fn say(reader: &Reader, document: fn(&str) -> String, parts: &[(&str, &str)]) {
 
 /// The findings of a reader with another limit.
 #[track_caller]
-fn limited(set: fn(&mut Limits), document: &str, expected: &str) {
-    let mut limits = Limits::default();
+fn limited(set: fn(&mut DocumentLimits), document: &str, expected: &str) {
+    let mut limits = DocumentLimits::default();
     set(&mut limits);
     say(
         &Reader::new().limits(limits),

@@ -7,6 +7,7 @@ use super::stage::{
 use crate::golden;
 use fastrand::Rng;
 use plan_runtime::plan::{Catch, Condition, Optional, Plan, Policy, Role, Source, Step, Template};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
     Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Run, Throttle, Timer,
 };
@@ -364,7 +365,7 @@ fn at_most_64_questions_are_open_in_a_run() {
     let run = stage.run::<Value>(&plan).gate(gate.clone());
     let run = run.concurrency(1_000).deadline(ms(500));
     let error = stage.play(run).unwrap_err();
-    assert!(error.is_deadline());
+    assert_eq!(error.kind(), RunErrorKind::Deadline);
     assert_eq!(*gate.0.lock().unwrap(), [0, 64]);
     assert_eq!(stage.log(), "first@0");
 }

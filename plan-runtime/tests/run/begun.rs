@@ -1,5 +1,6 @@
 //! Whether a run that fails has started.
 
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{Limits, Mock};
 use plan_runtime::{Error, Result, RunError, plan, tool};
 use std::future::{pending, ready};
@@ -68,10 +69,19 @@ fn a_run_that_has_begun_a_step_has_started() {
     let step = failed(weigh("nothing").run(&()));
     let late = failed(weigh("ever").run(&()).deadline(Duration::from_millis(5)));
     let value = failed(weigh("a").run(&()).limits(Limits::DEFAULT.value(10)));
-    assert!(value.is_limit());
+    assert_eq!(value.kind(), RunErrorKind::Limit);
     for error in [step, late, value] {
         assert!(error.has_started(), "{error}");
     }
+}
+
+#[test]
+#[should_panic(expected = "before its first poll")]
+fn an_option_after_the_first_poll_panics() {
+    let plan = weigh("ever");
+    let mut run = plan.run(&());
+    assert!(smol::block_on(smol::future::poll_once(&mut run)).is_none());
+    drop(run.deadline(Duration::ZERO));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use plan_runtime::plan::{
     Block, Body, Catch, Condition, Input, Optional, Plan, Policy, Role, Segment, Selector, Source,
     Step, Template,
 };
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{Observer, OnFailure, RunError, Status, StepError, StepRef, Timer};
 use plan_runtime::{Report, Run};
 use serde_json::{Value, json};
@@ -513,7 +514,7 @@ fn a_run_that_is_cancelled_or_late_has_its_blocks_end() {
     let (result, report) = played_with(&late, &plan, |run| run.deadline(ms(40)));
     assert_eq!(late.log(), expected);
     let error = result.unwrap_err();
-    assert!(error.is_deadline());
+    assert_eq!(error.kind(), RunErrorKind::Deadline);
     assert_eq!(undone(&error), ["first", "trip.held", "pages[0].deep.held"]);
     assert_eq!(not_undone(&error), [""; 0]);
     assert_eq!(
@@ -525,7 +526,7 @@ fn a_run_that_is_cancelled_or_late_has_its_blocks_end() {
         run.cancel_on(cancelled.timer.sleep(ms(40)))
     });
     assert_eq!(cancelled.log(), expected);
-    assert!(result.unwrap_err().is_cancelled());
+    assert_eq!(result.unwrap_err().kind(), RunErrorKind::Cancelled);
 }
 
 #[test]
@@ -554,7 +555,7 @@ fn blocks_and_the_plan_share_the_grace() {
         let error = result.unwrap_err();
         assert_eq!(stage.log(), log);
         assert_eq!(not_undone(&error), left);
-        assert!(error.is_deadline());
+        assert_eq!(error.kind(), RunErrorKind::Deadline);
     }
 }
 

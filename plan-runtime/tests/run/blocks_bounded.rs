@@ -6,6 +6,7 @@ use super::blocks::{
 use super::stage::{End, Stage, act, each, list, local, ms, step, string, value, with};
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Body, Optional, Policy, Step, Template};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
     CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, OnFailure, Throttle,
 };
@@ -51,7 +52,7 @@ fn calls_inside_count() {
     let stage = Stage::default();
     let (result, report) = played_with(&stage, &plan, |run| run.limits(limits));
     let error = result.unwrap_err();
-    assert!(error.is_limit());
+    assert_eq!(error.kind(), RunErrorKind::Limit);
     assert_eq!(
         error.to_string(),
         "plan `test` was ended: step `trip._` (act): the run has made 1 call, its limit; iterate over less, or raise `run::Limits::calls`; not undone: `trip.held`"
@@ -83,7 +84,7 @@ fn values_inside_count() {
     let (result, _) = played_with(&Stage::default(), &plan, |run| {
         run.limits(Limits::DEFAULT.total(3_000))
     });
-    assert!(result.unwrap_err().is_limit());
+    assert_eq!(result.unwrap_err().kind(), RunErrorKind::Limit);
     // What many blocks held one after the other is given back.
     let many = each(
         list(vec![1.into(); 200]),

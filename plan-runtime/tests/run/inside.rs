@@ -7,6 +7,7 @@ use fastrand::Rng;
 use plan_runtime::check::{Request, Started};
 use plan_runtime::plan::{Action, Await, Body, Optional, Plan, Policy, Template};
 use plan_runtime::resolve::StoredValue;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{CallContext, Limits, OnFailure, Throttle, Timer};
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Result, Run, Shape, Tool};
@@ -293,7 +294,7 @@ fn a_plan_ends_with_the_call_around_it() {
     let Poll::Ready(result) = run.settle() else {
         panic!("the deadline has passed")
     };
-    assert!(result.unwrap_err().is_deadline());
+    assert_eq!(result.unwrap_err().kind(), RunErrorKind::Deadline);
     assert_eq!((outer.stage.running(), outer.stage.dropped()), (0, 1));
 }
 

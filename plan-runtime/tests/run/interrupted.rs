@@ -1,7 +1,9 @@
 //! Runs that end before their time, at any moment: between two steps, while they ask or wait, and by a panic outside their steps.
 
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, Observer, Sleep, StepRef, Timer,
+    CallContext, Decision, Gate, GatedCall, Limits, ManualTimer, Observer, StepRef, Timer,
+    TimerFuture,
 };
 use plan_runtime::{Error, Result, RunError, plan, tool};
 use std::future::{Future, pending, poll_fn};
@@ -173,7 +175,7 @@ fn a_run_ends_between_two_steps() {
             .run(&lab);
             let run = run.cancel_on(lab.cancelling());
             let error = ends(&lab.timer, run).unwrap().unwrap_err();
-            assert!(error.is_cancelled(), "{error}");
+            assert_eq!(error.kind(), RunErrorKind::Cancelled, "{error}");
             assert_eq!(lab.take(), "a");
             let run = $name {
                 first: "late".into(),
@@ -181,7 +183,7 @@ fn a_run_ends_between_two_steps() {
             .run(&lab);
             let run = run.timer(lab.timer.clone()).deadline(secs(1));
             let error = ends(&lab.timer, run).unwrap().unwrap_err();
-            assert!(error.is_deadline(), "{error}");
+            assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
             assert_eq!(lab.take(), "a");
         }};
     }
@@ -274,7 +276,7 @@ impl Timer for Broken {
         self.0.now()
     }
 
-    fn sleep(&self, time: Duration) -> Sleep {
+    fn sleep(&self, time: Duration) -> TimerFuture {
         if time != self.1 {
             return self.0.sleep(time);
         }

@@ -5,6 +5,7 @@ use super::support::{Driven, statuses};
 use plan_runtime::plan::{
     Computed, Optional, Plan, Policy, Segment, Selector, Source, Step, Template,
 };
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{OnFailure, Timer};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -281,7 +282,7 @@ fn runs_end_at_their_deadline_and_when_they_are_cancelled() {
     let (result, report) = here.play(run);
     let error = result.unwrap_err();
     assert_eq!(error.to_string(), "plan `test` took longer than 12ms");
-    assert!(error.is_deadline() && error.is_transient());
+    assert!(error.kind() == RunErrorKind::Deadline && error.is_transient());
     assert_eq!(statuses(&report), "a completed, b cancelled, c cancelled");
     assert_eq!((here.dropped(), here.running()), (1, 0));
 
@@ -290,7 +291,7 @@ fn runs_end_at_their_deadline_and_when_they_are_cancelled() {
     let (result, report) = here.play(here.run::<Value>(&plan).cancel_on(cancel).with_report());
     let error = result.unwrap_err();
     assert_eq!(error.to_string(), "plan `test` was cancelled");
-    assert!(error.is_cancelled() && error.is_permanent());
+    assert!(error.kind() == RunErrorKind::Cancelled && error.is_permanent());
     assert_eq!(statuses(&report), "a cancelled, b not started, c cancelled");
     assert_eq!(report.duration(), ms(7));
 

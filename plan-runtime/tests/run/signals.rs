@@ -2,6 +2,7 @@
 
 use super::support::{Driven, Lab, Outcome, plan, run, statuses};
 use plan_runtime::plan::{Await, Catch, Executable, For, Optional, Plan, Policy, Role, Template};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{Limits, ManualTimer, Observer, OnFailure, SignalError, Signals, StepRef};
 use plan_runtime::{RunError, check};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -277,7 +278,7 @@ fn a_run_that_is_cancelled_or_late_drops_its_waits() {
     let mut driven = Driven::new(begun);
     driven.pending();
     cancel.send(()).unwrap();
-    assert!(driven.ended().unwrap_err().is_cancelled());
+    assert_eq!(driven.ended().unwrap_err().kind(), RunErrorKind::Cancelled);
 
     let timer = ManualTimer::new();
     let begun = run(&plan, &lab).timer(timer.clone());
@@ -286,7 +287,7 @@ fn a_run_that_is_cancelled_or_late_drops_its_waits() {
     let mut driven = Driven::new(begun);
     driven.pending();
     timer.advance(Duration::from_secs(3));
-    assert!(driven.ended().unwrap_err().is_deadline());
+    assert_eq!(driven.ended().unwrap_err().kind(), RunErrorKind::Deadline);
 }
 
 #[test]
@@ -331,7 +332,7 @@ fn what_is_sent_counts_toward_the_limits() {
     let signals = begun.signals();
     signals.send("reply", "x".repeat(500)).unwrap();
     let error = Driven::new(begun.limits(limits)).ended().unwrap_err();
-    assert!(error.is_limit(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Secrets of plans and schemas that nobody trusts: there may be any number of them, and they may be anywhere.
 
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Contract, Limits, Reader, Toolbox};
+use plan_runtime::dynamic::{Contract, DocumentLimits, Reader, Toolbox};
 use plan_runtime::plan::Executable;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::shape::Secrets;
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ fn plan(input: &Value, steps: &[Value]) -> Plan {
         "steps": steps,
         "output": {"value": null},
     });
-    let limits = Limits::DEFAULT.bytes(8 << 20).references(1 << 20);
+    let limits = DocumentLimits::DEFAULT.bytes(8 << 20).references(1 << 20);
     match Reader::new().limits(limits).read(&document.to_string()) {
         Ok(document) => document.into_plan(),
         Err(findings) => panic!("{findings}"),
@@ -74,7 +75,7 @@ fn secrets_that_double() {
         let run = run.limits(plan_runtime::run::Limits::UNTRUSTED.value(1 << 20));
         let (result, report) = smol::block_on(run.capture_outputs(true).with_report());
         let error = result.unwrap_err();
-        assert!(error.is_limit(), "{error}");
+        assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
         assert!(!format!("{error} {report:?}").contains("hunter2"));
     });
     assert!(measured.bytes_max < 64 << 20, "{measured:?}");

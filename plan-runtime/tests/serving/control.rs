@@ -6,6 +6,7 @@ use crate::serving::support::{
 };
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, RunFilter, RunState};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
     CallContext, Decision, Gate, GatedCall, Limits, Report, SignalError, Throttle,
 };
@@ -179,7 +180,7 @@ fn a_report_exceeds_no_limit_that_did_not_end_the_run<P: Place>() {
     let small = Limits::DEFAULT.value(64);
     let report = |id: &str| at(&db, &toolbox, &shop).report_with(id, |run| run.limits(small));
     let text = |error: plan_runtime::RunError| {
-        assert!(error.is_limit(), "{error}");
+        assert_eq!(error.kind(), RunErrorKind::Limit, "{error}");
         error.to_string()
     };
     text(run("ended", "lamp".repeat(100), small).unwrap_err());

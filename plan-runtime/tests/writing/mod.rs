@@ -7,7 +7,7 @@ mod unsupported;
 
 use crate::support::plans;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Dialect, Limits, Reader};
+use plan_runtime::dynamic::{Dialect, DocumentLimits, Reader};
 use std::time::Duration;
 
 const DIALECTS: [Dialect; 3] = [Dialect::ToolPlan, Dialect::Blueprint, Dialect::ActionPlan];
@@ -15,7 +15,7 @@ const DIALECTS: [Dialect; 3] = [Dialect::ToolPlan, Dialect::Blueprint, Dialect::
 /// The plan, read as this dialect and as one that is recognized; both must be the same.
 fn read(text: &str, dialect: Dialect) -> Plan {
     // Plans of random policies wait for years.
-    let reader = || Reader::new().limits(Limits::DEFAULT.time(Duration::MAX));
+    let reader = || Reader::new().limits(DocumentLimits::DEFAULT.time(Duration::MAX));
     let named = reader().dialect(dialect).read(text);
     let named = named.unwrap_or_else(|findings| panic!("{findings}\n{text}"));
     assert!(

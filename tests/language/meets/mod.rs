@@ -8,6 +8,7 @@ mod recovery;
 mod retries;
 mod undo;
 
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{CallContext, ManualTimer};
 use plan_runtime::{Error, Result, Run, RunError, tool};
 use serde::de::DeserializeOwned;
@@ -56,6 +57,6 @@ fn ended<O: DeserializeOwned>(run: Run<'_, Log, O>) -> Result<O, RunError> {
 /// The same with a deadline, for what never ends.
 fn late<O: DeserializeOwned>(run: Run<'_, Log, O>) -> RunError {
     let error = ended(run.deadline(Duration::from_secs(60))).err().unwrap();
-    assert!(error.is_deadline(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
     error
 }

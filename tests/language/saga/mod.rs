@@ -3,6 +3,7 @@
 mod blocks;
 mod plans;
 
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::{Error, Result, RunError, tool};
 use std::sync::Mutex;
 
@@ -208,7 +209,7 @@ macro_rules! laws {
                 unreachable!()
             }))
             .unwrap_err();
-            assert!(error.is_cancelled());
+            assert_eq!(error.kind(), RunErrorKind::Cancelled);
             assert_eq!(
                 desk.taken(),
                 ["book f", "book slow h", "cancel f", "cancel told false"]
@@ -224,7 +225,7 @@ macro_rules! laws {
                 .deadline(Duration::from_secs(5))
                 .timer(timer.clone());
             let error = smol::block_on(timer.skip_waits(run)).unwrap_err();
-            assert!(error.is_deadline());
+            assert_eq!(error.kind(), RunErrorKind::Deadline);
             let mut log = desk.taken();
             log.sort();
             assert_eq!(

@@ -9,7 +9,7 @@
 mod documents;
 
 use documents::{Case, Shape, shapes};
-use plan_runtime::dynamic::{Contracts, Dialect, Document, Findings, Limits, Reader};
+use plan_runtime::dynamic::{Contracts, Dialect, Document, Findings, DocumentLimits, Reader};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use std::time::Instant;
 const STAGES: [&str; 4] = ["read", "print", "write", "rust"];
 
 /// The largest limits that there are, so that no document is refused for its size.
-const UNLIMITED: Limits = Limits::DEFAULT
+const UNLIMITED: DocumentLimits = DocumentLimits::DEFAULT
     .bytes(usize::MAX)
     .steps(usize::MAX)
     .depth(usize::MAX)
@@ -104,12 +104,12 @@ fn instructions(shape: &Shape, stage: &str, bytes: usize) -> u64 {
 fn time(shape: &Shape, stage: &str) -> f64 {
     let case = shape.of(1_000_000);
     let tools = case.tools();
-    let times = (0..3).map(|_| work(&case, &tools, stage, Limits::DEFAULT));
+    let times = (0..3).map(|_| work(&case, &tools, stage, DocumentLimits::DEFAULT));
     times.fold(f64::INFINITY, f64::min)
 }
 
 /// Does what a stage does, and says how long that takes.
-fn work(case: &Case, tools: &Contracts, stage: &str, limits: Limits) -> f64 {
+fn work(case: &Case, tools: &Contracts, stage: &str, limits: DocumentLimits) -> f64 {
     let start = Instant::now();
     let reader = Reader::new().dialect(case.dialect).tools(tools);
     let read = || reader.clone().limits(limits).read(&case.text);

@@ -5,7 +5,7 @@
 use super::reading::PlanBuilder;
 use super::recognize::steps_of;
 use super::{Dialect, Profile};
-use crate::dynamic::Limits;
+use crate::dynamic::DocumentLimits;
 use crate::dynamic::json_node::{JsonNode, Source, one_line};
 use crate::plan::{Body, Plan, Step};
 
@@ -157,7 +157,7 @@ fn in_dialect(dialect: Dialect, text: &str) -> Option<String> {
     let source = Source::document(text);
     let node = JsonNode::of(text, &source).ok()?;
     let own = Dialect::ToolPlan;
-    let mut builder = PlanBuilder::new(own, Profile::Strict, Limits::DEFAULT);
+    let mut builder = PlanBuilder::new(own, Profile::Strict, DocumentLimits::DEFAULT);
     builder.allow_values(text.len());
     let mut plan = (own.rules().read)(&mut builder, node)?;
     plan.name = "plan".to_owned();

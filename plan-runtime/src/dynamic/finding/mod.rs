@@ -6,6 +6,7 @@ mod render;
 
 use crate::print::{Line, MessageName};
 pub(super) use note::{Note, Notes};
+use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 /// assert_eq!((finding.label.line, finding.step.as_deref()), (1, Some("sent")));
 /// assert!(finding.help.as_ref().unwrap().contains("did you mean"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// What kind of mistake it is.
@@ -40,11 +41,20 @@ pub struct Finding {
     /// What to do about it.
     pub help: Option<String>,
     /// The id of the step that it is in. An id that is longer than 1,024 bytes is cut.
+    #[serde(serialize_with = "serialize_step")]
     pub step: Option<Arc<str>>,
 }
 
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn serialize_step<S: Serializer>(
+    step: &Option<Arc<str>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    step.as_deref().serialize(serializer)
+}
+
 /// A place in a document, with a few words on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Label {
     /// The place, in bytes from the document's start.
@@ -58,7 +68,8 @@ pub struct Label {
 }
 
 /// Whether a plan can be used although something was found in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Severity {
     /// It can be used.
@@ -160,6 +171,12 @@ codes! {
     UnneededDependency = "unneeded-dependency",
 }
 
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -188,6 +205,8 @@ impl fmt::Display for Code {
 ///   --> 3:62 in step `sent`
 ///    = help: a step with a similar name exists: `find_john`
 /// ");
+/// assert_eq!(serde_json::to_value(&findings)?[0]["code"], "unknown-step");
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
@@ -222,6 +241,13 @@ impl Deref for Findings {
 
     fn deref(&self) -> &[Finding] {
         &self.list
+    }
+}
+
+/// The list of the findings, each as an object with the names of its fields.
+impl Serialize for Findings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.list.serialize(serializer)
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::super::source;
 use super::{Code, Finding, Findings, Label, Severity};
-use crate::dynamic::Limits;
+use crate::dynamic::DocumentLimits;
 use crate::resolve::describe::counted;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// How many notes are kept, unless a reader says otherwise.
-const MOST: usize = Limits::DEFAULT.findings;
+const MOST: usize = DocumentLimits::DEFAULT.findings;
 
 /// How many bytes a message, a label or a help has at most. The names in them are cut far below that.
 const LONGEST: usize = 2048;
@@ -58,13 +58,13 @@ impl Note {
         Self::error(code, at, message).warn_if(true)
     }
 
-    /// An error that goes beyond the member of [`Limits`] with this name, if that can be raised.
+    /// An error that goes beyond the member of [`DocumentLimits`] with this name, if that can be raised.
     pub(in crate::dynamic) fn limit(
         limit: impl Into<Option<&'static str>>,
         at: Range<usize>,
         message: impl Into<String>,
     ) -> Self {
-        let help = |limit| format!("if the document is right, raise `Limits::{limit}`");
+        let help = |limit| format!("if the document is right, raise `DocumentLimits::{limit}`");
         Self::error(Code::LimitPassed, at, message).help(limit.into().map(help))
     }
 
@@ -343,7 +343,8 @@ impl Notes {
         let message = format!("the document has at least {message}");
         let note = Note::error(Code::LimitPassed, end, message).warn_if(errors == 0);
         let most = self.most;
-        let help = format!("`Limits::findings` is {most}, errors first; raise it to see more");
+        let help =
+            format!("`DocumentLimits::findings` is {most}, errors first; raise it to see more");
         Some(note.help(help))
     }
 }

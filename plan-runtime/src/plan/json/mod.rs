@@ -25,7 +25,7 @@ pub(crate) use text::Json;
 pub(in crate::plan) use view::View;
 #[cfg(feature = "dynamic")]
 pub(in crate::plan) use view::{ObjectMember, TextPart};
-pub use write::InPlan;
+pub(crate) use write::InPlan;
 
 use super::Number;
 use super::depth::DEEPEST_BODY;

@@ -68,7 +68,7 @@ impl CallContext {
     /// Is ready once the call [was dropped](Self::is_cancelled) before it had ended. It never is for a call that ends.
     ///
     /// ```
-    /// use plan_runtime::run::CallContext;
+    /// use plan_runtime::run::{CallContext, RunErrorKind};
     /// use plan_runtime::{Result, plan, tool};
     /// use std::time::Duration;
     ///
@@ -85,7 +85,7 @@ impl CallContext {
     ///
     /// let plan = plan! { step counted = Count {}; counted };
     /// let error = smol::block_on(plan.run(&()).deadline(Duration::from_millis(5))).unwrap_err();
-    /// assert!(error.is_deadline());
+    /// assert_eq!(error.kind(), RunErrorKind::Deadline);
     /// ```
     pub async fn cancelled(&self) {
         poll_fn(|cx| {

@@ -4,7 +4,7 @@ use super::super::StepError;
 use super::super::context::{Decision, GatedCall, Question};
 use super::super::start::Started;
 use super::super::throttle::Turn;
-use super::super::timer::Sleep;
+use super::super::timer::TimerFuture;
 use super::super::trace::Span;
 use super::admission::{Admission, Waiting};
 use super::recording::{Known, Records};
@@ -122,10 +122,10 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     /// Waits for the turn of an answer. An answer about all elements has one record, so the other calls wait for the call that waits for the record.
-    fn wait_for_turn(&mut self, of: Of, number: usize, answer: Option<(Decision, Sleep)>) {
+    fn wait_for_turn(&mut self, of: Of, number: usize, answer: Option<(Decision, TimerFuture)>) {
         let is_other =
-            |(answer, _): &(Decision, Sleep)| self.admission.is_answered(&of, number, answer);
-        let wait: Sleep = match answer.filter(|answer| !is_other(answer)) {
+            |(answer, _): &(Decision, TimerFuture)| self.admission.is_answered(&of, number, answer);
+        let wait: TimerFuture = match answer.filter(|answer| !is_other(answer)) {
             Some((answer, turn)) => {
                 if let Some(waiting) = self.admission.waiting.get_mut(&of.call) {
                     waiting.answer = Some(answer);
@@ -163,7 +163,7 @@ impl<'x> Admitting<'_, 'x> {
         self.push_wait_before(&of, Box::pin(pending()));
     }
 
-    fn push_wait_before(&mut self, of: &Of, wait: Sleep) {
+    fn push_wait_before(&mut self, of: &Of, wait: TimerFuture) {
         if let Some(part) = of.part {
             let wait = Wait::Timer(wait, Pause::Backoff);
             self.tasks.push_wait((of.call, of.scope), part, wait);
@@ -190,7 +190,7 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     /// Takes the turn of a call, if a throttle limits its tool. Returns the wait after which the call may try again. `Err` means that the run is over.
-    fn take_turn(&mut self, of: &Of, action: &Action) -> Result<Option<Sleep>, ()> {
+    fn take_turn(&mut self, of: &Of, action: &Action) -> Result<Option<TimerFuture>, ()> {
         if !self.admission.needs_turn(of, action) {
             return Ok(None);
         }
@@ -205,7 +205,7 @@ impl<'x> Admitting<'_, 'x> {
         let mut turn = turn.unwrap_or_else(|| Turn::new(&self.admission.throttles, tool));
         let durable = self.scene.run.durable.as_ref();
         let is_live = durable.is_none_or(|it| it.is_live());
-        let wait: Option<Sleep> = if !is_live {
+        let wait: Option<TimerFuture> = if !is_live {
             Some(Box::pin(ready(())))
         } else if turn.take(timer.now()) {
             None
@@ -344,7 +344,7 @@ impl<'x> Admitting<'_, 'x> {
     }
 
     /// Holds a wait back as long as the run replays.
-    fn hold_back(&self, wait: Sleep) -> Sleep {
+    fn hold_back(&self, wait: TimerFuture) -> TimerFuture {
         match &self.records {
             Some(records) => records.hold_back(wait),
             None => wait,

@@ -1,6 +1,6 @@
 //! The wait for the deadline of a run, and for the end of the time after that.
 
-use super::super::timer::Sleep;
+use super::super::timer::TimerFuture;
 use crate::resolve::drop_quietly;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// the run, and after each wake.
 pub(super) struct Deadline {
     pub(super) limit: Duration,
-    sleep: Option<Sleep>,
+    sleep: Option<TimerFuture>,
     alarm: Arc<Alarm>,
     waker: Waker,
 }
@@ -23,7 +23,7 @@ struct Alarm {
 }
 
 impl Deadline {
-    pub(super) fn new(limit: Duration, sleep: Sleep) -> Self {
+    pub(super) fn new(limit: Duration, sleep: TimerFuture) -> Self {
         let alarm = Arc::new(Alarm {
             rung: AtomicBool::new(true),
             run: Mutex::new(None),

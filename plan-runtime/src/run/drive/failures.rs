@@ -1,7 +1,7 @@
 //! Turns the failures of the machine into the errors of the run.
 
 use crate::error::{
-    BlockPlace, Cause, Error, Failure, Interrupt, RunError, StepError, StepPath, Undoing,
+    BlockPlace, Cause, Error, FailedStep, Interrupt, RunError, StepError, StepPath, Undoing,
 };
 use crate::machine::{
     CallError, Cutoff, ErrorId, FailureRole, Failures, MachineView, Reason, StepFailure, StepId,
@@ -183,7 +183,7 @@ impl<'x> Errors<'x> {
         view: MachineView<'_>,
         failures: &Failures,
         around: usize,
-    ) -> (Vec<Failure>, Undoing) {
+    ) -> (Vec<FailedStep>, Undoing) {
         let path = |trail: &Trail| self.path(view, &trail.0[around..]);
         let paths = |trails: &[Trail]| trails.iter().map(path).collect::<Vec<_>>();
         let undone = self.in_order(view, failures.undone.iter().collect(), around);
@@ -203,7 +203,7 @@ impl<'x> Errors<'x> {
             let mut failures = if let StepError::Block(run) = &error {
                 let mut left = run.undoing_of().clone();
                 let inside = run.failures().iter().cloned();
-                let mut inside: Vec<Failure> = inside
+                let mut inside: Vec<FailedStep> = inside
                     .filter(|failure| !is_left || failure.is_of_undo())
                     .collect();
                 for part in outer.iter().rev() {
@@ -221,7 +221,7 @@ impl<'x> Errors<'x> {
                 undoing.add(left);
                 Vec::new()
             } else {
-                vec![Failure {
+                vec![FailedStep {
                     step: self.path(view, trail),
                     element: last.element.iter().map(|at| *at as usize).collect(),
                     // A block may fail without a call.

@@ -7,7 +7,7 @@ use super::super::signals::{Sent, Waiting};
 use super::super::slots::{SlotWaker, drop_future, poll_future};
 use super::super::start::{StepFuture, StepResult};
 use super::super::throttle::Turn;
-use super::super::timer::Sleep;
+use super::super::timer::TimerFuture;
 use super::super::trace::Span;
 use crate::machine::{CallId, Part, Pause, ScopeId};
 use crate::plan::ToolNumber;
@@ -42,7 +42,7 @@ impl Of {
 
 /// The work of a task that is not a call.
 pub(super) enum Wait {
-    Timer(Sleep, Pause),
+    Timer(TimerFuture, Pause),
     /// A wait for a value. `true` if something else may end the wait.
     Value(Waiting, bool),
     /// A wait for a value that an engine or a journal receives.

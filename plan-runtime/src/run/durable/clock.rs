@@ -1,6 +1,6 @@
 //! The time of a durable run: by the clock of the machine, and by the records.
 
-use super::super::timer::{Sleep, Timer};
+use super::super::timer::{Timer, TimerFuture};
 use super::Durable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -133,7 +133,7 @@ impl Durable {
     }
 
     /// A sleep until this time of the run, which is never over before the run is live.
-    pub(in crate::run) fn sleep_until(self: &Arc<Self>, time: Duration) -> Sleep {
+    pub(in crate::run) fn sleep_until(self: &Arc<Self>, time: Duration) -> TimerFuture {
         let this = Arc::clone(self);
         Box::pin(async move {
             this.live().await;
@@ -145,7 +145,7 @@ impl Durable {
     }
 
     /// A sleep of this duration, which starts when the run is live.
-    pub(in crate::run) fn sleep_live(self: &Arc<Self>, duration: Duration) -> Sleep {
+    pub(in crate::run) fn sleep_live(self: &Arc<Self>, duration: Duration) -> TimerFuture {
         // No time at all is over immediately.
         if duration.is_zero() {
             return self.clock.timer.sleep(duration);
@@ -160,7 +160,7 @@ impl Durable {
     }
 
     /// A wait until this time of the run, which was over before a crash.
-    pub(in crate::run) fn wait_again(self: &Arc<Self>, time: Duration) -> Sleep {
+    pub(in crate::run) fn wait_again(self: &Arc<Self>, time: Duration) -> TimerFuture {
         let waits = &mut self.state().waits;
         waits.begun += 1;
         Box::pin(Waited {

@@ -1,7 +1,7 @@
 //! The error of an attempt, as a record contains the error, and the failures of a plan that a tool ran inside its call. After a crash, the plan around the call names the failed steps as before.
 
 use crate::Error;
-use crate::error::{Cause, Failure, LeftWork, RunError, StepError, StepPath, Undoing};
+use crate::error::{Cause, FailedStep, LeftWork, RunError, StepError, StepPath, Undoing};
 use crate::failure;
 use crate::plan::{Role, ToolInfo};
 use crate::resolve::{MOST_CAUSES, Raised, ResolveError};
@@ -64,7 +64,7 @@ enum Kind {
 #[derive(Serialize, Deserialize)]
 pub(super) struct FailedPlan {
     plan: String,
-    failures: Vec<FailedStep>,
+    failures: Vec<RecordedFailure>,
     undoing: Undoing,
     /// The number of errors around the error of the plan.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -76,7 +76,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 #[derive(Serialize, Deserialize)]
-struct FailedStep {
+struct RecordedFailure {
     step: StepPath,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     element: Vec<usize>,
@@ -101,7 +101,7 @@ enum RecordedRole {
 
 impl FailedPlan {
     pub(super) fn of(run: &RunError, depth: usize) -> Self {
-        let failures = run.failures().iter().map(|failure| FailedStep {
+        let failures = run.failures().iter().map(|failure| RecordedFailure {
             step: failure.step.clone(),
             element: failure.element.clone(),
             tool: failure.tool().map(str::to_owned),
@@ -123,7 +123,7 @@ impl FailedPlan {
     }
 
     pub(super) fn into_error(self) -> RunError {
-        let failures = self.failures.into_iter().map(|failed| Failure {
+        let failures = self.failures.into_iter().map(|failed| FailedStep {
             step: failed.step,
             element: failed.element,
             tool: failed.tool.map(|tool| Arc::new(ToolInfo::new(tool))),

@@ -53,7 +53,7 @@ pub(super) use record::{Recorded, decode, encode, encode_call, read_values};
 
 use super::hash::StableHasher;
 use super::lasting::Undone;
-use super::timer::Sleep;
+use super::timer::TimerFuture;
 use crate::journal::JournalError;
 use crate::journal::spi::{Answer, End, Message, Written};
 use claimed::ClaimedRun;
@@ -261,7 +261,12 @@ impl Durable {
     }
 
     /// Writes a record of this time. The future is ready when the record has its turn. If the write fails, the future is never ready, and the run is over.
-    pub(super) fn write(self: &Arc<Self>, key: String, body: String, time: Duration) -> Sleep {
+    pub(super) fn write(
+        self: &Arc<Self>,
+        key: String,
+        body: String,
+        time: Duration,
+    ) -> TimerFuture {
         if !self.writes() {
             return Box::pin(pending());
         }
@@ -446,7 +451,7 @@ impl Durable {
     }
 
     /// A future that is ready when a record of an earlier process has its turn. The record was written at this time.
-    pub(super) fn replay(self: &Arc<Self>, number: u64, time: Duration) -> Sleep {
+    pub(super) fn replay(self: &Arc<Self>, number: u64, time: Duration) -> TimerFuture {
         Box::pin(Turn::new(self, RecordPlace::Found(number), time))
     }
 

@@ -1,6 +1,6 @@
 //! A timer for tests: time that a test moves. It belongs to no runtime: tokio's paused clock works under tokio alone.
 
-use super::{Sleep, Timer};
+use super::{Timer, TimerFuture};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -166,7 +166,7 @@ impl Timer for ManualTimer {
         manual.start + manual.elapsed
     }
 
-    fn sleep(&self, duration: Duration) -> Sleep {
+    fn sleep(&self, duration: Duration) -> TimerFuture {
         let alarm = Arc::new(Mutex::new(Alarm {
             rung: duration.is_zero(),
             waker: None,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use waits::WaitUntil;
 
 /// A wait, on its way: what [`Timer::sleep`] gives.
-pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub type TimerFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What a run takes the time from: for backoff, time limits, and the times in reports and events.
 ///
@@ -20,7 +20,7 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// policies nor a deadline never sleeps. With tokio, for its paused clock say:
 ///
 /// ```
-/// use plan_runtime::run::{Sleep, Timer};
+/// use plan_runtime::run::{TimerFuture, Timer};
 /// use std::time::{Duration, Instant};
 ///
 /// struct TokioTimer;
@@ -30,7 +30,7 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 ///         tokio::time::Instant::now().into_std()
 ///     }
 ///
-///     fn sleep(&self, duration: Duration) -> Sleep {
+///     fn sleep(&self, duration: Duration) -> TimerFuture {
 ///         Box::pin(tokio::time::sleep(duration))
 ///     }
 /// }
@@ -40,7 +40,7 @@ pub trait Timer: Send + Sync {
     fn now(&self) -> Instant;
 
     /// A future that is ready after this time.
-    fn sleep(&self, duration: Duration) -> Sleep;
+    fn sleep(&self, duration: Duration) -> TimerFuture;
 }
 
 impl<T: Timer + ?Sized> Timer for Arc<T> {
@@ -48,7 +48,7 @@ impl<T: Timer + ?Sized> Timer for Arc<T> {
         (**self).now()
     }
 
-    fn sleep(&self, duration: Duration) -> Sleep {
+    fn sleep(&self, duration: Duration) -> TimerFuture {
         (**self).sleep(duration)
     }
 }
@@ -62,7 +62,7 @@ impl Timer for ThreadTimer {
         Instant::now()
     }
 
-    fn sleep(&self, duration: Duration) -> Sleep {
+    fn sleep(&self, duration: Duration) -> TimerFuture {
         Box::pin(WaitUntil::after(duration))
     }
 }

@@ -1,7 +1,7 @@
 //! Bytes that are not text, marks of encodings, and characters that few texts have.
 
 use plan_runtime::Result;
-use plan_runtime::dynamic::{Code, Findings, Limits, Reader, Toolbox};
+use plan_runtime::dynamic::{Code, DocumentLimits, Findings, Reader, Toolbox};
 use plan_runtime::plan::Template;
 use plan_runtime::tool;
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ fn the_mark_of_utf_8_is_skipped_and_places_are_those_without_it() {
 
 #[test]
 fn bytes_are_counted_before_they_are_looked_at() {
-    let limits = Limits::DEFAULT.bytes(4);
+    let limits = DocumentLimits::DEFAULT.bytes(4);
     let reader = Reader::new().limits(limits);
     let findings = reader.read_slice(b"[\"a\xc3\xa9\xff\xff").unwrap_err();
     assert_eq!(findings[0].code, Code::LimitPassed);

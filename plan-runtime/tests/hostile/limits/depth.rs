@@ -2,11 +2,11 @@
 
 use super::UNLIMITED;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Code, Contract, Contracts, Dialect, Limits, Reader};
+use plan_runtime::dynamic::{Code, Contract, Contracts, Dialect, DocumentLimits, Reader};
 use plan_runtime::plan::{Action, Body, Branch, Entry, For, Key, Part, Step, Template};
 use serde_json::{Value, json};
 
-const ALL: Limits = UNLIMITED.values(usize::MAX);
+const ALL: DocumentLimits = UNLIMITED.values(usize::MAX);
 
 fn nested(open: &str, inner: &str, close: &str, levels: usize) -> String {
     format!("{}{inner}{}", open.repeat(levels), close.repeat(levels))

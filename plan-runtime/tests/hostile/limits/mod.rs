@@ -4,10 +4,10 @@ mod depth;
 mod documents;
 
 use documents::{Case, Shape, shapes};
-use plan_runtime::dynamic::{Code, Contracts, Document, Findings, Limits, Reader};
+use plan_runtime::dynamic::{Code, Contracts, Document, DocumentLimits, Findings, Reader};
 
 /// The largest limits that there are, but for those of values.
-const UNLIMITED: Limits = Limits::DEFAULT
+const UNLIMITED: DocumentLimits = DocumentLimits::DEFAULT
     .bytes(usize::MAX)
     .steps(usize::MAX)
     .depth(usize::MAX)
@@ -103,15 +103,20 @@ fn work_grows_with_the_document() {
 fn many_values_are_read_if_they_are_not_the_shortest() {
     let plan =
         |list: &str| format!(r#"[{{"id": "s", "tool": "t", "arguments": {{"x": [{list}]}}}}]"#);
-    let read = |text: &str, limits: Limits| Reader::new().limits(limits).read(text).map(drop);
-    read(&plan(&vec!["1"; 4_000].join(",")), Limits::default()).unwrap();
+    let read =
+        |text: &str, limits: DocumentLimits| Reader::new().limits(limits).read(text).map(drop);
+    read(
+        &plan(&vec!["1"; 4_000].join(",")),
+        DocumentLimits::default(),
+    )
+    .unwrap();
     read(
         &plan(&vec!["123.456"; 100_000].join(",")),
-        Limits::default(),
+        DocumentLimits::default(),
     )
     .unwrap();
     let short = plan(&vec!["1"; 100_000].join(","));
-    let findings = read(&short, Limits::default()).unwrap_err();
+    let findings = read(&short, DocumentLimits::default()).unwrap_err();
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].code, Code::LimitPassed);
     assert_eq!(
@@ -119,7 +124,7 @@ fn many_values_are_read_if_they_are_not_the_shortest() {
         "the document has more than 41390 values, the limit for its length"
     );
     let values = 200_000;
-    read(&short, Limits::DEFAULT.values(values)).unwrap();
+    read(&short, DocumentLimits::DEFAULT.values(values)).unwrap();
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{plan, step};
 use plan_runtime::dynamic::{Contract, Toolbox};
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{CallContext, Limits, ManualTimer, RunError, Status, StepError};
 use plan_runtime::{Error, Plan, plan, tool};
 use proptest::prelude::*;
@@ -68,7 +69,10 @@ fn done(plan: &Plan, limits: Option<Limits>) -> Done {
 fn error(plan: &Plan, limits: Option<Limits>) -> (String, Done) {
     let done = done(plan, limits);
     let error = done.result.as_ref().unwrap_err();
-    assert!(error.is_limit() && !error.is_transient(), "{error}");
+    assert!(
+        error.kind() == RunErrorKind::Limit && !error.is_transient(),
+        "{error}"
+    );
     (error.to_string(), done)
 }
 
@@ -228,7 +232,7 @@ fn a_plan_from_json_does_not_run_for_ever() {
     let timer = ManualTimer::new();
     let run = tools.run(&made, (), &()).timer(timer.clone());
     let error = smol::block_on(timer.skip_waits(run)).unwrap_err();
-    assert!(error.is_deadline());
+    assert_eq!(error.kind(), RunErrorKind::Deadline);
     assert_eq!(timer.elapsed(), Duration::from_secs(24 * 60 * 60));
     // The shorter of the two holds.
     for (deadline, limit) in [(5, 9), (9, 5)] {
@@ -238,9 +242,7 @@ fn a_plan_from_json_does_not_run_for_ever() {
             .deadline(Duration::from_secs(deadline))
             .limits(Limits::DEFAULT.time(Duration::from_secs(limit)));
         assert!(
-            smol::block_on(timer.skip_waits(run))
-                .unwrap_err()
-                .is_deadline()
+            smol::block_on(timer.skip_waits(run)).unwrap_err().kind() == RunErrorKind::Deadline
         );
         assert_eq!(timer.elapsed(), Duration::from_secs(5));
     }

@@ -2,6 +2,7 @@
 
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::run::RunError;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::{Error, Result, plan, tool};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -273,7 +274,10 @@ fn a_recursion_that_branches_ends_with_the_run() {
         _ => Poll::Ready(()),
     });
     let run = Fork { left: 40 }.run(&()).cancel_on(cancel);
-    assert!(smol::block_on(run).unwrap_err().is_cancelled());
+    assert_eq!(
+        smol::block_on(run).unwrap_err().kind(),
+        RunErrorKind::Cancelled
+    );
     assert!(FORKS.load(Ordering::Relaxed) < 50_000);
 }
 

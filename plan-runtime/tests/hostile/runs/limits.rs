@@ -5,6 +5,7 @@ use allocation_counter::measure;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::plan::Plan;
 use plan_runtime::resolve::ErrorKind;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{Limits, OnFailure, RunError, StepError};
 use plan_runtime::{Result, Shape, tool};
 use serde::{Deserialize, Serialize, Serializer};
@@ -42,7 +43,7 @@ fn failure(plan: &Plan, limits: Limits) -> String {
     let [failure] = error.failures() else {
         panic!("{error}")
     };
-    assert!(error.is_limit());
+    assert_eq!(error.kind(), RunErrorKind::Limit);
     let StepError::Limit(cause) = failure.error() else {
         panic!("{error}")
     };

@@ -21,7 +21,7 @@ fn plan(steps: Value) -> Plan {
 }
 
 fn read(text: &str) -> Plan {
-    let limits = plan_runtime::dynamic::Limits::DEFAULT.attempts(u32::MAX);
+    let limits = plan_runtime::dynamic::DocumentLimits::DEFAULT.attempts(u32::MAX);
     match Reader::new().limits(limits).read(text) {
         Ok(document) => document.into_plan(),
         Err(findings) => panic!("{findings}"),

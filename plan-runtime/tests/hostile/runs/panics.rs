@@ -1,6 +1,9 @@
 //! Whatever a run calls may panic: nothing unwinds out of it, and nothing of it is lost.
 
-use plan_runtime::run::{Observer, OnFailure, Sleep, Status, StepError, StepRef, Timer, Totals};
+use plan_runtime::run::RunErrorKind;
+use plan_runtime::run::{
+    Observer, OnFailure, Status, StepError, StepRef, Timer, TimerFuture, Totals,
+};
 use plan_runtime::{Error, Plan, Result, Run, Shape, plan, tool};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::future::{Future, pending, poll_fn};
@@ -154,7 +157,7 @@ impl Timer for Ticking {
         self.1
     }
 
-    fn sleep(&self, duration: Duration) -> Sleep {
+    fn sleep(&self, duration: Duration) -> TimerFuture {
         self.0.touch("falling asleep");
         if duration > Duration::from_secs(60) {
             Box::pin(Nap(self.0.clone(), false))
@@ -349,7 +352,7 @@ fn calls_whose_destructors_panic_are_all_dropped() {
     }));
     assert!(dropped.is_ok());
     let run = plan.run(&()).cancel_on(async {});
-    assert!(ends(run).unwrap_err().is_cancelled());
+    assert_eq!(ends(run).unwrap_err().kind(), RunErrorKind::Cancelled);
 }
 
 #[tool]
@@ -408,7 +411,7 @@ fn a_run_that_panicked_is_over() {
         fn now(&self) -> Instant {
             panic!("no clock")
         }
-        fn sleep(&self, _: Duration) -> Sleep {
+        fn sleep(&self, _: Duration) -> TimerFuture {
             panic!("no sleep")
         }
     }

@@ -2,7 +2,8 @@
 
 use super::{plan, step, tools};
 use plan_runtime::Plan;
-use plan_runtime::run::{Limits, ManualTimer, RunError, Sleep, Status, Timer};
+use plan_runtime::run::RunErrorKind;
+use plan_runtime::run::{Limits, ManualTimer, RunError, Status, Timer, TimerFuture};
 use serde_json::{Value, json};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ impl Timer for Slow {
         self.start + Duration::from_millis(self.looks.fetch_add(1, Ordering::Relaxed).into())
     }
 
-    fn sleep(&self, _: Duration) -> Sleep {
+    fn sleep(&self, _: Duration) -> TimerFuture {
         Box::pin(std::future::pending())
     }
 }
@@ -62,7 +63,11 @@ fn the_deadline_ends_what_compares_values() {
         let all = vec![json!({"compare": [step("t"), how, step("u")]}); 500];
         let plan = plan(json!([given("t"), given("u"), {"id": "s", "value": {"any": all}}]));
         let error = by_deadline(&plan, &Slow::new());
-        assert!(error.is_deadline(), "{tool} {how}: {error}");
+        assert_eq!(
+            error.kind(),
+            RunErrorKind::Deadline,
+            "{tool} {how}: {error}"
+        );
     }
 }
 
@@ -70,7 +75,7 @@ fn the_deadline_ends_what_compares_values() {
 fn the_deadline_ends_what_makes_a_value() {
     let timer = Slow::new();
     let error = by_deadline(&long(500, json!({})), &timer);
-    assert!(error.is_deadline(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
     assert_eq!(error.to_string(), "plan `p` took longer than 50ms");
     assert!(error.failures().is_empty());
     let looks = timer.looks.load(Ordering::Relaxed);
@@ -90,17 +95,17 @@ fn the_deadline_ends_what_makes_lists_conditions_fallbacks_and_the_output() {
         let mut made = made;
         made["id"] = json!("s");
         let error = by_deadline(&plan(json!([list, made])), &Slow::new());
-        assert!(error.is_deadline(), "{error}");
+        assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
         assert!(error.failures().is_empty(), "{error}");
     }
     let fallback = json!({"id": "s", "tool": {"name": "fail"}, "policy": {"fallback": many}});
     let error = by_deadline(&plan(json!([list, fallback])), &Slow::new());
-    assert!(error.is_deadline(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
     assert_eq!(error.failures()[0].error().to_string(), "no");
 
     let output = json!({"name": "p", "steps": [list], "output": {"value": many}});
     let error = by_deadline(&super::read(&output.to_string()), &Slow::new());
-    assert!(error.is_deadline(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Deadline, "{error}");
 }
 
 #[test]
@@ -113,7 +118,7 @@ fn what_cancels_is_asked_while_a_value_is_made() {
     let (plan, tools) = (long(500, json!({})), tools());
     let run = tools.run(&plan, (), &()).cancel_on(cancel).with_report();
     let (result, report) = smol::block_on(run);
-    assert!(result.unwrap_err().is_cancelled());
+    assert_eq!(result.unwrap_err().kind(), RunErrorKind::Cancelled);
     assert_eq!(asked.load(Ordering::Relaxed), 21, "and not again");
     assert!(matches!(
         report.step("s").unwrap().status(),
@@ -172,7 +177,7 @@ impl Timer for Ticking {
         self.0.now()
     }
 
-    fn sleep(&self, time: Duration) -> Sleep {
+    fn sleep(&self, time: Duration) -> TimerFuture {
         let timer = Arc::clone(&self.0);
         let end = timer.now() + time;
         Box::pin(poll_fn(move |cx| {
@@ -230,7 +235,7 @@ fn the_end_of_the_grace_ends_what_makes_a_value() {
     let run = tools.run(&plan, (), &()).timer(Ticking(Arc::clone(&timer)));
     let run = run.cancel_on(after(20)).grace(Duration::from_millis(50));
     let error = smol::block_on(run).unwrap_err();
-    assert!(error.is_cancelled(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Cancelled, "{error}");
     assert_eq!(error.not_undone().collect::<Vec<_>>(), ["held"]);
 }
 
@@ -241,6 +246,6 @@ fn the_grace_ends_after_a_value_was_cut() {
     let run = tools.run(&plan, (), &()).timer(timer.clone());
     let run = run.cancel_on(after(20)).grace(Duration::from_secs(50));
     let error = smol::block_on(timer.skip_waits(run)).unwrap_err();
-    assert!(error.is_cancelled(), "{error}");
+    assert_eq!(error.kind(), RunErrorKind::Cancelled, "{error}");
     assert_eq!(timer.elapsed(), Duration::from_secs(50));
 }

@@ -2,7 +2,7 @@
 
 use super::{limited, reader, said, say};
 use plan_runtime::Plan;
-use plan_runtime::dynamic::Limits;
+use plan_runtime::dynamic::DocumentLimits;
 use plan_runtime::plan::{Body, Executable};
 use std::time::Duration;
 
@@ -302,10 +302,10 @@ fn limits_count_what_is_in_blocks() {
         &three,
         "error[limit-passed]: the plan has more than 4 steps, those in blocks included
   --> 3:94 in step `b`: this step exceeds the limit
-   = help: if the document is right, raise `Limits::steps`
+   = help: if the document is right, raise `DocumentLimits::steps`
 ",
     );
-    let mut limits = Limits::default();
+    let mut limits = DocumentLimits::default();
     limits.steps = 5;
     assert!(reader().limits(limits).read(&three).is_ok());
     let reference = r#"{"reference": {"step": "page", "pointer": ""}}"#;
@@ -317,11 +317,11 @@ fn limits_count_what_is_in_blocks() {
         &references,
         "error[limit-passed]: the plan has more than 1 reference
   --> 3:110 in step `b`: the first reference over the limit
-   = help: if the document is right, raise `Limits::references`
+   = help: if the document is right, raise `DocumentLimits::references`
 ",
     );
     let attempts = r#""steps": [{"id": "c", "tool": {"name": "t"}, "policy": {"attempts": 9, "deadline": "9h"}}]"#;
-    let short = |limits: &mut Limits| {
+    let short = |limits: &mut DocumentLimits| {
         limits.attempts = 3;
         limits.time = Duration::from_secs(60);
     };
@@ -330,11 +330,11 @@ fn limits_count_what_is_in_blocks() {
         &block(attempts),
         "error[limit-passed]: `attempts` asks for 9 attempts, but a step may have at most 3
   --> 3:93 in step `b.c`
-   = help: if the document is right, raise `Limits::attempts`
+   = help: if the document is right, raise `DocumentLimits::attempts`
 
 error[limit-passed]: `deadline` is 9h, but may be at most 1m
   --> 3:108 in step `b.c`
-   = help: if the document is right, raise `Limits::time`
+   = help: if the document is right, raise `DocumentLimits::time`
 ",
     );
     let name = r#""inputs": {"longer": 1}, "steps": []"#;
@@ -343,7 +343,7 @@ error[limit-passed]: `deadline` is 9h, but may be at most 1m
         &block(name),
         "error[limit-passed]: the name of an input has 6 bytes, and at most 5 are read
   --> 3:36 in step `b`
-   = help: if the document is right, raise `Limits::name`
+   = help: if the document is right, raise `DocumentLimits::name`
 ",
     );
     let nested = r#""steps": [], "tail": {"if": [{"then": {"block": {"steps": []}}}]}"#;
@@ -352,7 +352,7 @@ error[limit-passed]: `deadline` is 9h, but may be at most 1m
         &block(nested),
         "error[limit-passed]: conditions, loops and blocks are nested more than 2 levels deep
   --> 3:73 in step `b._`
-   = help: if the document is right, raise `Limits::depth`
+   = help: if the document is right, raise `DocumentLimits::depth`
 ",
     );
 }

@@ -13,7 +13,7 @@ fn limits() {
         ),
         "error[limit-passed]: the plan has 2 steps, and at most 1 are read
   --> 3:3: this step exceeds the limit
-   = help: if the document is right, raise `Limits::steps`
+   = help: if the document is right, raise `DocumentLimits::steps`
 ",
     );
     limited(
@@ -21,7 +21,7 @@ fn limits() {
         &value("[[1]]"),
         "error[limit-passed]: lists and objects are nested more than 1 level deep
   --> 2:25 in step `a`
-   = help: if the document is right, raise `Limits::depth`
+   = help: if the document is right, raise `DocumentLimits::depth`
 ",
     );
     limited(
@@ -29,7 +29,7 @@ fn limits() {
         &value(r#"{"merge": [{"merge": []}]}"#),
         "error[limit-passed]: lists and objects are nested more than 1 level deep
   --> 2:35 in step `a`
-   = help: if the document is right, raise `Limits::depth`
+   = help: if the document is right, raise `DocumentLimits::depth`
 ",
     );
     limited(
@@ -37,7 +37,7 @@ fn limits() {
         &value(r#"{"text": [{"value": {"text": []}}]}"#),
         "error[limit-passed]: lists and objects are nested more than 1 level deep
   --> 2:44 in step `a`
-   = help: if the document is right, raise `Limits::depth`
+   = help: if the document is right, raise `DocumentLimits::depth`
 ",
     );
     limited(
@@ -45,7 +45,7 @@ fn limits() {
         &step(r#""for": {"pattern": "x", "list": [], "body": {"if": [{"then": {"value": 1}}]}}"#),
         "error[limit-passed]: conditions, loops and blocks are nested more than 1 level deep
   --> 3:76 in step `b`
-   = help: if the document is right, raise `Limits::depth`
+   = help: if the document is right, raise `DocumentLimits::depth`
 ",
     );
     limited(
@@ -53,7 +53,7 @@ fn limits() {
         &value(r#""12345""#),
         "error[limit-passed]: the string has 5 bytes, and at most 4 are read
   --> 2:24 in step `a`
-   = help: if the document is right, raise `Limits::string`
+   = help: if the document is right, raise `DocumentLimits::string`
 ",
     );
     limited(
@@ -61,7 +61,7 @@ fn limits() {
         &value(r#""é""#),
         "error[limit-passed]: the document has 83 bytes, and at most 73 are read
   --> 2:22: the limit is here
-   = help: if the document is right, raise `Limits::bytes`
+   = help: if the document is right, raise `DocumentLimits::bytes`
 ",
     );
     limited(
@@ -69,7 +69,7 @@ fn limits() {
         &value(r#"{"reference": {"input": "q", "pointer": "", "else": [[1]], "optional": true}}"#),
         "error[limit-passed]: lists and objects are nested more than 1 level deep
   --> 2:77 in step `a`
-   = help: if the document is right, raise `Limits::depth`
+   = help: if the document is right, raise `DocumentLimits::depth`
 ",
     );
 }
@@ -85,7 +85,7 @@ fn inputs_and_references() {
 ], "output": {"value": null}}"#,
         "error[limit-passed]: the plan has more than 1 input
   --> 3:3: the first input over the limit
-   = help: if the document is right, raise `Limits::inputs`
+   = help: if the document is right, raise `DocumentLimits::inputs`
 ",
     );
     limited(
@@ -93,7 +93,7 @@ fn inputs_and_references() {
         &value(r#"[{"reference": {"input": "q", "pointer": ""}}, {"reference": {"input": "q"}}]"#),
         "error[limit-passed]: the plan has more than 1 reference
   --> 2:85 in step `a`: the first reference over the limit
-   = help: if the document is right, raise `Limits::references`
+   = help: if the document is right, raise `DocumentLimits::references`
 ",
     );
 }
@@ -110,23 +110,23 @@ fn policies() {
         ),
         "error[limit-passed]: `attempts` asks for 2 attempts, but a step may have at most 1
   --> 3:61 in step `b`
-   = help: if the document is right, raise `Limits::attempts`
+   = help: if the document is right, raise `DocumentLimits::attempts`
 
 error[limit-passed]: `backoff` is 1m 1s, but may be at most 1m
   --> 3:75 in step `b`
-   = help: if the document is right, raise `Limits::time`
+   = help: if the document is right, raise `DocumentLimits::time`
 
 error[limit-passed]: `max` is 1h, but may be at most 1m
   --> 3:89 in step `b`
-   = help: if the document is right, raise `Limits::time`
+   = help: if the document is right, raise `DocumentLimits::time`
 
 error[limit-passed]: `timeout` is 1m 1s, but may be at most 1m
   --> 3:106 in step `b`
-   = help: if the document is right, raise `Limits::time`
+   = help: if the document is right, raise `DocumentLimits::time`
 
 error[limit-passed]: `deadline` is 1day, but may be at most 1m
   --> 3:127 in step `b`
-   = help: if the document is right, raise `Limits::time`
+   = help: if the document is right, raise `DocumentLimits::time`
 ",
     );
 }

@@ -11,7 +11,7 @@ mod values;
 
 use crate::support::plans;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Dialect, Limits, Reader};
+use plan_runtime::dynamic::{Dialect, DocumentLimits, Reader};
 
 fn reader() -> Reader<'static> {
     Reader::new().dialect(Dialect::PlanJson)
@@ -42,8 +42,8 @@ fn say(document: fn(&str) -> String, parts: &[(&str, &str)]) {
 
 /// The findings of a reader with another limit.
 #[track_caller]
-fn limited(set: fn(&mut Limits), document: &str, expected: &str) {
-    let mut limits = Limits::default();
+fn limited(set: fn(&mut DocumentLimits), document: &str, expected: &str) {
+    let mut limits = DocumentLimits::default();
     set(&mut limits);
     assert_eq!(
         said(reader().limits(limits), document),

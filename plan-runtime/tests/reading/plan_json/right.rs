@@ -2,7 +2,7 @@
 
 use super::plans;
 use plan_runtime::Plan;
-use plan_runtime::dynamic::{Code, Dialect, Limits, Reader};
+use plan_runtime::dynamic::{Code, Dialect, DocumentLimits, Reader};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -83,7 +83,7 @@ proptest! {
     fn each_round_trip(mut plan in plans::plan()) {
         plan.name = "p".into();
         let text = serde_json::to_string_pretty(&plan).unwrap();
-        let limits = Limits::DEFAULT.time(Duration::MAX);
+        let limits = DocumentLimits::DEFAULT.time(Duration::MAX);
         match Reader::new().limits(limits).read(&text) {
             Ok(read) => {
                 prop_assert_eq!(read.dialect(), Dialect::PlanJson);

@@ -6,8 +6,9 @@ use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::journal::Memory;
 use plan_runtime::plan::{Action, Executable, Number, Role, Template};
 use plan_runtime::resolve::StoredValue;
+use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
-    CallContext, Failure, ManualTimer, OnFailure, RunError, Signals, Status, StepReport,
+    CallContext, FailedStep, ManualTimer, OnFailure, RunError, Signals, Status, StepReport,
 };
 use plan_runtime::shape::TypeShape;
 use plan_runtime::{Call, Error, Report, Result, Run, Shape, Tool};
@@ -405,8 +406,8 @@ impl Begun<'_> {
             not_undone: sorted(error.map_or_else(Vec::new, |it| it.not_undone().collect())),
             result: match result {
                 Ok(value) => Ok(shortly(value)),
-                Err(error) if error.is_cancelled() => Err("cancelled"),
-                Err(error) if error.is_deadline() => Err("late"),
+                Err(error) if error.kind() == RunErrorKind::Cancelled => Err("cancelled"),
+                Err(error) if error.kind() == RunErrorKind::Deadline => Err("late"),
                 Err(error) if !error.failures().is_empty() => Err("failed"),
                 Err(error) => panic!("{error}"),
             },
@@ -423,7 +424,7 @@ pub(crate) fn in_order(failures: Vec<String>) -> Vec<String> {
     all
 }
 
-fn failure(failure: &Failure) -> String {
+fn failure(failure: &FailedStep) -> String {
     let element: String = failure
         .element()
         .iter()

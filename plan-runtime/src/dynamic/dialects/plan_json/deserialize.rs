@@ -4,7 +4,7 @@ use super::read::PlanJson;
 use crate::dynamic::dialects::reading::{PlanBuilder, PlanReader, cycle, roles};
 use crate::dynamic::finding::Finding;
 use crate::dynamic::json_node::{JsonNode, JsonType, Source};
-use crate::dynamic::{Dialect, Limits, Profile};
+use crate::dynamic::{Dialect, DocumentLimits, Profile};
 use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::Json;
 use crate::plan::{Origin, Plan, Template};
@@ -18,7 +18,7 @@ use std::time::Duration;
 const MOST: usize = 32;
 
 /// What is read from memory needs no other limits than the stack.
-const LIMITS: Limits = Limits {
+const LIMITS: DocumentLimits = DocumentLimits {
     bytes: usize::MAX,
     steps: usize::MAX,
     depth: DEEPEST_VALUE,
@@ -29,7 +29,7 @@ const LIMITS: Limits = Limits {
     references: usize::MAX,
     attempts: u32::MAX,
     time: Duration::MAX,
-    findings: Limits::DEFAULT.findings,
+    findings: DocumentLimits::DEFAULT.findings,
 };
 
 impl<'de> Deserialize<'de> for Plan {

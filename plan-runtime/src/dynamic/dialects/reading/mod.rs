@@ -41,7 +41,7 @@ pub(crate) use test::{meant, unknown_beside};
 use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};
 use crate::dynamic::json_node::JsonNode;
-use crate::dynamic::limits::Limits;
+use crate::dynamic::limits::DocumentLimits;
 use crate::dynamic::spans::{Span, Spans};
 use crate::plan::depth::DEEPEST_VALUE;
 use crate::plan::json::{MOST_PARTS, number};
@@ -73,7 +73,7 @@ pub(crate) struct PlanBuilder {
     pub(crate) dialect: Dialect,
     pub(crate) profile: Profile,
     pub(crate) origin: Origin,
-    pub(crate) limits: Limits,
+    pub(crate) limits: DocumentLimits,
     pub(crate) notes: Notes,
     pub(crate) spans: Spans,
     pub(crate) inputs: Vec<Input>,
@@ -108,12 +108,12 @@ pub(crate) struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    pub(crate) fn new(dialect: Dialect, profile: Profile, limits: Limits) -> Self {
+    pub(crate) fn new(dialect: Dialect, profile: Profile, limits: DocumentLimits) -> Self {
         Self {
             dialect,
             profile,
             origin: Origin::Written,
-            limits: Limits {
+            limits: DocumentLimits {
                 depth: limits.depth.min(DEEPEST_VALUE),
                 ..limits
             },
@@ -172,7 +172,7 @@ impl PlanBuilder {
                 self.most_values
             );
             let help = format!(
-                "beyond {} values, each takes {BYTES_PER_VALUE} bytes on average; if the document is right, raise `Limits::values`",
+                "beyond {} values, each takes {BYTES_PER_VALUE} bytes on average; if the document is right, raise `DocumentLimits::values`",
                 self.limits.values
             );
             let note = Note::error(Code::LimitPassed, place, message);

@@ -4,7 +4,7 @@ use super::holder::Holder;
 use super::{Member, Members};
 use crate::dynamic::dialects::references::{ReferenceTarget, quote};
 use crate::dynamic::json_node::{JsonNode, JsonType};
-use crate::dynamic::{Dialect, Limits};
+use crate::dynamic::{Dialect, DocumentLimits};
 use crate::plan::json::names::{each, looped, optional, policy, step};
 use crate::plan::{Segment, Selector};
 use crate::print::short;
@@ -398,7 +398,7 @@ impl Instead<'_> {
             humantime::parse_duration(&text.value).ok()
         };
         let time = millis.or_else(given);
-        time.filter(|time| !time.is_zero() && *time <= Limits::DEFAULT.time)
+        time.filter(|time| !time.is_zero() && *time <= DocumentLimits::DEFAULT.time)
     }
 
     fn time(&self) -> String {

@@ -1,7 +1,7 @@
 //! Policies. What a policy may say depends on what the step does, since nothing in it may be without effect.
 
 use super::{Builder, any_of, named, object};
-use crate::dynamic::Limits;
+use crate::dynamic::DocumentLimits;
 use crate::plan::Amount;
 use crate::plan::json::names::{catch, optional, policy};
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ impl Builder<'_> {
             }
             let mut schemas = vec![match amount {
                 Amount::Attempts => {
-                    json!({"type": "integer", "minimum": 1, "maximum": Limits::DEFAULT.attempts})
+                    json!({"type": "integer", "minimum": 1, "maximum": DocumentLimits::DEFAULT.attempts})
                 }
                 Amount::Concurrency | Amount::AtMost => {
                     json!({"type": "integer", "minimum": 1, "maximum": 1_000_000})

@@ -2,7 +2,7 @@
 
 use super::policy::{Does, Failure};
 use super::{BYTES_OF_CALL, Builder, any_of, named, object};
-use crate::dynamic::Limits;
+use crate::dynamic::DocumentLimits;
 use crate::plan::KEYWORDS;
 use crate::plan::json::names::{binding, block, branch, each, looped, step, tool};
 use serde_json::{Value, json};
@@ -128,17 +128,17 @@ impl Builder<'_> {
             (step::INTENT, json!({"type": "string"}), false),
         ];
         let own = if by_place {
-            let last = Limits::DEFAULT.steps - 1;
+            let last = DocumentLimits::DEFAULT.steps - 1;
             let index = json!({"type": "integer", "minimum": 0, "maximum": last});
             let list = json!({"type": "array", "items": index});
             common.push(("dependsOn", list, false));
             common.push(("parallel", json!({"type": "boolean"}), false));
-            let most = Limits::DEFAULT.attempts - 1;
+            let most = DocumentLimits::DEFAULT.attempts - 1;
             let retries = json!({"type": "integer", "minimum": 0, "maximum": most});
             if does != Does::Wait {
                 common.push(("retryCount", retries, false));
             }
-            let longest = Limits::DEFAULT.time.as_millis();
+            let longest = DocumentLimits::DEFAULT.time.as_millis();
             let limit = json!({"type": "integer", "minimum": 1, "maximum": longest});
             common.push(("timeout", limit, false));
             index

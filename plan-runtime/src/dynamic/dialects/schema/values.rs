@@ -3,7 +3,7 @@
 use super::patterns::whole;
 use super::policy::DURATION;
 use super::{Builder, any_of, member, named, object};
-use crate::dynamic::Limits;
+use crate::dynamic::DocumentLimits;
 use crate::dynamic::dialects::references::Piece;
 use crate::plan::Comparison;
 use crate::plan::depth::DEEPEST_BODY;
@@ -30,7 +30,7 @@ impl Builder<'_> {
     /// The schemas of values, each under its name.
     pub(super) fn values(&mut self) {
         // A character has at most four bytes.
-        let longest = Limits::DEFAULT.name / 4;
+        let longest = DocumentLimits::DEFAULT.name / 4;
         let mut all = vec![(
             "id",
             json!({"type": "string", "maxLength": longest, "pattern": NOT_BLANK}),

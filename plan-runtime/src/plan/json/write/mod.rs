@@ -10,27 +10,10 @@ use crate::plan::{Bound, Input, Output, Plan};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::HashSet;
 
-/// A part of a plan, to be written as in the plan's JSON or printed, with names instead of places.
-///
-/// Serialized without its plan, a template writes places (`{"step": 0}`). Printed without its plan, it has the names that its author
-/// wrote, which may be those of other steps by now.
-///
-/// ```
-/// use plan_runtime::plan::{InPlan, Plan};
-///
-/// let json = r#"{"name": "p", "inputs": [{"name": "q"}], "output": {"value": {"reference": {"input": "q", "pointer": "/a"}}}}"#;
-/// let plan: Plan = serde_json::from_str(json)?;
-/// let output = serde_json::to_string(&InPlan::new(&plan, &plan.output.value))?;
-/// assert_eq!(output, r#"{"reference":{"input":"q","pointer":"/a"}}"#);
-/// assert_eq!(serde_json::to_string(&plan.output.value)?, r#"{"reference":{"input":0,"pointer":"/a"}}"#);
-///
-/// let mut renamed = plan.clone();
-/// renamed.inputs[0].name = "question".into();
-/// assert_eq!(InPlan::new(&renamed, &renamed.output.value).to_string(), "question.a");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
+/// A part of a plan, to be written as in the JSON of the plan or printed, with names instead of places. Without its plan, a template writes places (`{"step": 0}`), and prints the
+/// names that its author wrote.
 #[derive(Clone, Copy)]
-pub struct InPlan<'a, T> {
+pub(crate) struct InPlan<'a, T> {
     pub(in crate::plan) plan: Option<&'a Plan>,
     /// The names of its steps and inputs, where many parts of it are written.
     pub(in crate::plan) names: Option<&'a HashSet<&'a str>>,
@@ -41,7 +24,7 @@ pub struct InPlan<'a, T> {
 
 impl<'a, T> InPlan<'a, T> {
     /// A part of `plan`.
-    pub fn new(plan: &'a Plan, part: T) -> Self {
+    pub(crate) fn new(plan: &'a Plan, part: T) -> Self {
         let plan = Some(plan);
         Self {
             plan,

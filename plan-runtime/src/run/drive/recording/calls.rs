@@ -365,7 +365,7 @@ fn misfits(scene: &Scene<'_>, it: &Starting<'_>, why: String) -> JournalError {
 /// Ends a call at its time limit.
 async fn limited(
     call: StepFuture<'_>,
-    (mut sleep, error): (super::super::super::timer::Sleep, StepError),
+    (mut sleep, error): (super::super::super::timer::TimerFuture, StepError),
 ) -> StepResult {
     let (mut call, mut error) = (Some(call), Some(error));
     poll_fn(move |cx| {

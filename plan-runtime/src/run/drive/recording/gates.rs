@@ -4,7 +4,7 @@ use super::super::super::answered::{self, RecordedAnswer};
 use super::super::super::context::Decision;
 use super::super::super::durable::Durable;
 use super::super::super::recorded::{held_back, unusable};
-use super::super::super::timer::Sleep;
+use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
 use super::super::starting::Starting;
 use super::super::task::Of;
@@ -87,12 +87,12 @@ impl Records {
     }
 
     /// Returns the wait for the turn of a recorded answer.
-    pub(in super::super) fn turn_of(&self, answer: &RecordedAnswer) -> Sleep {
+    pub(in super::super) fn turn_of(&self, answer: &RecordedAnswer) -> TimerFuture {
         self.durable.replay(answer.number, answer.time)
     }
 
     /// Holds a wait back as long as the run replays.
-    pub(in super::super) fn hold_back(&self, wait: Sleep) -> Sleep {
+    pub(in super::super) fn hold_back(&self, wait: TimerFuture) -> TimerFuture {
         Box::pin(held_back(Arc::clone(&self.durable), wait))
     }
 
@@ -103,7 +103,7 @@ impl Records {
         of: &Of,
         number: usize,
         answer: &Decision,
-    ) -> Sleep {
+    ) -> TimerFuture {
         let step = scene.values.place_of(of.scope, of.slot());
         let key = match answer {
             Decision::AllowStep => Keys(scene).of_answers(of, step, number),

@@ -4,7 +4,7 @@ use super::super::super::durable::{Durable, GRACE, INTERRUPT, Stop};
 use super::super::super::messages::Messages;
 use super::super::super::recorded;
 use super::super::super::signals::Signals;
-use super::super::super::timer::Sleep;
+use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
 use super::Keys;
 use crate::error::Interrupt;
@@ -22,7 +22,7 @@ pub(super) struct Interrupts {
     /// The interrupt that has come.
     coming: Option<Interrupt>,
     /// The interrupt whose record waits for its turn.
-    recorded: Option<(Sleep, Interrupt)>,
+    recorded: Option<(TimerFuture, Interrupt)>,
     /// `true` after the record of an interrupt has had its turn, until the time for undo and always steps begins.
     is_pausing: bool,
     /// Holds back calls from then on.

@@ -3,7 +3,7 @@
 use super::super::super::StepError;
 use super::super::super::durable::{Durable, LATE};
 use super::super::super::recorded;
-use super::super::super::timer::Sleep;
+use super::super::super::timer::TimerFuture;
 use super::super::scene::Scene;
 use super::super::task::{Of, Wait};
 use super::super::tasks::Tasks;
@@ -123,7 +123,7 @@ impl TimeRecords {
         let (Some(part), Some(key)) = (of.part, self.limits.remove(&of.call)) else {
             return false;
         };
-        let sleep = || Box::pin(ready(())) as Sleep;
+        let sleep = || Box::pin(ready(())) as TimerFuture;
         let wait = recorded::time(&self.durable, (key, Ok(None)), sleep);
         tasks.push_wait((of.call, of.scope), part, Wait::Timer(wait, Pause::Timeout));
         true
@@ -135,7 +135,7 @@ impl TimeRecords {
         scene: &Scene<'_>,
         (scope, part): (ScopeId, &Part),
         wait: Duration,
-    ) -> Sleep {
+    ) -> TimerFuture {
         let key = Keys(scene).of_part(scope, part);
         recorded::wait_before(&self.durable, &key, wait, || scene.clock.sleep(wait))
     }
