@@ -3,9 +3,10 @@
 use super::asks::kind;
 use super::failure::Failure;
 use super::line::{Line, Parameter, Session};
+use super::numbers::{millis, signed};
 use super::owned::{Held, Owned};
 use plan_runtime::journal::JournalError;
-use plan_runtime::journal::spi::{End, RunInfo};
+use plan_runtime::journal::spi::{End, Rest, RunInfo};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use tokio::sync::oneshot;
@@ -50,7 +51,7 @@ struct Numbered {
 #[derive(Default)]
 pub(crate) struct Batch {
     writes: Vec<Numbered>,
-    releases: Vec<Held>,
+    releases: Vec<(Held, Option<Rest>)>,
     /// The keys of the records by their runs.
     keys: HashSet<(i64, String)>,
 }
@@ -109,8 +110,8 @@ impl Batch {
         self.writes.push(Numbered { write, number });
     }
 
-    pub(crate) fn release(&mut self, held: Held) {
-        self.releases.push(held);
+    pub(crate) fn release(&mut self, held: Held, rest: Option<Rest>) {
+        self.releases.push((held, rest));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -158,9 +159,9 @@ impl Batch {
             let at = place(&mut parts, numbered.write.held.run);
             parts[at].writes.push(numbered);
         }
-        for held in self.releases {
+        for (held, rest) in self.releases {
             let at = place(&mut parts, held.run);
-            parts[at].releases.push(held);
+            parts[at].releases.push((held, rest));
         }
         parts
     }
@@ -204,7 +205,7 @@ impl Batch {
             };
             answer(write, outcome);
         }
-        for held in &self.releases {
+        for (held, _) in &self.releases {
             owned.forget(held, true);
         }
     }
@@ -214,7 +215,7 @@ impl Batch {
             owned.fail(&write.held, failure);
             answer(write, Err(failure.clone().into()));
         }
-        for held in &self.releases {
+        for (held, _) in &self.releases {
             owned.forget(held, false);
         }
     }
@@ -228,6 +229,11 @@ fn second(line: &Line, key: &str) -> JournalError {
 fn answer(write: Write, outcome: Result<(), JournalError>) {
     // The caller may have dropped its future.
     let _ = write.reply.send(outcome);
+}
+
+/// Returns the milliseconds of a rest. Only a message ends an infinite rest.
+fn of_rest(rest: Rest) -> f64 {
+    rest.time.map_or(f64::INFINITY, millis)
 }
 
 /// Runs and their epochs.
@@ -259,6 +265,10 @@ struct Columns<'a> {
     kinds: Vec<i16>,
     outputs: Vec<&'a [u8]>,
     released: Runs,
+    /// The milliseconds of rests.
+    rests: Vec<Option<f64>>,
+    /// The last messages that resting runs have taken.
+    seen: Vec<i64>,
 }
 
 impl<'a> Columns<'a> {
@@ -292,6 +302,7 @@ impl<'a> Columns<'a> {
             let texts = described.values().map(|(_, run)| of(run).as_bytes());
             texts.collect()
         };
+        let rests: Vec<Option<Rest>> = batch.releases.iter().map(|(_, rest)| *rest).collect();
         Self {
             all: Runs::of(all.into_values()),
             record_runs,
@@ -308,7 +319,12 @@ impl<'a> Columns<'a> {
                 .map(|(_, _, end)| end.body().as_bytes())
                 .collect(),
             ended: Runs::of(ended.values().map(|(held, _, _)| *held)),
-            released: Runs::of(batch.releases.iter()),
+            released: Runs::of(batch.releases.iter().map(|(held, _)| held)),
+            rests: rests.iter().map(|rest| rest.map(of_rest)).collect(),
+            seen: rests
+                .iter()
+                .map(|rest| rest.map_or(0, |rest| signed(rest.seen)))
+                .collect(),
         }
     }
 
@@ -345,6 +361,8 @@ impl<'a> Columns<'a> {
         };
         // All statements are on their way before the first answer comes. After a failed one, the server refuses the others, and rolls back.
         let description: [Parameter<'_>; 3] = [&self.plans, &self.documents, &self.inputs];
+        let channel = &*sql.channel;
+        let rest: [Parameter<'_>; 3] = [&self.rests, &self.seen, &channel];
         let end: [Parameter<'_>; 2] = [&self.kinds, &self.outputs];
         let (begun, rows, described, ended, removed, released, committed) = tokio::join!(
             biased;
@@ -353,7 +371,7 @@ impl<'a> Columns<'a> {
             change(&self.described, &sql.describe, &description),
             change(&self.ended, &sql.end, &end),
             change(&self.released, &sql.remove, &[]),
-            change(&self.released, &sql.release, &[]),
+            change(&self.released, &sql.release, &rest),
             session.client.batch_execute("COMMIT"),
         );
         begun?;

@@ -1,11 +1,12 @@
 use super::asks::{Ask, Asks, kind};
 use super::batch::{What, Write};
 use super::failure::{Failure, Place};
+use super::numbers::signed;
 use super::owned::Held;
 use super::watching::Watching;
 use super::writer::Job;
 use plan_runtime::journal::spi::{
-    Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
+    Answer, Claim, Claimed, End, Message, Notified, Record, Rest, RunInfo, StoredRun, Written,
 };
 use plan_runtime::journal::{Journal, JournalError};
 use std::collections::HashMap;
@@ -63,20 +64,15 @@ use tokio::sync::{mpsc, oneshot};
 ///
 /// The journal does not encrypt. A run with [secrets](plan_runtime::Shape#secrets) does not begin.
 #[derive(Clone)]
-pub struct Postgres(Arc<Inner>);
+pub struct Postgres(pub(crate) Arc<Inner>);
 
-struct Inner {
+pub(crate) struct Inner {
     place: Place,
     claims: Mutex<HashMap<Arc<str>, Held>>,
-    jobs: mpsc::UnboundedSender<Job>,
+    pub(crate) jobs: mpsc::UnboundedSender<Job>,
     asks: mpsc::UnboundedSender<Ask>,
-    watching: Arc<Watching>,
+    pub(crate) watching: Arc<Watching>,
     thread: Option<JoinHandle<()>>,
-}
-
-/// The number of a record or a message as Postgres has it.
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 impl Postgres {
@@ -97,7 +93,7 @@ impl Postgres {
         }))
     }
 
-    fn gone(&self) -> JournalError {
+    pub(crate) fn gone(&self) -> JournalError {
         gone(&self.0.place)
     }
 
@@ -106,7 +102,7 @@ impl Postgres {
         claims.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
+    pub(crate) fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
         match self.claims().get(&claim.id) {
             Some(held) if held.epoch.unsigned_abs() == claim.epoch => Ok(held.clone()),
             _ => Err(JournalError::Lost {
@@ -127,9 +123,29 @@ impl Postgres {
         Box::pin(async move { written.await.unwrap_or_else(|_| Err(gone(&place))) })
     }
 
-    async fn ask<T: Send + 'static>(
+    /// Releases a run, or lets the run rest.
+    pub(crate) fn give_up(&self, claim: &Claim, rest: Option<Rest>) {
+        let Ok(held) = self.held(claim) else {
+            return; // Another owner has the run.
+        };
+        let run = held.run;
+        self.claims().remove(&claim.id);
+        let _ = self.0.jobs.send(Job::Release(held, rest));
+        self.0.watching.wake(run);
+    }
+
+    pub(crate) async fn ask<T: Send + 'static>(
         &self,
         act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        self.ask_by(act, |ask| drop(self.0.asks.send(ask))).await
+    }
+
+    /// Asks by way of one of the queues.
+    pub(crate) async fn ask_by<T: Send + 'static>(
+        &self,
+        act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
+        send: impl FnOnce(Ask),
     ) -> Result<T, JournalError> {
         let (reply, answer) = oneshot::channel();
         let ask: Ask = Box::new(move |asks| {
@@ -138,7 +154,7 @@ impl Postgres {
                 let _ = reply.send(act(asks).await);
             })
         });
-        let _ = self.0.asks.send(ask);
+        send(ask);
         answer.await.unwrap_or_else(|_| Err(self.gone()))
     }
 }
@@ -197,13 +213,7 @@ impl Journal for Postgres {
     }
 
     fn release(&self, claim: &Claim) {
-        let Ok(held) = self.held(claim) else {
-            return; // Another owner has the run.
-        };
-        let run = held.run;
-        self.claims().remove(&claim.id);
-        let _ = self.0.jobs.send(Job::Release(held));
-        self.0.watching.wake(run);
+        self.give_up(claim, None);
     }
 
     fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()> {

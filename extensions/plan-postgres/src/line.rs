@@ -42,8 +42,11 @@ impl Session {
             loop {
                 match poll_fn(|cx| connection.poll_message(cx)).await {
                     Some(Ok(AsyncMessage::Notification(note))) => {
-                        if let (Some(watching), Ok(run)) = (&watching, note.payload().parse()) {
-                            watching.wake(run);
+                        if let Some(watching) = &watching {
+                            if let Ok(run) = note.payload().parse() {
+                                watching.wake(run);
+                            }
+                            watching.arrive();
                         }
                     }
                     Some(Ok(_)) => {}
@@ -99,7 +102,7 @@ pub(crate) struct Line {
     pub(crate) sql: Rc<Sql>,
     name: String,
     /// The statements that begin a session.
-    setup: String,
+    pub(crate) setup: String,
     /// The time limit for repetitions of a statement.
     patience: Duration,
     watching: Option<Arc<Watching>>,
@@ -146,6 +149,7 @@ impl Line {
         session.client.batch_execute(&self.setup).await?;
         if let Some(watching) = &self.watching {
             watching.wake_all();
+            watching.arrive();
         }
         Ok(Rc::clone(current.insert(Rc::new(session))))
     }

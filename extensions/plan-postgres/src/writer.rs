@@ -1,11 +1,11 @@
 //! The task that writes: it takes the jobs in their order, and commits together the jobs that came together.
 
-use super::asks::Asks;
-use super::batch::{Batch, Write};
-use super::line::{Line, Session};
+use super::asks::{Ask, Asks};
+use super::batch::{Batch, Reply, Write};
+use super::line::{Line, Parameter, Session};
 use super::owned::{Held, Own, Owned};
 use plan_runtime::journal::JournalError;
-use plan_runtime::journal::spi::Claimed;
+use plan_runtime::journal::spi::{Claimed, Rest, Retry};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -30,7 +30,11 @@ const LEAVES_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) enum Job {
     Claim(Arc<str>, oneshot::Sender<Result<Granted, JournalError>>),
     Write(Write),
-    Release(Held),
+    /// Releases a run, or lets the run rest.
+    Release(Held, Option<Rest>),
+    Retry(Held, Retry, Reply),
+    /// Asks after the writes before.
+    Ask(Ask),
     /// Writes the jobs before it, and ends.
     Close,
 }
@@ -52,7 +56,7 @@ impl Drop for Granted {
     fn drop(&mut self) {
         if let Some((_, held)) = self.claimed.take() {
             // A task that has ended has given up all runs.
-            let _ = self.jobs.send(Job::Release(held));
+            let _ = self.jobs.send(Job::Release(held, None));
         }
     }
 }
@@ -106,7 +110,7 @@ impl Writer {
                 jobs.extend(new);
             }
             let (mut batch, mut bytes) = (Batch::default(), 0);
-            let mut claims = Vec::new();
+            let (mut claims, mut asks, mut retry) = (Vec::new(), Vec::new(), None);
             while bytes < BATCH_BYTES
                 && let Some(job) = jobs.pop_front()
             {
@@ -116,7 +120,12 @@ impl Writer {
                         bytes += write.what.bytes();
                         batch.push(write, &mut self.owned.borrow_mut(), &self.line);
                     }
-                    Job::Release(held) => batch.release(held),
+                    Job::Release(held, rest) => batch.release(held, rest),
+                    Job::Ask(ask) => asks.push(ask),
+                    Job::Retry(held, change, reply) => {
+                        retry = Some((held, change, reply));
+                        break;
+                    }
                     Job::Close => {
                         goes_on = false;
                         break;
@@ -132,6 +141,13 @@ impl Writer {
                     count,
                     time: begin.elapsed(),
                 };
+            }
+            if let Some((held, change, reply)) = retry {
+                // The caller may have dropped its future.
+                let _ = reply.send(self.retry(&held, &change).await);
+            }
+            for ask in asks {
+                tokio::task::spawn_local(ask(Rc::clone(&self.asks)));
             }
             for (id, reply) in claims {
                 let claim = claim(
@@ -162,9 +178,11 @@ impl Writer {
                 session
                     .query(&sql.remove, &[&runs, &epochs, &owner])
                     .await?;
-                session
-                    .query(&sql.release, &[&runs, &epochs, &owner])
-                    .await?;
+                let (rests, seen) = (vec![None::<f64>; runs.len()], vec![0_i64; runs.len()]);
+                let channel = &*sql.channel;
+                let parameters: [Parameter<'_>; 6] =
+                    [&runs, &epochs, &owner, &rests, &seen, &channel];
+                session.query(&sql.release, &parameters).await?;
             }
             session.query(&sql.leave, &[&owner]).await?;
             Ok::<_, Error>(())

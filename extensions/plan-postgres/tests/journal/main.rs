@@ -8,6 +8,7 @@ mod process;
 mod rules;
 mod runs;
 mod server;
+mod store;
 #[cfg(feature = "rustls")]
 mod tls;
 
