@@ -2,7 +2,9 @@
 
 use super::failure::Failure;
 use super::line::{Line, Parameter, Session};
+use super::numbers::{nanos, time};
 use super::owned::Held;
+use super::pool::Pool;
 use plan_runtime::journal::JournalError;
 use plan_runtime::journal::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
 use std::cell::Cell;
@@ -10,7 +12,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use tokio_postgres::{Error, Row};
 
 /// The most records of a page.
@@ -28,28 +30,11 @@ pub(crate) type Ask = Box<dyn FnOnce(Rc<Asks>) -> Pin<Box<dyn Future<Output = ()
 pub(crate) struct Asks {
     pub(crate) line: Line,
     pub(crate) owner: Arc<str>,
+    pub(crate) pool: Pool,
 }
 
 /// A claim in the database, and the number of the last record.
 pub(crate) type Granted = (Claimed, Held, i64);
-
-fn nanos(time: SystemTime) -> i64 {
-    let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => nanos(since),
-        Err(error) => -nanos(error.duration()),
-    }
-}
-
-fn time(nanos: i64) -> SystemTime {
-    let since = Duration::from_nanos(nanos.unsigned_abs());
-    let time = if nanos < 0 {
-        UNIX_EPOCH.checked_sub(since)
-    } else {
-        UNIX_EPOCH.checked_add(since)
-    };
-    time.unwrap_or(UNIX_EPOCH)
-}
 
 /// The number of a kind of end in the database.
 pub(crate) fn kind(end: &End) -> Option<i16> {
@@ -63,16 +48,16 @@ pub(crate) fn kind(end: &End) -> Option<i16> {
 }
 
 impl Asks {
-    fn damaged(&self, what: &str) -> JournalError {
+    pub(crate) fn damaged(&self, what: &str) -> JournalError {
         let why = format!("{what} is damaged");
         Failure::new(&self.line.settings.place, "cannot read a run", why).into()
     }
 
-    fn text(&self, bytes: Vec<u8>) -> Result<String, JournalError> {
+    pub(crate) fn text(&self, bytes: Vec<u8>) -> Result<String, JournalError> {
         String::from_utf8(bytes).map_err(|_| self.damaged("a text that is not UTF-8"))
     }
 
-    fn column<'r, T: tokio_postgres::types::FromSql<'r>>(
+    pub(crate) fn column<'r, T: tokio_postgres::types::FromSql<'r>>(
         &self,
         row: &'r Row,
         column: usize,
@@ -106,7 +91,7 @@ impl Asks {
     }
 
     pub(crate) async fn claim(&self, id: &Arc<str>) -> Result<Granted, JournalError> {
-        let (sql, bytes, owner) = (&self.line.sql, id.as_bytes(), &*self.owner);
+        let (sql, bytes, owner) = (&self.line.sql.claims, id.as_bytes(), &*self.owner);
         for _ in 0..CLAIMS {
             let began = nanos(SystemTime::now());
             let claim = async |session: &Session| {
@@ -151,7 +136,7 @@ impl Asks {
         })
     }
 
-    async fn ask(
+    pub(crate) async fn ask(
         &self,
         what: &'static str,
         sql: &str,
@@ -189,7 +174,7 @@ impl Asks {
         held: &Held,
         after: i64,
     ) -> Result<Vec<(u64, Message)>, JournalError> {
-        let sql = &self.line.sql.messages;
+        let sql = &self.line.sql.messages.read;
         let (run, epoch, owner) = (held.run, held.epoch, &*self.owner);
         let rows = self
             .ask("cannot read messages", sql, &[&run, &epoch, &owner, &after])
@@ -220,7 +205,7 @@ impl Asks {
     /// Returns `true` if the run has messages after this one, or if the run is lost.
     pub(crate) async fn has_news(&self, held: &Held, after: i64) -> Result<bool, JournalError> {
         let (runs, epochs, afters) = ([held.run], [held.epoch], [after]);
-        let (sql, owner) = (&self.line.sql.waiting, &*self.owner);
+        let (sql, owner) = (&self.line.sql.messages.waiting, &*self.owner);
         let parameters: [Parameter<'_>; 4] = [&&runs[..], &&epochs[..], &owner, &&afters[..]];
         let rows = self.ask("cannot read messages", sql, &parameters).await?;
         Ok(!rows.is_empty())
@@ -237,7 +222,8 @@ impl Asks {
             }
         };
         let path_bytes = path.map(str::as_bytes);
-        let (sql, bytes, token) = (&self.line.sql, id.as_bytes(), fastrand::i64(..));
+        let (sql, channel) = (&self.line.sql.messages, &*self.line.sql.channel);
+        let (bytes, token) = (id.as_bytes(), fastrand::i64(..));
         let is_again = Cell::new(false);
         let send = async |session: &Session| {
             // An earlier attempt may have sent the message, although its answer is lost.
@@ -249,7 +235,6 @@ impl Asks {
             {
                 return Ok(Some(1));
             }
-            let channel = sql.channel.as_str();
             let rows = session
                 .query(&sql.send, &[&bytes, &path_bytes, &body, &token, &channel])
                 .await?;

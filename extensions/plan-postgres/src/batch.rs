@@ -3,9 +3,10 @@
 use super::asks::kind;
 use super::failure::Failure;
 use super::line::{Line, Parameter, Session};
+use super::numbers::{millis, signed};
 use super::owned::{Held, Owned};
 use plan_runtime::journal::JournalError;
-use plan_runtime::journal::spi::{End, RunInfo};
+use plan_runtime::journal::spi::{End, Rest, RunInfo};
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use tokio::sync::oneshot;
@@ -31,6 +32,14 @@ impl What {
             Self::End(end) => end.body().len(),
         }
     }
+
+    /// Returns the key and the body of a record.
+    pub(crate) fn record(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::Record(key, body) => Some((key, body)),
+            Self::Describe(_) | Self::End(_) => None,
+        }
+    }
 }
 
 /// A write of the owner of a run.
@@ -40,17 +49,24 @@ pub(crate) struct Write {
     pub(crate) reply: Reply,
 }
 
-struct Numbered {
-    write: Write,
+impl Write {
+    pub(crate) fn answer(self, outcome: Result<(), JournalError>) {
+        // The caller may have dropped its future.
+        let _ = self.reply.send(outcome);
+    }
+}
+
+pub(crate) struct Numbered {
+    pub(crate) write: Write,
     /// The number of the record; 0 for other writes.
-    number: i64,
+    pub(crate) number: i64,
 }
 
 /// Writes and releases of one transaction.
 #[derive(Default)]
 pub(crate) struct Batch {
     writes: Vec<Numbered>,
-    releases: Vec<Held>,
+    releases: Vec<(Held, Option<Rest>)>,
     /// The keys of the records by their runs.
     keys: HashSet<(i64, String)>,
 }
@@ -82,35 +98,50 @@ impl Committed {
 impl Batch {
     /// Adds a write, or refuses the write.
     pub(crate) fn push(&mut self, write: Write, owned: &mut Owned, line: &Line) {
+        let numbered = self.number(write, owned, line);
+        self.writes.extend(numbered);
+    }
+
+    /// Numbers a write that comes after those of the batch, or refuses the write.
+    pub(crate) fn number(
+        &mut self,
+        write: Write,
+        owned: &mut Owned,
+        line: &Line,
+    ) -> Option<Numbered> {
         let place = &line.settings.place;
         let Some(own) = owned.get(&write.held) else {
             let id = write.held.id.to_string();
-            return answer(write, Err(JournalError::Lost { id }));
+            write.answer(Err(JournalError::Lost { id }));
+            return None;
         };
         if let Some(why) = &own.broken {
             let failure = Failure::new(place, "cannot write", why.as_str());
-            return answer(write, Err(failure.into()));
+            write.answer(Err(failure.into()));
+            return None;
         }
         if write.what.bytes() > MOST_BYTES {
             let why = format!("more than {MOST_BYTES} bytes");
             let failure = Failure::new(place, "cannot write", why);
             owned.fail(&write.held, &failure);
-            return answer(write, Err(failure.into()));
+            write.answer(Err(failure.into()));
+            return None;
         }
         let mut number = 0;
         if let What::Record(key, _) = &write.what {
             if !self.keys.insert((write.held.run, key.clone())) {
                 let error = second(line, key);
-                return answer(write, Err(error));
+                write.answer(Err(error));
+                return None;
             }
             own.last += 1;
             number = own.last;
         }
-        self.writes.push(Numbered { write, number });
+        Some(Numbered { write, number })
     }
 
-    pub(crate) fn release(&mut self, held: Held) {
-        self.releases.push(held);
+    pub(crate) fn release(&mut self, held: Held, rest: Option<Rest>) {
+        self.releases.push((held, rest));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -158,9 +189,9 @@ impl Batch {
             let at = place(&mut parts, numbered.write.held.run);
             parts[at].writes.push(numbered);
         }
-        for held in self.releases {
+        for (held, rest) in self.releases {
             let at = place(&mut parts, held.run);
-            parts[at].releases.push(held);
+            parts[at].releases.push((held, rest));
         }
         parts
     }
@@ -202,9 +233,9 @@ impl Batch {
             } else {
                 Ok(())
             };
-            answer(write, outcome);
+            write.answer(outcome);
         }
-        for held in &self.releases {
+        for (held, _) in &self.releases {
             owned.forget(held, true);
         }
     }
@@ -212,9 +243,9 @@ impl Batch {
     fn fail(self, failure: &Failure, owned: &mut Owned) {
         for Numbered { write, .. } in self.writes {
             owned.fail(&write.held, failure);
-            answer(write, Err(failure.clone().into()));
+            write.answer(Err(failure.clone().into()));
         }
-        for held in &self.releases {
+        for (held, _) in &self.releases {
             owned.forget(held, false);
         }
     }
@@ -225,9 +256,9 @@ fn second(line: &Line, key: &str) -> JournalError {
     Failure::new(&line.settings.place, "cannot write a record", why).into()
 }
 
-fn answer(write: Write, outcome: Result<(), JournalError>) {
-    // The caller may have dropped its future.
-    let _ = write.reply.send(outcome);
+/// Returns the milliseconds of a rest. Only a message ends an infinite rest.
+fn of_rest(rest: Rest) -> f64 {
+    rest.time.map_or(f64::INFINITY, millis)
 }
 
 /// Runs and their epochs.
@@ -259,6 +290,10 @@ struct Columns<'a> {
     kinds: Vec<i16>,
     outputs: Vec<&'a [u8]>,
     released: Runs,
+    /// The milliseconds of rests.
+    rests: Vec<Option<f64>>,
+    /// The last messages that resting runs have taken.
+    seen: Vec<i64>,
 }
 
 impl<'a> Columns<'a> {
@@ -292,6 +327,7 @@ impl<'a> Columns<'a> {
             let texts = described.values().map(|(_, run)| of(run).as_bytes());
             texts.collect()
         };
+        let rests: Vec<Option<Rest>> = batch.releases.iter().map(|(_, rest)| *rest).collect();
         Self {
             all: Runs::of(all.into_values()),
             record_runs,
@@ -308,7 +344,12 @@ impl<'a> Columns<'a> {
                 .map(|(_, _, end)| end.body().as_bytes())
                 .collect(),
             ended: Runs::of(ended.values().map(|(held, _, _)| *held)),
-            released: Runs::of(batch.releases.iter()),
+            released: Runs::of(batch.releases.iter().map(|(held, _)| held)),
+            rests: rests.iter().map(|rest| rest.map(of_rest)).collect(),
+            seen: rests
+                .iter()
+                .map(|rest| rest.map_or(0, |rest| signed(rest.seen)))
+                .collect(),
         }
     }
 
@@ -345,6 +386,8 @@ impl<'a> Columns<'a> {
         };
         // All statements are on their way before the first answer comes. After a failed one, the server refuses the others, and rolls back.
         let description: [Parameter<'_>; 3] = [&self.plans, &self.documents, &self.inputs];
+        let channel = &*sql.channel;
+        let rest: [Parameter<'_>; 3] = [&self.rests, &self.seen, &channel];
         let end: [Parameter<'_>; 2] = [&self.kinds, &self.outputs];
         let (begun, rows, described, ended, removed, released, committed) = tokio::join!(
             biased;
@@ -353,7 +396,7 @@ impl<'a> Columns<'a> {
             change(&self.described, &sql.describe, &description),
             change(&self.ended, &sql.end, &end),
             change(&self.released, &sql.remove, &[]),
-            change(&self.released, &sql.release, &[]),
+            change(&self.released, &sql.release, &rest),
             session.client.batch_execute("COMMIT"),
         );
         begun?;

@@ -1,11 +1,16 @@
 use super::asks::{Ask, Asks, kind};
 use super::batch::{What, Write};
+use super::call::is_output;
+use super::calls::{Calls, Closed};
+use super::commit::Ready;
 use super::failure::{Failure, Place};
+use super::numbers::signed;
 use super::owned::Held;
+use super::pool::Connection;
 use super::watching::Watching;
 use super::writer::Job;
 use plan_runtime::journal::spi::{
-    Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
+    Answer, Claim, Claimed, End, Message, Notified, Record, Rest, RunInfo, StoredRun, Written,
 };
 use plan_runtime::journal::{Journal, JournalError};
 use std::collections::HashMap;
@@ -42,7 +47,7 @@ use tokio::sync::{mpsc, oneshot};
 /// # }
 /// ```
 ///
-/// A `Postgres` has a thread with three connections, and works under any executor. The clones of a `Postgres` share the thread; a process should connect once.
+/// A `Postgres` has a thread with three connections and those of [transactions](Self::transaction), and works under any executor. The clones of a `Postgres` share the thread; a process should connect once.
 /// The last clone's drop waits for the writes of queued records, and gives up all runs.
 ///
 /// # Writes
@@ -63,20 +68,17 @@ use tokio::sync::{mpsc, oneshot};
 ///
 /// The journal does not encrypt. A run with [secrets](plan_runtime::Shape#secrets) does not begin.
 #[derive(Clone)]
-pub struct Postgres(Arc<Inner>);
+pub struct Postgres(pub(crate) Arc<Inner>);
 
-struct Inner {
-    place: Place,
+pub(crate) struct Inner {
+    pub(crate) place: Place,
     claims: Mutex<HashMap<Arc<str>, Held>>,
-    jobs: mpsc::UnboundedSender<Job>,
+    pub(crate) jobs: mpsc::UnboundedSender<Job>,
     asks: mpsc::UnboundedSender<Ask>,
-    watching: Arc<Watching>,
+    pub(crate) watching: Arc<Watching>,
+    /// The transactions of calls.
+    pub(crate) calls: Arc<Calls>,
     thread: Option<JoinHandle<()>>,
-}
-
-/// The number of a record or a message as Postgres has it.
-fn signed(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 impl Postgres {
@@ -93,11 +95,12 @@ impl Postgres {
             jobs,
             asks,
             watching,
+            calls: Arc::default(),
             thread: Some(thread),
         }))
     }
 
-    fn gone(&self) -> JournalError {
+    pub(crate) fn gone(&self) -> JournalError {
         gone(&self.0.place)
     }
 
@@ -106,7 +109,7 @@ impl Postgres {
         claims.unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
+    pub(crate) fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
         match self.claims().get(&claim.id) {
             Some(held) if held.epoch.unsigned_abs() == claim.epoch => Ok(held.clone()),
             _ => Err(JournalError::Lost {
@@ -115,21 +118,82 @@ impl Postgres {
         }
     }
 
+    /// Returns the right to write to a run that this journal has claimed.
+    pub(crate) fn claimed(&self, id: &str) -> Option<Held> {
+        self.claims().get(id).cloned()
+    }
+
     fn write(&self, claim: &Claim, what: What) -> Written {
         let held = match self.held(claim) {
             Ok(held) => held,
             Err(error) => return Box::pin(std::future::ready(Err(error))),
         };
+        let transaction = what
+            .record()
+            .and_then(|(key, body)| self.end_call(&held, key, body));
         let (reply, written) = oneshot::channel();
+        let write = Write { held, what, reply };
+        let job = match transaction {
+            None => Job::Write(write),
+            Some(transaction) => Job::Commit(write, transaction),
+        };
         // Without a thread that takes it, it is dropped, and so is its reply.
-        let _ = self.0.jobs.send(Job::Write(Write { held, what, reply }));
+        let _ = self.0.jobs.send(job);
         let place = self.0.place.clone();
         Box::pin(async move { written.await.unwrap_or_else(|_| Err(gone(&place))) })
     }
 
-    async fn ask<T: Send + 'static>(
+    /// Ends the transaction of a call that is recorded. Returns the transaction if it is to be committed.
+    fn end_call(&self, held: &Held, key: &str, body: &str) -> Option<Ready> {
+        let call = self.0.calls.take(held.run, key)?;
+        let Closed {
+            connection,
+            is_busy,
+        } = call.close()?;
+        if is_output(body) && !is_busy {
+            return Some(Ok(connection));
+        }
+        self.roll_back(connection);
+        is_output(body).then_some(Err(
+            "the tool has returned while a statement of its transaction ran",
+        ))
+    }
+
+    fn roll_back(&self, connection: Connection) {
+        let ask: Ask =
+            Box::new(move |asks| Box::pin(async move { asks.give_back(connection).await }));
+        let _ = self.0.asks.send(ask);
+    }
+
+    /// Releases a run, or lets the run rest.
+    pub(crate) fn give_up(&self, claim: &Claim, rest: Option<Rest>) {
+        let Ok(held) = self.held(claim) else {
+            return; // Another owner has the run.
+        };
+        let run = held.run;
+        self.claims().remove(&claim.id);
+        // Calls that were dropped without a record.
+        for call in self.0.calls.take_run(run) {
+            if let Some(closed) = call.close() {
+                self.roll_back(closed.connection);
+            }
+        }
+        let _ = self.0.jobs.send(Job::Release(held, rest));
+        self.0.watching.wake(run);
+    }
+
+    pub(crate) async fn ask<T: Send + 'static>(
         &self,
         act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        self.ask_by(act, |ask| drop(self.0.asks.send(ask))).await
+    }
+
+    /// Asks by way of one of the queues.
+    pub(crate) async fn ask_by<T: Send + 'static>(
+        &self,
+        act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
+        send: impl FnOnce(Ask),
     ) -> Result<T, JournalError> {
         let (reply, answer) = oneshot::channel();
         let ask: Ask = Box::new(move |asks| {
@@ -138,7 +202,7 @@ impl Postgres {
                 let _ = reply.send(act(asks).await);
             })
         });
-        let _ = self.0.asks.send(ask);
+        send(ask);
         answer.await.unwrap_or_else(|_| Err(self.gone()))
     }
 }
@@ -197,13 +261,7 @@ impl Journal for Postgres {
     }
 
     fn release(&self, claim: &Claim) {
-        let Ok(held) = self.held(claim) else {
-            return; // Another owner has the run.
-        };
-        let run = held.run;
-        self.claims().remove(&claim.id);
-        let _ = self.0.jobs.send(Job::Release(held));
-        self.0.watching.wake(run);
+        self.give_up(claim, None);
     }
 
     fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()> {

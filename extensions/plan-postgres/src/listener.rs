@@ -64,7 +64,10 @@ pub(crate) async fn poll(line: Rc<Line>, owner: Arc<str>, watching: Arc<Watching
         let look = async |session: &Session| {
             let owner = &*owner;
             let rows = session
-                .query(&line.sql.waiting, &[&runs, &epochs, &owner, &afters])
+                .query(
+                    &line.sql.messages.waiting,
+                    &[&runs, &epochs, &owner, &afters],
+                )
                 .await?;
             let run = |row: &tokio_postgres::Row| row.try_get(0);
             rows.iter().map(run).collect::<Result<Vec<i64>, Error>>()

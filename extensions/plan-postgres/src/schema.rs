@@ -9,7 +9,8 @@ use tokio_postgres::{Error, IsolationLevel};
 
 /// The statements that lead from each version of the tables to the next. Texts are `bytea`: a `text` has no NUL, and its order depends on a collation.
 /// A unique index has the hash of a key, since an entry of an index has at most 2,704 bytes.
-const CHANGES: [&str; 1] = ["
+const CHANGES: [&str; 2] = [
+    "
 CREATE SEQUENCE {s}.epochs;
 CREATE TABLE {s}.owners (
     name text PRIMARY KEY,
@@ -47,7 +48,15 @@ CREATE TABLE {s}.messages (
     PRIMARY KEY (run, number)
 );
 CREATE UNIQUE INDEX messages_path ON {s}.messages (run, sha256(path));
-"];
+",
+    // A refused message had a number in version 1.
+    "
+ALTER TABLE {s}.runs ADD COLUMN rests timestamptz, ADD COLUMN reason bytea;
+UPDATE {s}.runs r SET last_message = (SELECT coalesce(max(number), 0) FROM {s}.messages WHERE run = r.number) WHERE last_message > 0;
+CREATE INDEX runs_due ON {s}.runs (rests, number) WHERE ended IS NULL AND plan IS NOT NULL;
+CREATE INDEX runs_ended ON {s}.runs (ended, number) WHERE ended IS NOT NULL;
+",
+];
 
 const WHAT: &str = "cannot create the tables";
 

@@ -1,25 +1,16 @@
 //! The statements, with the name of the schema.
 
+use super::store_sql::StoreSql;
+
 pub(crate) struct Sql {
-    /// Parameters: id, owner, time of the beginning.
-    pub(crate) claim: String,
-    pub(crate) begin: String,
-    /// Parameter: id.
-    pub(crate) last_number: String,
-    /// Parameter: id.
-    pub(crate) owner: String,
+    pub(crate) claims: ClaimSql,
+    pub(crate) messages: MessageSql,
+    pub(crate) calls: CallSql,
+    pub(crate) store: StoreSql,
     /// Parameter: id.
     pub(crate) look: String,
     /// Parameters: id, number of the last known record, most records, most bytes.
     pub(crate) read: String,
-    /// Parameters: run, epoch, owner, number of the last known message.
-    pub(crate) messages: String,
-    /// Parameters: id, path, body, token, channel.
-    pub(crate) send: String,
-    /// Parameters: id, token.
-    pub(crate) is_sent: String,
-    /// Parameters: runs, epochs, owner, numbers of the last known messages.
-    pub(crate) waiting: String,
     /// Parameters: owner, words for the owner, lease in milliseconds.
     pub(crate) renew: String,
     /// Parameter: owner.
@@ -34,12 +25,33 @@ pub(crate) struct Sql {
     pub(crate) end: String,
     /// Parameters: runs, epochs, owner.
     pub(crate) remove: String,
-    /// Parameters: runs, epochs, owner.
+    /// Parameters: runs, epochs, owner, milliseconds of rests, numbers of the last known messages, channel.
     pub(crate) release: String,
     /// Parameters: id, owner.
     pub(crate) abandon: String,
-    /// The channel of messages.
+    /// The channel of messages, and of runs that may be due.
     pub(crate) channel: String,
+}
+
+pub(crate) struct ClaimSql {
+    /// Parameters: id, owner, time of the beginning.
+    pub(crate) claim: String,
+    pub(crate) begin: String,
+    /// Parameter: id.
+    pub(crate) last_number: String,
+    /// Parameter: id.
+    pub(crate) owner: String,
+}
+
+pub(crate) struct MessageSql {
+    /// Parameters: run, epoch, owner, number of the last known message.
+    pub(crate) read: String,
+    /// Parameters: id, path, body, token, channel.
+    pub(crate) send: String,
+    /// Parameters: id, token.
+    pub(crate) is_sent: String,
+    /// Parameters: runs, epochs, owner, numbers of the last known messages.
+    pub(crate) waiting: String,
 }
 
 /// Returns a name of Postgres in quotes.
@@ -57,7 +69,7 @@ WITH seen AS (
         OR NOT EXISTS (SELECT FROM {s}.owners o WHERE o.name = r.owner AND o.lease > now())
     )
 )
-UPDATE {s}.runs r SET epoch = greatest(r.epoch + 1, nextval('{q}.epochs')), owner = $2,
+UPDATE {s}.runs r SET epoch = greatest(r.epoch + 1, nextval('{q}.epochs')), owner = $2, rests = NULL, reason = NULL,
     began = CASE WHEN r.plan IS NULL THEN $3 ELSE r.began END
 FROM seen WHERE r.number = seen.number AND r.epoch = seen.epoch
 RETURNING r.number, r.epoch, r.began, r.plan, r.document, r.inputs, r.end_kind, r.output";
@@ -77,13 +89,16 @@ SELECT number, key, body FROM (
     ) page
 ) page WHERE before < $4 ORDER BY number";
 
+/// The lock gives each message a number of its own. A refused message has no number, since its run could not rest any more.
 const SEND: &str = "
 WITH run AS (
-    UPDATE {s}.runs SET last_message = last_message + 1 WHERE id = $1 AND plan IS NOT NULL RETURNING number, last_message
+    SELECT number, last_message FROM {s}.runs WHERE id = $1 AND plan IS NOT NULL FOR NO KEY UPDATE
 ), sent AS (
     INSERT INTO {s}.messages (run, number, path, body, token)
-    SELECT number, last_message, $2, $3, $4 FROM run
-    ON CONFLICT DO NOTHING RETURNING run
+    SELECT number, last_message + 1, $2, $3, $4 FROM run
+    ON CONFLICT DO NOTHING RETURNING run, number
+), counted AS (
+    UPDATE {s}.runs r SET last_message = sent.number, rests = NULL FROM sent WHERE r.number = sent.run
 )
 SELECT (SELECT count(*) FROM sent) AS sent, (SELECT pg_notify($5, run::text) FROM sent) FROM run";
 
@@ -107,14 +122,57 @@ WITH held AS (
 )
 SELECT number AS run, 0::bigint AS number FROM held UNION ALL SELECT run, number FROM added";
 
-impl Sql {
-    pub(crate) fn new(schema: &str) -> Self {
-        let s = quoted(schema);
-        // Inside a string of SQL, and in the quotes of a name in that string.
-        let q = s.replace('\'', "''");
-        let with = |sql: &str| sql.replace("{s}", &s).replace("{q}", &q);
-        let owned = "FROM unnest($1::bigint[], $2::bigint[]) AS c(run, epoch) WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3";
-        let owned_free = owned.replacen("FROM", "USING", 1);
+/// The row lock makes a later message known, which ends the rest.
+const RELEASE: &str = "
+WITH released AS (
+    UPDATE {s}.runs r SET owner = NULL, rests = CASE
+        WHEN c.millis IS NULL OR r.last_message > c.seen THEN NULL
+        WHEN c.millis = 'infinity' THEN 'infinity'
+        ELSE now() + c.millis * interval '1 ms'
+    END
+    FROM unnest($1::bigint[], $2::bigint[], $4::float8[], $5::bigint[]) AS c(run, epoch, millis, seen)
+    WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3
+    RETURNING r.plan IS NOT NULL AND r.ended IS NULL AND r.rests IS NULL AS is_due
+)
+SELECT pg_notify($6, '') FROM released WHERE is_due LIMIT 1";
+
+/// The statements for the transaction of a call.
+pub(crate) struct CallSql {
+    /// Parameters: run, epoch, owner, number, key, body, token.
+    pub(crate) write: String,
+    /// Parameters: run, epoch, owner, number, key.
+    pub(crate) is_written: String,
+    /// Parameter: name of the session.
+    pub(crate) end_session: String,
+}
+
+/// A tool may have ended the transaction, and the setting with it. A tool may have made commits faster and unsafe.
+const WRITE_CALL: &str = "
+WITH held AS (
+    SELECT r.number FROM {s}.runs r
+    WHERE r.number = $1 AND r.epoch = $2 AND r.owner = $3 AND current_setting('plan_postgres.call', true) = $7 FOR SHARE OF r
+), added AS (
+    INSERT INTO {s}.records (run, number, key, body) SELECT number, $4, $5, $6 FROM held ON CONFLICT DO NOTHING RETURNING run
+)
+SELECT coalesce(current_setting('plan_postgres.call', true) = $7, false), EXISTS (SELECT FROM held), EXISTS (SELECT FROM added),
+    CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END";
+
+impl CallSql {
+    fn new(with: &dyn Fn(&str) -> String) -> Self {
+        Self {
+            write: with(WRITE_CALL),
+            is_written: with(
+                "SELECT EXISTS (SELECT FROM {s}.records c WHERE c.run = r.number AND c.number = $4 AND c.key = $5)
+                FROM {s}.runs r WHERE r.number = $1 AND r.epoch = $2 AND r.owner = $3",
+            ),
+            end_session: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND usename = current_user"
+                .to_owned(),
+        }
+    }
+}
+
+impl ClaimSql {
+    fn new(with: &dyn Fn(&str) -> String) -> Self {
         Self {
             claim: with(CLAIM),
             begin: with(BEGIN),
@@ -124,11 +182,14 @@ impl Sql {
             owner: with(
                 "SELECT o.words FROM {s}.runs r JOIN {s}.owners o ON o.name = r.owner AND o.lease > now() WHERE r.id = $1",
             ),
-            look: with(
-                "SELECT number, epoch, began, plan, document, inputs, end_kind, output FROM {s}.runs WHERE id = $1 AND plan IS NOT NULL",
-            ),
-            read: with(READ),
-            messages: with(
+        }
+    }
+}
+
+impl MessageSql {
+    fn new(with: &dyn Fn(&str) -> String) -> Self {
+        Self {
+            read: with(
                 "SELECT m.number, m.path, m.body FROM {s}.runs r LEFT JOIN {s}.messages m ON m.run = r.number AND m.number > $4
                 WHERE r.number = $1 AND r.epoch = $2 AND r.owner = $3 ORDER BY m.number",
             ),
@@ -137,6 +198,27 @@ impl Sql {
                 "SELECT FROM {s}.messages WHERE run = (SELECT number FROM {s}.runs WHERE id = $1) AND token = $2",
             ),
             waiting: with(WAITING),
+        }
+    }
+}
+
+impl Sql {
+    pub(crate) fn new(schema: &str) -> Self {
+        let s = quoted(schema);
+        // Inside a string of SQL, and in the quotes of a name in that string.
+        let q = s.replace('\'', "''");
+        let with = |sql: &str| sql.replace("{s}", &s).replace("{q}", &q);
+        let owned = "FROM unnest($1::bigint[], $2::bigint[]) AS c(run, epoch) WHERE r.number = c.run AND r.epoch = c.epoch AND r.owner = $3";
+        let owned_free = owned.replacen("FROM", "USING", 1);
+        Self {
+            claims: ClaimSql::new(&with),
+            messages: MessageSql::new(&with),
+            calls: CallSql::new(&with),
+            store: StoreSql::new(&with),
+            look: with(
+                "SELECT number, epoch, began, plan, document, inputs, end_kind, output FROM {s}.runs WHERE id = $1 AND plan IS NOT NULL",
+            ),
+            read: with(READ),
             renew: with(
                 "WITH gone AS (DELETE FROM {s}.owners WHERE lease < now() - interval '1 day' AND name <> $1)
                 INSERT INTO {s}.owners (name, words, lease)
@@ -164,9 +246,7 @@ impl Sql {
             remove: with(&format!(
                 "DELETE FROM {{s}}.runs r {owned_free} AND {EMPTY}"
             )),
-            release: with(&format!(
-                "UPDATE {{s}}.runs r SET owner = NULL {owned}"
-            )),
+            release: with(RELEASE),
             abandon: with("UPDATE {s}.runs SET owner = NULL WHERE id = $1 AND owner = $2"),
             channel: format!("{schema} messages"),
         }

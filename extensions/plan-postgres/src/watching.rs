@@ -1,8 +1,9 @@
-//! The waits for messages.
+//! The waits for messages, and for runs that may be due.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
+use tokio::sync::futures::OwnedNotified;
 
 /// A wait of a run.
 struct Waiting {
@@ -13,7 +14,10 @@ struct Waiting {
 }
 
 #[derive(Default)]
-pub(crate) struct Watching(Mutex<State>);
+pub(crate) struct Watching {
+    state: Mutex<State>,
+    arrivals: Arc<Notify>,
+}
 
 #[derive(Default)]
 struct State {
@@ -31,7 +35,7 @@ pub(crate) struct Ticket {
 
 impl Watching {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn register(self: &Arc<Self>, run: i64, epoch: i64, after: i64) -> Ticket {
@@ -70,6 +74,16 @@ impl Watching {
     /// Has all waits look for messages.
     pub(crate) fn wake_all(&self) {
         self.wake_those(|_| true);
+    }
+
+    /// Ends the waits for runs that may be due.
+    pub(crate) fn arrive(&self) {
+        self.arrivals.notify_waiters();
+    }
+
+    /// Returns a wait for a run that may be due. The wait has begun when this returns.
+    pub(crate) fn arrival(&self) -> OwnedNotified {
+        Arc::clone(&self.arrivals).notified_owned()
     }
 
     /// Returns the run, the epoch and the last known message of each wait.

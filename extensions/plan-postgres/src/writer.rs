@@ -1,18 +1,20 @@
 //! The task that writes: it takes the jobs in their order, and commits together the jobs that came together.
 
-use super::asks::Asks;
-use super::batch::{Batch, Write};
-use super::line::{Line, Session};
+use super::asks::{Ask, Asks};
+use super::batch::{Batch, Reply, Write};
+use super::commit::{Commit, Ready};
+use super::line::{Line, Parameter, Session};
 use super::owned::{Held, Own, Owned};
 use plan_runtime::journal::JournalError;
-use plan_runtime::journal::spi::Claimed;
+use plan_runtime::journal::spi::{Claimed, Rest, Retry};
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_local;
 use tokio_postgres::Error;
 
 /// The most jobs that are committed together.
@@ -21,18 +23,46 @@ const BATCH: usize = 1024;
 /// The bytes that are committed together, about.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// The time after which a caller that goes on has its next job in the queue.
+/// The time in which most answered callers have their next jobs in the queue.
 const GATHER: Duration = Duration::from_micros(50);
+
+/// The number of such times without a job after which no caller is expected.
+const GATHER_PAUSES: u32 = 2;
+
+/// The part of the time of a commit that a wait for callers may take.
+const GATHER_PART: u32 = 4;
 
 /// The time for a last statement when a journal is dropped.
 const LEAVES_WITHIN: Duration = Duration::from_secs(5);
 
+/// The way back to the caller of a claim.
+type Claiming = oneshot::Sender<Result<Granted, JournalError>>;
+
 pub(crate) enum Job {
-    Claim(Arc<str>, oneshot::Sender<Result<Granted, JournalError>>),
+    Claim(Arc<str>, Claiming),
     Write(Write),
-    Release(Held),
+    /// Writes the record of a call in the transaction of the call.
+    Commit(Write, Ready),
+    /// Releases a run, or lets the run rest.
+    Release(Held, Option<Rest>),
+    Retry(Held, Retry, Reply),
+    /// Asks after the writes before.
+    Ask(Ask),
+    /// The transaction of a call of this run is over.
+    Committed(i64),
     /// Writes the jobs before it, and ends.
     Close,
+}
+
+impl Job {
+    /// Returns the number of a claimed run that the job changes.
+    fn run(&self) -> Option<i64> {
+        match self {
+            Self::Write(write) | Self::Commit(write, _) => Some(write.held.run),
+            Self::Release(held, _) | Self::Retry(held, ..) => Some(held.run),
+            Self::Claim(..) | Self::Ask(_) | Self::Committed(_) | Self::Close => None,
+        }
+    }
 }
 
 /// A claim on its way to the caller. A claim that nobody takes is released.
@@ -52,7 +82,7 @@ impl Drop for Granted {
     fn drop(&mut self) {
         if let Some((_, held)) = self.claimed.take() {
             // A task that has ended has given up all runs.
-            let _ = self.jobs.send(Job::Release(held));
+            let _ = self.jobs.send(Job::Release(held, None));
         }
     }
 }
@@ -62,6 +92,8 @@ pub(crate) struct Writer {
     pub(crate) asks: Rc<Asks>,
     pub(crate) owned: Rc<RefCell<Owned>>,
     pub(crate) jobs: mpsc::UnboundedSender<Job>,
+    /// The jobs of runs that wait for the transaction of a call, by the numbers of the runs.
+    pub(crate) parked: HashMap<i64, Vec<Job>>,
 }
 
 /// The last commit.
@@ -72,80 +104,132 @@ struct Last {
 }
 
 impl Last {
-    /// Waits a moment for the callers that the last commit has answered. Each of them may have its next job soon, and would else wait for a whole commit.
-    fn gather(&self, queue: &mut mpsc::UnboundedReceiver<Job>, new: &mut Vec<Job>) {
-        let (begin, most) = (Instant::now(), self.time / 10);
-        while new.len() < self.count.min(BATCH) && begin.elapsed() < most {
+    /// Waits a moment for the callers that the last commit has answered. Each of them may have its next job soon, and would else wait for a whole commit. `queued` is the number of jobs that
+    /// came during the commit: without the wait, they and the answered callers would have every other commit.
+    fn gather(&self, queued: usize, queue: &mut mpsc::UnboundedReceiver<Job>, new: &mut Vec<Job>) {
+        let (begin, most) = (Instant::now(), self.time / GATHER_PART);
+        let expected = (queued + self.count).min(BATCH);
+        let mut pauses = 0;
+        while new.len() < expected && begin.elapsed() < most && pauses < GATHER_PAUSES {
             // The timer of the runtime has milliseconds.
             thread::sleep(GATHER);
-            let before = new.len();
+            pauses += 1;
             while new.len() < BATCH
                 && let Ok(job) = queue.try_recv()
             {
                 new.push(job);
-            }
-            if new.len() == before {
-                break;
+                pauses = 0;
             }
         }
     }
 }
 
+/// Jobs that are done together, and after that the jobs that follow a commit.
+#[derive(Default)]
+struct Round {
+    batch: Batch,
+    calls: Vec<Commit>,
+    retry: Option<(Held, Retry, Reply)>,
+    asks: Vec<Ask>,
+    claims: Vec<(Arc<str>, Claiming)>,
+}
+
 impl Writer {
-    pub(crate) async fn run(self, mut queue: mpsc::UnboundedReceiver<Job>) {
+    pub(crate) async fn run(mut self, mut queue: mpsc::UnboundedReceiver<Job>) {
         let mut jobs = VecDeque::new();
-        let mut goes_on = true;
+        let mut is_closing = false;
         let mut last = Last::default();
-        while goes_on {
+        while !is_closing || !self.parked.is_empty() {
             if jobs.is_empty() {
                 let mut new = Vec::new();
+                let queued = queue.len();
                 if queue.recv_many(&mut new, BATCH).await == 0 {
                     break;
                 }
-                last.gather(&mut queue, &mut new);
+                last.gather(queued, &mut queue, &mut new);
                 jobs.extend(new);
             }
-            let (mut batch, mut bytes) = (Batch::default(), 0);
-            let mut claims = Vec::new();
-            while bytes < BATCH_BYTES
-                && let Some(job) = jobs.pop_front()
-            {
-                match job {
-                    Job::Claim(id, reply) => claims.push((id, reply)),
-                    Job::Write(write) => {
-                        bytes += write.what.bytes();
-                        batch.push(write, &mut self.owned.borrow_mut(), &self.line);
-                    }
-                    Job::Release(held) => batch.release(held),
-                    Job::Close => {
-                        goes_on = false;
-                        break;
-                    }
-                }
-            }
-            if !batch.is_empty() {
-                let (begin, count) = (Instant::now(), batch.len());
-                batch
-                    .commit(&self.line, &self.asks.owner, &self.owned)
-                    .await;
+            let round = self.take(&mut jobs, &mut is_closing);
+            if !round.batch.is_empty() {
+                let (begin, count) = (Instant::now(), round.batch.len());
+                let owner = &self.asks.owner;
+                round.batch.commit(&self.line, owner, &self.owned).await;
                 last = Last {
                     count,
                     time: begin.elapsed(),
                 };
             }
-            for (id, reply) in claims {
-                let claim = claim(
-                    Rc::clone(&self.asks),
-                    Rc::clone(&self.owned),
-                    id,
-                    reply,
-                    self.jobs.clone(),
-                );
-                tokio::task::spawn_local(claim);
+            for commit in round.calls {
+                let (asks, owned) = (Rc::clone(&self.asks), Rc::clone(&self.owned));
+                let (run, jobs) = (commit.numbered.write.held.run, self.jobs.clone());
+                spawn_local(async move {
+                    commit.run(asks, owned).await;
+                    let _ = jobs.send(Job::Committed(run));
+                });
+            }
+            if let Some((held, change, reply)) = round.retry {
+                // The caller may have dropped its future.
+                let _ = reply.send(self.retry(&held, &change).await);
+            }
+            for ask in round.asks {
+                spawn_local(ask(Rc::clone(&self.asks)));
+            }
+            for (id, reply) in round.claims {
+                let (asks, owned) = (Rc::clone(&self.asks), Rc::clone(&self.owned));
+                spawn_local(claim(asks, owned, id, reply, self.jobs.clone()));
             }
         }
         // Otherwise the leases of this owner end by themselves.
         let _ = tokio::time::timeout(LEAVES_WITHIN, self.leave()).await;
+    }
+
+    /// Takes the jobs that are done together. After the transaction of a call, the jobs of its run wait, so that the records of the run are durable in their order.
+    fn take(&mut self, jobs: &mut VecDeque<Job>, is_closing: &mut bool) -> Round {
+        let (mut round, mut bytes) = (Round::default(), 0);
+        while bytes < BATCH_BYTES
+            && let Some(job) = jobs.pop_front()
+        {
+            if let Some(parked) = job.run().and_then(|run| self.parked.get_mut(&run)) {
+                parked.push(job);
+                continue;
+            }
+            match job {
+                Job::Claim(id, reply) => round.claims.push((id, reply)),
+                Job::Write(write) => {
+                    bytes += write.what.bytes();
+                    let mut owned = self.owned.borrow_mut();
+                    round.batch.push(write, &mut owned, &self.line);
+                }
+                Job::Commit(write, transaction) => {
+                    let mut owned = self.owned.borrow_mut();
+                    if let Some(numbered) = round.batch.number(write, &mut owned, &self.line) {
+                        self.parked.insert(numbered.write.held.run, Vec::new());
+                        round.calls.push(Commit {
+                            numbered,
+                            transaction,
+                        });
+                    }
+                }
+                Job::Committed(run) => {
+                    let parked = self.parked.remove(&run).unwrap_or_default();
+                    parked
+                        .into_iter()
+                        .rev()
+                        .for_each(|job| jobs.push_front(job));
+                }
+                Job::Release(held, rest) => round.batch.release(held, rest),
+                Job::Ask(ask) => round.asks.push(ask),
+                Job::Retry(held, change, reply) => {
+                    round.retry = Some((held, change, reply));
+                    break;
+                }
+                Job::Close => {
+                    *is_closing = true;
+                    break;
+                }
+            }
+        }
+        round
     }
 
     /// Gives up all runs.
@@ -162,9 +246,11 @@ impl Writer {
                 session
                     .query(&sql.remove, &[&runs, &epochs, &owner])
                     .await?;
-                session
-                    .query(&sql.release, &[&runs, &epochs, &owner])
-                    .await?;
+                let (rests, seen) = (vec![None::<f64>; runs.len()], vec![0_i64; runs.len()]);
+                let channel = &*sql.channel;
+                let parameters: [Parameter<'_>; 6] =
+                    [&runs, &epochs, &owner, &rests, &seen, &channel];
+                session.query(&sql.release, &parameters).await?;
             }
             session.query(&sql.leave, &[&owner]).await?;
             Ok::<_, Error>(())
@@ -178,7 +264,7 @@ async fn claim(
     asks: Rc<Asks>,
     owned: Rc<RefCell<Owned>>,
     id: Arc<str>,
-    reply: oneshot::Sender<Result<Granted, JournalError>>,
+    reply: Claiming,
     jobs: mpsc::UnboundedSender<Job>,
 ) {
     if owned.borrow().has(&id) {

@@ -2,14 +2,18 @@
 //!
 //! `POSTGRES_KILLS` says how often a process or a server is killed in each test; without it, three times.
 
+mod calls;
 mod cut;
 mod lost;
 mod process;
 mod rules;
 mod runs;
+mod serve;
 mod server;
+mod store;
 #[cfg(feature = "rustls")]
 mod tls;
+mod transactions;
 
 use plan_postgres::{Postgres, PostgresOptions};
 use plan_runtime::journal::spi::{Claim, Claimed, Record};

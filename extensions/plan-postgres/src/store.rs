@@ -1,0 +1,194 @@
+//! The lists of runs, and the changes of runs that nobody runs.
+
+use super::asks::Asks;
+use super::journal::Postgres;
+use super::line::{Line, Parameter, Session};
+use super::numbers::{millis, nanos, signed, time};
+use super::writer::Job;
+use plan_runtime::journal::spi::{Answer, Claim, Notified, Rest, Retry};
+use plan_runtime::journal::{JournalError, RunFilter, RunState, RunSummary, Store};
+use std::rc::Rc;
+use std::time::{Duration, SystemTime};
+use tokio::sync::oneshot;
+use tokio_postgres::{Error, Row};
+
+/// The most runs of a page, and of a transaction that deletes runs.
+const PAGE: i64 = 128;
+
+impl Asks {
+    fn summary(&self, row: &Row) -> Result<RunSummary, JournalError> {
+        let number: i64 = self.column(row, 0)?;
+        let (id, plan) = (self.column(row, 1)?, self.column(row, 2)?);
+        let (id, plan) = (self.text(id)?, self.text(plan)?);
+        let began = time(self.column(row, 3)?);
+        let mut summary = RunSummary::new(number.unsigned_abs(), id, plan, began);
+        summary.ended = self.column(row, 4)?;
+        summary.state = match self.column::<Option<i16>>(row, 5)? {
+            None => RunState::Running,
+            Some(0) => RunState::Done,
+            Some(1) => RunState::Failed,
+            Some(2) => RunState::Cancelled,
+            Some(_) => return Err(self.damaged("the end")),
+        };
+        summary.is_owned = self.column(row, 6)?;
+        summary.waits = self.column(row, 7)?;
+        let reason: Option<Vec<u8>> = self.column(row, 8)?;
+        summary.refusal = reason.map(|reason| self.text(reason)).transpose()?;
+        Ok(summary)
+    }
+
+    async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, JournalError> {
+        let store = &self.line.sql.store;
+        let mut sql = store.runs.clone();
+        let mut parameters: Vec<Parameter<'_>> = Vec::new();
+        let (id, plan) = (
+            filter.id.as_ref().map(String::as_bytes),
+            filter.plan.as_ref().map(String::as_bytes),
+        );
+        let before = filter.older_than.map(|age| {
+            let before = SystemTime::now().checked_sub(age);
+            before.map_or(i64::MIN, nanos)
+        });
+        let after = filter.after.map(signed);
+        let (comparison, order) = if filter.is_newest_first {
+            ("number <", "DESC")
+        } else {
+            ("number >", "ASC")
+        };
+        let conditions: [(&str, Option<Parameter<'_>>); 4] = [
+            ("id =", id.as_ref().map(|it| it as _)),
+            ("plan =", plan.as_ref().map(|it| it as _)),
+            ("began <", before.as_ref().map(|it| it as _)),
+            (comparison, after.as_ref().map(|it| it as _)),
+        ];
+        for (condition, parameter) in conditions {
+            if let Some(parameter) = parameter {
+                parameters.push(parameter);
+                sql += &format!(" AND {condition} ${}", parameters.len());
+            }
+        }
+        sql += match filter.state {
+            None => "",
+            Some(RunState::Running) => " AND ended IS NULL",
+            Some(RunState::Done) => " AND ended IS NOT NULL AND end_kind = 0",
+            Some(RunState::Failed) => " AND ended IS NOT NULL AND end_kind = 1",
+            Some(RunState::Cancelled) => " AND ended IS NOT NULL AND end_kind = 2",
+            Some(_) => {
+                let why = "plan-postgres does not know this state";
+                return Err(JournalError::storage(why));
+            }
+        };
+        match filter.is_owned {
+            None => {}
+            Some(true) => sql += &format!(" AND {}", store.is_owned),
+            Some(false) => sql += &format!(" AND NOT {}", store.is_owned),
+        }
+        let limit = filter
+            .limit
+            .map_or(PAGE, |it| i64::try_from(it).unwrap_or(PAGE));
+        let limit = limit.min(PAGE);
+        parameters.push(&limit);
+        sql += &format!(" ORDER BY number {order} LIMIT ${}", parameters.len());
+        let rows = self.ask("cannot list runs", &sql, &parameters).await?;
+        rows.iter().map(|row| self.summary(row)).collect()
+    }
+
+    async fn due(&self, limit: usize) -> Result<Vec<String>, JournalError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = &self.line.sql.store.due;
+        let rows = self.ask("cannot list runs", sql, &[&limit]).await?;
+        let id = |row: &Row| self.text(self.column(row, 0)?);
+        rows.iter().map(id).collect()
+    }
+
+    async fn refuse(&self, id: &str, time: Duration, reason: &str) -> Result<(), JournalError> {
+        let (id, millis, reason) = (id.as_bytes(), millis(time), reason.as_bytes());
+        let sql = &self.line.sql.store.refuse;
+        let parameters: [Parameter<'_>; 3] = [&id, &millis, &reason];
+        self.ask("cannot refuse a run", sql, &parameters).await?;
+        Ok(())
+    }
+
+    async fn forgive(&self) -> Result<(), JournalError> {
+        let sql = &self.line.sql.store.forgive;
+        self.ask("cannot end the rests of runs", sql, &[]).await?;
+        Ok(())
+    }
+
+    async fn delete(&self, age: Duration) -> Result<u64, JournalError> {
+        // The other questions do not wait for the deletion of many records.
+        let Line { settings, sql, .. } = &self.line;
+        let name = format!("plan-postgres deletes {}", self.owner);
+        let line = Line::new(settings, sql, name, self.line.setup.clone());
+        let age = millis(age);
+        let mut deleted = 0;
+        loop {
+            let parameters: [Parameter<'_>; 2] = [&age, &PAGE];
+            let delete = async |session: &Session| {
+                let rows = session.query(&sql.store.delete, &parameters).await?;
+                Ok::<_, Error>(rows.len())
+            };
+            match line.run("cannot delete runs", delete).await? {
+                0 => return Ok(deleted),
+                count => deleted += count as u64,
+            }
+        }
+    }
+}
+
+impl Postgres {
+    /// Does something after the queued writes.
+    async fn after_writes<T: Send + 'static>(
+        &self,
+        act: impl AsyncFnOnce(Rc<Asks>) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        self.ask_by(act, |ask| drop(self.0.jobs.send(Job::Ask(ask))))
+            .await
+    }
+}
+
+impl Store for Postgres {
+    fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>> {
+        let filter = filter.clone();
+        Box::pin(self.ask(async move |asks| asks.runs(&filter).await))
+    }
+
+    fn due(&self, limit: usize) -> Answer<'_, Vec<String>> {
+        Box::pin(self.ask(async move |asks| asks.due(limit).await))
+    }
+
+    fn arrival(&self) -> Notified {
+        Box::pin(self.0.watching.arrival())
+    }
+
+    fn rest(&self, claim: &Claim, rest: Rest) {
+        self.give_up(claim, Some(rest));
+    }
+
+    fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()> {
+        let (id, reason) = (id.to_owned(), reason.to_owned());
+        Box::pin(self.after_writes(async move |asks| asks.refuse(&id, time, &reason).await))
+    }
+
+    fn forgive(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.after_writes(async move |asks| asks.forgive().await)
+                .await?;
+            self.0.watching.arrive();
+            Ok(())
+        })
+    }
+
+    fn retry<'a>(&'a self, claim: &'a Claim, retry: Retry) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let held = self.held(claim)?;
+            let (reply, retried) = oneshot::channel();
+            let _ = self.0.jobs.send(Job::Retry(held, retry, reply));
+            retried.await.unwrap_or_else(|_| Err(self.gone()))
+        })
+    }
+
+    fn delete(&self, age: Duration) -> Answer<'_, u64> {
+        Box::pin(self.after_writes(async move |asks| asks.delete(age).await))
+    }
+}

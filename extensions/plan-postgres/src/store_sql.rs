@@ -1,0 +1,107 @@
+//! The statements of a [`Store`](plan_runtime::journal::Store).
+
+pub(crate) struct StoreSql {
+    /// The beginning of a list of runs. More conditions follow.
+    pub(crate) runs: String,
+    /// The condition for a run with a living owner.
+    pub(crate) is_owned: String,
+    /// Parameter: most runs.
+    pub(crate) due: String,
+    /// Parameters: id, milliseconds, reason.
+    pub(crate) refuse: String,
+    pub(crate) forgive: String,
+    /// Parameters: age in milliseconds, most runs.
+    pub(crate) delete: String,
+    pub(crate) retry: RetrySql,
+}
+
+/// The statements of a retry, in their order. Their first parameters are run, epoch, owner.
+pub(crate) struct RetrySql {
+    pub(crate) reopen: String,
+    /// More parameters: keys.
+    pub(crate) remove: String,
+    pub(crate) uncancel: String,
+    pub(crate) recount: String,
+    /// More parameters: number, key, body.
+    pub(crate) add: String,
+}
+
+const IS_OWNED: &str =
+    "EXISTS (SELECT FROM {s}.owners o WHERE o.name = r.owner AND o.lease > now())";
+
+/// The conditions and the order are those of an index.
+const DUE: &str = "
+SELECT id FROM (
+    (
+        SELECT 0 AS part, rests, number, id FROM {s}.runs r
+        WHERE ended IS NULL AND plan IS NOT NULL AND rests <= now() AND (owner IS NULL OR NOT {owned})
+        ORDER BY rests, number LIMIT $1
+    ) UNION ALL (
+        SELECT 1 AS part, rests, number, id FROM {s}.runs r
+        WHERE ended IS NULL AND plan IS NOT NULL AND rests IS NULL AND (owner IS NULL OR NOT {owned})
+        ORDER BY rests, number LIMIT $1
+    )
+) due ORDER BY part, rests, number LIMIT $1";
+
+/// A single statement, so that a run is deleted as a whole. Other runs are not locked.
+const DELETE: &str = "
+WITH old AS (
+    SELECT number FROM {s}.runs r
+    WHERE ended < now() - $1 * interval '1 ms' AND (owner IS NULL OR NOT {owned})
+    ORDER BY ended, number LIMIT $2 FOR UPDATE SKIP LOCKED
+), records AS (
+    DELETE FROM {s}.records WHERE run = ANY (ARRAY(SELECT number FROM old))
+), messages AS (
+    DELETE FROM {s}.messages WHERE run = ANY (ARRAY(SELECT number FROM old))
+)
+DELETE FROM {s}.runs WHERE number = ANY (ARRAY(SELECT number FROM old)) RETURNING number";
+
+impl StoreSql {
+    /// `with` writes the name of the schema into a statement.
+    pub(crate) fn new(with: &dyn Fn(&str) -> String) -> Self {
+        let with = |sql: &str| with(&sql.replace("{owned}", IS_OWNED));
+        Self {
+            runs: with(
+                "SELECT number, id, plan, began, ended, end_kind, {owned},
+                    owner IS NULL AND ended IS NULL AND coalesce(rests = 'infinity', false), reason
+                FROM {s}.runs r WHERE plan IS NOT NULL",
+            ),
+            is_owned: with(IS_OWNED),
+            due: with(DUE),
+            refuse: with(
+                "UPDATE {s}.runs r SET owner = NULL, rests = now() + $2 * interval '1 ms', reason = $3
+                WHERE id = $1 AND plan IS NOT NULL AND ended IS NULL AND (owner IS NULL OR NOT {owned})",
+            ),
+            forgive: with(
+                "UPDATE {s}.runs SET rests = NULL
+                WHERE plan IS NOT NULL AND ended IS NULL AND rests IS NOT NULL AND reason IS NOT NULL",
+            ),
+            delete: with(DELETE),
+            retry: RetrySql::new(&with),
+        }
+    }
+}
+
+impl RetrySql {
+    fn new(with: &dyn Fn(&str) -> String) -> Self {
+        let held = "number = $1 AND epoch = $2 AND owner = $3";
+        let of_held = "run IN (SELECT number FROM {s}.runs WHERE {held})";
+        let with = |sql: &str| with(&sql.replace("{run}", of_held).replace("{held}", held));
+        Self {
+            reopen: with(
+                "UPDATE {s}.runs SET ended = NULL, end_kind = NULL, output = NULL WHERE {held} RETURNING number",
+            ),
+            remove: with(
+                "DELETE FROM {s}.records WHERE {run} AND sha256(key) IN (SELECT sha256(key) FROM unnest($4::bytea[]) AS k(key))",
+            ),
+            uncancel: with("DELETE FROM {s}.messages WHERE {run} AND path IS NULL"),
+            // A run rests only if the run has taken its last message.
+            recount: with(
+                "UPDATE {s}.runs r SET last_message = (SELECT coalesce(max(number), 0) FROM {s}.messages WHERE run = r.number) WHERE {held}",
+            ),
+            add: with(
+                "INSERT INTO {s}.records (run, number, key, body) SELECT number, $4, $5, $6 FROM {s}.runs WHERE {held}",
+            ),
+        }
+    }
+}
