@@ -93,12 +93,11 @@ impl Asks {
         rows.iter().map(|row| self.summary(row)).collect()
     }
 
-    async fn due(&self, limit: usize) -> Result<Vec<String>, JournalError> {
+    async fn due(&self, limit: usize) -> Result<Vec<RunSummary>, JournalError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = &self.line.sql.store.due;
         let rows = self.ask("cannot list runs", sql, &[&limit]).await?;
-        let id = |row: &Row| self.text(self.column(row, 0)?);
-        rows.iter().map(id).collect()
+        rows.iter().map(|row| self.summary(row)).collect()
     }
 
     async fn refuse(&self, id: &str, time: Duration, reason: &str) -> Result<(), JournalError> {
@@ -153,7 +152,7 @@ impl Store for Postgres {
         Box::pin(self.ask(async move |asks| asks.runs(&filter).await))
     }
 
-    fn due(&self, limit: usize) -> Answer<'_, Vec<String>> {
+    fn due(&self, limit: usize) -> Answer<'_, Vec<RunSummary>> {
         Box::pin(self.ask(async move |asks| asks.due(limit).await))
     }
 

@@ -29,15 +29,15 @@ pub(crate) struct RetrySql {
 const IS_OWNED: &str =
     "EXISTS (SELECT FROM {s}.owners o WHERE o.name = r.owner AND o.lease > now())";
 
-/// The conditions and the order are those of an index.
+/// The conditions and the order are those of an index. The columns are those of a list of runs.
 const DUE: &str = "
-SELECT id FROM (
+SELECT number, id, plan, began, ended, end_kind, false, false, reason FROM (
     (
-        SELECT 0 AS part, rests, number, id FROM {s}.runs r
+        SELECT 0 AS part, r.* FROM {s}.runs r
         WHERE ended IS NULL AND plan IS NOT NULL AND rests <= now() AND (owner IS NULL OR NOT {owned})
         ORDER BY rests, number LIMIT $1
     ) UNION ALL (
-        SELECT 1 AS part, rests, number, id FROM {s}.runs r
+        SELECT 1 AS part, r.* FROM {s}.runs r
         WHERE ended IS NULL AND plan IS NOT NULL AND rests IS NULL AND (owner IS NULL OR NOT {owned})
         ORDER BY rests, number LIMIT $1
     )
