@@ -5,7 +5,7 @@ use crate::serving::support::{
     Place, at, has_ended, in_each_place, output, rests, serve, summary, until,
 };
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::journal::{Journal, RunFilter, RunState};
+use plan_runtime::journal::{Journal, RunFilter, RunState, RunSummary};
 use plan_runtime::run::RunErrorKind;
 use plan_runtime::run::{
     CallContext, Decision, Gate, GatedCall, Limits, Report, SignalError, Throttle,
@@ -812,8 +812,8 @@ fn a_call_that_works_and_sleeps_goes_on<P: Place>() {
     assert_eq!(db.output_now("a").unwrap(), Some(json!(1)));
 }
 
-fn late<'r>(run: Run<'r, Shop, Value>, id: &str) -> Run<'r, Shop, Value> {
-    match id {
+fn late<'r>(run: Run<'r, Shop, Value>, of: &RunSummary) -> Run<'r, Shop, Value> {
+    match &*of.id {
         "late" => run.deadline(Duration::from_millis(1)),
         _ => run,
     }

@@ -144,7 +144,7 @@ impl Store for Delayed {
         self.late(self.memory.runs(filter))
     }
 
-    fn due(&self, limit: usize) -> Answer<'_, Vec<String>> {
+    fn due(&self, limit: usize) -> Answer<'_, Vec<RunSummary>> {
         self.late(self.memory.due(limit))
     }
 

@@ -263,7 +263,7 @@ fn each_run_is_configured_by_its_id<P: Place>() {
     let server = at(&db, &toolbox, &shop).0;
     let serving = server
         .serve()
-        .configure(|run, id| match id {
+        .configure(|run, of| match &*of.id {
             "b" => run.limits(Limits::DEFAULT.calls(0)),
             _ => run,
         })

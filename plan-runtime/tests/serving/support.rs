@@ -138,7 +138,7 @@ pub(crate) fn has_ended(db: &(impl Store + Clone + 'static), id: &str) -> bool {
 pub(crate) fn rests(db: &(impl Store + Clone + 'static), id: &str) -> bool {
     let run = summary(db, id);
     let due = smol::block_on(db.due(usize::MAX)).unwrap();
-    run.ended.is_none() && !run.is_owned && !due.contains(&run.id)
+    run.ended.is_none() && !run.is_owned && !due.iter().any(|due| due.id == run.id)
 }
 
 /// Is ready once this is so.
