@@ -30,6 +30,7 @@ fn blueprints() {
             r#""dependsOn": 0"#,
             "error[wrong-kind]: `dependsOn` is `0`, but must be a list
   --> 3:30 in step `step1`
+   = help: put it in a list: `[0]`
 ",
         ),
         (

@@ -388,6 +388,7 @@ error[unknown-step]: there is no step `y`
                 r#""tool": "t", "after": "a""#,
                 r#"error[wrong-kind]: `after` is a string, but must be a list
   --> 2:37 in step `b`
+   = help: put it in a list: `["a"]`
 "#,
             ),
             (
