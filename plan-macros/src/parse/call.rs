@@ -35,7 +35,7 @@ pub(super) fn call(
                 format!("a step has its policy in attributes before `step`\nhelp: write `{attributes}` before `step {name}`"),
             );
             // An attribute may change the type of the step.
-            return Body::Broken(tool_path(tokens));
+            return Body::Broken(None);
         }
         let written = tidy(&after);
         report.contained(

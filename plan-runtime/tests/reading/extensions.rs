@@ -405,6 +405,7 @@ error[unknown-step]: there is no step `y`
 
 error[wrong-kind]: `attempts` is a string, but must be a number of attempts: 1, 2, …
   --> 2:70 in step `b`
+   = help: remove the quotes: `3`
 
 error[unknown-member]: unknown member `tries` in `policy`
   --> 2:75 in step `b`

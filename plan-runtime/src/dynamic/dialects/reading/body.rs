@@ -1,6 +1,6 @@
 //! What steps do.
 
-use super::{Member, Members, PlanReader};
+use super::{Member, Members, PlanReader, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::depth::DEEPEST_BODY;
@@ -138,6 +138,11 @@ impl PlanReader<'_> {
                 args: self.template(kind.value, None, 0),
             }),
             step::IF => {
+                if let Some(help) = one_branch(members, kind, self.syntax.arguments()) {
+                    let note = wrong_kind(kind.value, "`if`", "a list");
+                    self.builder.note(note.help(help));
+                    return self.broken_body();
+                }
                 let branches = self.builder.items(kind.value, "`if`");
                 let Some(branches) = branches else {
                     return self.broken_body();
