@@ -849,3 +849,24 @@ fn a_plan_of_a_toolbox_is_undone() {
     assert_eq!(error.undone().collect::<Vec<_>>(), ["oak.done"], "{error}");
     assert_eq!(shop.attempts.load(SeqCst), 100);
 }
+
+/// A deeper value would overflow the stack wherever it is copied or printed.
+#[test]
+fn an_output_is_nested_256_levels_at_most() {
+    let arounds: [fn(Value) -> Value; 2] = [|it| json!([1, it]), |it| json!({"a": 1, "b": it})];
+    let plan = json!({"name": "p", "steps": [{"id": "a", "tool": {"name": "get"}}], "output": {"value": null}});
+    let plan: Plan = serde_json::from_value(plan).unwrap();
+    for around in arounds {
+        for (levels, is_deep) in [(256, false), (257, true), (1_000, true)] {
+            let toolbox = Toolbox::<()>::new().with_fn(Contract::new("get"), move |_| async move {
+                Ok((0..levels).fold(json!(1), |inner, _| around(inner)))
+            });
+            let error = smol::block_on(toolbox.run(&plan, (), &())).err();
+            let text = error.map(|error| error.to_string());
+            let is_refused = text
+                .as_ref()
+                .is_some_and(|it| it.contains("nested too deep"));
+            assert_eq!(is_refused, is_deep, "{levels}: {text:?}");
+        }
+    }
+}

@@ -5,10 +5,10 @@ use plan_runtime::run::{CallContext, Decision, Gate, GatedCall, ManualTimer, Thr
 use plan_runtime::{Error, Result, plan, tool};
 use serde_json::{Value, json};
 use std::future::{Future, pending};
-use std::pin::pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Waker};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 /// A service that notes when it was called, and how many calls ran concurrently.
@@ -242,6 +242,71 @@ fn a_run_that_is_dropped_keeps_no_place() {
     assert_eq!(ended(&service, run).unwrap(), 30);
     assert!(service.timer.elapsed() < before + 5 * SECOND);
     assert!(service.keeps(4, SECOND));
+}
+
+/// Is set when a run is woken.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// A run as a task of its own, which is polled only if somebody wakes it.
+struct Task<'s> {
+    run: Pin<Box<dyn Future<Output = ()> + 's>>,
+    woken: Arc<Woken>,
+}
+
+impl<'s> Task<'s> {
+    fn new(run: impl Future<Output = ()> + 's) -> Self {
+        let woken = Arc::new(Woken(AtomicBool::new(true)));
+        Self {
+            run: Box::pin(run),
+            woken,
+        }
+    }
+
+    /// Polls the run if it is woken, and returns `true` if it was.
+    fn poll(&mut self) -> bool {
+        let is_woken = self.woken.0.swap(false, Ordering::SeqCst);
+        let waker = Waker::from(Arc::clone(&self.woken));
+        let run = self.run.as_mut();
+        is_woken && run.poll(&mut Context::from_waker(&waker)).is_pending()
+    }
+}
+
+#[test]
+fn a_run_that_is_dropped_hands_its_place_on() {
+    const RUNS: usize = 4;
+    let settle = |tasks: &mut Vec<Option<Task<'_>>>| {
+        while tasks.iter_mut().flatten().any(Task::poll) {}
+    };
+    // All runs but the last of an order are dropped. Between the drops, the other runs may be polled or not.
+    let orders = (0..RUNS.pow(3)).map(|it| [it % RUNS, it / RUNS % RUNS, it / RUNS / RUNS]);
+    for (order, is_polled) in orders.flat_map(|order| (0..8).map(move |polls| (order, polls))) {
+        let service = Service::new();
+        let throttle = Throttle::new().concurrency("service.*", 1);
+        let fetch = |_| {
+            let fetch = Fetch { millis: vec![1000] };
+            let run = fetch.run(&service).throttle(&throttle);
+            let run = run.timer(service.timer.clone());
+            Some(Task::new(async { drop(run.await) }))
+        };
+        let mut tasks: Vec<Option<Task<'_>>> = (0..RUNS).map(fetch).collect();
+        settle(&mut tasks);
+        for (at, dropped) in order.into_iter().enumerate() {
+            tasks[dropped] = None;
+            if is_polled >> at & 1 == 1 {
+                settle(&mut tasks);
+            }
+        }
+        settle(&mut tasks);
+        let running = service.running.load(Ordering::SeqCst);
+        assert_eq!(running, 1, "{order:?} {is_polled:03b}");
+    }
 }
 
 #[test]

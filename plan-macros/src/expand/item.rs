@@ -303,12 +303,6 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         builder.into_item(output_name())
     });
     let (output_check, output_type) = json::checked(ty, quote!(#ty), "__PlanOutput");
-    let begin = quote! {
-        fn begin<'__app>(self, __app: &'__app __App) -> ::core::option::Option<__plan::Run<'__app, __App, <Self as __plan::Tool>::Output>> {
-            ::core::option::Option::Some(self.run(__app))
-        }
-    };
-    let steps = start::steps(&quote!(#name), &begin, cx);
     let bounds = start::bounds(cx);
     let one_application = start::first(cx).map(|tool| {
         quote! {
@@ -343,6 +337,14 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
         0 => quote!(::core::result::Result::Ok(__plan::Vec::new())),
         _ => quote!((|| ::core::result::Result::Ok(__plan::vec![#(#inputs),*]))()),
     };
+    // No other code calls `run`: if two plans have one name, each such call would be a further error.
+    let begin = quote! {
+        fn begin<'__app>(self, __app: &'__app __App) -> ::core::option::Option<__plan::Run<'__app, __App, <Self as __plan::Tool>::Output>> {
+            let __inputs = #inputs;
+            ::core::option::Option::Some(__plan::run_on::<Self, __App, _>(&__PLAN, __inputs, __app))
+        }
+    };
+    let steps = start::steps(&quote!(#name), &begin, cx);
     let [plan_doc, run_doc, submit_doc] = docs_of(head);
     // rustc shows the names, and where `run` and `submit` are defined.
     let argument = |text| Ident::new(text, Span::mixed_site().located_at(name.span()));
@@ -351,18 +353,18 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
     let (run, submit) = (method("run"), method("submit"));
     let call = quote! {
         fn call(self, __app: &__App) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
-            __plan::called::<Self, _>(self.run(__app))
+            __plan::called::<Self, _>(__plan::begun(self, __app))
         }
 
         fn call_in(self, __app: &__App, __context: __plan::CallContext) -> impl ::core::future::Future<Output = __plan::Result<<Self as __plan::Tool>::Output>> + ::core::marker::Send {
-            __plan::called_in::<Self, _>(self.run(__app), __context)
+            __plan::called_in::<Self, _>(__plan::begun(self, __app), __context)
         }
 
         fn plan_on<'__x>(self, __app: &'__x __App) -> ::core::result::Result<__plan::CalledPlan<'__x>, Self>
         where
             Self: '__x,
         {
-            ::core::result::Result::Ok(__plan::plan_of::<Self, __App>(self.run(__app)))
+            ::core::result::Result::Ok(__plan::plan_of::<Self, __App>(__plan::begun(self, __app)))
         }
     };
     // Where an application lacks a tool of a plan inside another, the header is shown.
@@ -392,8 +394,7 @@ fn item(head: &Header, cx: &Context<'_>) -> TokenStream {
                 __App: ?::core::marker::Sized,
                 #(#bounds,)*
             {
-                let __inputs = #inputs;
-                __plan::run_on::<Self, __App, _>(&__PLAN, __inputs, #app)
+                __plan::begun(self, #app)
             }
 
             #[doc = #submit_doc]

@@ -205,7 +205,15 @@ fn a_reference() {
                     ) -> ::core::option::Option<
                         __plan::Run<'__app, __App, <Self as __plan::Tool>::Output>,
                     > {
-                        ::core::option::Option::Some(self.run(__app))
+                        let __inputs = (|| ::core::result::Result::Ok(
+                            __plan::vec![
+                                __plan::Hand:: < __PlanInput0 > ::NEW.input("sender", self.sender,
+                                __plan::Hand:: < __PlanInput0 > ::CLONE) ?
+                            ],
+                        ))();
+                        ::core::option::Option::Some(
+                            __plan::run_on::<Self, __App, _>(&__PLAN, __inputs, __app),
+                        )
                     }
                 }
                 impl<__App> __plan::Call<__App> for LatestThread
@@ -219,7 +227,7 @@ fn a_reference() {
                     ) -> impl ::core::future::Future<
                         Output = __plan::Result<<Self as __plan::Tool>::Output>,
                     > + ::core::marker::Send {
-                        __plan::called::<Self, _>(self.run(__app))
+                        __plan::called::<Self, _>(__plan::begun(self, __app))
                     }
                     fn call_in(
                         self,
@@ -228,7 +236,7 @@ fn a_reference() {
                     ) -> impl ::core::future::Future<
                         Output = __plan::Result<<Self as __plan::Tool>::Output>,
                     > + ::core::marker::Send {
-                        __plan::called_in::<Self, _>(self.run(__app), __context)
+                        __plan::called_in::<Self, _>(__plan::begun(self, __app), __context)
                     }
                     fn plan_on<'__x>(
                         self,
@@ -237,7 +245,9 @@ fn a_reference() {
                     where
                         Self: '__x,
                     {
-                        ::core::result::Result::Ok(__plan::plan_of::<Self, __App>(self.run(__app)))
+                        ::core::result::Result::Ok(
+                            __plan::plan_of::<Self, __App>(__plan::begun(self, __app)),
+                        )
                     }
                 }
                 impl LatestThread {
@@ -254,13 +264,7 @@ fn a_reference() {
                         __App: ?::core::marker::Sized,
                         __App: __plan::HasTool<__PlanArguments0_0, __PlanFirst>,
                     {
-                        let __inputs = (|| ::core::result::Result::Ok(
-                            __plan::vec![
-                                __plan::Hand:: < __PlanInput0 > ::NEW.input("sender", self.sender,
-                                __plan::Hand:: < __PlanInput0 > ::CLONE) ?
-                            ],
-                        ))();
-                        __plan::run_on::<Self, __App, _>(&__PLAN, __inputs, app)
+                        __plan::begun(self, app)
                     }
                     ///Submits [`LatestThread`] under an id: to a journal, for a process that serves it, or to the client of an engine.
                     #[allow(dead_code)]

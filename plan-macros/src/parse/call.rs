@@ -1,7 +1,7 @@
 //! The call of a tool, and what is easily written instead of one.
 
 use super::token_text::{path_text, tidy, value_text};
-use super::{other_words, value};
+use super::{other_words, policy, value};
 use crate::ast::{Body, Fields, Literal, Value};
 use crate::docs::{last_name, text_of};
 use crate::report::Report;
@@ -28,6 +28,15 @@ pub(super) fn call(
     let (rest, after) = without_waiting(rest);
     let tokens = rest.clone();
     if !after.is_empty() && function(tokens.clone()).is_none() {
+        let attributes = attributes_in(&after);
+        if !attributes.is_empty() {
+            report.contained(
+                after,
+                format!("a step has its policy in attributes before `step`\nhelp: write `{attributes}` before `step {name}`"),
+            );
+            // An attribute may change the type of the step.
+            return Body::Broken(None);
+        }
         let written = tidy(&after);
         report.contained(
             after,
@@ -220,7 +229,8 @@ fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
             }
             syn::Expr::Try(asks) => (*asks.expr, asks.question_token.to_token_stream()),
             syn::Expr::MethodCall(of)
-                if ["run", "call", "unwrap", "expect"].contains(&&*text_of(&of.method)) =>
+                if ["run", "call", "unwrap", "expect"].contains(&&*text_of(&of.method))
+                    || is_attribute(&of.method) =>
             {
                 let mut postfix = TokenStream::new();
                 of.dot_token.to_tokens(&mut postfix);
@@ -239,6 +249,25 @@ fn without_waiting(tokens: TokenStream) -> (TokenStream, TokenStream) {
         after = quote!(#postfix #after);
         call = inner;
     }
+}
+
+/// Returns the attributes that replace the methods after a call: `#[retry(3)]` for `.retry(3)`.
+fn attributes_in(after: &TokenStream) -> String {
+    let trees: Vec<TokenTree> = after.clone().into_iter().collect();
+    let attributes = trees.windows(2).filter_map(|pair| match pair {
+        [TokenTree::Ident(name), TokenTree::Group(arguments)] if is_attribute(name) => {
+            Some(match tidy(&arguments.stream()) {
+                arguments if arguments.is_empty() => format!("#[{name}]"),
+                arguments => format!("#[{name}({arguments})]"),
+            })
+        }
+        _ => None,
+    });
+    attributes.collect::<Vec<_>>().join(" ")
+}
+
+fn is_attribute(name: &Ident) -> bool {
+    policy::KNOWN.contains(&&*text_of(name))
 }
 
 /// `list.iter().map(|x| Tool { … })`, which is a `for`.

@@ -1,6 +1,7 @@
 //! `pub Name(input: Type) -> Output { … }`, and `#![plan(…)]` before it.
 
 use super::attribute::attributes;
+use super::other_words::HyphenatedName;
 use super::{functions, policy, types};
 use crate::ast::{Header, Input};
 use crate::docs::text_of;
@@ -292,6 +293,10 @@ fn input(input: ParseStream<'_>) -> syn::Result<Input> {
         ));
     }
     let name = Ident::parse_any(input)?;
+    let rest: TokenStream = input.fork().parse()?;
+    if let Some(name) = HyphenatedName::new(&name, &rest) {
+        return Err(syn::Error::new_spanned(&name.tokens, name.message()));
+    }
     let colon: Option<Token![:]> = input.parse()?;
     if colon.is_none() || input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new(

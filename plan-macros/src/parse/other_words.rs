@@ -253,3 +253,43 @@ pub(super) fn calls(tokens: &TokenStream) -> Option<(Span, String)> {
         )
     })
 }
+
+/// A name with hyphens, such as `my-room`.
+pub(super) struct HyphenatedName {
+    pub(super) tokens: TokenStream,
+    /// The words after the first hyphen.
+    pub(super) parts: Vec<Ident>,
+    meant: String,
+}
+
+impl HyphenatedName {
+    /// Reads the name that begins with this word, if the tokens after the word are hyphens and words before a `=` or a `:`.
+    pub(super) fn new(first: &Ident, rest: &TokenStream) -> Option<Self> {
+        let mut name = Self {
+            tokens: quote!(#first),
+            parts: Vec::new(),
+            meant: first.to_string(),
+        };
+        let mut trees = rest.clone().into_iter();
+        while let Some(TokenTree::Punct(sign)) = trees.next() {
+            if matches!(sign.as_char(), '=' | ':') && !name.parts.is_empty() {
+                return Some(name);
+            }
+            let Some(TokenTree::Ident(part)) = trees.next().filter(|_| sign.as_char() == '-')
+            else {
+                return None;
+            };
+            name.meant += &format!("_{part}");
+            name.tokens.extend(quote!(#sign #part));
+            name.parts.push(part);
+        }
+        None
+    }
+
+    pub(super) fn message(&self) -> String {
+        format!(
+            "a name consists of letters, digits and `_`\nhelp: write `{}`",
+            self.meant
+        )
+    }
+}

@@ -64,7 +64,7 @@ pub use literal::{
 pub use lossless::{Hand, Known, Lossless, NotHandedOver, Seen};
 pub use run::{
     CanRun, Inline, Mocked, NotMocked, Request, RunsOn, StartFn, Started, StepFuture, StepResult,
-    called, called_in, input, once, plan_of, received, run_on,
+    begun, called, called_in, input, once, plan_of, received, run_on,
 };
 pub use segment::{Flattened, written};
 

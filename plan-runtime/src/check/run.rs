@@ -86,6 +86,19 @@ where
     Run::on(plan, inputs, app, S::start, S::lacks)
 }
 
+/// The run of a plan that has a name.
+///
+/// # Panics
+///
+/// If the plan has no name.
+pub fn begun<S, A>(plan: S, app: &A) -> Run<'_, A, S::Output>
+where
+    S: Tool + RunsOn<A>,
+    A: ?Sized,
+{
+    plan.begin(app).expect("a plan that has a name")
+}
+
 /// A run as the call of a tool, which a plan is.
 #[expect(
     clippy::manual_async_fn,

@@ -1,6 +1,8 @@
 //! Journals: the suite that all of them pass, and that it finds what is wrong; the one in a file, when its process is killed and its file is damaged.
 
 pub(crate) mod asking;
+#[cfg(feature = "sqlite")]
+mod batches;
 mod conformance;
 #[cfg(feature = "sqlite")]
 mod damage;

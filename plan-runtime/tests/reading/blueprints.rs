@@ -30,6 +30,7 @@ fn blueprints() {
             r#""dependsOn": 0"#,
             "error[wrong-kind]: `dependsOn` is `0`, but must be a list
   --> 3:30 in step `step1`
+   = help: put it in a list: `[0]`
 ",
         ),
         (
@@ -65,6 +66,7 @@ error[wrong-kind]: `parallel` is `1`, but must be `true` or `false`
 
 error[wrong-kind]: `timeout` is a string, but must be a number of milliseconds
   --> 3:46 in step `step1`
+   = help: write it in milliseconds: `10000`
 ",
         ),
         (

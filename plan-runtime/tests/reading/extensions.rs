@@ -388,6 +388,7 @@ error[unknown-step]: there is no step `y`
                 r#""tool": "t", "after": "a""#,
                 r#"error[wrong-kind]: `after` is a string, but must be a list
   --> 2:37 in step `b`
+   = help: put it in a list: `["a"]`
 "#,
             ),
             (
@@ -404,6 +405,7 @@ error[unknown-step]: there is no step `y`
 
 error[wrong-kind]: `attempts` is a string, but must be a number of attempts: 1, 2, …
   --> 2:70 in step `b`
+   = help: remove the quotes: `3`
 
 error[unknown-member]: unknown member `tries` in `policy`
   --> 2:75 in step `b`

@@ -202,6 +202,7 @@ error[unknown-member]: unknown member `output_step` in a tool plan
 ], "output_steps": "a"}"#,
             "error[wrong-kind]: `output_steps` is a string, but must be a list
   --> 4:20
+   = help: put it in a list: `[\"a\"]`
 ",
         ),
         (

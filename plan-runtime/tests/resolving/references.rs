@@ -106,6 +106,32 @@ proptest! {
     }
 }
 
+/// Values that have a part for each selector of a beginning of the path, and there null or nothing.
+fn incomplete(path: &[Segment]) -> impl Iterator<Item = Value> {
+    let around = |inner: Value, segment: &Segment| match &segment.selector {
+        Selector::Key(key) => json!({ key: inner }),
+        Selector::Index(0) | Selector::Each => json!([inner]),
+        Selector::Index(_) => json!([inner.clone(), inner]),
+    };
+    (0..=path.len()).flat_map(move |length| {
+        let ends = [json!(null), json!({}), json!([])];
+        ends.map(|end| path[..length].iter().rev().fold(end, around))
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_reference_is_optional_if_its_value_may_be_absent(reference in reference()) {
+        let absent = json!("absent");
+        let may_be_absent = incomplete(&reference.path).any(|value| {
+            let given = gives(&value, reference.optional, &reference.path, Some(&absent));
+            given.is_some_and(|given| given.to_string().contains("absent"))
+        });
+        let is_optional = may_be_absent && reference.otherwise.is_none();
+        prop_assert_eq!(reference.is_optional(), is_optional, "{:?}", reference);
+    }
+}
+
 #[test]
 fn missing_and_null_are_two_things() {
     let x = || Reference::new(Source::Step(0));

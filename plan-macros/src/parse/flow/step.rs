@@ -1,5 +1,6 @@
 //! `step name = …;` and `step name: Type = …;`.
 
+use super::super::other_words::HyphenatedName;
 use super::super::token_text::value_text;
 use super::super::{awaited, braced, policy, types, value};
 use crate::ast::{Body, Step};
@@ -91,7 +92,10 @@ pub(in crate::parse) fn step(
             }
         }
     } else {
-        if !has_type {
+        if let Some(written) = HyphenatedName::new(&name, &extra) {
+            report.error(&written.tokens, written.message());
+            broken.extend(written.parts);
+        } else if !has_type {
             let at = extra
                 .into_iter()
                 .next()

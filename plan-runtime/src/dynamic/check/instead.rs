@@ -1,13 +1,15 @@
 //! What can be written instead of something that does not fit, in the dialect of the document.
 
-use super::checked_value::CheckedValue;
+use super::checked_value::{CheckedValue, ValueKind};
 use super::outputs::{KnownOutputs, Outputs};
-use super::value::ValueCheck;
-use crate::dynamic::dialects::references::{Places, ReferenceTarget, quote};
+use super::value::{MOST_READ, ValueCheck};
+use crate::dynamic::dialects::reading::is_reference;
+use crate::dynamic::dialects::references::{self, Places, ReferenceTarget, Target, quote};
 use crate::dynamic::json_node::on_one_line;
 use crate::dynamic::schema::{Form, Presence, Type, Types};
-use crate::plan::{Body, Optional, Reference, Segment, Selector, Source};
+use crate::plan::{Body, Optional, Part, Reference, Segment, Selector, Source, Template};
 use crate::resolve::describe::short;
+use serde_json::Value;
 use std::ops::Range;
 
 /// In how many members something is looked for.
@@ -36,6 +38,60 @@ impl Outputs<'_, '_> {
             Source::Local(depth) => ReferenceTarget::Local(depth, ""),
         };
         (self.dialect.rules().form)(to, path)
+    }
+
+    /// Returns the reference that a text without marks means, as a value of JSON.
+    pub(super) fn unmarked(&self, text: &str) -> Option<String> {
+        if text.len() > MOST_READ {
+            return None;
+        }
+        let meant = references::unmarked(text)?;
+        let place = |name: &str| self.plan.steps.iter().position(|step| step.id == name);
+        let to = match &meant.target {
+            Target::Id(name) if self.is_bound(name) => ReferenceTarget::Value(name),
+            Target::Id(name) => match place(name) {
+                Some(index) => ReferenceTarget::Step(index, name),
+                None => ReferenceTarget::Input(&self.plan.input(name)?.name),
+            },
+            Target::Index(index) => ReferenceTarget::Step(*index, &self.plan.steps.get(*index)?.id),
+            Target::Input(name) => ReferenceTarget::Input(name),
+        };
+        let form = (self.dialect.rules().form)(to, &meant.path)?;
+        let is_string = self.dialect.rules().places != Places::Nowhere;
+        Some(if is_string { quote(&form) } else { form })
+    }
+
+    /// Returns the condition that a text such as `mail.size > 3` means, as a value of JSON.
+    pub(super) fn condition(&self, template: &Template) -> Option<String> {
+        const SIGNS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
+        let operand = |text: &str| {
+            let literal: Option<Value> = serde_json::from_str(text).ok();
+            let literal = literal.filter(|it| !it.is_array() && !it.is_object());
+            literal.map_or_else(|| self.unmarked(text), |_| Some(text.to_owned()))
+        };
+        let (left, rest) = match template {
+            Template::String(text) => {
+                let signs = SIGNS.iter().filter_map(|sign| text.find(sign)).min();
+                let Some(at) = signs else {
+                    return self.unmarked(text);
+                };
+                (operand(text[..at].trim())?, &text[at..])
+            }
+            Template::Text(parts) => match &parts[..] {
+                [
+                    Part::Value {
+                        value: Template::Reference(first),
+                        ..
+                    },
+                    Part::Literal(rest),
+                ] => (self.as_json(first)?, rest.trim()),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign))?;
+        let right = operand(rest[sign.len()..].trim())?;
+        Some(format!(r#"{{"compare": [{left}, "{sign}", {right}]}}"#))
     }
 
     /// The same, or a letter for it.
@@ -296,6 +352,24 @@ impl ValueCheck<'_> {
                 all.join(" or ")
             )),
         }
+    }
+
+    /// Returns the help for an object such as `{"$ref": "mail.from"}`, which is a reference in other languages.
+    pub(super) fn as_reference(&self, item: &CheckedValue<'_>) -> Option<String> {
+        let CheckedValue::Template(_, _, known) = item else {
+            return None;
+        };
+        let mut members = item.members();
+        let (name, value) = members.next()?;
+        if !is_reference(name) || members.next().is_some() {
+            return None;
+        }
+        let reference = match value.kind() {
+            ValueKind::String(text) => known.unmarked(text)?,
+            ValueKind::Reference(reference, _) => known.as_json(reference)?,
+            _ => return None,
+        };
+        Some(format!("the reference is `{reference}`"))
     }
 
     /// How a number or a boolean is written as text.

@@ -57,9 +57,13 @@ impl<'a> Checker<'a, '_> {
             let shown = &operand.shown;
             let help = match template {
                 Template::Text(_) | Template::String(_) => {
-                    r#"a condition is not written as text, but as an object: `{"compare": [a, ">", b]}`"#.to_owned()
+                    let meant = self.known.condition(template);
+                    let meant = meant.unwrap_or_else(|| r#"{"compare": [a, ">", b]}"#.to_owned());
+                    format!("a condition is not written as text: `{meant}`")
                 }
-                _ => format!(r#"say what it is compared with: `{{"compare": [{shown}, "==", b]}}`"#),
+                _ => {
+                    format!(r#"say what it is compared with: `{{"compare": [{shown}, "==", b]}}`"#)
+                }
             };
             self.report(Code::WrongType, at, message, help, step);
         } else if let Some(why) = operand.null.filter(|_| !guarded) {

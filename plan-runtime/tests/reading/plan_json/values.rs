@@ -85,6 +85,7 @@ fn templates() {
             r#"{"text": "x"}"#,
             "error[wrong-kind]: `text` is a string, but must be a list
   --> 2:33 in step `a`
+   = help: put it in a list: `[\"x\"]`
 ",
         ),
         (
@@ -237,6 +238,7 @@ fn references() {
             r#"{"reference": {"input": "q", "path": "a"}}"#,
             "error[wrong-kind]: the path of a reference is a string, but must be a list
   --> 2:61 in step `a`
+   = help: put it in a list: `[\"a\"]`
 ",
         ),
         (

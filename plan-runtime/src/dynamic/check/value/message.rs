@@ -163,6 +163,7 @@ impl ValueCheck<'_> {
                     }
                 }
             }
+            ValueKind::Object { .. } => help = self.as_reference(&item).or(help),
             ValueKind::Text => {
                 help = Some(
                     "a reference in a longer text is text; one that is the whole string keeps its type"

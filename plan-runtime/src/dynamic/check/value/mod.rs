@@ -29,7 +29,7 @@ const MOST_COMPARED: usize = 1000;
 const MOST_COUNTED: usize = 1000;
 
 /// How long a string may be that is read for what it holds, to tell what to do about it.
-const MOST_READ: usize = 1000;
+pub(super) const MOST_READ: usize = 1000;
 
 /// Compares the arguments of one call with what its tool takes.
 pub(super) struct ValueCheck<'t> {

@@ -2,6 +2,7 @@
 
 use crate::dynamic::dialects::reading::steps::{self, Layout};
 use crate::dynamic::dialects::reading::{Members, PlanBuilder, wrong_kind};
+use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::plan::{Optional, Policy};
 use std::time::Duration;
 
@@ -62,7 +63,8 @@ fn depends_on(builder: &mut PlanBuilder, index: usize, members: &Members<'_>) ->
         return Vec::new();
     };
     let (mut after, mut places) = (Vec::new(), Vec::new());
-    for item in builder.items(node, "`dependsOn`").unwrap_or_default() {
+    let items = builder.scalars(node, "`dependsOn`", JsonType::Number);
+    for item in items.unwrap_or_default() {
         if !builder.count(1, item.place()) {
             break;
         }
@@ -102,7 +104,13 @@ fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
         builder.attempts_fit(policy.attempts, "retryCount", node.place());
     }
     if let Some(node) = members.given("timeout") {
-        match builder.value::<u64>(node, "`timeout`", "a number of milliseconds") {
+        const MILLIS: &str = "a number of milliseconds";
+        if let Some(time) = duration(node) {
+            let help = format!("write it in milliseconds: `{}`", time.as_millis());
+            builder.note(wrong_kind(node, "`timeout`", MILLIS).help(help));
+            return policy;
+        }
+        match builder.value::<u64>(node, "`timeout`", MILLIS) {
             Some(0) => {
                 let note = wrong_kind(node, "`timeout`", "more than 0 milliseconds");
                 builder.note(note.help("leave it out if an attempt has no time limit".to_owned()));
@@ -116,4 +124,13 @@ fn policy(builder: &mut PlanBuilder, members: &Members<'_>) -> Policy {
         }
     }
     policy
+}
+
+/// A duration with its unit, as policies have it.
+fn duration(node: JsonNode<'_>) -> Option<Duration> {
+    let text = node
+        .text()
+        .ok()
+        .filter(|_| node.kind() == JsonType::String)?;
+    humantime::parse_duration(&text.value).ok()
 }

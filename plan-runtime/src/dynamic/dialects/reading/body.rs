@@ -1,8 +1,8 @@
 //! What steps do.
 
-use super::{Member, Members, PlanReader};
+use super::{Member, Members, PlanReader, wrong_kind};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::{JsonNode, JsonType};
+use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
 use crate::plan::depth::DEEPEST_BODY;
 use crate::plan::json::names::{self, binding, branch, each, step};
 use crate::plan::json::{NO_CONDITIONS, many_locals};
@@ -45,7 +45,9 @@ impl PlanReader<'_> {
     /// The steps that must end first.
     pub(crate) fn after(&mut self, index: usize, members: &Members<'_>) -> Vec<usize> {
         let (mut after, mut places) = (Vec::new(), Vec::new());
-        for node in self.list(members, step::AFTER, "`after`") {
+        let given = members.given(step::AFTER);
+        let given = given.and_then(|node| self.builder.scalars(node, "`after`", JsonType::String));
+        for node in given.unwrap_or_default() {
             if !self.builder.count(1, node.place()) {
                 break;
             }
@@ -112,8 +114,10 @@ impl PlanReader<'_> {
                 let message = format!("{what} has both `{}` and `{}`", first.name, second.name);
                 let note = Note::error(Code::WrongKind, second.key.place(), message);
                 let note = note.related(first.key.place(), format!("`{}` is here", first.name));
-                self.builder
-                    .note(note.help("remove one, or split this into two steps".to_owned()));
+                let help = one_branch(members, second, name);
+                let help =
+                    help.unwrap_or_else(|| "remove one, or split this into two steps".to_owned());
+                self.builder.note(note.help(help));
                 self.broken_body()
             }
         }
@@ -134,6 +138,11 @@ impl PlanReader<'_> {
                 args: self.template(kind.value, None, 0),
             }),
             step::IF => {
+                if let Some(help) = one_branch(members, kind, self.syntax.arguments()) {
+                    let note = wrong_kind(kind.value, "`if`", "a list");
+                    self.builder.note(note.help(help));
+                    return self.broken_body();
+                }
                 let branches = self.builder.items(kind.value, "`if`");
                 let Some(branches) = branches else {
                     return self.broken_body();
@@ -365,6 +374,44 @@ impl PlanReader<'_> {
         self.builder.note(note);
         false
     }
+}
+
+/// Returns the help for an `if` that is one branch, or only a condition beside a call.
+pub(super) fn one_branch(
+    members: &Members<'_>,
+    member: &Member<'_>,
+    arguments: &str,
+) -> Option<String> {
+    let given = member.value;
+    if member.name != step::IF || given.kind() != JsonType::Object {
+        return None;
+    }
+    let branch = Members::split(given, &mut |_| {});
+    let others: Vec<&Member<'_>> = branch.unknown(branch::ALL).collect();
+    let condition = branch.given(branch::CONDITION).map(JsonNode::slice);
+    let then = branch.given(branch::THEN).map(JsonNode::slice);
+    let calls = members.given(step::TOOL).is_some();
+    let branches = match (condition, then, &others[..]) {
+        (_, Some(_), []) if !calls => given.slice().to_owned(),
+        (Some(condition), Some(then), [other]) if !calls && other.name == "else" => {
+            let other = other.value.slice();
+            format!(r#"{{"condition": {condition}, "then": {then}}}, {{"then": {other}}}"#)
+        }
+        (Some(condition), None, []) if calls => {
+            let names = [step::TOOL, arguments, "tool_description"];
+            let parts = members.list.iter().filter(|it| names.contains(&&*it.name));
+            let parts = parts.map(|it| format!("{}: {}", it.key.slice(), it.value.slice()));
+            let call = parts.collect::<Vec<_>>().join(", ");
+            format!(r#"{{"condition": {condition}, "then": {{{call}}}}}"#)
+        }
+        _ => return None,
+    };
+    let branches = on_one_line(&branches)?;
+    Some(if calls {
+        format!(r#"write `"if": [{branches}]` in place of the `tool`"#)
+    } else {
+        format!(r#"put the branch in a list: `"if": [{branches}]`"#)
+    })
 }
 
 /// The placeholder for a body that could not be read.

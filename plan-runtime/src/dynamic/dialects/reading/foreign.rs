@@ -8,6 +8,7 @@ use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, Source, Text};
 use crate::plan::Segment;
 use crate::print::short;
+use plan_graph::similar;
 
 impl PlanReader<'_> {
     /// Says which parts of a string are references elsewhere; `false` if one of them is an error.
@@ -146,13 +147,25 @@ impl PlanReader<'_> {
         form.filter(|_| self.has(&meant.target))
     }
 
-    /// The same for a reference that names a value nearly.
+    /// Returns the reference that a text without marks means, as the dialect writes references.
+    pub(crate) fn form_of_unmarked(&self, text: &Text<'_>) -> Option<String> {
+        let meant = references::unmarked(&text.value)?;
+        let (_, form) = self.form(text, &meant.target, &meant.path);
+        form.filter(|_| self.has(&meant.target))
+    }
+
+    /// Returns the reference that is meant by a similar name, as the dialect writes references.
     pub(super) fn similar(&mut self, text: &Text<'_>, at: usize) -> Option<String> {
         let meant = references::meant(self.builder.dialect, &text.value, at)?;
         let Target::Id(name) = &meant.target else {
             return None;
         };
-        let similar = self.similar_value(name)?;
+        let Some(similar) = self.similar_value(name) else {
+            let steps = self.builder.steps_to_compare();
+            let similar = similar(name, steps.iter().map(|(_, id)| id.as_str()))?;
+            let target = Target::Id(similar.to_owned());
+            return self.form(text, &target, &meant.path).1;
+        };
         let rest = &meant.text[meant.named.end - meant.range.start..];
         let style = (self.builder.dialect.rules().style)(ReferenceTarget::Value(&similar), "")?;
         let open = &meant.text[..meant.named.start - meant.range.start];

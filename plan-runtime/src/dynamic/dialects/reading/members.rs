@@ -2,7 +2,7 @@
 
 use super::{MOST_NAMES, PlanBuilder};
 use crate::dynamic::finding::{Code, Note};
-use crate::dynamic::json_node::{JsonNode, JsonType, Text};
+use crate::dynamic::json_node::{JsonNode, JsonType, Text, on_one_line};
 use crate::print::short;
 use plan_graph::similar;
 use std::borrow::Cow;
@@ -126,6 +126,21 @@ impl PlanBuilder {
         }
     }
 
+    /// The elements of a list of scalars that must be one. The help for an element alone is a list.
+    pub(crate) fn scalars<'a>(
+        &mut self,
+        node: JsonNode<'a>,
+        what: &str,
+        element: JsonType,
+    ) -> Option<Vec<JsonNode<'a>>> {
+        if node.kind() != element {
+            return self.items(node, what);
+        }
+        let text = on_one_line(node.slice());
+        let help = text.map(|text| format!("put it in a list: `[{text}]`"));
+        self.error(wrong_kind(node, what, "a list").help(help))
+    }
+
     /// The text of a string that must be one.
     pub(crate) fn text<'a>(&mut self, node: JsonNode<'a>, what: &str) -> Option<Text<'a>> {
         if node.kind() != JsonType::String {
@@ -169,7 +184,12 @@ impl PlanBuilder {
             Ok(value) => Some(value),
             Err(_) => {
                 let note = wrong_kind(node, what, expected);
-                self.error(note)
+                let text = node.text().ok().filter(|_| node.kind() == JsonType::String);
+                let inside = text.filter(|text| serde_json::from_str::<T>(&text.value).is_ok());
+                self.error(match inside {
+                    Some(text) => note.help(format!("remove the quotes: `{}`", short(&text.value))),
+                    None => note,
+                })
             }
         }
     }

@@ -36,7 +36,7 @@ pub(crate) use block_reads::Found;
 pub(crate) use body::nothing;
 pub(crate) use members::{Member, Members, duplicate, names, wrong_kind};
 pub(crate) use plan_reader::{IdKind, PlanReader, Syntax};
-pub(crate) use test::{meant, unknown_beside};
+pub(crate) use test::{is_reference, meant, unknown_beside};
 
 use crate::dynamic::dialects::{Dialect, Profile};
 use crate::dynamic::finding::{Code, Note, Notes};
@@ -443,16 +443,7 @@ impl PlanBuilder {
     /// Says that there is no such step, and whether one has a similar id.
     pub(super) fn unknown_step(&mut self, id: &str, place: Range<usize>) -> (Note, bool) {
         let message = format!("there is no step `{}`", short(id));
-        let few = self.ids.len() <= MOST_NAMES;
-        let mut names: Vec<(usize, String)> = Vec::new();
-        if few || self.looks_for_similar() {
-            let ids = self.ids.iter();
-            names = ids
-                .map(|(name, index)| (*index, name.to_string()))
-                .collect();
-            names.sort_unstable();
-            names.extend(self.steps_around());
-        }
+        let names = self.steps_to_compare();
         let meant = similar(id, names.iter().map(|(_, name)| name.as_str()));
         let help = match meant {
             Some(meant) => Some(format!(
@@ -463,6 +454,20 @@ impl PlanBuilder {
         };
         let note = Note::error(Code::UnknownStep, place, message).help(help);
         (note, meant.is_some())
+    }
+
+    /// Returns the steps that a reference may name, with their indices, unless the document has too many mistakes to compare all names.
+    pub(super) fn steps_to_compare(&mut self) -> Vec<(usize, String)> {
+        if self.ids.len() > MOST_NAMES && !self.looks_for_similar() {
+            return Vec::new();
+        }
+        let ids = self.ids.iter();
+        let mut names: Vec<(usize, String)> = ids
+            .map(|(name, index)| (*index, name.to_string()))
+            .collect();
+        names.sort_unstable();
+        names.extend(self.steps_around());
+        names
     }
 
     /// Whether it is still worth while to look through all names for a similar one: a document may be nothing but mistakes.

@@ -5,7 +5,7 @@ use super::{Member, Members};
 use crate::dynamic::dialects::references::{ReferenceTarget, quote};
 use crate::dynamic::json_node::{JsonNode, JsonType};
 use crate::dynamic::{Dialect, DocumentLimits};
-use crate::plan::json::names::{each, looped, optional, policy, step};
+use crate::plan::json::names::{each, looped, optional, plan, policy, step};
 use crate::plan::{Segment, Selector};
 use crate::print::short;
 use std::time::Duration;
@@ -469,6 +469,10 @@ pub(super) fn synonym(holder: Holder, member: &Member<'_>) -> Option<&'static st
     let name = plain(&member.name);
     let is_list = member.value.kind() == JsonType::List;
     Some(match (holder, &*name) {
+        (Holder::Plan, "outputs" | "results" | "result" | "returns" | "return") if is_list => {
+            "output_steps"
+        }
+        (Holder::Plan, "outputs" | "results" | "result" | "returns" | "return") => plan::OUTPUT,
         (Holder::For, "in" | "of" | "over" | "items" | "iterable" | "collection" | "array") => {
             each::LIST
         }

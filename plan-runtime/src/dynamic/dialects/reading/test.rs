@@ -34,8 +34,15 @@ pub(crate) fn meant(name: &str) -> Option<&'static str> {
         "=" | "==" | "===" | "!=" | "<" | "<=" | ">" | ">=" | "eq" | "ne" | "lt" | "le" | "gt"
         | "ge" | "lte" | "gte" | "equals" => template::COMPARE,
         "length" => template::LEN,
+        name if is_reference(name) => template::REFERENCE,
         _ => return None,
     })
+}
+
+/// Returns `true` if other languages have a reference in an object with a member of this name.
+pub(crate) fn is_reference(name: &str) -> bool {
+    let name = name.trim_start_matches('$');
+    name.eq_ignore_ascii_case("ref") || name.eq_ignore_ascii_case("reference")
 }
 
 /// Returns the finding for an unknown member of a condition or a template.

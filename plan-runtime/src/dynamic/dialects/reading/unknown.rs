@@ -1,13 +1,13 @@
 //! Members that nothing reads, and what those expect who write them.
 
+use super::body::one_branch;
 use super::holder::Holder;
 use super::layout::Layout;
 use super::promise::{Instead, Promise, elsewhere, plain, synonym};
 use super::{Member, Members, PlanBuilder, extensions, wrong_kind};
 use crate::dynamic::Profile;
 use crate::dynamic::finding::Note;
-use crate::dynamic::json_node::{JsonType, on_one_line};
-use crate::plan::json::names::{branch, step};
+use crate::plan::json::names::step;
 
 impl PlanBuilder {
     /// Reports members that nothing reads: as errors, or in the compat profile as warnings where the original systems ignore them.
@@ -50,8 +50,12 @@ impl PlanBuilder {
             let note = wrong_kind(member.value, &format!("`{}`", member.name), expected);
             let has_room = self.notes.has_room(true);
             let help = has_room
-                .then(|| one_branch(member).or_else(|| self.instead(members, member, &known)));
-            let help = help.flatten();
+                .then(|| {
+                    let arguments = self.dialect.rules().arguments;
+                    let branch = one_branch(members, member, arguments);
+                    branch.or_else(|| self.instead(members, member, &known))
+                })
+                .flatten();
             self.note(note.at(member.key.place()).help(help));
             return true;
         }
@@ -105,8 +109,9 @@ impl PlanBuilder {
     ) -> Option<String> {
         let holder = Holder::of(known)?;
         let name = plain(&member.name);
-        let mut same = known.iter().filter(|known| plain(known) == name);
-        if let Some(meant) = same.next()
+        let mut same = known.iter().filter(|known| plain(known) == name).copied();
+        let meant = same.next().or_else(|| synonym(holder, member));
+        if let Some(meant) = meant.filter(|meant| known.contains(meant))
             && members.member(meant).is_none()
         {
             return Some(format!("did you mean `{meant}`?"));
@@ -155,19 +160,6 @@ impl PlanBuilder {
             }
         }
     }
-}
-
-/// An `if` that is the one branch that it should have.
-fn one_branch(member: &Member<'_>) -> Option<String> {
-    let branch = member.value;
-    if member.name != step::IF || branch.kind() != JsonType::Object {
-        return None;
-    }
-    let members = Members::split(branch, &mut |_| {});
-    members.given(branch::THEN)?;
-    let others = members.unknown(branch::ALL);
-    let text = (others.count() == 0).then(|| on_one_line(branch.slice()))??;
-    Some(format!(r#"put the branch in a list: `"if": [{text}]`"#))
 }
 
 /// All members of a step.

@@ -143,6 +143,25 @@ pub(crate) fn foreign<'t>(
     }
 }
 
+/// Reads a reference without the marks of any dialect, such as `mail.from`.
+pub(crate) fn unmarked(text: &str) -> Option<ScannedReference<'_>> {
+    const SYNTAX: ReferenceSyntax = ReferenceSyntax {
+        mark: Mark {
+            open: "",
+            close: "",
+        },
+        dialect: None,
+        needs: Needs::Nothing,
+    };
+    let mut read = read(&SYNTAX, text, 0).filter(|read| read.range == (0..text.len()))?;
+    let is_envelope =
+        |first: &Segment| matches!(&first.selector, Selector::Key(key) if key == "result");
+    if read.path.first().is_some_and(is_envelope) {
+        read.path.remove(0);
+    }
+    Some(read)
+}
+
 /// What is in the form of this dialect at a place of a text, and names what it reads as any dialect does.
 pub(crate) fn meant(dialect: Dialect, text: &str, at: usize) -> Option<ScannedReference<'_>> {
     let mut forms = FORMS.iter();

@@ -84,7 +84,7 @@ fn output(reader: &mut PlanReader<'_>, top: &Members<'_>, steps: &[Step]) -> Out
         return all();
     };
     let Some(items) = builder
-        .items(node, "`output_steps`")
+        .scalars(node, "`output_steps`", JsonType::String)
         .filter(|items| !items.is_empty())
     else {
         return all();

@@ -229,7 +229,7 @@ impl PlanReader<'_> {
             (Some(pointer), None) => self.pointer(pointer),
             (None, Some(path)) => {
                 let what = "the path of a reference";
-                let items = self.builder.items(path, what)?;
+                let items = self.builder.scalars(path, what, JsonType::String)?;
                 self.builder.path_fits(items.len(), path.place())?;
                 let mut segments = Vec::with_capacity(items.len());
                 let mut sound = true;

@@ -1,7 +1,7 @@
 //! `{"object": {…}}` and its like.
 
 use crate::dynamic::dialects::reading::{
-    Member, PlanReader, duplicate, meant, unknown_beside, wrong_kind,
+    Member, PlanReader, duplicate, is_reference, meant, unknown_beside, wrong_kind,
 };
 use crate::dynamic::finding::{Code, Note};
 use crate::dynamic::json_node::{JsonNode, JsonType, on_one_line};
@@ -83,7 +83,7 @@ impl PlanReader<'_> {
             }
             template::REFERENCE => self.reference(value).map(Template::Reference),
             template::TEXT => {
-                let parts = self.builder.items(value, "`text`")?;
+                let parts = self.builder.scalars(value, "`text`", JsonType::String)?;
                 let mut read = Vec::with_capacity(self.builder.room(parts.len(), 2));
                 let count = parts.len();
                 for part in parts {
@@ -107,6 +107,12 @@ impl PlanReader<'_> {
         if let [member] = &members[..] {
             if let Some(name) = known(&member.name) {
                 return Some((name, member.value));
+            }
+            #[cfg(feature = "dynamic")]
+            if let Some(reference) = self.reference_of_others(member) {
+                let message = format!("`{}` is not a kind of template", short(&member.name));
+                let note = Note::error(Code::UnknownMember, node.place(), message);
+                return self.builder.error(note.help(reference));
             }
             let name = short(&member.name);
             let similar = || similar(&member.name, template::ALL.iter().copied());
@@ -150,6 +156,17 @@ impl PlanReader<'_> {
         };
         let note = Note::error(Code::WrongKind, node.place(), message);
         self.builder.error(note.help(help.map(str::to_owned)))
+    }
+
+    /// Returns the help for `{"$ref": "mail.from"}`, which is a reference in other languages.
+    #[cfg(feature = "dynamic")]
+    fn reference_of_others(&self, member: &Member<'_>) -> Option<String> {
+        if !is_reference(&member.name) || member.value.kind() != JsonType::String {
+            return None;
+        }
+        let text = member.value.text().ok()?;
+        let form = self.form_of_unmarked(&text)?;
+        Some(format!("the reference is `{form}`"))
     }
 
     fn entry(&mut self, member: Member<'_>, depth: usize) -> Entry {
