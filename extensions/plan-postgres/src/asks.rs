@@ -4,6 +4,7 @@ use super::failure::Failure;
 use super::line::{Line, Parameter, Session};
 use super::numbers::{nanos, time};
 use super::owned::Held;
+use super::pool::Pool;
 use plan_runtime::journal::JournalError;
 use plan_runtime::journal::spi::{Claim, Claimed, End, Message, Record, RunInfo, StoredRun};
 use std::cell::Cell;
@@ -29,6 +30,7 @@ pub(crate) type Ask = Box<dyn FnOnce(Rc<Asks>) -> Pin<Box<dyn Future<Output = ()
 pub(crate) struct Asks {
     pub(crate) line: Line,
     pub(crate) owner: Arc<str>,
+    pub(crate) pool: Pool,
 }
 
 /// A claim in the database, and the number of the last record.

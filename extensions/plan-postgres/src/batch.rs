@@ -32,6 +32,14 @@ impl What {
             Self::End(end) => end.body().len(),
         }
     }
+
+    /// Returns the key and the body of a record.
+    pub(crate) fn record(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::Record(key, body) => Some((key, body)),
+            Self::Describe(_) | Self::End(_) => None,
+        }
+    }
 }
 
 /// A write of the owner of a run.
@@ -41,10 +49,17 @@ pub(crate) struct Write {
     pub(crate) reply: Reply,
 }
 
-struct Numbered {
-    write: Write,
+impl Write {
+    pub(crate) fn answer(self, outcome: Result<(), JournalError>) {
+        // The caller may have dropped its future.
+        let _ = self.reply.send(outcome);
+    }
+}
+
+pub(crate) struct Numbered {
+    pub(crate) write: Write,
     /// The number of the record; 0 for other writes.
-    number: i64,
+    pub(crate) number: i64,
 }
 
 /// Writes and releases of one transaction.
@@ -83,31 +98,46 @@ impl Committed {
 impl Batch {
     /// Adds a write, or refuses the write.
     pub(crate) fn push(&mut self, write: Write, owned: &mut Owned, line: &Line) {
+        let numbered = self.number(write, owned, line);
+        self.writes.extend(numbered);
+    }
+
+    /// Numbers a write that comes after those of the batch, or refuses the write.
+    pub(crate) fn number(
+        &mut self,
+        write: Write,
+        owned: &mut Owned,
+        line: &Line,
+    ) -> Option<Numbered> {
         let place = &line.settings.place;
         let Some(own) = owned.get(&write.held) else {
             let id = write.held.id.to_string();
-            return answer(write, Err(JournalError::Lost { id }));
+            write.answer(Err(JournalError::Lost { id }));
+            return None;
         };
         if let Some(why) = &own.broken {
             let failure = Failure::new(place, "cannot write", why.as_str());
-            return answer(write, Err(failure.into()));
+            write.answer(Err(failure.into()));
+            return None;
         }
         if write.what.bytes() > MOST_BYTES {
             let why = format!("more than {MOST_BYTES} bytes");
             let failure = Failure::new(place, "cannot write", why);
             owned.fail(&write.held, &failure);
-            return answer(write, Err(failure.into()));
+            write.answer(Err(failure.into()));
+            return None;
         }
         let mut number = 0;
         if let What::Record(key, _) = &write.what {
             if !self.keys.insert((write.held.run, key.clone())) {
                 let error = second(line, key);
-                return answer(write, Err(error));
+                write.answer(Err(error));
+                return None;
             }
             own.last += 1;
             number = own.last;
         }
-        self.writes.push(Numbered { write, number });
+        Some(Numbered { write, number })
     }
 
     pub(crate) fn release(&mut self, held: Held, rest: Option<Rest>) {
@@ -203,7 +233,7 @@ impl Batch {
             } else {
                 Ok(())
             };
-            answer(write, outcome);
+            write.answer(outcome);
         }
         for (held, _) in &self.releases {
             owned.forget(held, true);
@@ -213,7 +243,7 @@ impl Batch {
     fn fail(self, failure: &Failure, owned: &mut Owned) {
         for Numbered { write, .. } in self.writes {
             owned.fail(&write.held, failure);
-            answer(write, Err(failure.clone().into()));
+            write.answer(Err(failure.clone().into()));
         }
         for (held, _) in &self.releases {
             owned.forget(held, false);
@@ -224,11 +254,6 @@ impl Batch {
 fn second(line: &Line, key: &str) -> JournalError {
     let why = format!("`{key}` is recorded already");
     Failure::new(&line.settings.place, "cannot write a record", why).into()
-}
-
-fn answer(write: Write, outcome: Result<(), JournalError>) {
-    // The caller may have dropped its future.
-    let _ = write.reply.send(outcome);
 }
 
 /// Returns the milliseconds of a rest. Only a message ends an infinite rest.

@@ -1,8 +1,12 @@
 use super::asks::{Ask, Asks, kind};
 use super::batch::{What, Write};
+use super::call::is_output;
+use super::calls::{Calls, Closed};
+use super::commit::Ready;
 use super::failure::{Failure, Place};
 use super::numbers::signed;
 use super::owned::Held;
+use super::pool::Connection;
 use super::watching::Watching;
 use super::writer::Job;
 use plan_runtime::journal::spi::{
@@ -67,11 +71,13 @@ use tokio::sync::{mpsc, oneshot};
 pub struct Postgres(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    place: Place,
+    pub(crate) place: Place,
     claims: Mutex<HashMap<Arc<str>, Held>>,
     pub(crate) jobs: mpsc::UnboundedSender<Job>,
     asks: mpsc::UnboundedSender<Ask>,
     pub(crate) watching: Arc<Watching>,
+    /// The transactions of calls.
+    pub(crate) calls: Arc<Calls>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -89,6 +95,7 @@ impl Postgres {
             jobs,
             asks,
             watching,
+            calls: Arc::default(),
             thread: Some(thread),
         }))
     }
@@ -111,16 +118,51 @@ impl Postgres {
         }
     }
 
+    /// Returns the right to write to a run that this journal has claimed.
+    pub(crate) fn claimed(&self, id: &str) -> Option<Held> {
+        self.claims().get(id).cloned()
+    }
+
     fn write(&self, claim: &Claim, what: What) -> Written {
         let held = match self.held(claim) {
             Ok(held) => held,
             Err(error) => return Box::pin(std::future::ready(Err(error))),
         };
+        let transaction = what
+            .record()
+            .and_then(|(key, body)| self.end_call(&held, key, body));
         let (reply, written) = oneshot::channel();
+        let write = Write { held, what, reply };
+        let job = match transaction {
+            None => Job::Write(write),
+            Some(transaction) => Job::Commit(write, transaction),
+        };
         // Without a thread that takes it, it is dropped, and so is its reply.
-        let _ = self.0.jobs.send(Job::Write(Write { held, what, reply }));
+        let _ = self.0.jobs.send(job);
         let place = self.0.place.clone();
         Box::pin(async move { written.await.unwrap_or_else(|_| Err(gone(&place))) })
+    }
+
+    /// Ends the transaction of a call that is recorded. Returns the transaction if it is to be committed.
+    fn end_call(&self, held: &Held, key: &str, body: &str) -> Option<Ready> {
+        let call = self.0.calls.take(held.run, key)?;
+        let Closed {
+            connection,
+            is_busy,
+        } = call.close()?;
+        if is_output(body) && !is_busy {
+            return Some(Ok(connection));
+        }
+        self.roll_back(connection);
+        is_output(body).then_some(Err(
+            "the tool has returned while a statement of its transaction ran",
+        ))
+    }
+
+    fn roll_back(&self, connection: Connection) {
+        let ask: Ask =
+            Box::new(move |asks| Box::pin(async move { asks.give_back(connection).await }));
+        let _ = self.0.asks.send(ask);
     }
 
     /// Releases a run, or lets the run rest.
@@ -130,6 +172,12 @@ impl Postgres {
         };
         let run = held.run;
         self.claims().remove(&claim.id);
+        // Calls that were dropped without a record.
+        for call in self.0.calls.take_run(run) {
+            if let Some(closed) = call.close() {
+                self.roll_back(closed.connection);
+            }
+        }
         let _ = self.0.jobs.send(Job::Release(held, rest));
         self.0.watching.wake(run);
     }

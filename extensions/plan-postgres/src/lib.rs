@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 mod asks;
 mod batch;
+mod call;
+mod calls;
+mod commit;
 mod failure;
 mod journal;
 mod line;
@@ -8,6 +11,7 @@ mod listener;
 mod numbers;
 mod options;
 mod owned;
+mod pool;
 mod retry;
 mod schema;
 mod settings;
@@ -15,6 +19,7 @@ mod sql;
 mod store;
 mod store_sql;
 mod tls;
+mod transaction;
 mod watching;
 mod worker;
 mod writer;
@@ -23,3 +28,5 @@ pub use journal::Postgres;
 pub use options::PostgresOptions;
 #[cfg(feature = "rustls")]
 pub use rustls;
+pub use tokio_postgres;
+pub use transaction::{Transaction, TransactionError};

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_postgres::{AsyncMessage, Client, Error, Row, Statement, types::ToSql};
 
@@ -28,6 +29,35 @@ pub(crate) struct Session {
     driver: AbortHandle,
 }
 
+/// Opens a connection. Notifications on it wake the waiting runs.
+pub(crate) async fn connect(
+    settings: &Settings,
+    application: &str,
+    watching: Option<Arc<Watching>>,
+) -> Result<(Client, AbortHandle), Error> {
+    let mut config = settings.config.clone();
+    config.application_name(application);
+    let (client, mut connection) = settings.tls.open(&config).await?;
+    let driver = tokio::task::spawn_local(async move {
+        loop {
+            match poll_fn(|cx| connection.poll_message(cx)).await {
+                Some(Ok(AsyncMessage::Notification(note))) => {
+                    if let Some(watching) = &watching {
+                        if let Ok(run) = note.payload().parse() {
+                            watching.wake(run);
+                        }
+                        watching.arrive();
+                    }
+                }
+                Some(Ok(_)) => {}
+                // Statements on the connection report the error.
+                Some(Err(_)) | None => break,
+            }
+        }
+    });
+    Ok((client, driver.abort_handle()))
+}
+
 impl Session {
     /// Opens a connection. Notifications on it wake the waiting runs.
     pub(crate) async fn open(
@@ -35,30 +65,11 @@ impl Session {
         application: &str,
         watching: Option<Arc<Watching>>,
     ) -> Result<Self, Error> {
-        let mut config = settings.config.clone();
-        config.application_name(application);
-        let (client, mut connection) = settings.tls.open(&config).await?;
-        let driver = tokio::task::spawn_local(async move {
-            loop {
-                match poll_fn(|cx| connection.poll_message(cx)).await {
-                    Some(Ok(AsyncMessage::Notification(note))) => {
-                        if let Some(watching) = &watching {
-                            if let Ok(run) = note.payload().parse() {
-                                watching.wake(run);
-                            }
-                            watching.arrive();
-                        }
-                    }
-                    Some(Ok(_)) => {}
-                    // Statements on the connection report the error.
-                    Some(Err(_)) | None => break,
-                }
-            }
-        });
+        let (client, driver) = connect(settings, application, watching).await?;
         Ok(Self {
             client,
             prepared: RefCell::default(),
-            driver: driver.abort_handle(),
+            driver,
         })
     }
 
@@ -172,40 +183,54 @@ impl Line {
         what: &'static str,
         act: impl AsyncFn(&Session) -> Result<T, Error>,
     ) -> Result<T, Failure> {
-        let (place, patience) = (&self.settings.place, self.patience);
-        let end = Instant::now() + patience;
-        let mut pause = PAUSES[0];
-        loop {
+        let attempt = async |left: Duration| {
             let used = RefCell::new(None);
             let attempt = async {
                 let session = self.session().await?;
                 *used.borrow_mut() = Some(Rc::clone(&session));
                 act(&session).await
             };
-            let left = end.saturating_duration_since(Instant::now());
             let outcome = timeout(left, attempt).await;
-            let failure = match outcome {
-                Ok(Ok(value)) => return Ok(value),
-                Ok(Err(error)) => {
-                    if is_connection_lost(&error) {
-                        self.discard(used.take()).await;
-                    }
-                    let failure = Failure::from_error(place, what, &error);
-                    if !is_transient(&error) {
-                        return Err(failure);
-                    }
-                    failure
-                }
-                Err(_) => {
-                    self.discard(used.take()).await;
-                    return Err(Failure::no_answer(place, what, patience));
-                }
+            let is_lost = match &outcome {
+                Ok(Ok(_)) => false,
+                Ok(Err(error)) => is_connection_lost(error),
+                Err(_) => true,
             };
-            if Instant::now() + pause >= end {
-                return Err(failure);
+            if is_lost {
+                self.discard(used.take()).await;
             }
-            sleep(pause.mul_f64(0.5 + fastrand::f64())).await;
-            pause = (pause * 2).min(PAUSES[1]);
+            outcome
+        };
+        persist(&self.settings, self.patience, what, attempt).await
+    }
+}
+
+/// Repeats an attempt after a lost connection or a deadlock, until it succeeds or the patience is over. An attempt has the rest of the time as its limit.
+pub(crate) async fn persist<T>(
+    settings: &Settings,
+    patience: Duration,
+    what: &'static str,
+    attempt: impl AsyncFn(Duration) -> Result<Result<T, Error>, Elapsed>,
+) -> Result<T, Failure> {
+    let place = &settings.place;
+    let end = Instant::now() + patience;
+    let mut pause = PAUSES[0];
+    loop {
+        let failure = match attempt(end.saturating_duration_since(Instant::now())).await {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(error)) => {
+                let failure = Failure::from_error(place, what, &error);
+                if !is_transient(&error) {
+                    return Err(failure);
+                }
+                failure
+            }
+            Err(_) => return Err(Failure::no_answer(place, what, patience)),
+        };
+        if Instant::now() + pause >= end {
+            return Err(failure);
         }
+        sleep(pause.mul_f64(0.5 + fastrand::f64())).await;
+        pause = (pause * 2).min(PAUSES[1]);
     }
 }

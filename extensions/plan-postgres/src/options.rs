@@ -35,17 +35,19 @@ pub struct PostgresOptions {
     schema: String,
     lease: Duration,
     patience: Duration,
+    transactions: usize,
     #[cfg(feature = "rustls")]
     tls: Option<rustls::ClientConfig>,
 }
 
 impl PostgresOptions {
-    /// Returns the defaults: the schema `plan`, a lease of 30 seconds, and a patience of 30 seconds.
+    /// Returns the defaults: the schema `plan`, a lease of 30 seconds, a patience of 30 seconds, and 16 transactions.
     pub fn new() -> Self {
         Self {
             schema: "plan".to_owned(),
             lease: Duration::from_secs(30),
             patience: Duration::from_secs(30),
+            transactions: 16,
             #[cfg(feature = "rustls")]
             tls: None,
         }
@@ -68,6 +70,12 @@ impl PostgresOptions {
     /// Sets the time limit for repetitions of a statement after a lost connection. At the limit, the statement fails, and each run with a write in the statement fails as well.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
+        self
+    }
+
+    /// Sets the number of [transactions](Postgres::transaction) that may be open at one time. More calls wait. The least is 1. Each transaction has a connection of its own.
+    pub fn max_transactions(mut self, transactions: usize) -> Self {
+        self.transactions = transactions.max(1);
         self
     }
 
@@ -117,6 +125,7 @@ impl PostgresOptions {
             schema: self.schema,
             lease: self.lease,
             patience: self.patience,
+            transactions: self.transactions.min(tokio::sync::Semaphore::MAX_PERMITS),
             tls,
         })
     }

@@ -5,6 +5,7 @@ use super::store_sql::StoreSql;
 pub(crate) struct Sql {
     pub(crate) claims: ClaimSql,
     pub(crate) messages: MessageSql,
+    pub(crate) calls: CallSql,
     pub(crate) store: StoreSql,
     /// Parameter: id.
     pub(crate) look: String,
@@ -135,6 +136,41 @@ WITH released AS (
 )
 SELECT pg_notify($6, '') FROM released WHERE is_due LIMIT 1";
 
+/// The statements for the transaction of a call.
+pub(crate) struct CallSql {
+    /// Parameters: run, epoch, owner, number, key, body, token.
+    pub(crate) write: String,
+    /// Parameters: run, epoch, owner, number, key.
+    pub(crate) is_written: String,
+    /// Parameter: name of the session.
+    pub(crate) end_session: String,
+}
+
+/// A tool may have ended the transaction, and the setting with it. A tool may have made commits faster and unsafe.
+const WRITE_CALL: &str = "
+WITH held AS (
+    SELECT r.number FROM {s}.runs r
+    WHERE r.number = $1 AND r.epoch = $2 AND r.owner = $3 AND current_setting('plan_postgres.call', true) = $7 FOR SHARE OF r
+), added AS (
+    INSERT INTO {s}.records (run, number, key, body) SELECT number, $4, $5, $6 FROM held ON CONFLICT DO NOTHING RETURNING run
+)
+SELECT coalesce(current_setting('plan_postgres.call', true) = $7, false), EXISTS (SELECT FROM held), EXISTS (SELECT FROM added),
+    CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END";
+
+impl CallSql {
+    fn new(with: &dyn Fn(&str) -> String) -> Self {
+        Self {
+            write: with(WRITE_CALL),
+            is_written: with(
+                "SELECT EXISTS (SELECT FROM {s}.records c WHERE c.run = r.number AND c.number = $4 AND c.key = $5)
+                FROM {s}.runs r WHERE r.number = $1 AND r.epoch = $2 AND r.owner = $3",
+            ),
+            end_session: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND usename = current_user"
+                .to_owned(),
+        }
+    }
+}
+
 impl ClaimSql {
     fn new(with: &dyn Fn(&str) -> String) -> Self {
         Self {
@@ -177,6 +213,7 @@ impl Sql {
         Self {
             claims: ClaimSql::new(&with),
             messages: MessageSql::new(&with),
+            calls: CallSql::new(&with),
             store: StoreSql::new(&with),
             look: with(
                 "SELECT number, epoch, began, plan, document, inputs, end_kind, output FROM {s}.runs WHERE id = $1 AND plan IS NOT NULL",

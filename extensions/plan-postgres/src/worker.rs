@@ -6,6 +6,7 @@ use super::journal::{Postgres, gone};
 use super::line::{Line, Session};
 use super::listener;
 use super::owned::Owned;
+use super::pool::Pool;
 use super::schema;
 use super::settings::Settings;
 use super::sql::{Sql, quoted};
@@ -13,6 +14,7 @@ use super::watching::Watching;
 use super::writer::{Job, Writer};
 use plan_runtime::journal::JournalError;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
@@ -91,6 +93,7 @@ async fn work(
         writer,
         asking,
         listening,
+        pool,
     } = match begun {
         Ok(begun) => begun,
         Err(failure) => {
@@ -102,6 +105,7 @@ async fn work(
     let asks = Rc::new(Asks {
         line: asking,
         owner: Arc::clone(&owner),
+        pool,
     });
     let listening = Rc::new(listening);
     spawn_local(listener::renew(
@@ -124,6 +128,7 @@ async fn work(
         asks,
         owned,
         jobs,
+        parked: HashMap::new(),
     };
     writer.run(job_queue).await;
 }
@@ -133,6 +138,7 @@ struct Begun {
     writer: Line,
     asking: Line,
     listening: Line,
+    pool: Pool,
 }
 
 /// Makes the tables, draws a name for the owner, and takes its lease.
@@ -166,13 +172,15 @@ async fn begin(settings: &Rc<Settings>, watching: &Arc<Watching>) -> Result<Begu
     // A connection that hangs is not to outlast the lease.
     let third = settings.lease / 3;
     let patience = third.max(Duration::from_secs(1)).min(settings.patience);
+    let name: Arc<str> = owner.clone().into();
     let begun = Begun {
         writer: line("writer", &end_old),
         asking: line("asks", ""),
         listening: line("listener", &listen)
             .waking(Arc::clone(watching))
             .within(patience),
-        owner: owner.clone().into(),
+        pool: Pool::new(settings, &sql, &name, SETUP),
+        owner: name,
     };
     let lease =
         async |session: &Session| listener::renew_once(session, &begun.listening, &owner).await;

@@ -2,17 +2,19 @@
 
 use super::asks::{Ask, Asks};
 use super::batch::{Batch, Reply, Write};
+use super::commit::{Commit, Ready};
 use super::line::{Line, Parameter, Session};
 use super::owned::{Held, Own, Owned};
 use plan_runtime::journal::JournalError;
 use plan_runtime::journal::spi::{Claimed, Rest, Retry};
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_local;
 use tokio_postgres::Error;
 
 /// The most jobs that are committed together.
@@ -30,13 +32,28 @@ const LEAVES_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) enum Job {
     Claim(Arc<str>, oneshot::Sender<Result<Granted, JournalError>>),
     Write(Write),
+    /// Writes the record of a call in the transaction of the call.
+    Commit(Write, Ready),
     /// Releases a run, or lets the run rest.
     Release(Held, Option<Rest>),
     Retry(Held, Retry, Reply),
     /// Asks after the writes before.
     Ask(Ask),
+    /// The transaction of a call of this run is over.
+    Committed(i64),
     /// Writes the jobs before it, and ends.
     Close,
+}
+
+impl Job {
+    /// Returns the number of a claimed run that the job changes.
+    fn run(&self) -> Option<i64> {
+        match self {
+            Self::Write(write) | Self::Commit(write, _) => Some(write.held.run),
+            Self::Release(held, _) | Self::Retry(held, ..) => Some(held.run),
+            Self::Claim(..) | Self::Ask(_) | Self::Committed(_) | Self::Close => None,
+        }
+    }
 }
 
 /// A claim on its way to the caller. A claim that nobody takes is released.
@@ -66,6 +83,8 @@ pub(crate) struct Writer {
     pub(crate) asks: Rc<Asks>,
     pub(crate) owned: Rc<RefCell<Owned>>,
     pub(crate) jobs: mpsc::UnboundedSender<Job>,
+    /// The jobs of runs that wait for the transaction of a call, by the numbers of the runs.
+    pub(crate) parked: HashMap<i64, Vec<Job>>,
 }
 
 /// The last commit.
@@ -95,12 +114,22 @@ impl Last {
     }
 }
 
+/// Jobs that are done together, and after that the jobs that follow a commit.
+#[derive(Default)]
+struct Round {
+    batch: Batch,
+    calls: Vec<Commit>,
+    retry: Option<(Held, Retry, Reply)>,
+    asks: Vec<Ask>,
+    claims: Vec<(Arc<str>, oneshot::Sender<Result<Granted, JournalError>>)>,
+}
+
 impl Writer {
-    pub(crate) async fn run(self, mut queue: mpsc::UnboundedReceiver<Job>) {
+    pub(crate) async fn run(mut self, mut queue: mpsc::UnboundedReceiver<Job>) {
         let mut jobs = VecDeque::new();
-        let mut goes_on = true;
+        let mut is_closing = false;
         let mut last = Last::default();
-        while goes_on {
+        while !is_closing || !self.parked.is_empty() {
             if jobs.is_empty() {
                 let mut new = Vec::new();
                 if queue.recv_many(&mut new, BATCH).await == 0 {
@@ -109,59 +138,87 @@ impl Writer {
                 last.gather(&mut queue, &mut new);
                 jobs.extend(new);
             }
-            let (mut batch, mut bytes) = (Batch::default(), 0);
-            let (mut claims, mut asks, mut retry) = (Vec::new(), Vec::new(), None);
-            while bytes < BATCH_BYTES
-                && let Some(job) = jobs.pop_front()
-            {
-                match job {
-                    Job::Claim(id, reply) => claims.push((id, reply)),
-                    Job::Write(write) => {
-                        bytes += write.what.bytes();
-                        batch.push(write, &mut self.owned.borrow_mut(), &self.line);
-                    }
-                    Job::Release(held, rest) => batch.release(held, rest),
-                    Job::Ask(ask) => asks.push(ask),
-                    Job::Retry(held, change, reply) => {
-                        retry = Some((held, change, reply));
-                        break;
-                    }
-                    Job::Close => {
-                        goes_on = false;
-                        break;
-                    }
-                }
-            }
-            if !batch.is_empty() {
-                let (begin, count) = (Instant::now(), batch.len());
-                batch
-                    .commit(&self.line, &self.asks.owner, &self.owned)
-                    .await;
+            let round = self.take(&mut jobs, &mut is_closing);
+            if !round.batch.is_empty() {
+                let (begin, count) = (Instant::now(), round.batch.len());
+                let owner = &self.asks.owner;
+                round.batch.commit(&self.line, owner, &self.owned).await;
                 last = Last {
                     count,
                     time: begin.elapsed(),
                 };
             }
-            if let Some((held, change, reply)) = retry {
+            for commit in round.calls {
+                let (asks, owned) = (Rc::clone(&self.asks), Rc::clone(&self.owned));
+                let (run, jobs) = (commit.numbered.write.held.run, self.jobs.clone());
+                spawn_local(async move {
+                    commit.run(asks, owned).await;
+                    let _ = jobs.send(Job::Committed(run));
+                });
+            }
+            if let Some((held, change, reply)) = round.retry {
                 // The caller may have dropped its future.
                 let _ = reply.send(self.retry(&held, &change).await);
             }
-            for ask in asks {
-                tokio::task::spawn_local(ask(Rc::clone(&self.asks)));
+            for ask in round.asks {
+                spawn_local(ask(Rc::clone(&self.asks)));
             }
-            for (id, reply) in claims {
-                let claim = claim(
-                    Rc::clone(&self.asks),
-                    Rc::clone(&self.owned),
-                    id,
-                    reply,
-                    self.jobs.clone(),
-                );
-                tokio::task::spawn_local(claim);
+            for (id, reply) in round.claims {
+                let (asks, owned) = (Rc::clone(&self.asks), Rc::clone(&self.owned));
+                spawn_local(claim(asks, owned, id, reply, self.jobs.clone()));
             }
         }
         // Otherwise the leases of this owner end by themselves.
         let _ = tokio::time::timeout(LEAVES_WITHIN, self.leave()).await;
+    }
+
+    /// Takes the jobs that are done together. After the transaction of a call, the jobs of its run wait, so that the records of the run are durable in their order.
+    fn take(&mut self, jobs: &mut VecDeque<Job>, is_closing: &mut bool) -> Round {
+        let (mut round, mut bytes) = (Round::default(), 0);
+        while bytes < BATCH_BYTES
+            && let Some(job) = jobs.pop_front()
+        {
+            if let Some(parked) = job.run().and_then(|run| self.parked.get_mut(&run)) {
+                parked.push(job);
+                continue;
+            }
+            match job {
+                Job::Claim(id, reply) => round.claims.push((id, reply)),
+                Job::Write(write) => {
+                    bytes += write.what.bytes();
+                    let mut owned = self.owned.borrow_mut();
+                    round.batch.push(write, &mut owned, &self.line);
+                }
+                Job::Commit(write, transaction) => {
+                    let mut owned = self.owned.borrow_mut();
+                    if let Some(numbered) = round.batch.number(write, &mut owned, &self.line) {
+                        self.parked.insert(numbered.write.held.run, Vec::new());
+                        round.calls.push(Commit {
+                            numbered,
+                            transaction,
+                        });
+                    }
+                }
+                Job::Committed(run) => {
+                    let parked = self.parked.remove(&run).unwrap_or_default();
+                    parked
+                        .into_iter()
+                        .rev()
+                        .for_each(|job| jobs.push_front(job));
+                }
+                Job::Release(held, rest) => round.batch.release(held, rest),
+                Job::Ask(ask) => round.asks.push(ask),
+                Job::Retry(held, change, reply) => {
+                    round.retry = Some((held, change, reply));
+                    break;
+                }
+                Job::Close => {
+                    *is_closing = true;
+                    break;
+                }
+            }
+        }
+        round
     }
 
     /// Gives up all runs.

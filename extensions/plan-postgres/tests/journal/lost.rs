@@ -8,19 +8,23 @@ use plan_runtime::journal::{Journal, JournalError};
 use smol::block_on;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-const ANSWER: u8 = 1;
-const REQUEST: u8 = 2;
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    Answer,
+    Request,
+}
 
-/// A proxy that can lose the next message.
-struct Proxy {
+/// A proxy that can lose a message.
+pub(crate) struct Proxy {
     port: u16,
-    next: Arc<AtomicU8>,
-    lost: Arc<AtomicUsize>,
+    /// The kind of the message, and the number of messages before it.
+    next: Arc<Mutex<Option<(Kind, usize)>>>,
+    pub(crate) lost: Arc<AtomicUsize>,
 }
 
 impl Proxy {
@@ -38,7 +42,10 @@ impl Proxy {
                 let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, server)) else {
                     continue;
                 };
-                let both = [(&client, &server, REQUEST), (&server, &client, ANSWER)];
+                let both = [
+                    (&client, &server, Kind::Request),
+                    (&server, &client, Kind::Answer),
+                ];
                 for (from, to, kind) in both {
                     let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
                     let (next, lost) = (Arc::clone(&next), Arc::clone(&lost));
@@ -50,17 +57,46 @@ impl Proxy {
     }
 
     /// Loses the next message of a kind.
-    fn lose(&self, kind: u8) {
-        self.next.store(kind, Ordering::SeqCst);
+    fn lose(&self, kind: Kind) {
+        self.lose_after(kind, 0);
+    }
+
+    /// Loses a message of a kind after this many others.
+    pub(crate) fn lose_after(&self, kind: Kind, others: usize) {
+        *self.next.lock().unwrap() = Some((kind, others));
+    }
+
+    /// Loses no message.
+    pub(crate) fn lose_none(&self) {
+        *self.next.lock().unwrap() = None;
     }
 }
 
-fn copy(mut from: TcpStream, mut to: TcpStream, kind: u8, next: &AtomicU8, lost: &AtomicUsize) {
+fn is_next(next: &mut Option<(Kind, usize)>, kind: Kind) -> bool {
+    match next {
+        Some((of, 0)) if *of == kind => {
+            *next = None;
+            true
+        }
+        Some((of, others)) if *of == kind => {
+            *others -= 1;
+            false
+        }
+        _ => false,
+    }
+}
+
+fn copy(
+    mut from: TcpStream,
+    mut to: TcpStream,
+    kind: Kind,
+    next: &Mutex<Option<(Kind, usize)>>,
+    lost: &AtomicUsize,
+) {
     let mut bytes = [0; 1 << 16];
     while let Ok(length @ 1..) = from.read(&mut bytes) {
-        let order = Ordering::SeqCst;
-        if next.compare_exchange(kind, 0, order, order).is_ok() {
-            lost.fetch_add(1, order);
+        if is_next(&mut next.lock().unwrap(), kind) {
+            lost.fetch_add(1, Ordering::SeqCst);
             break;
         }
         if to.write_all(&bytes[..length]).is_err() {
@@ -73,7 +109,7 @@ fn copy(mut from: TcpStream, mut to: TcpStream, kind: u8, next: &AtomicU8, lost:
 }
 
 /// A journal behind a proxy. Its lease is long, so that the journal is quiet.
-fn behind_proxy(server: &Server) -> (Proxy, Postgres) {
+pub(crate) fn behind_proxy(server: &Server) -> (Proxy, Postgres) {
     let url = server.url();
     let port = server.port();
     let proxy = Proxy::start(port);
@@ -96,7 +132,10 @@ fn a_lost_message_is_not_noticed() {
         return;
     };
     let (proxy, db) = behind_proxy(&server);
-    for (n, kind) in [ANSWER, REQUEST, ANSWER, REQUEST].into_iter().enumerate() {
+    for (n, kind) in [Kind::Answer, Kind::Request, Kind::Answer, Kind::Request]
+        .into_iter()
+        .enumerate()
+    {
         let id = format!("run {n}");
         proxy.lose(kind);
         let held = block_on(db.claim(&id)).unwrap().claim;
@@ -144,9 +183,9 @@ fn a_lost_answer_to_the_last_writes_is_not_noticed() {
         db.release(&held);
         thread::sleep(Duration::from_micros(fastrand::u64(..5_000)));
         proxy.lose(if round.is_multiple_of(3) {
-            REQUEST
+            Kind::Request
         } else {
-            ANSWER
+            Kind::Answer
         });
         for write in writes {
             block_on(write).unwrap();

@@ -2,6 +2,7 @@
 //!
 //! `POSTGRES_KILLS` says how often a process or a server is killed in each test; without it, three times.
 
+mod calls;
 mod cut;
 mod lost;
 mod process;

@@ -27,6 +27,7 @@ fn process() {
     match &*work {
         "write" => write_on(&url),
         "run" => crate::runs::run(&url),
+        "call" => crate::calls::run(&url),
         other => panic!("`{other}` is not known"),
     }
 }
@@ -79,7 +80,7 @@ impl Process {
         self.said.iter().collect()
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         send_signal(self.child.id(), signal);
     }
 }

@@ -1,0 +1,175 @@
+//! The commit of a call's transaction with the record of the call.
+
+use super::asks::Asks;
+use super::batch::Numbered;
+use super::failure::{Failure, is_connection_lost};
+use super::line::{Parameter, Session};
+use super::owned::Owned;
+use super::pool::Connection;
+use plan_runtime::journal::JournalError;
+use std::cell::RefCell;
+use std::rc::Rc;
+use tokio::time::timeout;
+use tokio_postgres::Error;
+
+const WHAT: &str = "cannot commit the transaction of a call";
+
+/// The transaction of a call, or the reason why it cannot be committed.
+pub(crate) type Ready = Result<Connection, &'static str>;
+
+/// A call whose record is next.
+pub(crate) struct Commit {
+    pub(crate) numbered: Numbered,
+    pub(crate) transaction: Ready,
+}
+
+enum Outcome {
+    Written,
+    /// Another owner has the run.
+    Lost,
+    /// The key has a record.
+    Second,
+}
+
+/// The fate of a transaction after the answer to its commit.
+enum Fate {
+    Known(Outcome),
+    /// The connection was lost.
+    Unknown(Failure),
+}
+
+impl Commit {
+    /// Writes the record in the transaction, commits, and answers.
+    pub(crate) async fn run(self, asks: Rc<Asks>, owned: Rc<RefCell<Owned>>) {
+        let Self {
+            numbered,
+            transaction,
+        } = self;
+        let held = numbered.write.held.clone();
+        let place = &asks.line.settings.place;
+        // An earlier record of the run may have failed meanwhile.
+        let broken = owned.borrow_mut().get(&held).map(|own| own.broken.clone());
+        let outcome = match (broken, transaction) {
+            (None, _) => Ok(Outcome::Lost),
+            (Some(Some(why)), _) => Err(Failure::new(place, WHAT, why)),
+            (Some(None), Err(why)) => Err(Failure::new(place, WHAT, why)),
+            (Some(None), Ok(connection)) => asks.commit(&numbered, connection).await,
+        };
+        let outcome = match outcome {
+            Ok(Outcome::Written) => Ok(()),
+            Ok(Outcome::Lost) => Err(JournalError::Lost {
+                id: held.id.to_string(),
+            }),
+            Ok(Outcome::Second) => {
+                let failure = Failure::new(place, WHAT, "the call is recorded already");
+                Err(failure.into())
+            }
+            Err(failure) => {
+                owned.borrow_mut().fail(&held, &failure);
+                Err(failure.into())
+            }
+        };
+        numbered.write.answer(outcome);
+    }
+}
+
+impl Asks {
+    async fn commit(
+        self: &Rc<Self>,
+        numbered: &Numbered,
+        connection: Connection,
+    ) -> Result<Outcome, Failure> {
+        let name = connection.name.to_string();
+        let patience = self.line.settings.patience;
+        let fate = match timeout(patience, self.write(numbered, &connection)).await {
+            Ok(fate) => fate,
+            Err(_) => Ok(Fate::Unknown(Failure::no_answer(
+                &self.line.settings.place,
+                WHAT,
+                patience,
+            ))),
+        };
+        match fate {
+            Ok(Fate::Unknown(failure)) => {
+                drop(connection);
+                self.settle(numbered, &name, failure).await
+            }
+            fate => {
+                let asks = Rc::clone(self);
+                tokio::task::spawn_local(async move { asks.give_back(connection).await });
+                match fate? {
+                    Fate::Known(outcome) => Ok(outcome),
+                    Fate::Unknown(failure) => Err(failure),
+                }
+            }
+        }
+    }
+
+    async fn write(&self, numbered: &Numbered, connection: &Connection) -> Result<Fate, Failure> {
+        let place = &self.line.settings.place;
+        let refused = |error: &Error| Failure::from_error(place, WHAT, error);
+        let client = &connection.client;
+        let held = &numbered.write.held;
+        let (key, body) = numbered.write.what.record().unwrap_or_default();
+        let (key, body) = (key.as_bytes(), body.as_bytes());
+        let (owner, token) = (&*self.owner, &connection.token);
+        let parameters: [Parameter<'_>; 7] = [
+            &held.run,
+            &held.epoch,
+            &owner,
+            &numbered.number,
+            &key,
+            &body,
+            token,
+        ];
+        let rows = client.query(&connection.write, &parameters).await;
+        let rows = rows.map_err(|error| refused(&error))?;
+        let column = |column: usize| match rows.first() {
+            Some(row) => row.try_get(column).map_err(|error| refused(&error)),
+            None => Ok(false),
+        };
+        if !column(0)? {
+            let why = "the tool has ended the transaction";
+            return Err(Failure::new(place, WHAT, why));
+        }
+        if !column(1)? {
+            return Ok(Fate::Known(Outcome::Lost));
+        }
+        if !column(2)? {
+            return Ok(Fate::Known(Outcome::Second));
+        }
+        match client.batch_execute("COMMIT").await {
+            Ok(()) => Ok(Fate::Known(Outcome::Written)),
+            Err(error) if is_connection_lost(&error) => Ok(Fate::Unknown(refused(&error))),
+            Err(error) => Err(refused(&error)),
+        }
+    }
+
+    /// Finds out by its record whether a transaction was committed.
+    async fn settle(
+        &self,
+        numbered: &Numbered,
+        name: &str,
+        failure: Failure,
+    ) -> Result<Outcome, Failure> {
+        let held = &numbered.write.held;
+        let (key, _) = numbered.write.what.record().unwrap_or_default();
+        let (key, owner) = (key.as_bytes(), &*self.owner);
+        let sql = &self.line.sql.calls.is_written;
+        let parameters: [Parameter<'_>; 5] =
+            [&held.run, &held.epoch, &owner, &numbered.number, &key];
+        let ask = async |session: &Session| {
+            // The server may still have statements of the lost connection to run.
+            self.end_session(session, name).await?;
+            let rows = session.query(sql, &parameters).await?;
+            rows.first()
+                .map(|row| row.try_get::<_, bool>(0))
+                .transpose()
+        };
+        match self.line.run(WHAT, ask).await? {
+            None => Ok(Outcome::Lost),
+            Some(true) => Ok(Outcome::Written),
+            Some(false) => Err(failure),
+        }
+    }
+}
