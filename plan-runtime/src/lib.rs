@@ -142,8 +142,8 @@ mod plans;
 mod print;
 pub mod resolve;
 pub mod run;
-#[cfg(feature = "sqlite")]
-mod serve;
+#[cfg(feature = "dynamic")]
+pub mod serve;
 pub mod shape;
 mod sleep;
 

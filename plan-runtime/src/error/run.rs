@@ -561,7 +561,7 @@ impl RunError {
     }
 
     /// Whether the run has not started.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "dynamic")]
     pub(crate) fn is_of_start(&self) -> bool {
         match &self.0.cause {
             Cause::Inputs(_)

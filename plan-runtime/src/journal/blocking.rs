@@ -15,20 +15,6 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits for the output of a future.
-#[cfg(feature = "sqlite")]
-pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut cx = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-            return output;
-        }
-        thread::park();
-    }
-}
-
 /// Waits for the output of a future. `None` if it has none after `most`.
 pub(super) fn wait<F: Future>(future: F, most: Duration) -> Option<F::Output> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));

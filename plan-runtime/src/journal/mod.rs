@@ -12,7 +12,8 @@
 //!
 //! A journal knows nothing of plans. Keys and texts are the run time's, and a journal gives them back as they were.
 
-pub(crate) mod blocking;
+mod arrivals;
+mod blocking;
 pub mod conformance;
 mod error;
 mod memory;

@@ -2,6 +2,7 @@
 
 use super::Journal;
 use super::spi::{Answer, Claim, Notified, Rest, Retry};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A [`Journal`] that lists its runs, and knows which of them are due. A server needs one.
@@ -35,6 +36,41 @@ pub trait Store: Journal {
     ///
     /// Other runs are recorded meanwhile. After a kill, the next call continues.
     fn delete(&self, age: Duration) -> Answer<'_, u64>;
+}
+
+/// A store that is shared, such as an `Arc<dyn Store>`.
+impl<S: Store + ?Sized> Store for Arc<S> {
+    fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>> {
+        (**self).runs(filter)
+    }
+
+    fn due(&self, limit: usize) -> Answer<'_, Vec<String>> {
+        (**self).due(limit)
+    }
+
+    fn arrival(&self) -> Notified {
+        (**self).arrival()
+    }
+
+    fn rest(&self, claim: &Claim, rest: Rest) {
+        (**self).rest(claim, rest);
+    }
+
+    fn refuse<'a>(&'a self, id: &'a str, time: Duration, reason: &'a str) -> Answer<'a, ()> {
+        (**self).refuse(id, time, reason)
+    }
+
+    fn forgive(&self) -> Answer<'_, ()> {
+        (**self).forgive()
+    }
+
+    fn retry<'a>(&'a self, claim: &'a Claim, retry: Retry) -> Answer<'a, ()> {
+        (**self).retry(claim, retry)
+    }
+
+    fn delete(&self, age: Duration) -> Answer<'_, u64> {
+        (**self).delete(age)
+    }
 }
 
 /// The state of a run, as far as a journal knows.

@@ -67,7 +67,7 @@ mod throttle;
 mod timer;
 pub(crate) mod tool;
 mod trace;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "dynamic")]
 mod view;
 mod watch;
 mod weights;
@@ -120,7 +120,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "dynamic")]
 pub(crate) use view::{Following, Together};
 
 /// A run of a plan on an application: a future of the plan's output.

@@ -6,13 +6,12 @@ use super::polling::failed_end;
 use super::{Cause, Report, Run, RunError, Stage};
 use crate::error::Interrupt;
 use crate::journal::Journal;
-use crate::journal::spi::{Claim, End};
+use crate::journal::spi::{Claim, End, Rest};
 use serde_json::Value;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 
 /// Knows whether a durable run has anything to do.
 #[derive(Clone, Default)]
@@ -31,15 +30,6 @@ impl Together {
     }
 }
 
-/// A run that has nothing to do.
-pub(crate) struct Resting {
-    pub(crate) claim: Claim,
-    /// The time until the run resumes without a message; `None` for a run that only a message resumes.
-    pub(crate) time: Option<Duration>,
-    /// The last message that the run has taken.
-    pub(crate) seen: u64,
-}
-
 impl Following {
     /// Creates the state for a run that shares the limits of these runs.
     pub(crate) fn among(together: &Together) -> Self {
@@ -49,15 +39,16 @@ impl Following {
         }
     }
 
-    /// Returns the resting run if the run only waits for a message or for time to pass.
-    pub(crate) fn rests(&self) -> Option<Resting> {
+    /// Returns the claim and the rest of the run if the run only waits for a message or for time to pass.
+    pub(crate) fn rests(&self) -> Option<(Claim, Rest)> {
         let durable = self.begun.get()?.upgrade()?;
-        let time = durable.rests()?;
-        Some(Resting {
-            claim: durable.claimed.claim.clone(),
-            time,
-            seen: durable.seen.load(Ordering::Relaxed),
-        })
+        let rest = Rest::new(durable.rests()?, durable.seen.load(Ordering::Relaxed));
+        Some((durable.claimed.claim.clone(), rest))
+    }
+
+    /// Returns `true` after the run was claimed.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun.get().is_some()
     }
 }
 
@@ -103,12 +94,14 @@ impl<App: ?Sized> Run<'_, App, Value> {
         let waker = Waker::from(Arc::clone(&woken));
         let mut report = None;
         loop {
-            match run.poll_run(&mut Context::from_waker(&waker), Some(&mut report)) {
+            let polled = run.poll_run(&mut Context::from_waker(&waker), Some(&mut report));
+            match polled {
                 Poll::Ready(Err(error)) if has_not_run(&error) => return Err(error),
                 Poll::Ready(Err(error)) if exceeds_more(end, &error) => {
                     return Err(error);
                 }
-                Poll::Pending if woken.0.swap(false, Ordering::AcqRel) => {}
+                // A long run is replayed in many polls, and other tasks have their turn between them.
+                Poll::Pending if woken.0.swap(false, Ordering::AcqRel) => step_back().await,
                 Poll::Ready(_) | Poll::Pending => break,
             }
         }
@@ -130,6 +123,19 @@ impl<App: ?Sized> Run<'_, App, Value> {
             RunError::new(&crate::Plan::new(id), Cause::Unfit(why), Vec::new())
         })
     }
+}
+
+/// Lets the executor poll other tasks.
+async fn step_back() {
+    let mut is_second = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut is_second, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Returns `true` if an error is about the start of a run, or about the records of a run.

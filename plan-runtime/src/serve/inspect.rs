@@ -1,100 +1,108 @@
-//! Reports, signals, and what keeps runs from going on.
+//! Reports, outputs, signals, and reasons why runs cannot continue.
 
+use super::Server;
 use crate::Plan;
-use crate::dynamic::{Toolbox, check_signal};
+use crate::dynamic::check_signal;
 use crate::journal::spi::{End, Message, RunInfo, StoredRun};
-use crate::journal::{Journal, JournalError, RunFilter, RunState, Sqlite, blocking};
+use crate::journal::{JournalError, RunFilter, RunState, Store};
 use crate::run::durable::compare_names;
 use crate::run::{Cause, Report, Run, RunError, SignalError};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-impl Sqlite {
-    /// What has become of a run so far, whoever runs it: the same report as that of [`Run::with_report`](crate::Run::with_report). Steps that have not ended are
+/// The error of a run with this plan, before its start.
+pub(super) fn failed(plan: &str, cause: Cause) -> RunError {
+    RunError::new(&Plan::new(plan), cause, Vec::new())
+}
+
+pub(super) fn journaled(plan: &str, error: JournalError) -> RunError {
+    failed(plan, Cause::Journal(Arc::new(error)))
+}
+
+pub(super) fn unfit(plan: &str, why: String) -> RunError {
+    failed(plan, Cause::Unfit(vec![why]))
+}
+
+impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
+    /// Returns the report of a run, which may still run: the [report](crate::Run::with_report) that the run itself returns. Steps that have not ended are
     /// [running](crate::run::Status::Running).
     ///
-    /// It is made of the records. No call is made, and nothing is changed. The toolbox and the application are those with which the run is
-    /// [served](Self::serve).
+    /// The records are replayed. No call is made, and nothing changes.
     ///
     /// # Errors
     ///
-    /// Where there is no such run, where the toolbox cannot run it, and where a record does not fit its step any more.
-    pub fn report<App: ?Sized + Sync>(
-        &self,
-        toolbox: &Toolbox<App>,
-        app: &App,
-        id: &str,
-    ) -> Result<Report, RunError> {
-        self.report_with(toolbox, app, id, |run| run)
+    /// Returns an error if there is no such run, if the toolbox cannot run the run, or if a record does not fit its step any more.
+    pub async fn report(&self, id: &str) -> Result<Report, RunError> {
+        self.report_with(id, |run| run).await
     }
 
-    /// The same of a run that is configured so: whether the report has [arguments](Run::capture_arguments) and [outputs](Run::capture_outputs). They count toward the run's
-    /// [limits](Run::limits) on what it holds.
+    /// Returns the report of a run with this configuration, such as [arguments](Run::capture_arguments) and [outputs](Run::capture_outputs). They count toward the run's
+    /// [limits](Run::limits) on values.
     ///
     /// ```no_run
     /// # use plan_runtime::dynamic::Toolbox;
-    /// # use plan_runtime::journal::Sqlite;
-    /// # let db = Sqlite::open("runs.db")?;
-    /// # let toolbox = Toolbox::<()>::new();
-    /// let report = db.report_with(&toolbox, &(), "order-17", |run| run.capture_outputs(true))?;
+    /// # use plan_runtime::journal::Memory;
+    /// # use plan_runtime::serve::Server;
+    /// # async fn report() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = Server::new(&Memory::new(), Toolbox::<()>::new(), ());
+    /// let report = server.report_with("order-17", |run| run.capture_outputs(true)).await?;
     /// for step in report.steps() {
     ///     println!("{}: {:?}", step.id(), step.output());
     /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(())
+    /// # }
     /// ```
     ///
     /// # Errors
     ///
-    /// As those of [`report`](Self::report), and where the report would exceed a limit.
-    pub fn report_with<App: ?Sized + Sync>(
+    /// Returns the errors of [`report`](Self::report), and an error if the report would exceed a limit.
+    pub async fn report_with(
         &self,
-        toolbox: &Toolbox<App>,
-        app: &App,
         id: &str,
         configure: impl for<'r> FnOnce(Run<'r, App, Value>) -> Run<'r, App, Value>,
     ) -> Result<Report, RunError> {
-        let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
-        let journaled = |error| failed(id, Cause::Journal(Arc::new(error)));
-        let (info, run) = self.known(id).map_err(journaled)?;
-        let submitted = toolbox.submitted(&info);
-        let submitted =
-            submitted.map_err(|why| failed(&info.plan, Cause::Unfit(vec![why.to_string()])))?;
-        let run_of = configure(submitted.run(app));
-        blocking::block_on(run_of.view(Arc::new(self.clone()), id, run.end.as_ref()))
-    }
-
-    /// Sends a message, and blocks the thread until the message is durable.
-    fn send_now(&self, id: &str, message: &Message) -> Result<(), JournalError> {
-        blocking::block_on(self.send(id, message))
+        let known = self.known(id).await;
+        let (info, run) = known.map_err(|error| journaled(id, error))?;
+        let submitted = self.toolbox.submitted(&info);
+        let submitted = submitted.map_err(|why| unfit(&info.plan, why.to_string()))?;
+        let run_of = configure(submitted.run(&self.app));
+        let journal = Arc::new(self.journal.clone());
+        run_of.view(journal, id, run.end.as_ref()).await
     }
 
     /// Returns a run with its description.
-    pub(super) fn known(&self, id: &str) -> Result<(RunInfo, StoredRun), JournalError> {
-        let run = blocking::block_on(self.look(id))?;
+    pub(super) async fn known(&self, id: &str) -> Result<(RunInfo, StoredRun), JournalError> {
+        let run = self.journal.look(id).await?;
         let known = run.and_then(|mut run| Some((run.info.take()?, run)));
         known.ok_or_else(|| JournalError::Unknown { id: id.to_owned() })
     }
 
-    /// The output of a run that has succeeded, as JSON. `None` if it has not ended or has failed: [`runs`](Self::runs) tells which, and
-    /// [`report`](Self::report) why.
+    /// Returns the end of a run if the run has ended with success, or without.
+    async fn end(&self, id: &str, is_done: bool) -> Result<Option<End>, JournalError> {
+        let end = self.known(id).await?.1.end;
+        Ok(end.filter(|end| end.is_done() == is_done))
+    }
+
+    /// Returns the output of a run that has succeeded, as JSON. `None` if the run has not ended or has failed: [`run`](Self::run) returns its state, and
+    /// [`error`](Self::error) its error.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the file cannot be read.
-    pub fn output(&self, id: &str) -> Result<Option<Value>, JournalError> {
-        let end = self.known(id)?.1.end.filter(End::is_done);
+    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be read.
+    pub async fn output(&self, id: &str) -> Result<Option<Value>, JournalError> {
+        let end = self.end(id, true).await?;
         let output = end.map(|end| serde_json::from_str(end.body()));
         output.transpose().map_err(JournalError::storage)
     }
 
-    /// Returns why a run has failed or was cancelled, as its [error](RunError) was written. `None` if it has not ended or has succeeded.
+    /// Returns the recorded [error](RunError) of a run that has failed or was cancelled. `None` if the run has not ended or has succeeded.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the file cannot be read.
-    pub fn error(&self, id: &str) -> Result<Option<String>, JournalError> {
-        let end = self.known(id)?.1.end.filter(|end| !end.is_done());
+    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the journal cannot be read.
+    pub async fn error(&self, id: &str) -> Result<Option<String>, JournalError> {
+        let end = self.end(id, false).await?;
         let error = end.map(|end| serde_json::from_str(end.body()));
         error.transpose().map_err(JournalError::storage)
     }
@@ -107,67 +115,63 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Storage`] if the file cannot be read.
-    pub fn check<App: ?Sized + Sync>(
-        &self,
-        toolbox: &Toolbox<App>,
-        app: &App,
-    ) -> Result<Vec<(String, RunError)>, JournalError> {
+    /// [`JournalError::Storage`] if the journal cannot be read.
+    pub async fn check(&self) -> Result<Vec<(String, RunError)>, JournalError> {
+        let mut filter = RunFilter::new().state(RunState::Running);
         let mut found = Vec::new();
-        for run in self.runs(&RunFilter::new().state(RunState::Running)) {
-            let id = run?.id;
-            if let Err(error) = self.could_continue((toolbox, app), &id) {
-                found.push((id, error));
+        loop {
+            let page = self.journal.runs(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(found);
+            };
+            filter = filter.after(last.number);
+            for run in page {
+                if let Err(error) = self.could_continue(&run.id).await {
+                    found.push((run.id, error));
+                }
             }
         }
-        Ok(found)
     }
 
     /// Returns an error if a run could not continue with the plan of the toolbox.
-    fn could_continue<App: ?Sized + Sync>(
-        &self,
-        (toolbox, app): (&Toolbox<App>, &App),
-        id: &str,
-    ) -> Result<(), RunError> {
-        let failed = |plan: &str, cause| RunError::new(&Plan::new(plan), cause, Vec::new());
-        let info = match self.known(id) {
+    async fn could_continue(&self, id: &str) -> Result<(), RunError> {
+        let info = match self.known(id).await {
             Ok((info, _)) => info,
             // The run may have been deleted meanwhile.
             Err(JournalError::Unknown { .. }) => return Ok(()),
-            Err(error) => return Err(failed(id, Cause::Journal(Arc::new(error)))),
+            Err(error) => return Err(journaled(id, error)),
         };
-        let submitted = toolbox.current(&info);
-        let submitted =
-            submitted.map_err(|why| failed(&info.plan, Cause::Unfit(vec![why.to_string()])))?;
+        let submitted = self.toolbox.current(&info);
+        let submitted = submitted.map_err(|why| unfit(&info.plan, why.to_string()))?;
         let plan = submitted.plan();
         // Before the inputs are read as those of the plan, which fails in other words.
         compare_names(id, &info, plan)
             .map_err(|cause| failed(&plan.name, cause).before_the_start())?;
-        let run = submitted.run(app);
-        blocking::block_on(run.view(Arc::new(self.clone()), id, None)).map(drop)
+        let journal = Arc::new(self.journal.clone());
+        let run = submitted.run(&self.app);
+        run.view(journal, id, None).await.map(drop)
     }
 
-    /// Sends a value to a step of a run that waits for one, or will. Whoever runs it takes the value within a second; if nobody does, the value is kept.
+    /// Sends a value to a step of a run that waits for a value, now or later. The owner of the run takes the value within a second. Without an owner, the journal keeps the value.
     ///
-    /// The path is that of [`Signals::send`](crate::run::Signals::send). The value is checked against the type of the step: by its code if the run's plan is a
-    /// tool of the toolbox, otherwise as far as the type's name says what it is. The toolbox may have no tools.
+    /// The path is that of [`Signals::send`](crate::run::Signals::send). The value is checked against the type of the step: by the code of the type if the run's plan is a
+    /// tool of the toolbox, otherwise by the name of the type. The toolbox may have no tools.
     ///
     /// # Errors
     ///
-    /// The value is not kept if there is no such run, if the run has ended, if no step waits for a value at this path, if that step has one, if the value is not
-    /// of its type, or if the database cannot be written.
-    pub fn signal<App: ?Sized>(
+    /// Returns an error, and sends nothing, if there is no such run, if the run has ended, if no step waits for a value at this path, if the step has a value, if the value has
+    /// another type, or if the journal cannot be written.
+    pub async fn signal(
         &self,
-        toolbox: &Toolbox<App>,
         id: &str,
         path: &str,
         value: impl Serialize,
     ) -> Result<(), SignalError> {
-        let (info, run) = self.known(id).map_err(SignalError::Journal)?;
+        let (info, run) = self.known(id).await.map_err(SignalError::Journal)?;
         if run.end.is_some() {
             return Err(SignalError::Ended);
         }
-        let submitted = toolbox.submitted(&info);
+        let submitted = self.toolbox.submitted(&info);
         let submitted = submitted
             .map_err(|why| SignalError::Journal(JournalError::storage(why.to_string())))?;
         let value = check_signal(submitted.plan(), path, value)?;
@@ -175,19 +179,10 @@ impl Sqlite {
             path: path.to_owned(),
             body: value.to_string(),
         };
-        self.send_now(id, &message).map_err(|error| match error {
+        let sent = self.journal.send(id, &message).await;
+        sent.map_err(|error| match error {
             JournalError::Second { path } => SignalError::Second { path },
             error => SignalError::Journal(error),
         })
-    }
-
-    /// Has a run end: what runs is dropped, and undo steps and always steps run. Whoever runs it does so within a second; if nobody does, the next one that runs
-    /// it does. A run that has ended is not changed.
-    ///
-    /// # Errors
-    ///
-    /// [`JournalError::Unknown`] if there is no such run, and [`JournalError::Storage`] if the database cannot be written.
-    pub fn cancel(&self, id: &str) -> Result<(), JournalError> {
-        self.send_now(id, &Message::Cancel)
     }
 }

@@ -4,25 +4,26 @@
 //! with a replacement, each failed block or called plan, and the branch of a step whose branches share names (`run/drive/recording/keys.rs`). A retry records how often each step was undone,
 //! because idempotency keys depend on these counts.
 
+use super::Server;
+use super::inspect::{self, journaled, unfit};
 use crate::Plan;
-use crate::dynamic::Toolbox;
 use crate::error::{Elements, elements};
-use crate::journal::spi::End;
-use crate::journal::{Journal, JournalError, Sqlite, blocking};
+use crate::journal::spi::{End, Retry};
+use crate::journal::{JournalError, Store};
 use crate::plan::{Block, Body, Role, Step};
 use crate::print::MessageName;
+use crate::run::RunError;
 use crate::run::durable::{
     BEGUN, BRANCH, ENTERED, FAILED, GRACE, INPUTS, INTERRUPT, LATE, MADE_UP, PLANS, Released,
     Segment, UNDONE, read_records,
 };
 use crate::run::lasting::{RUN, Undone};
-use crate::run::{Cause, RunError};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-impl Sqlite {
-    /// Resumes a failed run and repeats the failed calls. The run continues in the next process that [serves](Self::serve) the database, or that begins the run.
+impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Server<J, App> {
+    /// Resumes a failed run and repeats the failed calls. The run continues in the next process that [serves](Self::serve) the journal, or that begins the run.
     ///
     /// A completed step is not repeated, unless the step was undone or needs a repeated step. A repeated step that was undone has another
     /// [idempotency key](crate::run::CallContext::idempotency_key). In a loop, the rounds after a repeated round are repeated.
@@ -35,23 +36,11 @@ impl Sqlite {
     ///
     /// The run does not exist, has not failed, or runs in another process; or [`report`](Self::report) fails. A run whose records do not tell enough about undone steps is
     /// refused: older versions wrote such records, and a run may have ended during an undo step with several calls.
-    pub fn retry_failed<App: ?Sized + Sync>(
-        &self,
-        toolbox: &Toolbox<App>,
-        app: &App,
-        id: &str,
-    ) -> Result<(), RunError> {
-        let unknown =
-            |error| RunError::new(&Plan::new(id), Cause::Journal(Arc::new(error)), Vec::new());
-        let (known, run) = self.known(id).map_err(unknown)?;
-        let failed = |cause| RunError::new(&Plan::new(&known.plan), cause, Vec::new());
-        let journaled = |error| failed(Cause::Journal(Arc::new(error)));
-        let unfit = |why: &str| {
-            failed(Cause::Unfit(vec![format!(
-                "run `{}` {why}",
-                MessageName(id)
-            )]))
-        };
+    pub async fn retry_failed(&self, id: &str) -> Result<(), RunError> {
+        let known = self.known(id).await;
+        let (known, run) = known.map_err(|error| journaled(id, error))?;
+        let journaled = |error| journaled(&known.plan, error);
+        let unfit = |why: &str| unfit(&known.plan, format!("run `{}` {why}", MessageName(id)));
         let failed_end = |end: Option<&End>| match end {
             None => Err(unfit("has not ended")),
             Some(end) if end.is_done() => {
@@ -61,19 +50,20 @@ impl Sqlite {
         };
         // A claim would have it begun before its time.
         failed_end(run.end.as_ref())?;
-        let claimed = blocking::block_on(self.claim(id)).map_err(journaled)?;
-        let released = Released(self, claimed.claim);
+        let claimed = self.journal.claim(id).await.map_err(journaled)?;
+        let released = Released(&self.journal, claimed.claim);
         failed_end(claimed.run.end.as_ref())?;
         let Some(info) = &claimed.run.info else {
             return Err(unfit("has not ended"));
         };
-        self.report(toolbox, app, id)?;
-        let submitted = toolbox
-            .submitted(info)
-            .map_err(|why| failed(Cause::Unfit(vec![why.to_string()])))?;
+        self.report(id).await?;
+        let submitted = self.toolbox.submitted(info);
+        let submitted = submitted.map_err(|why| inspect::unfit(&known.plan, why.to_string()))?;
         let mut records = Records::default();
-        let read = read_records(self, id, |record| records.add(record.key, record.body));
-        blocking::block_on(read).map_err(journaled)?;
+        let read = read_records(&self.journal, id, |record| {
+            records.add(record.key, record.body);
+        });
+        read.await.map_err(journaled)?;
         records.read_plans().map_err(journaled)?;
         records.plan("", submitted.plan());
         if records.is_unknown {
@@ -83,8 +73,9 @@ impl Sqlite {
         }
         let undone = records.undone().map_err(journaled)?;
         let gone = records.gone.into_iter().collect();
-        self.retry(&released.1, gone, Some((UNDONE.to_owned(), undone)))
-            .map_err(journaled)
+        let retry = Retry::new(gone, Some((UNDONE.to_owned(), undone)));
+        let retried = self.journal.retry(&released.1, retry);
+        retried.await.map_err(journaled)
     }
 }
 

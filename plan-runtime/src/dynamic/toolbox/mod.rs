@@ -12,6 +12,7 @@ use serde_json::Value;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// The tools of an application under their names: what runs plans that are known only at run time.
 ///
@@ -77,7 +78,26 @@ pub(super) enum Implementation<App: ?Sized> {
         for<'x> fn(Value, &'x App) -> std::result::Result<CalledPlan<'x>, String>,
     ),
     /// A closure over JSON.
-    Json(Box<AppCall<App>>),
+    Json(Arc<AppCall<App>>),
+}
+
+impl<App: ?Sized> Clone for Implementation<App> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Typed(start, plan) => Self::Typed(*start, *plan),
+            Self::Json(call) => Self::Json(Arc::clone(call)),
+        }
+    }
+}
+
+impl<App: ?Sized> Clone for Toolbox<App> {
+    fn clone(&self) -> Self {
+        Self {
+            contracts: self.contracts.clone(),
+            tools: self.tools.clone(),
+            throttle: self.throttle.clone(),
+        }
+    }
 }
 
 impl<App: ?Sized> Implementation<App> {
@@ -307,7 +327,7 @@ impl<App: ?Sized> Toolbox<App> {
             + Sync
             + 'static,
     {
-        self.add(contract, Implementation::Json(Box::new(call)))
+        self.add(contract, Implementation::Json(Arc::new(call)))
     }
 
     fn add_typed<T: Call<App> + 'static>(self, contract: Contract) -> Result<Self>

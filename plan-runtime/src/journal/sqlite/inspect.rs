@@ -1,36 +1,57 @@
-//! What is in a database, for people and for what serves runs.
+//! The runs in a database: lists, deletion, and the size of the file.
 
 use super::super::{JournalError, RunFilter, RunState, RunSummary};
-use super::encryption::{self, Place};
-use super::writer::{Done, Job};
+use super::encryption::{self, Cipher, Place};
+use super::owners::Owners;
+use super::sealed::opened;
+use super::writer::{Done, Job, Refused};
 use super::{Sqlite, time};
-use rusqlite::{OptionalExtension, Row, params};
-use std::collections::{HashMap, VecDeque};
+use rusqlite::{Connection, Row, params};
+use std::collections::HashMap;
 use std::time::Duration;
 
-/// How many rows are read together. Between them, nothing is kept open.
+/// The number of rows that are read together. Between them, nothing is kept open.
 const PAGE: i64 = 128;
 
-/// What a summary is made of, after the number of the run.
-const COLUMNS: &str = "id, plan, began, ended, failed, owner, reason, ";
+/// The columns of a summary, after the number of the run.
+const COLUMNS: &str = "id, plan, began, ended, failed, owner, reason, rests, ";
 
 /// The condition for a cancelled run. Earlier versions wrote the column of a failed run, whose interrupt is recorded with a null.
 const CANCELLED: &str = "(ended IS NOT NULL AND (failed = 2 OR failed = 1 AND EXISTS(
     SELECT 1 FROM records WHERE run = runs.number AND key = '!interrupt' AND body LIKE '%\"value\":null}'
 )))";
 
+/// The owners that are alive. Each is looked up once.
+pub(super) struct Living {
+    owners: Owners,
+    own: String,
+    known: HashMap<String, bool>,
+}
+
+impl Living {
+    pub(super) fn is_own(&self, owner: &str) -> bool {
+        owner == self.own
+    }
+
+    pub(super) fn contains(&mut self, owner: String) -> bool {
+        let Self { owners, own, known } = self;
+        let is_alive = |name: &String| name == own || owners.is_alive(name);
+        *known.entry(owner).or_insert_with_key(is_alive)
+    }
+}
+
 fn summary(
-    db: &Sqlite,
     row: &Row<'_>,
-    is_alive: impl FnOnce(String) -> bool,
+    cipher: Option<&Cipher>,
+    living: &mut Living,
 ) -> rusqlite::Result<RunSummary> {
     let ended: Option<i64> = row.get(4)?;
     let owner: Option<String> = row.get(6)?;
-    let id: String = row.get(1)?;
-    let refusal: Option<String> = row.get(7)?;
-    let refusal = refusal.map(|reason| {
+    let (id, reason): (String, Option<String>) = (row.get(1)?, row.get(7)?);
+    let rests: Option<i64> = row.get(8)?;
+    let refusal = reason.map(|reason| {
         let run = (&*id, encryption::is_sealed(&reason));
-        let opened = db.opened(run, Place::Reason, reason);
+        let opened = opened(cipher, run, Place::Reason, reason);
         opened.unwrap_or_else(|error| error.to_string())
     });
     let number: i64 = row.get(0)?;
@@ -39,89 +60,28 @@ fn summary(
     summary.ended = ended.map(time::system);
     summary.state = match (ended, row.get(5)?) {
         (None, _) => RunState::Running,
-        (Some(_), Some(true)) if row.get(8)? => RunState::Cancelled,
+        (Some(_), Some(true)) if row.get(9)? => RunState::Cancelled,
         (Some(_), Some(true)) => RunState::Failed,
         (Some(_), _) => RunState::Done,
     };
-    summary.is_owned = owner.is_some_and(is_alive);
+    summary.is_owned = owner.is_some_and(|owner| living.contains(owner));
+    let is_idle = ended.is_none() && !summary.is_owned && refusal.is_none();
+    summary.waits = is_idle && rests == Some(i64::MAX);
     summary.refusal = refusal;
     Ok(summary)
 }
 
-/// Goes through pages. Each is read with the last position before it.
-struct Pages<T, F> {
-    read: F,
-    after: Option<i64>,
-    page: VecDeque<T>,
+/// A question for the rows of a filter.
+struct Rows {
+    sql: String,
+    filter: RunFilter,
+    began_before: Option<i64>,
+    cipher: Option<Cipher>,
+    living: Living,
 }
 
-/// A page, and the position after which the next one begins, unless it is the last.
-type Page<T, E = JournalError> = Result<(VecDeque<T>, Option<i64>), E>;
-
-fn pages<T, F: FnMut(i64) -> Page<T>>(read: F) -> Pages<T, F> {
-    Pages {
-        read,
-        after: Some(i64::MIN),
-        page: VecDeque::new(),
-    }
-}
-
-impl<T, F: FnMut(i64) -> Page<T>> Iterator for Pages<T, F> {
-    type Item = Result<T, JournalError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(next) = self.page.pop_front() {
-                return Some(Ok(next));
-            }
-            // After an error, there is nothing more.
-            match (self.read)(self.after.take()?) {
-                Ok((page, after)) => (self.page, self.after) = (page, after),
-                Err(error) => return Some(Err(error)),
-            }
-        }
-    }
-}
-
-impl Sqlite {
-    /// The runs that a filter lets through, in the order in which they began, unless it says [otherwise](RunFilter::newest_first). Runs that begin meanwhile may be among them.
-    ///
-    /// ```
-    /// use plan_runtime::journal::{Journal, RunFilter, RunState, Sqlite, spi::RunInfo};
-    ///
-    /// # let folder = std::env::temp_dir().join(format!("plan-runs-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder)?;
-    /// # let path = folder.join("runs.db");
-    /// let db = Sqlite::open(path)?;
-    /// for id in ["order-17", "order-18"] {
-    ///     let claim = smol::block_on(db.claim(id))?.claim;
-    ///     smol::block_on(db.describe(&claim, &RunInfo::new("ship_order", "{}", "{}")))?;
-    ///     if id == "order-18" {
-    ///         db.release(&claim);
-    ///     }
-    /// }
-    /// // The write of `release` is queued before that of any later claim.
-    /// let claim = smol::block_on(db.claim("order-19"))?.claim;
-    ///
-    /// // What nobody runs.
-    /// let waiting = RunFilter::new().plan("ship_order").state(RunState::Running).is_owned(false);
-    /// let waiting = db.runs(&waiting).collect::<Result<Vec<_>, _>>()?;
-    /// assert_eq!(waiting.len(), 1);
-    /// assert_eq!(waiting[0].id, "order-18");
-    /// # drop(db);
-    /// # std::fs::remove_dir_all(folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// An item is [`JournalError::Storage`] if the file cannot be read; it is the last one.
-    pub fn runs(
-        &self,
-        filter: &RunFilter,
-    ) -> impl Iterator<Item = Result<RunSummary, JournalError>> + use<> {
-        let (db, filter) = (self.clone(), filter.clone());
-        let began_before = filter.older_than.map(before);
+impl Rows {
+    fn new(db: &Sqlite, filter: &RunFilter) -> Self {
         let state = match filter.state {
             None => String::new(),
             Some(RunState::Running) => "AND ended IS NULL".to_owned(),
@@ -142,169 +102,133 @@ impl Sqlite {
             WHERE {from} AND plan IS NOT NULL AND (?2 IS NULL OR plan = ?2) AND (?3 IS NULL OR began < ?3) AND (?5 IS NULL OR id = ?5) {state}
             ORDER BY {order} LIMIT ?4"
         );
-        let begin = filter.after.and_then(|number| i64::try_from(number).ok());
-        let begin = begin.map(|number| {
-            if filter.is_newest_first {
+        Self {
+            sql,
+            filter: filter.clone(),
+            began_before: filter.older_than.map(before),
+            cipher: db.1.clone(),
+            living: db.living(),
+        }
+    }
+
+    /// Returns the first position of the filter.
+    fn begin(&self) -> i64 {
+        let after = self.filter.after.map(i64::try_from);
+        match (after, self.filter.is_newest_first) {
+            // No run has so small a number, whose opposite would be too large.
+            (None, _) => -i64::MAX,
+            (Some(after), false) => after.unwrap_or(i64::MAX),
+            (Some(after), true) => -after.unwrap_or(i64::MAX),
+        }
+    }
+
+    /// Adds at most `limit` runs after a position, and reads at most [`PAGE`] rows. Returns the position of the last row unless there are no more rows.
+    fn read(
+        &mut self,
+        database: &Connection,
+        after: i64,
+        (page, limit): (&mut Vec<RunSummary>, usize),
+    ) -> rusqlite::Result<Option<i64>> {
+        let filter = &self.filter;
+        let mut statement = database.prepare_cached(&self.sql)?;
+        let of = params![after, filter.plan, self.began_before, PAGE, filter.id];
+        let mut rows = statement.query(of)?;
+        let mut last = None;
+        let mut count = 0;
+        while page.len() < limit
+            && let Some(row) = rows.next()?
+        {
+            let number: i64 = row.get(0)?;
+            count += 1;
+            last = Some(if filter.is_newest_first {
                 -number
             } else {
                 number
-            }
-        });
-        pages(move |after| {
-            let after = if after == i64::MIN {
-                begin.unwrap_or(after)
-            } else {
-                after
-            };
-            let mut alive: HashMap<String, bool> = HashMap::new();
-            let mut count = 0;
-            // No run has so small a number, whose opposite would be too large.
-            let mut last = after.max(-i64::MAX);
-            let mut page = VecDeque::new();
-            db.read(|database| {
-                let mut statement = database.prepare_cached(&sql)?;
-                let mut rows =
-                    statement.query(params![last, filter.plan, began_before, PAGE, filter.id])?;
-                while let Some(row) = rows.next()? {
-                    let number: i64 = row.get(0)?;
-                    (count, last) = (
-                        count + 1,
-                        if filter.is_newest_first {
-                            -number
-                        } else {
-                            number
-                        },
-                    );
-                    let summary = summary(&db, row, |owner| {
-                        let is_alive = |name: &String| db.is_alive(name);
-                        *alive.entry(owner).or_insert_with_key(is_alive)
-                    })?;
-                    if filter.is_owned.is_none_or(|it| it == summary.is_owned) {
-                        page.push_back(summary);
-                    }
-                }
-                Ok(())
-            })?;
-            Ok((page, (count == PAGE).then_some(last)))
-        })
-    }
-
-    /// What the journal knows of the run with this id; `None` if there is no such run.
-    ///
-    /// ```
-    /// use plan_runtime::journal::{RunState, Sqlite};
-    /// use plan_runtime::plan;
-    ///
-    /// plan! {
-    ///     Greet(name: String) -> String { format!("Hello, {name}!") }
-    /// }
-    ///
-    /// # let folder = std::env::temp_dir().join(format!("plan-run-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder)?;
-    /// # let path = folder.join("runs.db");
-    /// let db = Sqlite::open(path)?;
-    /// smol::block_on(Greet { name: "Ada".into() }.run(&()).durable(&db, "greet-17"))?;
-    /// let run = db.run("greet-17")?.unwrap();
-    /// assert_eq!((&*run.plan, run.state), ("greet", RunState::Done));
-    /// assert!(db.run("greet-18")?.is_none());
-    /// # drop(db);
-    /// # std::fs::remove_dir_all(folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`JournalError::Storage`] if the file cannot be read.
-    pub fn run(&self, id: &str) -> Result<Option<RunSummary>, JournalError> {
-        let sql = format!(
-            "SELECT number, {COLUMNS}{CANCELLED} FROM runs WHERE id = ?1 AND plan IS NOT NULL"
-        );
-        self.read(|database| {
-            let mut statement = database.prepare_cached(&sql)?;
-            let found = statement.query_row([id], |row| {
-                summary(self, row, |owner| self.is_alive(&owner))
             });
-            found.optional()
-        })
+            let summary = summary(row, self.cipher.as_ref(), &mut self.living)?;
+            if filter.is_owned.is_none_or(|it| it == summary.is_owned) {
+                page.push(summary);
+            }
+        }
+        Ok(last.filter(|_| count == PAGE))
+    }
+}
+
+impl Sqlite {
+    pub(super) fn living(&self) -> Living {
+        Living {
+            owners: self.0.owners.clone(),
+            own: self.0.owner.clone(),
+            known: HashMap::new(),
+        }
     }
 
-    pub(super) fn is_alive(&self, owner: &str) -> bool {
-        owner == self.0.owner || self.0.owners.is_alive(owner)
+    pub(super) async fn page_of_runs(
+        &self,
+        filter: &RunFilter,
+    ) -> Result<Vec<RunSummary>, JournalError> {
+        let mut rows = Rows::new(self, filter);
+        let most = usize::try_from(PAGE).unwrap_or(usize::MAX);
+        let limit = filter.limit.map_or(most, |limit| limit.min(most));
+        let mut next = (limit > 0).then(|| rows.begin());
+        let mut page = Vec::new();
+        // Other reads have their turn between those of a filter that few runs match.
+        while let (Some(after), true) = (next, page.is_empty()) {
+            (rows, page, next) = self
+                .read(move |database| {
+                    let next = rows.read(database, after, (&mut page, limit))?;
+                    Ok((rows, page, next))
+                })
+                .await?;
+        }
+        Ok(page)
     }
 
-    /// Deletes the runs that ended longer ago than this and that nobody has, with all that is kept of them, and says how many. What the file had for them is
-    /// used for other runs; the file does not become smaller.
-    ///
-    /// Other runs are recorded meanwhile. If the process is killed, the next call continues.
-    ///
-    /// ```
-    /// use plan_runtime::journal::spi::{End, RunInfo};
-    /// use plan_runtime::journal::{Journal, RunFilter, Sqlite};
-    /// use std::time::Duration;
-    ///
-    /// # let folder = std::env::temp_dir().join(format!("plan-delete-{}", std::process::id()));
-    /// # std::fs::create_dir_all(&folder)?;
-    /// # let path = folder.join("runs.db");
-    /// let db = Sqlite::open(path)?;
-    /// let claim = smol::block_on(db.claim("order-17"))?.claim;
-    /// smol::block_on(db.describe(&claim, &RunInfo::new("ship_order", "{}", "{}")))?;
-    /// smol::block_on(db.end(&claim, End::Done("17".into())))?;
-    /// db.release(&claim);
-    ///
-    /// assert_eq!(db.delete(Duration::from_secs(86_400))?, 0);
-    /// assert_eq!(db.delete(Duration::ZERO)?, 1);
-    /// assert_eq!(db.runs(&RunFilter::new()).count(), 0);
-    /// # drop(db);
-    /// # std::fs::remove_dir_all(folder)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`JournalError::Storage`] if the file cannot be read or written.
-    pub fn delete(&self, older_than: Duration) -> Result<u64, JournalError> {
-        let before = before(older_than);
+    pub(super) async fn delete_older(&self, age: Duration) -> Result<u64, JournalError> {
+        let before = before(age);
         // Through the queue, so that what was queued before is seen.
-        self.purge()?;
+        self.purge().await?;
         let mut deleted = 0;
         let mut after = (i64::MIN, i64::MIN);
         loop {
             let sql = "SELECT ended, number FROM runs
                 WHERE ended IS NOT NULL AND ended < ?1 AND (ended, number) > (?2, ?3) ORDER BY ended, number LIMIT ?4";
-            let found: Vec<(i64, i64)> = self.read(|database| {
+            let page = move |database: &Connection| -> Result<Vec<(i64, i64)>, Refused> {
                 let mut statement = database.prepare_cached(sql)?;
                 let rows = statement.query_map(params![before, after.0, after.1, PAGE], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })?;
-                rows.collect()
-            })?;
+                Ok(rows.collect::<rusqlite::Result<_>>()?)
+            };
+            let found = self.read(page).await?;
             let Some(last) = found.last() else {
                 return Ok(deleted);
             };
             after = *last;
             let runs = found.into_iter().map(|(_, run)| run).collect();
-            if let Done::Deleted(count) = self.act(Job::Delete(runs, before))? {
+            if let Done::Deleted(count) = self.done(Job::Delete(runs, before)).await? {
                 deleted += count;
             }
-            self.purge()?;
+            self.purge().await?;
         }
     }
 
-    /// Returns the bytes of the file that are in use. The space of deleted runs is not.
+    /// Returns the bytes of the file that are in use. The space of deleted runs is not: the file does not become smaller, and other runs use the space.
     ///
     /// # Errors
     ///
     /// [`JournalError::Storage`] if the file cannot be read.
-    pub fn used_bytes(&self) -> Result<u64, JournalError> {
+    pub async fn used_bytes(&self) -> Result<u64, JournalError> {
         self.read(|database| {
             let pragma = |name| database.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
             let pages = pragma("page_count")? - pragma("freelist_count")?;
             Ok(pages.unsigned_abs() * pragma("page_size")?.unsigned_abs())
         })
+        .await
     }
 
-    fn purge(&self) -> Result<(), JournalError> {
-        while let Done::Purged(true) = self.act(Job::Purge)? {}
+    async fn purge(&self) -> Result<(), JournalError> {
+        while let Done::Purged(true) = self.done(Job::Purge).await? {}
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! A journal in a file.
 //!
-//! One connection reads. One thread makes all changes (`writer.rs`): the thread takes the jobs that came during the last commit, and does these jobs in one transaction. If the
+//! One thread reads (`reader.rs`). One thread makes all changes (`writer.rs`): the thread takes the jobs that came during the last commit, and does these jobs in one transaction. If the
 //! transaction fails, the thread does the jobs one by one. After a failed write, nothing more of the run is written under its claim, so no record is missing in the middle.
 //!
 //! Three facts decide who owns a run:
@@ -9,16 +9,15 @@
 //! - The owner lives as long as a file with its name is locked (`owners.rs`), including within one process.
 //! - A `Sqlite` remembers its claims, and refuses an old claim without a look at the database.
 
-mod arrivals;
 mod encryption;
 mod failure;
 mod inspect;
 mod options;
 mod owners;
+mod reader;
 mod reply;
 mod schema;
 mod sealed;
-#[cfg(feature = "dynamic")]
 mod serving;
 mod time;
 mod watching;
@@ -27,17 +26,16 @@ mod writer;
 pub use encryption::EncryptionKey;
 pub use options::SqliteOptions;
 
-use super::blocking::block_on;
+use super::arrivals::Arrivals;
 use super::spi::{
     Answer, Claim, Claimed, End, Message, Notified, Record, RunInfo, StoredRun, Written,
 };
 use super::{Journal, JournalError};
-use arrivals::Arrivals;
 use encryption::{Cipher, Place};
 use failure::{Cause, Failure};
+use reader::Reader;
 use reply::{Reply, reply};
 use rusqlite::Connection;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
 use std::path::Path;
@@ -46,7 +44,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::task::{Context, Poll};
 use std::thread::{self, JoinHandle};
 use watching::Watching;
-use writer::{Done, Held, Job, Queued, Ticket};
+use writer::{Claims, Done, Held, Job, Queued, Refused, Ticket};
 
 /// A journal in an SQLite database, for one machine: any number of processes may have it open.
 ///
@@ -108,14 +106,11 @@ struct Inner {
     owners: owners::Owners,
     /// The name of this owner.
     owner: String,
-    reader: Mutex<Connection>,
-    claims: Mutex<HashMap<Arc<str>, Held>>,
+    reader: Reader,
+    claims: Claims,
     queue: mpsc::Sender<Queued>,
     watching: Arc<Watching>,
-    /// What there is to do for whoever serves the database.
     arrivals: Arrivals,
-    /// Runs that were described and not released yet.
-    described: Mutex<HashSet<i64>>,
     /// The number of the last message when the database was opened.
     last_message: i64,
     writer: Option<JoinHandle<()>>,
@@ -140,16 +135,24 @@ impl Sqlite {
         Failure::new(&self.0.path, cause).into()
     }
 
-    fn read<T>(
+    /// Reads on another thread.
+    async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        read: impl FnOnce(&Connection) -> Result<T, Refused> + Send + 'static,
     ) -> Result<T, JournalError> {
-        read(&lock(&self.0.reader)).map_err(|error| self.failure(error))
+        match self.0.reader.read(read).await {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(Refused::Rule(error))) => Err(error),
+            Some(Err(Refused::Storage(cause))) => Err(self.failure(cause)),
+            None => Err(self.failure("the thread that reads has ended")),
+        }
     }
 
     fn held(&self, claim: &Claim) -> Result<Held, JournalError> {
         match lock(&self.0.claims).get(&claim.id) {
-            Some(held) if held.epoch.unsigned_abs() == claim.epoch => Ok(held.clone()),
+            Some(held) if held.epoch.unsigned_abs() == claim.epoch && !held.is_given_up => {
+                Ok(held.clone())
+            }
             _ => Err(JournalError::Lost {
                 id: claim.id.to_string(),
             }),
@@ -171,11 +174,6 @@ impl Sqlite {
         done.unwrap_or_else(|| Err(self.failure(GONE)))
     }
 
-    /// Has a job done, and blocks the thread until then.
-    fn act(&self, job: Job) -> Result<Done, JournalError> {
-        block_on(self.done(job))
-    }
-
     fn written(
         &self,
         claim: &Claim,
@@ -193,6 +191,24 @@ impl Sqlite {
                 None => Err(Failure::new(&path, GONE).into()),
             }
         })
+    }
+
+    /// Gives a run up with this job, unless another owner has the run.
+    fn give_up(&self, claim: &Claim, job: impl FnOnce(Held) -> Job) {
+        let mut claims = lock(&self.0.claims);
+        let Some(held) = claims.get_mut(&claim.id) else {
+            return;
+        };
+        if held.epoch.unsigned_abs() != claim.epoch || held.is_given_up {
+            return;
+        }
+        held.is_given_up = true;
+        let held = held.clone();
+        drop(claims);
+        let run = held.run;
+        // If the job fails, the run is released later.
+        drop(self.queue(job(held)));
+        self.0.watching.wake([run]);
     }
 }
 
@@ -223,24 +239,21 @@ impl Journal for Sqlite {
     }
 
     fn look<'a>(&'a self, id: &'a str) -> Answer<'a, Option<StoredRun>> {
-        Box::pin(async move { self.stored(id) })
+        Box::pin(self.stored(id))
     }
 
     fn describe<'a>(&'a self, claim: &'a Claim, run: &'a RunInfo) -> Answer<'a, ()> {
         Box::pin(async move {
             let held = self.held(claim)?;
-            let number = held.run;
             let document = self.sealed(&held, Place::Document, run.document.clone())?;
             let inputs = self.sealed(&held, Place::Inputs, run.inputs.clone())?;
             let run = RunInfo::new(run.plan.clone(), document, inputs);
-            self.done(Job::Describe(held, run)).await?;
-            lock(&self.0.described).insert(number);
-            Ok(())
+            self.done(Job::Describe(held, run)).await.map(drop)
         })
     }
 
     fn read<'a>(&'a self, id: &'a str, after: u64) -> Answer<'a, Vec<Record>> {
-        Box::pin(async move { self.page_of(id, after) })
+        Box::pin(self.page_of(id, after))
     }
 
     fn append(&self, claim: &Claim, key: String, body: String) -> Written {
@@ -258,17 +271,7 @@ impl Journal for Sqlite {
     }
 
     fn release(&self, claim: &Claim) {
-        let Ok(held) = self.held(claim) else {
-            return; // Another owner has the run.
-        };
-        let run = held.run;
-        lock(&self.0.claims).remove(&claim.id);
-        drop(self.queue(Job::Release(held)));
-        self.0.watching.wake([run]);
-        // The run was submitted. A run that was run here has nothing to do now, and a look costs little.
-        if lock(&self.0.described).remove(&run) {
-            self.0.arrivals.come();
-        }
+        self.give_up(claim, Job::Release);
     }
 
     fn send<'a>(&'a self, id: &'a str, message: &'a Message) -> Answer<'a, ()> {
@@ -281,7 +284,7 @@ impl Journal for Sqlite {
     }
 
     fn messages<'a>(&'a self, claim: &'a Claim, after: u64) -> Answer<'a, Vec<(u64, Message)>> {
-        Box::pin(async move { self.messages_after(claim, after) })
+        Box::pin(self.messages_after(claim, after))
     }
 
     fn watch(&self, claim: &Claim, after: u64) -> Notified {
@@ -295,6 +298,7 @@ impl Journal for Sqlite {
             run,
             after: i64::try_from(after).unwrap_or(i64::MAX),
             token: None,
+            asking: None,
         })
     }
 
@@ -321,6 +325,22 @@ struct Watch {
     run: i64,
     after: i64,
     token: Option<u64>,
+    /// Is ready with `true` if there are messages.
+    asking: Option<Answer<'static, bool>>,
+}
+
+impl Watch {
+    fn ask(&self) -> Answer<'static, bool> {
+        let (db, of) = (self.db.clone(), [self.run, self.after]);
+        Box::pin(async move {
+            let sql = "SELECT EXISTS(SELECT 1 FROM messages WHERE run = ?1 AND number > ?2)";
+            let has_some = move |database: &Connection| {
+                let mut statement = database.prepare_cached(sql)?;
+                Ok(statement.query_row(of, |row| row.get(0))?)
+            };
+            db.read(has_some).await
+        })
+    }
 }
 
 impl Future for Watch {
@@ -328,28 +348,26 @@ impl Future for Watch {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        // First this, and then the look: a message that comes between them wakes.
-        let is_new = this
-            .db
-            .0
-            .watching
-            .register(this.run, &mut this.token, cx.waker());
-        if !is_new {
-            return Poll::Pending;
-        }
-        if this.db.held(&this.claim).is_err() {
-            return Poll::Ready(());
-        }
-        let has_some = this.db.read(|database| {
-            let sql = "SELECT EXISTS(SELECT 1 FROM messages WHERE run = ?1 AND number > ?2)";
-            let mut statement = database.prepare_cached(sql)?;
-            statement.query_row([this.run, this.after], |row| row.get(0))
-        });
-        // Whoever asks for the messages gets the error.
-        if has_some.unwrap_or(true) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
+        loop {
+            if let Some(asking) = &mut this.asking {
+                let Poll::Ready(has_some) = asking.as_mut().poll(cx) else {
+                    return Poll::Pending;
+                };
+                // Whoever asks for the messages gets the error.
+                if has_some.unwrap_or(true) {
+                    return Poll::Ready(());
+                }
+                this.asking = None;
+            }
+            // First this, and then the look: a message that comes between them wakes.
+            let watching = &this.db.0.watching;
+            if !watching.register(this.run, &mut this.token, cx.waker()) {
+                return Poll::Pending;
+            }
+            if this.db.held(&this.claim).is_err() {
+                return Poll::Ready(());
+            }
+            this.asking = Some(this.ask());
         }
     }
 }

@@ -1,12 +1,13 @@
 //! How a database is opened.
 
-use super::arrivals::Arrivals;
 use super::failure::{Cause, Failure};
 use super::owners::Owners;
+use super::reader::Reader;
 use super::watching::Watching;
-use super::writer::Writer;
+use super::writer::{Claims, Writer};
 use super::{Inner, Sqlite, schema};
 use crate::journal::JournalError;
+use crate::journal::arrivals::Arrivals;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
@@ -85,8 +86,8 @@ impl SqliteOptions {
         drop(gate);
 
         let owner = alive.name.clone();
-        let watching = Arc::new(Watching::default());
-        let (queue, jobs) = mpsc::channel();
+        let (watching, arrivals) = (Arc::new(Watching::default()), Arrivals::default());
+        let (claims, (queue, jobs)) = (Claims::default(), mpsc::channel());
         let writer = Writer {
             path: Arc::clone(&path),
             max_bytes: self.max_bytes,
@@ -94,6 +95,8 @@ impl SqliteOptions {
             alive,
             owners: owners.clone(),
             watching: Arc::clone(&watching),
+            arrivals: arrivals.clone(),
+            claims: Arc::clone(&claims),
             held: HashMap::new(),
             broken: HashMap::new(),
             unreleased: Vec::new(),
@@ -106,12 +109,11 @@ impl SqliteOptions {
             path: Arc::clone(&path),
             owners,
             owner,
-            reader: Mutex::new(reader),
-            claims: Mutex::new(HashMap::new()),
+            reader: Reader::start(reader).map_err(|error| failure(error.into()))?,
+            claims,
             queue,
             watching,
-            arrivals: Arrivals::default(),
-            described: Mutex::default(),
+            arrivals,
             last_message,
             writer: Some(writer),
             watcher: Mutex::new(None),

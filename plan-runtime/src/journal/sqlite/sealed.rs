@@ -66,137 +66,144 @@ impl Sqlite {
         }
     }
 
-    /// Returns the string with this stored form.
-    pub(super) fn opened(
-        &self,
-        (id, is_sealed): (&str, bool),
-        place: Place<'_>,
-        text: String,
-    ) -> Result<String, JournalError> {
-        if is_sealed && !place.is_plain() {
-            encryption::open(self.1.as_ref(), id, place, &text)
-        } else {
-            Ok(text)
-        }
-    }
-
-    /// Decrypts the strings of a run.
-    fn opened_run(&self, id: &str, run: StoredRun) -> Result<StoredRun, JournalError> {
-        let Some(info) = run.info else {
-            return Ok(run);
-        };
-        let is_encrypted = encryption::is_sealed(&info.inputs);
-        let sealed = (id, is_encrypted);
-        let document = self.opened(sealed, Place::Document, info.document)?;
-        let inputs = self.opened(sealed, Place::Inputs, info.inputs)?;
-        let info = RunInfo::new(info.plan, document, inputs);
-        let open = |end: End| {
-            let body = end.body().to_owned();
-            let body = self.opened(sealed, Place::End(!end.is_done()), body)?;
-            Ok::<_, JournalError>(end.with_body(body))
-        };
-        Ok(StoredRun {
-            info: Some(info),
-            end: run.end.map(open).transpose()?,
-            is_encrypted,
-            began: run.began,
-        })
-    }
-
     /// Decrypts a claimed run. A new run of a database with a key is encrypted.
     pub(super) fn opened_claim(&self, claimed: Claimed) -> Result<Claimed, JournalError> {
         let Claimed { claim, run } = claimed;
         let run = if run.info.is_none() {
             run.encrypted(self.1.is_some())
         } else {
-            self.opened_run(&claim.id, run)?
+            opened_run(self.1.as_ref(), &claim.id, run)?
         };
         Ok(Claimed::new(claim, run))
     }
 
     /// Returns the state of a run, unless nobody has described the run.
-    pub(super) fn stored(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
-        let sql = "SELECT began, failed, plan, document, inputs, body FROM runs
-            JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
-        let run = self.read(|database| {
-            let mut statement = database.prepare_cached(sql)?;
-            let run = statement.query_row([id], |row| {
-                let plan: String = row.get(2)?;
-                let (document, inputs): (String, String) = (row.get(3)?, row.get(4)?);
-                let info = RunInfo::new(plan, document, inputs);
-                let run = StoredRun::new(time::system(row.get(0)?)).described(info);
-                let failed: Option<i64> = row.get(1)?;
-                let end = failed.zip(row.get(5)?);
-                Ok(match end {
-                    None => run,
-                    Some((failed, body)) => run.ended(end_of(failed, body)),
-                })
-            });
-            run.optional()
-        })?;
-        run.map(|run| self.opened_run(id, run)).transpose()
+    pub(super) async fn stored(&self, id: &str) -> Result<Option<StoredRun>, JournalError> {
+        let (id, cipher) = (id.to_owned(), self.1.clone());
+        self.read(move |database| {
+            let run = stored_run(database, &id)?;
+            let run = run.map(|run| opened_run(cipher.as_ref(), &id, run));
+            Ok(run.transpose()?)
+        })
+        .await
     }
 
     /// Returns a page of the records of a run, after the record with this number.
-    pub(super) fn page_of(&self, id: &str, after: u64) -> Result<Vec<Record>, JournalError> {
+    pub(super) async fn page_of(&self, id: &str, after: u64) -> Result<Vec<Record>, JournalError> {
         let sql = "SELECT number, substr(inputs, 1, ?2) FROM runs LEFT JOIN descriptions ON run = number WHERE id = ?1";
-        let run: Option<(i64, Option<String>)> = self.read(|database| {
+        let (id, cipher) = (id.to_owned(), self.1.clone());
+        self.read(move |database| {
             let mut statement = database.prepare_cached(sql)?;
             let run = statement.query_row(params![id, encryption::HEAD], |row| {
                 Ok((row.get(0)?, row.get(1)?))
             });
-            run.optional()
-        })?;
-        let Some((run, head)) = run else {
-            return Ok(Vec::new());
-        };
-        let is_sealed = head.as_deref().is_some_and(encryption::is_sealed);
-        let after = i64::try_from(after).unwrap_or(i64::MAX).min(0xffff_ffff);
-        let mut page = self.read(|database| page_of_records(database, run, run << 32 | after))?;
-        for record in &mut page {
-            let sealed = std::mem::take(&mut record.body);
-            record.body = self.opened((id, is_sealed), Place::Record(&record.key), sealed)?;
-        }
-        Ok(page)
+            let Some((run, head)) = run.optional()? else {
+                return Ok(Vec::new());
+            };
+            let head: Option<String> = head;
+            let is_sealed = head.as_deref().is_some_and(encryption::is_sealed);
+            let after = i64::try_from(after).unwrap_or(i64::MAX).min(0xffff_ffff);
+            let mut page = page_of_records(database, run, run << 32 | after)?;
+            for Record { key, body, .. } in &mut page {
+                let (of, sealed) = ((&*id, is_sealed), std::mem::take(body));
+                *body = opened(cipher.as_ref(), of, Place::Record(key), sealed)?;
+            }
+            Ok(page)
+        })
+        .await
     }
 
     /// Returns the messages for a run after the message with this number.
-    pub(super) fn messages_after(
+    pub(super) async fn messages_after(
         &self,
         claim: &Claim,
         after: u64,
     ) -> Result<Vec<(u64, Message)>, JournalError> {
-        let Held { run, is_sealed, .. } = self.held(claim)?;
+        let Held {
+            id, run, is_sealed, ..
+        } = self.held(claim)?;
         let after = i64::try_from(after).unwrap_or(i64::MAX);
-        let messages: Vec<(u64, Message)> = self.read(|database| {
+        let cipher = self.1.clone();
+        self.read(move |database| {
             let sql = "SELECT number, path, body FROM messages WHERE run = ?1 AND number > ?2 ORDER BY number";
             let mut statement = database.prepare_cached(sql)?;
-            let rows = statement.query_map([run, after], |row| {
+            let mut rows = statement.query([run, after])?;
+            let mut messages = Vec::new();
+            while let Some(row) = rows.next()? {
                 let number: i64 = row.get(0)?;
-                let message = match row.get(1)? {
+                let message = match row.get::<_, Option<String>>(1)? {
                     None => Message::Cancel,
-                    Some(path) => Message::Signal {
-                        path,
-                        body: row.get(2)?,
-                    },
+                    Some(path) => {
+                        let of = (&*id, is_sealed);
+                        let body = opened(cipher.as_ref(), of, Place::Signal(&path), row.get(2)?)?;
+                        Message::Signal { path, body }
+                    }
                 };
-                Ok((number.unsigned_abs(), message))
-            })?;
-            rows.collect()
-        })?;
-        let opened = messages.into_iter().map(|(number, message)| {
-            let message = match message {
-                Message::Signal { path, body } => {
-                    let run = (&*claim.id, is_sealed);
-                    let body = self.opened(run, Place::Signal(&path), body)?;
-                    Message::Signal { path, body }
-                }
-                Message::Cancel => Message::Cancel,
-            };
-            Ok((number, message))
-        });
-        opened.collect()
+                messages.push((number.unsigned_abs(), message));
+            }
+            Ok(messages)
+        })
+        .await
     }
+}
+
+/// Returns the string with this stored form.
+pub(super) fn opened(
+    cipher: Option<&Cipher>,
+    (id, is_sealed): (&str, bool),
+    place: Place<'_>,
+    text: String,
+) -> Result<String, JournalError> {
+    if is_sealed && !place.is_plain() {
+        encryption::open(cipher, id, place, &text)
+    } else {
+        Ok(text)
+    }
+}
+
+/// Decrypts the strings of a run.
+fn opened_run(
+    cipher: Option<&Cipher>,
+    id: &str,
+    run: StoredRun,
+) -> Result<StoredRun, JournalError> {
+    let Some(info) = run.info else {
+        return Ok(run);
+    };
+    let is_encrypted = encryption::is_sealed(&info.inputs);
+    let open = |place: Place<'_>, text| opened(cipher, (id, is_encrypted), place, text);
+    let document = open(Place::Document, info.document)?;
+    let inputs = open(Place::Inputs, info.inputs)?;
+    let info = RunInfo::new(info.plan, document, inputs);
+    let open_end = |end: End| {
+        let body = open(Place::End(!end.is_done()), end.body().to_owned())?;
+        Ok::<_, JournalError>(end.with_body(body))
+    };
+    Ok(StoredRun {
+        info: Some(info),
+        end: run.end.map(open_end).transpose()?,
+        is_encrypted,
+        began: run.began,
+    })
+}
+
+fn stored_run(database: &Connection, id: &str) -> rusqlite::Result<Option<StoredRun>> {
+    let sql = "SELECT began, failed, plan, document, inputs, body FROM runs
+        JOIN descriptions ON descriptions.run = number LEFT JOIN ends ON ends.run = number WHERE id = ?1 AND plan IS NOT NULL";
+    let mut statement = database.prepare_cached(sql)?;
+    let run = statement.query_row([id], |row| {
+        let plan: String = row.get(2)?;
+        let (document, inputs): (String, String) = (row.get(3)?, row.get(4)?);
+        let info = RunInfo::new(plan, document, inputs);
+        let run = StoredRun::new(time::system(row.get(0)?)).described(info);
+        let failed: Option<i64> = row.get(1)?;
+        let end = failed.zip(row.get(5)?);
+        Ok(match end {
+            None => run,
+            Some((failed, body)) => run.ended(end_of(failed, body)),
+        })
+    });
+    run.optional()
 }
 
 /// The number of records in a page.

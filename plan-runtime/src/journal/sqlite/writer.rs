@@ -1,6 +1,7 @@
 //! The thread that writes: it takes jobs in their order, and commits together what has come together.
 
 use super::super::JournalError;
+use super::super::arrivals::Arrivals;
 use super::super::spi::{Claim, Claimed, End, Message, RunInfo, StoredRun};
 use super::encryption::{self, Cipher, Place};
 use super::failure::{Cause, Failure};
@@ -37,7 +38,12 @@ pub(super) struct Held {
     pub(super) epoch: i64,
     /// Set if the run is encrypted.
     pub(super) is_sealed: bool,
+    /// Set if the owner has given the run up, and the database may not know yet.
+    pub(super) is_given_up: bool,
 }
+
+/// The claims of an owner.
+pub(super) type Claims = Arc<Mutex<HashMap<Arc<str>, Held>>>;
 
 pub(super) enum Job {
     Claim(Arc<str>, Ticket),
@@ -48,16 +54,12 @@ pub(super) enum Job {
     End(Held, End),
     Release(Held),
     /// Releases a run that has nothing to do before this time, unless a message has come after this one.
-    #[cfg(feature = "dynamic")]
     Rest(Held, i64, i64),
     /// Nobody is to begin a run before this time, since it cannot be begun for this reason.
-    #[cfg(feature = "dynamic")]
     Refuse(String, i64, String, Option<Cipher>),
     /// Runs that could not be begun may be tried again.
-    #[cfg(feature = "dynamic")]
     Forgive,
     /// A run that has failed goes on without these records, and with this one.
-    #[cfg(feature = "dynamic")]
     Retry(Held, Vec<String>, Option<(String, String)>),
     /// A message for a run, with the cipher of the sender.
     Send(String, Message, Option<Cipher>),
@@ -75,6 +77,10 @@ pub(super) enum Done {
     Claimed(Box<Claimed>, Held),
     /// To the run with this number.
     Sent(i64),
+    /// A run was given up.
+    GivenUp {
+        is_due: bool,
+    },
     /// How many.
     Deleted(u64),
     /// Whether more is left.
@@ -98,9 +104,11 @@ impl Job {
             Self::Record(_, key, body) => key.len() + body.len(),
             Self::End(_, end) => end.body().len(),
             Self::Send(_, Message::Signal { path, body }, _) => path.len() + body.len(),
-            #[cfg(feature = "dynamic")]
-            Self::Rest(..) | Self::Refuse(..) | Self::Forgive | Self::Retry(..) => 0,
-            Self::Claim(..)
+            Self::Rest(..)
+            | Self::Refuse(..)
+            | Self::Forgive
+            | Self::Retry(..)
+            | Self::Claim(..)
             | Self::Forsake(_)
             | Self::Release(_)
             | Self::Send(..)
@@ -113,12 +121,14 @@ impl Job {
     /// The run of which it writes something that only the owner may write.
     fn held(&self) -> Option<&Held> {
         match self {
-            Self::Describe(held, _) | Self::Record(held, ..) | Self::End(held, _) => Some(held),
-            #[cfg(feature = "dynamic")]
-            Self::Retry(held, ..) => Some(held),
-            #[cfg(feature = "dynamic")]
-            Self::Rest(..) | Self::Refuse(..) | Self::Forgive => None,
-            Self::Claim(..)
+            Self::Describe(held, _)
+            | Self::Record(held, ..)
+            | Self::End(held, _)
+            | Self::Retry(held, ..) => Some(held),
+            Self::Rest(..)
+            | Self::Refuse(..)
+            | Self::Forgive
+            | Self::Claim(..)
             | Self::Forsake(_)
             | Self::Release(_)
             | Self::Send(..)
@@ -130,7 +140,7 @@ impl Job {
 }
 
 /// Why a job was not done.
-enum Refused {
+pub(super) enum Refused {
     /// Nothing is wrong with the database, and nothing was changed.
     Rule(JournalError),
     Storage(Cause),
@@ -155,6 +165,8 @@ pub(super) struct Writer {
     pub(super) alive: Alive,
     pub(super) owners: Owners,
     pub(super) watching: Arc<Watching>,
+    pub(super) arrivals: Arrivals,
+    pub(super) claims: Claims,
     /// The runs that this owner has, and the epochs of its claims.
     pub(super) held: HashMap<i64, i64>,
     /// The runs of which something could not be written. Nothing after that is written, or a record would be missing in the middle.
@@ -279,9 +291,12 @@ impl Writer {
                 self.held.insert(held.run, held.epoch);
                 self.broken.remove(&held.run);
             }
-            #[cfg(feature = "dynamic")]
-            (Job::Rest(held, ..), outcome) => self.given_back(held, outcome.is_err()),
-            (Job::Release(held), outcome) => self.given_back(held, outcome.is_err()),
+            (Job::Rest(held, ..) | Job::Release(held), outcome) => {
+                self.given_back(held, outcome.is_err());
+                if let Ok(Done::GivenUp { is_due: true }) = outcome {
+                    self.arrivals.come();
+                }
+            }
             (Job::Forsake(ticket), outcome) => {
                 if let Some(held) = lock(ticket).take() {
                     self.given_back(&held, outcome.is_err());
@@ -304,6 +319,11 @@ impl Writer {
         if self.held.get(&held.run) == Some(&held.epoch) {
             self.held.remove(&held.run);
             self.broken.remove(&held.run);
+        }
+        let is_its = |it: &Held| (it.run, it.epoch) == (held.run, held.epoch);
+        let mut claims = lock(&self.claims);
+        if claims.get(&held.id).is_some_and(is_its) {
+            claims.remove(&held.id);
         }
     }
 
@@ -352,15 +372,11 @@ impl Write<'_> {
             Job::Record(held, key, body) => self.record(held, key, body),
             Job::End(held, end) => self.end(held, end),
             Job::Release(held) => self.release(held),
-            #[cfg(feature = "dynamic")]
             Job::Rest(held, until, seen) => self.rest(held, *until, *seen),
-            #[cfg(feature = "dynamic")]
             Job::Refuse(id, until, reason, cipher) => {
                 self.refuse(id, *until, reason, cipher.as_ref())
             }
-            #[cfg(feature = "dynamic")]
             Job::Forgive => self.forgive(),
-            #[cfg(feature = "dynamic")]
             Job::Retry(held, keys, record) => self.retry(held, keys, record.as_ref()),
             Job::Send(id, message, cipher) => self.send(id, message, cipher.as_ref()),
             Job::Delete(runs, before) => self.delete(runs, *before),
@@ -446,6 +462,7 @@ impl Write<'_> {
             run,
             epoch,
             is_sealed: false,
+            is_given_up: false,
         };
         Done::Claimed(Box::new(Claimed::new(claim, stored)), held)
     }
@@ -513,27 +530,35 @@ impl Write<'_> {
                 AND NOT EXISTS(SELECT 1 FROM records WHERE run = ?1)",
             )?
             .execute(params![held.run, held.epoch, self.owner])?;
-        if removed == 0 {
-            self.sql(
-                "UPDATE runs SET owner = NULL WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
-            )?
-            .execute(params![held.run, held.epoch, self.owner])?;
+        if removed > 0 {
+            return Ok(Done::Written);
         }
-        Ok(Done::Written)
+        let is_due = self
+            .sql(
+                "UPDATE runs SET owner = NULL WHERE number = ?1 AND epoch = ?2 AND owner = ?3
+                RETURNING ended IS NULL AND plan IS NOT NULL",
+            )?
+            .query_row(params![held.run, held.epoch, self.owner], |row| row.get(0))
+            .optional()?;
+        let is_due = is_due.unwrap_or(false);
+        Ok(Done::GivenUp { is_due })
     }
 
-    #[cfg(feature = "dynamic")]
     fn rest(&self, held: &Held, until: i64, seen: i64) -> Result<Done, Refused> {
-        self.sql(
-            "UPDATE runs SET owner = NULL, rests = CASE
-                WHEN EXISTS(SELECT 1 FROM messages WHERE run = ?1 AND number > ?5) THEN NULL ELSE ?4
-            END WHERE number = ?1 AND epoch = ?2 AND owner = ?3",
-        )?
-        .execute(params![held.run, held.epoch, self.owner, until, seen])?;
-        Ok(Done::Written)
+        let is_due = self
+            .sql(
+                "UPDATE runs SET owner = NULL, rests = CASE
+                    WHEN EXISTS(SELECT 1 FROM messages WHERE run = ?1 AND number > ?5) THEN NULL ELSE ?4
+                END WHERE number = ?1 AND epoch = ?2 AND owner = ?3 RETURNING ended IS NULL AND rests IS NULL",
+            )?
+            .query_row(params![held.run, held.epoch, self.owner, until, seen], |row| {
+                row.get(0)
+            })
+            .optional()?;
+        let is_due = is_due.unwrap_or(false);
+        Ok(Done::GivenUp { is_due })
     }
 
-    #[cfg(feature = "dynamic")]
     fn refuse(
         &self,
         id: &str,
@@ -541,27 +566,33 @@ impl Write<'_> {
         reason: &str,
         cipher: Option<&Cipher>,
     ) -> Result<Done, Refused> {
-        let head = self.head(id)?.map(|(_, head)| head).unwrap_or_default();
+        let Some((run, head)) = self.head(id)? else {
+            return Ok(Done::Written);
+        };
+        let owner = self
+            .sql("SELECT owner FROM runs WHERE number = ?1")?
+            .query_row([run], |row| row.get(0))?;
+        if self.owner(run, owner).is_some() {
+            return Ok(Done::Written);
+        }
         // Without the key, the reason is that there is none.
         let reason = match cipher.filter(|cipher| cipher.has_sealed(&head)) {
             Some(cipher) => Cow::Owned(cipher.seal(id, Place::Reason, reason)?),
             None => Cow::Borrowed(reason),
         };
         self.sql(
-            "UPDATE runs SET rests = ?2, reason = ?3 WHERE id = ?1 AND ended IS NULL AND owner IS NULL",
+            "UPDATE runs SET owner = NULL, rests = ?2, reason = ?3 WHERE number = ?1 AND ended IS NULL",
         )?
-        .execute(params![id, until, reason])?;
+        .execute(params![run, until, reason])?;
         Ok(Done::Written)
     }
 
-    #[cfg(feature = "dynamic")]
     fn forgive(&self) -> Result<Done, Refused> {
         self.sql("UPDATE runs SET rests = NULL WHERE ended IS NULL AND rests IS NOT NULL AND reason IS NOT NULL")?
             .execute([])?;
         Ok(Done::Written)
     }
 
-    #[cfg(feature = "dynamic")]
     fn retry(
         &self,
         held: &Held,

@@ -81,7 +81,7 @@ impl PastWaits {
         self.over.replace(wait) != Some(wait)
     }
 
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "dynamic")]
     pub(super) fn is_empty(&self) -> bool {
         self.wakers.is_empty()
     }

@@ -34,18 +34,18 @@ mod plans;
 mod record;
 mod turns;
 
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "dynamic")]
 pub(crate) use begin::compare_names;
 pub(super) use begin::{Begun, Inputs, Target, begin, info, secrets_in_journal, submit};
 pub(super) use calls::{Busy, Owned, Resting, Stop};
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "dynamic")]
 pub(crate) use claimed::Released;
 pub(super) use history::Found;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "dynamic")]
 pub(crate) use history::read_records;
 pub(crate) use key::Segment;
 pub(super) use key::of_element;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "dynamic")]
 pub(crate) use plans::{ENTERED, PLANS};
 #[cfg(feature = "dynamic")]
 pub(crate) use record::read_inputs;
@@ -55,7 +55,7 @@ use super::hash::StableHasher;
 use super::lasting::Undone;
 use super::timer::Sleep;
 use crate::journal::JournalError;
-use crate::journal::spi::{Answer, End, Message, Written};
+use crate::journal::spi::{Answer, End, Message, Notified, Written};
 use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, PastWaits, RecordedTime};
 use history::History;
@@ -106,6 +106,8 @@ pub(super) struct Durable {
     is_gated: AtomicBool,
     /// The last message that was taken.
     pub(super) seen: AtomicU64,
+    /// `true` until the journal has answered that there are no messages after that one.
+    pub(super) is_reading: AtomicBool,
     plans: Mutex<Plans>,
     state: Mutex<State>,
 }
@@ -150,6 +152,7 @@ impl Durable {
             clock,
             is_gated: AtomicBool::new(false),
             seen: AtomicU64::new(0),
+            is_reading: AtomicBool::new(true),
             plans: Mutex::default(),
             state: Mutex::new(state),
         }
@@ -410,10 +413,11 @@ impl Durable {
     }
 
     /// Returns `Some` if nothing is left to do before a message comes, or before this much time has passed.
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "dynamic")]
     pub(super) fn rests(&self) -> Option<Option<Duration>> {
         let state = self.state();
         let rests = state.is_live
+            && !self.is_reading.load(Ordering::Relaxed)
             && state.busy == 0
             && state.notes.writing.is_empty()
             && state.turns.is_empty()
@@ -442,14 +446,16 @@ impl Durable {
         Box::pin(Turn::new(self, RecordPlace::Found(number), time))
     }
 
-    /// Waits for messages with greater numbers.
+    /// Reads the messages with greater numbers.
     pub(super) fn messages(&self, after: u64) -> Answer<'static, Vec<(u64, Message)>> {
         let ClaimedRun { journal, claim, .. } = &self.claimed;
         let (journal, claim) = (Arc::clone(journal), claim.clone());
-        Box::pin(async move {
-            journal.watch(&claim, after).await;
-            journal.messages(&claim, after).await
-        })
+        Box::pin(async move { journal.messages(&claim, after).await })
+    }
+
+    /// Waits for messages with greater numbers.
+    pub(super) fn watch(&self, after: u64) -> Notified {
+        self.claimed.journal.watch(&self.claimed.claim, after)
     }
 
     /// Writes the end of the run. If the run had ended before, nothing is written.

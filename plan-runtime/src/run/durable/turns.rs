@@ -107,7 +107,7 @@ impl Turns {
         first.is_some_and(|(place, _)| matches!(place, RecordPlace::Found(_)))
     }
 
-    #[cfg(feature = "sqlite")]
+    #[cfg(feature = "dynamic")]
     pub(super) fn is_empty(&self) -> bool {
         self.due.is_empty() && self.writing.is_empty()
     }

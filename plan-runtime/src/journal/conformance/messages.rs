@@ -1,0 +1,239 @@
+//! Messages, ends, and storage that is opened again.
+
+use super::{Blocking, SHORT, SOON, Suite, good, info, same, short, signal, wait, written};
+use crate::journal::spi::{Claim, End, Message, Notified};
+use crate::journal::{Journal, JournalError, blocking};
+use std::thread;
+
+impl<J: Journal, F: FnMut() -> J> Suite<F> {
+    pub(super) fn messages(&self) {
+        let (one, other, id) = (self.open(), self.open(), self.id());
+        let unknown = |result: &Result<(), JournalError>, run: &str| {
+            assert!(
+                matches!(result, Err(JournalError::Unknown { .. })),
+                "a message to {run} is refused, but `send` gave {} and not `Unknown`",
+                short(result)
+            );
+        };
+        unknown(
+            &one.send(&id, &Message::Cancel),
+            "a run that does not exist",
+        );
+        let claim = self.claim(&one, &id).claim;
+        unknown(
+            &other.send(&id, &signal("a")),
+            "a run that nobody has described",
+        );
+        good(
+            one.describe(&claim, &info("waits")),
+            "a claimed run can be described",
+        );
+
+        let messages = |journal: &Blocking<J>, claim: &Claim, after| {
+            let rule = "the owner can read messages";
+            good(journal.messages(claim, after), rule)
+        };
+        same(
+            messages(&one, &claim, 0),
+            Vec::new(),
+            "a new run has no messages",
+        );
+        let sent = [
+            signal("a"),
+            Message::Cancel,
+            signal("b/c[1]\0'"),
+            signal(""),
+        ];
+        for (n, message) in sent.iter().enumerate() {
+            let journal = if n.is_multiple_of(2) { &one } else { &other };
+            good(journal.send(&id, message), "anybody may send a message");
+        }
+        for journal in [&one, &other] {
+            let rule = "a path gets one signal";
+            let second = journal.send(&id, &signal("a"));
+            assert!(
+                matches!(second, Err(JournalError::Second { .. })),
+                "{rule}, but a second `send` gave {} and not `Second`",
+                short(&second)
+            );
+        }
+        let found = messages(&one, &claim, 0);
+        let bodies: Vec<&Message> = found.iter().map(|(_, message)| message).collect();
+        let expected: Vec<&Message> = sent.iter().collect();
+        same(
+            bodies,
+            expected,
+            "messages come as they were sent, in their order",
+        );
+        let mut last = 0;
+        for (n, (number, _)) in found.iter().enumerate() {
+            assert!(
+                *number > last,
+                "the numbers of messages grow from 1, but {number} came after {last}"
+            );
+            last = *number;
+            let rest = messages(&one, &claim, *number);
+            same(
+                &rest[..],
+                &found[n + 1..],
+                "only messages after a number are read",
+            );
+        }
+        let elsewhere = self.begin(&other);
+        let none = messages(&other, &elsewhere, 0);
+        same(
+            none,
+            Vec::new(),
+            "a run does not see the messages of others",
+        );
+        good(
+            one.send(&elsewhere.id, &signal("a")),
+            "two runs may get signals with the same path",
+        );
+
+        one.release(&claim);
+        good(
+            other.send(&id, &signal("nobody")),
+            "a message may be sent while nobody has the run",
+        );
+        let next = self.claim_released(&other, &id).claim;
+        let kept = messages(&other, &next, 0);
+        same(kept.len(), 5, "messages are kept for the next owner");
+        same(
+            &kept[..4],
+            &found[..],
+            "messages are kept for the next owner",
+        );
+    }
+
+    pub(super) fn watches(&self) {
+        let (one, other) = (self.open(), self.open());
+        let claim = self.begin(&one);
+        let neighbor = self.begin(&one);
+        let quiet = |watch: &mut Notified| blocking::wait(watch.as_mut(), SHORT).is_none();
+        let mut after = 0;
+        for (n, journal) in [&one, &other, &other, &one].into_iter().enumerate() {
+            let mut watch = one.watch(&claim, after);
+            let mut second = one.watch(&claim, after);
+            let mut elsewhere = one.watch(&neighbor, 0);
+            drop(one.watch(&claim, after));
+            assert!(
+                quiet(&mut watch),
+                "without a message, `watch` waits, but it was ready"
+            );
+            assert!(
+                quiet(&mut second),
+                "without a message, `watch` waits, but it was ready"
+            );
+            good(
+                journal.send(&claim.id, &signal(&format!("{n}"))),
+                "anybody may send a message",
+            );
+            let rule = "a message makes `watch` ready within a second";
+            wait(watch, SOON, rule);
+            wait(second, SOON, rule);
+            let rule = "`watch` is ready if there are messages already";
+            wait(one.watch(&claim, after), SOON, rule);
+            assert!(
+                quiet(&mut elsewhere),
+                "a message for one run does not wake another, but `watch` was ready"
+            );
+            let new = good(one.messages(&claim, after), "the owner can read messages");
+            same(new.len(), 1, "after `watch` the message is there");
+            after = new[0].0;
+        }
+        // While it is waited for on another thread.
+        thread::scope(|scope| {
+            let watch = one.watch(&claim, after);
+            let waits = scope.spawn(|| blocking::wait(watch, SOON));
+            thread::sleep(SHORT);
+            good(
+                one.send(&claim.id, &Message::Cancel),
+                "anybody may send a message",
+            );
+            let woken = waits.join().is_ok_and(|woken| woken.is_some());
+            assert!(
+                woken,
+                "a message wakes whoever waits in `watch`, but it did not"
+            );
+        });
+    }
+
+    pub(super) fn ends(&self) {
+        let (one, other) = (self.open(), self.open());
+        for end in [End::Done, End::Failed, End::Cancelled] {
+            let claim = self.begin(&one);
+            let end = end("{\"it's\":\"\\u0000 ü\"}".to_owned());
+            drop(one.append(&claim, "before".into(), "1".into()));
+            written(one.end(&claim, end.clone()), "a run can end");
+            let found = good(one.find(&claim, "before"), "records can be looked up");
+            assert!(
+                found.is_some(),
+                "what was recorded before the end is durable before, but it is not found"
+            );
+            let claimed = other.claim(&claim.id);
+            assert!(
+                matches!(claimed, Err(JournalError::Owned { .. })),
+                "a run that has ended stays claimed, but a claim gave {}",
+                short(&claimed)
+            );
+            one.release(&claim);
+            let claimed = self.claim_released(&other, &claim.id);
+            same(claimed.run.end, Some(end), "a claim finds the end");
+            same(
+                claimed.run.info,
+                Some(info("begun")),
+                "a claim finds the description",
+            );
+        }
+    }
+
+    pub(super) fn reopening(&self) {
+        let journal = self.open();
+        let claim = self.begin(&journal);
+        for n in 0..50 {
+            drop(journal.append(&claim, format!("{n}"), format!("{n}")));
+        }
+        good(
+            journal.send(&claim.id, &signal("kept")),
+            "anybody may send a message",
+        );
+        journal.release(&claim);
+        drop(journal);
+
+        let journal = self.open();
+        let claimed = self.claim_released(&journal, &claim.id);
+        same(
+            claimed.run.info,
+            Some(info("begun")),
+            "a description is kept",
+        );
+        for n in 0..50 {
+            let found = good(
+                journal.find(&claimed.claim, &format!("{n}")),
+                "records can be looked up",
+            );
+            let body = found.map(|found| found.body);
+            let rule = "what is queued when a journal is dropped is written still";
+            same(body, Some(format!("{n}")), rule);
+        }
+        let kept = good(
+            journal.messages(&claimed.claim, 0),
+            "the owner can read messages",
+        );
+        same(kept.len(), 1, "messages are kept");
+        let write = journal.append(&claimed.claim, "50".into(), "50".into());
+        written(write, "a run goes on after it was opened again");
+        let last = |key| {
+            good(
+                journal.find(&claimed.claim, key),
+                "records can be looked up",
+            )
+        };
+        let (before, after) = (last("49"), last("50"));
+        assert!(
+            before.map(|it| it.number) < after.map(|it| it.number),
+            "numbers grow across owners, but they do not"
+        );
+    }
+}

@@ -1,0 +1,218 @@
+//! Runs, their claims and their owners.
+
+use super::{PATIENCE, Suite, good, info, is_lost, same, short, wait, written};
+use crate::journal::spi::{Claim, End};
+use crate::journal::{Journal, JournalError};
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+impl<J: Journal, F: FnMut() -> J> Suite<F> {
+    pub(super) fn runs(&self) {
+        let (journal, id) = (self.open(), self.id());
+        let before = SystemTime::now();
+        let claimed = self.claim(&journal, &id);
+        same(
+            &*claimed.claim.id,
+            &*id,
+            "a claim has the id that was asked for",
+        );
+        assert!(
+            claimed.claim.epoch > 0,
+            "epochs are counted from 1, but it is 0"
+        );
+        same(claimed.run.info, None, "a new run has no description");
+        same(claimed.run.end, None, "a new run has not ended");
+        let described = journal.describe(&claimed.claim, &info("first"));
+        good(described, "a claimed run can be described");
+        let rule = "a run can be looked at while somebody has it";
+        let seen = good(journal.look(&id), rule).and_then(|run| run.info);
+        same(seen, Some(info("first")), rule);
+        let unknown = good(journal.look(&self.id()), rule);
+        same(
+            unknown,
+            None,
+            "nothing is seen of a run that does not exist",
+        );
+        journal.release(&claimed.claim);
+
+        let second = self.claim_released(&journal, &id);
+        same(
+            second.run.info,
+            Some(info("first")),
+            "a claim finds the description",
+        );
+        same(second.run.end, None, "a run that has not ended has no end");
+        let began = second.run.began;
+        // Clocks are adjusted, and a database may keep less than nanoseconds.
+        let much = Duration::from_secs(10);
+        assert!(
+            began + much >= before && began <= SystemTime::now() + much,
+            "a run begins when it is first described, but it began at {began:?}, and was claimed at {before:?}"
+        );
+        let described = journal.describe(&second.claim, &info("second"));
+        good(described, "a run can be described again");
+        written(
+            journal.append(&second.claim, "a".into(), "1".into()),
+            "a record can be written",
+        );
+        journal.release(&second.claim);
+        thread::sleep(Duration::from_millis(2));
+        let third = self.claim_released(&journal, &id);
+        same(
+            third.run.info,
+            Some(info("second")),
+            "the last description counts",
+        );
+        same(third.run.began, began, "a run begins once");
+        let found = good(journal.find(&third.claim, "a"), "records can be looked up");
+        let body = found.map(|found| found.body);
+        same(
+            body,
+            Some("1".to_owned()),
+            "descriptions leave records alone",
+        );
+    }
+
+    pub(super) fn owners(&self) {
+        let (one, other, id) = (self.open(), self.open(), self.id());
+        let first = self.claim(&one, &id);
+        for (journal, place) in [(&one, "the same process"), (&other, "another")] {
+            let second = journal.claim(&id);
+            assert!(
+                matches!(second, Err(JournalError::Owned { .. })),
+                "a run has one owner, but a claim by {place} gave {}",
+                short(&second)
+            );
+        }
+        // A refused claim changes nothing.
+        good(
+            one.describe(&first.claim, &info("owned")),
+            "a refused claim leaves the owner alone",
+        );
+        self.claim(&other, &self.id());
+        let mut epoch = first.claim.epoch;
+        let mut claim = first.claim;
+        for journal in [&other, &one, &one, &other] {
+            // Whoever has it may release it, and only they.
+            one.release(&claim);
+            other.release(&claim);
+            claim = self.claim_released(journal, &id).claim;
+            assert!(
+                claim.epoch > epoch,
+                "epochs grow, but {} came after {epoch}",
+                claim.epoch
+            );
+            epoch = claim.epoch;
+        }
+        let old = Claim::new(Arc::clone(&claim.id), epoch - 1);
+        other.release(&old);
+        let stolen = one.claim(&id);
+        assert!(
+            matches!(stolen, Err(JournalError::Owned { .. })),
+            "an old claim cannot release a run, but after that a claim gave {}",
+            short(&stolen)
+        );
+        good(
+            other.describe(&claim, &info("owned")),
+            "an old claim cannot release a run",
+        );
+
+        // Of many threads, one gets it.
+        let id = self.id();
+        let gets_it = &|n: usize| {
+            let journal = if n.is_multiple_of(2) { &one } else { &other };
+            journal.claim(&id).is_ok()
+        };
+        let claims = thread::scope(|scope| {
+            let spawn = |n| scope.spawn(move || gets_it(n));
+            let threads: Vec<_> = (0..16).map(spawn).collect();
+            let got = threads.into_iter().map(|it| it.join().is_ok_and(|got| got));
+            got.filter(|got| *got).count()
+        });
+        same(claims, 1, "of 16 threads that claim a run, one gets it");
+    }
+
+    pub(super) fn dropped_claims(&self) {
+        let journal = self.open();
+        for polls in 0..3 {
+            let id = self.id();
+            let mut claim = journal.0.claim(&id);
+            let mut cx = Context::from_waker(Waker::noop());
+            // A claim that was ready is the caller's.
+            let is_ready = (0..polls).any(|_| claim.as_mut().poll(&mut cx).is_ready());
+            drop(claim);
+            if !is_ready {
+                self.claim_released(&journal, &id);
+            }
+        }
+    }
+
+    pub(super) fn fencing(&self) {
+        let (one, other) = (self.open(), self.open());
+        let old = self.begin(&one);
+        written(
+            one.append(&old, "a".into(), "1".into()),
+            "a record can be written",
+        );
+        // It is queued before the release, so it is written still.
+        let queued = one.append(&old, "b".into(), "1".into());
+        one.release(&old);
+        written(
+            queued,
+            "what is queued when a run is released is written still",
+        );
+        let new = self.claim_released(&other, &old.id).claim;
+
+        // The owner slept, and does not know.
+        let rule = "an owner that has lost a run cannot write";
+        for journal in [&one, &other] {
+            let end = End::Failed("old".to_owned());
+            let results = [
+                wait(
+                    journal.append(&old, "c".into(), "old".into()),
+                    PATIENCE,
+                    rule,
+                ),
+                wait(journal.end(&old, end), PATIENCE, rule),
+                journal.describe(&old, &info("old")),
+            ];
+            for (result, call) in results.iter().zip(["append", "end", "describe"]) {
+                assert!(
+                    is_lost(result),
+                    "{rule}, but `{call}` with an old claim gave {} and not `Lost`",
+                    short(result)
+                );
+            }
+            journal.release(&old);
+        }
+        let found = good(other.find(&new, "c"), "records can be looked up");
+        same(found, None, "a write with an old claim leaves no trace");
+        written(
+            other.append(&new, "c".into(), "new".into()),
+            "a write with an old claim leaves no trace",
+        );
+        for (key, expected) in [("a", "1"), ("b", "1"), ("c", "new")] {
+            let found = good(other.find(&new, key), "records can be looked up");
+            let body = found.map(|found| found.body);
+            same(
+                body.as_deref(),
+                Some(expected),
+                "the next owner finds all records",
+            );
+        }
+        other.release(&new);
+        let again = self.claim_released(&one, &old.id);
+        same(
+            again.run.info,
+            Some(info("begun")),
+            "a description with an old claim leaves no trace",
+        );
+        same(
+            again.run.end,
+            None,
+            "an end with an old claim leaves no trace",
+        );
+    }
+}

@@ -1,0 +1,410 @@
+//! The future that runs the runs of a journal.
+
+use super::Server;
+use crate::journal::spi::{Answer, Notified};
+use crate::journal::{JournalError, Store};
+use crate::run::{Following, Run, RunError, Sleep, ThreadTimer, Timer, Together};
+use serde_json::Value;
+use std::fmt;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+/// The longest time between two questions for due runs.
+const EVERY: Duration = Duration::from_millis(200);
+
+/// The time between an arrival and the question: the question finds further arrivals of this time.
+const SOON: Duration = Duration::from_millis(2);
+
+/// A run that rests for less than this time stays loaded.
+const SHORT: Duration = Duration::from_secs(1);
+
+/// The time until a run that could not begin is tried again.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// The number of runs that are loaded at one time, unless [`Serve::concurrency`] sets another number.
+const LOADED: usize = 64;
+
+type Set<App> = dyn for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync;
+
+/// A future that runs the runs of a journal. [`Server::serve`] returns it.
+///
+/// The future polls the runs, so it needs no particular async runtime. If it is dropped, the runs continue when the journal is served again.
+///
+/// # Errors
+///
+/// It ends with an error if the journal cannot be read or written.
+#[must_use = "no run is run unless this is awaited"]
+pub struct Serve<'a, J, App: ?Sized> {
+    server: &'a Server<J, App>,
+    most: usize,
+    together: Together,
+    set: Option<Arc<Set<App>>>,
+    cancel: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
+    due: Due<'a>,
+    root: Arc<Root>,
+    loaded: Vec<Loaded<'a>>,
+}
+
+/// The questions for due runs.
+struct Due<'a> {
+    /// `true` after the first question.
+    has_begun: bool,
+    /// `true` if the journal is to be asked as soon as there is room.
+    is_wanted: bool,
+    /// `true` if there were more runs than room.
+    has_more: bool,
+    asked: Option<Answer<'a, Vec<String>>>,
+    /// The runs that were unloaded since the question. The answer may be older than their ends.
+    left: Vec<String>,
+    pause: Option<Sleep>,
+    /// The next arrival; `None` between an arrival and the question.
+    arrival: Option<Notified>,
+}
+
+impl<'a, J: Store + Clone + 'static, App: ?Sized + Send + Sync> Serve<'a, J, App> {
+    pub(super) fn new(server: &'a Server<J, App>) -> Self {
+        Self {
+            server,
+            most: LOADED,
+            together: Together::default(),
+            set: None,
+            cancel: None,
+            due: Due {
+                has_begun: false,
+                is_wanted: true,
+                has_more: false,
+                asked: None,
+                left: Vec::new(),
+                pause: None,
+                arrival: None,
+            },
+            root: Arc::default(),
+            loaded: Vec::new(),
+        }
+    }
+
+    /// Sets the number of runs that are loaded at one time; 0 counts as 1. The default is 64. Runs that only wait are not loaded.
+    pub fn concurrency(mut self, limit: usize) -> Self {
+        self.most = limit.max(1);
+        self
+    }
+
+    /// Limits the bytes that all runs hold together, as [`Limits::total`](crate::run::Limits::total) limits those of one. The run whose value would exceed the limit is ended; others continue.
+    pub fn total(mut self, bytes: usize) -> Self {
+        self.together = Together::at_most(bytes);
+        self
+    }
+
+    /// Configures each run by its id, before the run begins: the [gate](Run::gate), the [limits](Run::limits), an [observer](Run::observe).
+    ///
+    /// ```no_run
+    /// use plan_runtime::dynamic::Toolbox;
+    /// use plan_runtime::journal::Memory;
+    /// use plan_runtime::run::{Observer, Status, StepRef};
+    /// use plan_runtime::serve::Server;
+    /// use std::time::Duration;
+    ///
+    /// struct Log(String);
+    ///
+    /// impl Observer for Log {
+    ///     fn step_finished(&self, step: &StepRef<'_>, status: &Status, took: Duration) {
+    ///         println!("{}: {step}: {} in {took:?}", self.0, status.name());
+    ///     }
+    /// }
+    ///
+    /// let server = Server::new(&Memory::new(), Toolbox::new(), ());
+    /// let serve = server.serve().configure(|run, id| run.observe(Log(id.to_owned())));
+    /// smol::block_on(serve)?;
+    /// # Ok::<(), plan_runtime::journal::JournalError>(())
+    /// ```
+    pub fn configure<F>(mut self, set: F) -> Self
+    where
+        F: for<'r> Fn(Run<'r, App, Value>, &str) -> Run<'r, App, Value> + Send + Sync + 'static,
+    {
+        self.set = Some(Arc::new(set));
+        self
+    }
+
+    /// Ends the future with `Ok` once `cancel` is ready, and drops the output of `cancel`. Runs that are loaded continue when the journal is served again.
+    pub fn cancel_on<F: Future + Send + 'a>(mut self, cancel: F) -> Self {
+        self.cancel = Some(Box::pin(async move {
+            cancel.await;
+        }));
+        self
+    }
+
+    /// Asks the journal for more runs than there is room for, so that the answer tells if there are more.
+    fn ask(&mut self) {
+        let journal = &self.server.journal;
+        let room = self.most.saturating_sub(self.loaded.len());
+        self.due.has_more = room == 0;
+        if room == 0 {
+            return;
+        }
+        // A run that is loaded is due until it is claimed.
+        let unclaimed = self.loaded.iter().filter(|it| !it.following.has_begun());
+        let limit = room + unclaimed.count() + 1;
+        let is_first = !std::mem::replace(&mut self.due.has_begun, true);
+        self.due.left.clear();
+        self.due.asked = Some(Box::pin(async move {
+            if is_first {
+                journal.forgive().await?;
+            }
+            journal.due(limit).await
+        }));
+    }
+
+    /// Loads due runs, as far as there is room.
+    fn load(&mut self, ids: Vec<String>) {
+        for id in ids {
+            if self.loaded.iter().any(|it| it.id == id) {
+                continue;
+            }
+            if self.due.left.contains(&id) {
+                self.due.is_wanted = true;
+            } else if self.loaded.len() < self.most {
+                let loaded = self.begin(id);
+                self.loaded.push(loaded);
+            } else {
+                self.due.has_more = true;
+                break;
+            }
+        }
+    }
+
+    fn begin(&self, id: String) -> Loaded<'a> {
+        let following = Following::among(&self.together);
+        let run = run(self.server, id.clone(), self.set.clone(), following.clone());
+        Loaded {
+            id,
+            following,
+            run: Box::pin(run),
+            is_refused: false,
+            woken: Arc::new(Woken {
+                is_woken: AtomicBool::new(true),
+                root: Arc::clone(&self.root),
+            }),
+        }
+    }
+
+    /// Polls the runs that were woken.
+    fn poll_runs(&mut self) -> Result<(), JournalError> {
+        let journal = &self.server.journal;
+        let mut place = 0;
+        while let Some(one) = self.loaded.get_mut(place) {
+            if !one.woken.is_woken.swap(false, Ordering::AcqRel) {
+                place += 1;
+                continue;
+            }
+            let waker = Waker::from(Arc::clone(&one.woken));
+            let mut cx = Context::from_waker(&waker);
+            let polled = catch_unwind(AssertUnwindSafe(|| one.run.as_mut().poll(&mut cx)));
+            match polled {
+                Ok(Poll::Pending) => {
+                    let rests = one.following.rests();
+                    let is_long = |rest: Option<Duration>| rest.is_none_or(|time| time > SHORT);
+                    let rests = rests.filter(|(_, rest)| is_long(rest.time));
+                    let is_woken = one.woken.is_woken.load(Ordering::Acquire);
+                    let Some((claim, rest)) = rests.filter(|_| !is_woken) else {
+                        place += 1;
+                        continue;
+                    };
+                    journal.rest(&claim, rest);
+                }
+                Ok(Poll::Ready(ended)) => ended?,
+                Err(_) if !one.is_refused => {
+                    let id = one.id.clone();
+                    one.run = Box::pin(async move {
+                        let reason = "it panicked while it was begun";
+                        journal.refuse(&id, AGAIN, reason).await
+                    });
+                    one.is_refused = true;
+                    one.woken.is_woken.store(true, Ordering::Release);
+                    continue;
+                }
+                // The journal has panicked.
+                Err(_) => {}
+            }
+            let left = self.loaded.swap_remove(place);
+            self.due.is_wanted |= self.due.has_more;
+            if self.due.asked.is_some() {
+                self.due.left.push(left.id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for an arrival, or for a pause. After each, the journal is to be asked.
+    fn poll_pause(&mut self, cx: &mut Context<'_>) {
+        let (due, journal) = (&mut self.due, &self.server.journal);
+        if !due.has_begun {
+            due.arrival = Some(journal.arrival());
+        }
+        loop {
+            if let Some(arrival) = &mut due.arrival
+                && arrival.as_mut().poll(cx).is_ready()
+            {
+                due.arrival = None;
+                due.pause = Some(ThreadTimer.sleep(SOON));
+            }
+            let pause = due.pause.get_or_insert_with(|| ThreadTimer.sleep(EVERY));
+            if pause.as_mut().poll(cx).is_pending() {
+                return;
+            }
+            // The question comes after this moment, so that no arrival is lost.
+            due.arrival.get_or_insert_with(|| journal.arrival());
+            (due.pause, due.is_wanted) = (None, true);
+        }
+    }
+
+    fn poll_all(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), JournalError>> {
+        if let Some(cancel) = &mut self.cancel
+            && cancel.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(Ok(()));
+        }
+        self.root.set(cx.waker());
+        self.poll_runs()?;
+        self.poll_pause(cx);
+        loop {
+            if let Some(asked) = &mut self.due.asked {
+                let Poll::Ready(ids) = asked.as_mut().poll(cx) else {
+                    break;
+                };
+                self.due.asked = None;
+                self.load(ids?);
+            }
+            if !std::mem::take(&mut self.due.is_wanted) {
+                break;
+            }
+            self.ask();
+        }
+        // The runs have their turn after other tasks of the process had theirs.
+        let mut woken = self.loaded.iter().map(|it| &it.woken.is_woken);
+        if woken.any(|it| it.load(Ordering::Acquire)) {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+impl<J: Store + Clone + 'static, App: ?Sized + Send + Sync> Future for Serve<'_, J, App> {
+    type Output = Result<(), JournalError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = self.poll_all(cx);
+        if polled.is_ready() {
+            self.loaded.clear();
+        }
+        polled
+    }
+}
+
+impl<J, App: ?Sized> fmt::Debug for Serve<'_, J, App> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serve")
+            .field("loaded", &self.loaded.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A run that is loaded.
+struct Loaded<'a> {
+    id: String,
+    following: Following,
+    run: Answer<'a, ()>,
+    /// `true` after a panic, when the journal is told.
+    is_refused: bool,
+    woken: Arc<Woken>,
+}
+
+/// Whether a run is to be polled.
+struct Woken {
+    is_woken: AtomicBool,
+    root: Arc<Root>,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !self.is_woken.swap(true, Ordering::AcqRel) {
+            self.root.wake();
+        }
+    }
+}
+
+/// Who polls all of them.
+#[derive(Default)]
+struct Root(Mutex<Option<Waker>>);
+
+impl Root {
+    fn set(&self, waker: &Waker) {
+        let mut root = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = root.replace(waker.clone());
+        drop(root);
+        drop(old);
+    }
+
+    fn wake(&self) {
+        let root = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let waker = root.clone();
+        drop(root);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+/// Runs a run. The journal notes the reason if the run cannot begin.
+async fn run<J: Store + Clone + 'static, App: ?Sized + Send + Sync>(
+    server: &Server<J, App>,
+    id: String,
+    set: Option<Arc<Set<App>>>,
+    following: Following,
+) -> Result<(), JournalError> {
+    let journal = &server.journal;
+    let reason = match journal.look(&id).await {
+        Ok(run) => match run.and_then(|run| run.info) {
+            None => None,
+            Some(info) => match server.toolbox.submitted(&info) {
+                Err(error) => Some(error.to_string()),
+                Ok(submitted) => {
+                    drop(info);
+                    let run = submitted.run(&server.app);
+                    let run = run.throttle(server.toolbox.throttle_of_all());
+                    let run = match &set {
+                        Some(set) => set(run, &id),
+                        None => run,
+                    };
+                    let shared = Arc::new(journal.clone());
+                    reason(run.followed(shared, &id, &following).await)
+                }
+            },
+        },
+        // Other runs have the right key.
+        Err(error @ JournalError::Encrypted { .. }) => Some(error.to_string()),
+        Err(error) => return Err(error),
+    };
+    match reason {
+        None => Ok(()),
+        Some(reason) => journal.refuse(&id, AGAIN, &reason).await,
+    }
+}
+
+/// Returns the reason why a run has not ended, if it has not.
+fn reason(result: Result<Value, RunError>) -> Option<String> {
+    let error = result.err()?;
+    match error.journal() {
+        // Another owner has the run.
+        Some(JournalError::Owned { .. } | JournalError::Lost { .. }) => None,
+        _ => Some(error.to_string()),
+    }
+}
