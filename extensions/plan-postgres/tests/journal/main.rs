@@ -8,6 +8,7 @@ mod lost;
 mod process;
 mod rules;
 mod runs;
+mod serve;
 mod server;
 mod store;
 #[cfg(feature = "rustls")]

@@ -27,6 +27,7 @@ fn process() {
     match &*work {
         "write" => write_on(&url),
         "run" => crate::runs::run(&url),
+        "serve" => crate::serve::serve(&url),
         "call" => crate::calls::run(&url),
         other => panic!("`{other}` is not known"),
     }

@@ -16,6 +16,7 @@ fn it_passes_the_conformance_suite() {
     };
     let url = server.url();
     conformance::check(|| block_on(Postgres::connect(&url)).unwrap());
+    conformance::check_store(|| block_on(Postgres::connect(&url)).unwrap());
 }
 
 #[test]

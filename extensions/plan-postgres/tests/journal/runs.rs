@@ -14,19 +14,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The folder of the world.
-const FOLDER: &str = "POSTGRES_TEST_FOLDER";
+pub(crate) const FOLDER: &str = "POSTGRES_TEST_FOLDER";
 
 /// A service outside of the process: a file for each effect, and a list of all calls.
-struct World(PathBuf);
+pub(crate) struct World(PathBuf);
 
 impl World {
-    fn new(folder: &Path) -> Self {
+    pub(crate) fn new(folder: &Path) -> Self {
         fs::create_dir_all(folder.join("effects")).unwrap();
         Self(folder.to_owned())
     }
 
     /// Has the effect of a call, unless a call with this key has had the effect.
-    fn effect(&self, key: &str) {
+    pub(crate) fn effect(&self, key: &str) {
         let calls = File::options()
             .create(true)
             .append(true)
@@ -37,12 +37,12 @@ impl World {
         let _ = File::create_new(self.0.join("effects").join(name));
     }
 
-    fn calls(&self) -> Vec<String> {
+    pub(crate) fn calls(&self) -> Vec<String> {
         let calls = fs::read_to_string(self.0.join("calls")).unwrap_or_default();
         calls.lines().map(str::to_owned).collect()
     }
 
-    fn effects(&self) -> usize {
+    pub(crate) fn effects(&self) -> usize {
         fs::read_dir(self.0.join("effects")).unwrap().count()
     }
 }
