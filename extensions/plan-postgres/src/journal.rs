@@ -47,7 +47,7 @@ use tokio::sync::{mpsc, oneshot};
 /// # }
 /// ```
 ///
-/// A `Postgres` has a thread with three connections, and works under any executor. The clones of a `Postgres` share the thread; a process should connect once.
+/// A `Postgres` has a thread with three connections and those of [transactions](Self::transaction), and works under any executor. The clones of a `Postgres` share the thread; a process should connect once.
 /// The last clone's drop waits for the writes of queued records, and gives up all runs.
 ///
 /// # Writes

@@ -29,8 +29,11 @@ const GATHER: Duration = Duration::from_micros(50);
 /// The time for a last statement when a journal is dropped.
 const LEAVES_WITHIN: Duration = Duration::from_secs(5);
 
+/// The way back to the caller of a claim.
+type Claiming = oneshot::Sender<Result<Granted, JournalError>>;
+
 pub(crate) enum Job {
-    Claim(Arc<str>, oneshot::Sender<Result<Granted, JournalError>>),
+    Claim(Arc<str>, Claiming),
     Write(Write),
     /// Writes the record of a call in the transaction of the call.
     Commit(Write, Ready),
@@ -121,7 +124,7 @@ struct Round {
     calls: Vec<Commit>,
     retry: Option<(Held, Retry, Reply)>,
     asks: Vec<Ask>,
-    claims: Vec<(Arc<str>, oneshot::Sender<Result<Granted, JournalError>>)>,
+    claims: Vec<(Arc<str>, Claiming)>,
 }
 
 impl Writer {
@@ -253,7 +256,7 @@ async fn claim(
     asks: Rc<Asks>,
     owned: Rc<RefCell<Owned>>,
     id: Arc<str>,
-    reply: oneshot::Sender<Result<Granted, JournalError>>,
+    reply: Claiming,
     jobs: mpsc::UnboundedSender<Job>,
 ) {
     if owned.borrow().has(&id) {

@@ -60,7 +60,7 @@ async fn write(app: &App, context: &CallContext) -> Result<Transaction> {
 #[tool]
 async fn effect(app: &App, #[context] context: CallContext, n: u64) -> Result<u64> {
     let transaction = write(app, &context).await?;
-    if n % 3 == 0 {
+    if n.is_multiple_of(3) {
         smol::Timer::after(Duration::from_millis(1)).await;
     }
     let sql = "UPDATE counter SET value = value + 1 RETURNING value";
