@@ -69,6 +69,7 @@ fn main() {
     let Some(server) = Server::start() else {
         return;
     };
+    beside_rows(&server);
     for beside in [4, 16, 64] {
         let [one, two] = [1, 2].map(|count| calls(&server.url(), count, beside));
         println!(
@@ -76,7 +77,6 @@ fn main() {
             two / one
         );
     }
-    beside_rows(&server);
 }
 
 /// The work of a server process.
@@ -147,6 +147,8 @@ fn beside_rows(server: &Server) {
         grouped.push(raw(server, &rows, 1, 64));
         single.push(raw(server, &rows, 64, 1));
     }
+    let commits = server.number("SELECT count(DISTINCT xmin::text) FROM plan.records WHERE run = (SELECT max(run) FROM plan.records)");
+    println!("{:.1} records in a commit", COUNT as f64 / commits as f64);
     let micros = |times: &[f64]| median(times.to_vec()) * 1e6;
     let ratio = |times: &[f64]| median(ours.iter().zip(times).map(|(a, b)| a / b).collect());
     println!("a durable call, 64 at once: {:.1} µs", micros(&ours));

@@ -23,8 +23,14 @@ const BATCH: usize = 1024;
 /// The bytes that are committed together, about.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// The time after which a caller that goes on has its next job in the queue.
+/// The time in which most answered callers have their next jobs in the queue.
 const GATHER: Duration = Duration::from_micros(50);
+
+/// The number of such times without a job after which no caller is expected.
+const GATHER_PAUSES: u32 = 2;
+
+/// The part of the time of a commit that a wait for callers may take.
+const GATHER_PART: u32 = 4;
 
 /// The time for a last statement when a journal is dropped.
 const LEAVES_WITHIN: Duration = Duration::from_secs(5);
@@ -98,20 +104,21 @@ struct Last {
 }
 
 impl Last {
-    /// Waits a moment for the callers that the last commit has answered. Each of them may have its next job soon, and would else wait for a whole commit.
-    fn gather(&self, queue: &mut mpsc::UnboundedReceiver<Job>, new: &mut Vec<Job>) {
-        let (begin, most) = (Instant::now(), self.time / 10);
-        while new.len() < self.count.min(BATCH) && begin.elapsed() < most {
+    /// Waits a moment for the callers that the last commit has answered. Each of them may have its next job soon, and would else wait for a whole commit. `queued` is the number of jobs that
+    /// came during the commit: without the wait, they and the answered callers would have every other commit.
+    fn gather(&self, queued: usize, queue: &mut mpsc::UnboundedReceiver<Job>, new: &mut Vec<Job>) {
+        let (begin, most) = (Instant::now(), self.time / GATHER_PART);
+        let expected = (queued + self.count).min(BATCH);
+        let mut pauses = 0;
+        while new.len() < expected && begin.elapsed() < most && pauses < GATHER_PAUSES {
             // The timer of the runtime has milliseconds.
             thread::sleep(GATHER);
-            let before = new.len();
+            pauses += 1;
             while new.len() < BATCH
                 && let Ok(job) = queue.try_recv()
             {
                 new.push(job);
-            }
-            if new.len() == before {
-                break;
+                pauses = 0;
             }
         }
     }
@@ -135,10 +142,11 @@ impl Writer {
         while !is_closing || !self.parked.is_empty() {
             if jobs.is_empty() {
                 let mut new = Vec::new();
+                let queued = queue.len();
                 if queue.recv_many(&mut new, BATCH).await == 0 {
                     break;
                 }
-                last.gather(&mut queue, &mut new);
+                last.gather(queued, &mut queue, &mut new);
                 jobs.extend(new);
             }
             let round = self.take(&mut jobs, &mut is_closing);

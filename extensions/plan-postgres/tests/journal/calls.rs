@@ -4,19 +4,17 @@ use crate::lost::{Kind, behind_proxy};
 use crate::process::{Process, say};
 use crate::server::{Server, within};
 use crate::{LEASE, kills, open, records};
-use plan_postgres::tokio_postgres::error::SqlState;
-use plan_postgres::{Postgres, PostgresOptions, Transaction, TransactionError};
-use plan_runtime::journal::Memory;
+use plan_postgres::{Postgres, Transaction};
 use plan_runtime::run::CallContext;
 use plan_runtime::{Error, Result, RunError, plan, tool};
 use smol::block_on;
-use std::future::{Future, pending};
-use std::sync::atomic::Ordering;
+use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
 const TABLES: &str = "
 CREATE TABLE effects (run text NOT NULL, path text NOT NULL);
@@ -27,28 +25,33 @@ INSERT INTO counter VALUES (0)";
 const AGAIN: &str =
     "SELECT count(*) FROM (SELECT FROM effects GROUP BY run, path HAVING count(*) > 1) again";
 
-fn start() -> Option<Server> {
+pub(crate) fn start() -> Option<Server> {
     let server = Server::start()?;
     server.execute(TABLES);
     Some(server)
 }
 
 #[derive(Clone)]
-struct App {
-    db: Postgres,
+pub(crate) struct App {
+    pub(crate) db: Postgres,
     /// A transaction that has outlived its call.
-    kept: Arc<Mutex<Option<Transaction>>>,
+    pub(crate) kept: Arc<Mutex<Option<Transaction>>>,
+    /// The number of calls that have met.
+    pub(crate) met: Arc<AtomicUsize>,
 }
 
 impl App {
-    fn new(db: Postgres) -> Self {
-        let kept = Arc::default();
-        Self { db, kept }
+    pub(crate) fn new(db: Postgres) -> Self {
+        Self {
+            db,
+            kept: Arc::default(),
+            met: Arc::default(),
+        }
     }
 }
 
 /// Writes an effect.
-async fn write(app: &App, context: &CallContext) -> Result<Transaction> {
+pub(crate) async fn write(app: &App, context: &CallContext) -> Result<Transaction> {
     let transaction = app.db.transaction(context).await?;
     let (run, path) = (context.run_id(), context.to_string());
     let sql = "INSERT INTO effects VALUES ($1, $2)";
@@ -58,7 +61,7 @@ async fn write(app: &App, context: &CallContext) -> Result<Transaction> {
 
 /// Writes an effect, and counts.
 #[tool]
-async fn effect(app: &App, #[context] context: CallContext, n: u64) -> Result<u64> {
+pub(crate) async fn effect(app: &App, #[context] context: CallContext, n: u64) -> Result<u64> {
     let transaction = write(app, &context).await?;
     if n.is_multiple_of(3) {
         smol::Timer::after(Duration::from_millis(1)).await;
@@ -68,7 +71,7 @@ async fn effect(app: &App, #[context] context: CallContext, n: u64) -> Result<u6
     Ok(n + 1)
 }
 
-fn numbers(count: u64) -> Vec<u64> {
+pub(crate) fn numbers(count: u64) -> Vec<u64> {
     (0..count).collect()
 }
 
@@ -100,6 +103,12 @@ fn resume<F: Future<Output = std::result::Result<T, RunError>>, T>(
             outcome => return outcome,
         }
     }
+}
+
+/// Waits until no session has a transaction.
+pub(crate) fn is_quiet(server: &Server) -> bool {
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'plan-postgres %' AND xact_start IS NOT NULL";
+    within(LIMIT, || server.number(open) == 0)
 }
 
 /// Returns the keys of the calls of a run that have an output.
@@ -185,7 +194,7 @@ fn effects_happen_once_although_an_owner_sleeps() {
 }
 
 plan! {
-    Two() -> u64 {
+    pub(crate) Two() -> u64 {
         #[retry(5, backoff = "1ms")]
         step one = Effect { n: 0 };
         #[retry(5, backoff = "1ms")]
@@ -223,66 +232,6 @@ fn effects_happen_once_although_messages_are_lost() {
     assert_eq!(server.number("SELECT value FROM counter"), runs * 2);
 }
 
-/// Fails in some way after its effect, unless it was called before.
-#[tool]
-async fn stumble(app: &App, #[context] context: CallContext, how: String) -> Result<u64> {
-    let transaction = write(app, &context).await?;
-    if context.attempt() > 1 {
-        return Ok(1);
-    }
-    match &*how {
-        "fails" => Err(Error::msg("busy")),
-        "panics" => panic!("it panics"),
-        "hangs" => pending().await,
-        "waits" => {
-            let slow = transaction.execute("SELECT pg_sleep(600)", &[]).await;
-            Err(slow.unwrap_err().into())
-        }
-        _ => {
-            let error = transaction.execute("SELECT 1 / 0", &[]).await.unwrap_err();
-            assert_eq!(error.code(), Some(&SqlState::DIVISION_BY_ZERO));
-            Err(error.into())
-        }
-    }
-}
-
-plan! {
-    Stumbles() -> u64 {
-        #[retry(3, backoff = "0s")]
-        #[timeout("300ms")]
-        step all = for how in ["fails", "panics", "hangs", "waits", "errs"] { Stumble { how } };
-        all.iter().sum::<u64>()
-    }
-}
-
-/// Waits until no session has a transaction.
-fn is_quiet(server: &Server) -> bool {
-    let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'plan-postgres %' AND xact_start IS NOT NULL";
-    within(LIMIT, || server.number(open) == 0)
-}
-
-#[test]
-fn a_failed_attempt_is_rolled_back() {
-    let Some(server) = start() else {
-        return;
-    };
-    let db = open(&server.url());
-    let app = App::new(db.clone());
-    let output = block_on(Stumbles {}.run(&app).durable(&db, "a"));
-    assert_eq!(output.unwrap(), 5);
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 5);
-    assert!(is_quiet(&server), "a transaction is still open");
-
-    // A run that ends early drops its calls, of which there is no record.
-    let run = Stumbles {}.run(&app).deadline(Duration::from_millis(100));
-    block_on(run.durable(&db, "b")).unwrap_err();
-    assert!(is_quiet(&server), "a transaction is still open");
-    assert_eq!(
-        server.number("SELECT count(*) FROM effects WHERE run = 'b'"),
-        server.number("SELECT count(*) FROM plan.records WHERE run = 2 AND convert_from(body, 'UTF8') LIKE '%\"value\":1%'")
-    );
-}
-
 /// Writes an effect, and runs a plan inside the call.
 #[tool]
 async fn wrap(app: &App, #[context] context: CallContext, n: u64) -> Result<u64> {
@@ -303,7 +252,7 @@ async fn settle(app: &App, #[context] context: CallContext) -> Result<u64> {
 }
 
 plan! {
-    Leaf(n: u64) -> u64 {
+    pub(crate) Leaf(n: u64) -> u64 {
         step leaf = Effect { n };
         step leaves = for m in [leaf] { for k in [m, m] { Effect { n: k } } };
         leaf + leaves.len() as u64
@@ -357,275 +306,4 @@ fn calls_of_all_kinds_have_their_record() {
     );
     assert!(keys.len() > 30, "{keys:#?}");
     assert!(is_quiet(&server), "a transaction is still open");
-}
-
-plan! {
-    Beside() -> u64 {
-        step one = Meet { first: true };
-        step other = Meet { first: false };
-        one + other
-    }
-}
-
-/// Waits until the transactions of two calls are open.
-#[tool]
-async fn meet(app: &App, #[context] context: CallContext, first: bool) -> Result<u64> {
-    let transaction = write(app, &context).await?;
-    let locks = "SELECT pg_advisory_xact_lock($1)";
-    transaction.query(locks, &[&i64::from(first)]).await?;
-    let both = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'";
-    for _ in 0..1000 {
-        let row = transaction.query_one(both, &[]).await?;
-        if row.try_get::<_, i64>(0)? == 2 {
-            // The other call may end first, and wait for the record of this call.
-            smol::Timer::after(Duration::from_millis(20)).await;
-            return Ok(1);
-        }
-        smol::Timer::after(Duration::from_millis(10)).await;
-    }
-    Err(Error::permanent("the other call has no transaction"))
-}
-
-#[test]
-fn two_calls_have_two_transactions() {
-    let Some(server) = start() else {
-        return;
-    };
-    let db = open(&server.url());
-    let app = App::new(db.clone());
-    // Each call sees the other's lock, so a call that ends alone would fail.
-    let output = block_on(Beside {}.run(&app).durable(&db, "a"));
-    assert!(output.is_ok() || server.number("SELECT count(*) FROM effects") == 1);
-}
-
-/// Keeps its transaction for longer than the call.
-#[tool]
-async fn keep(app: &App, #[context] context: CallContext) -> Result<u64> {
-    let transaction = write(app, &context).await?;
-    // A later transaction of the call is the same.
-    write(app, &context).await?;
-    *app.kept.lock().unwrap() = Some(transaction);
-    Ok(1)
-}
-
-plan! {
-    Keeps() -> u64 {
-        step kept = Keep {};
-        kept
-    }
-}
-
-#[test]
-fn a_transaction_ends_with_its_call() {
-    let Some(server) = start() else {
-        return;
-    };
-    let db = open(&server.url());
-    let app = App::new(db.clone());
-    block_on(Keeps {}.run(&app).durable(&db, "a")).unwrap();
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 2);
-    let kept = app.kept.lock().unwrap().take().unwrap();
-    let error = block_on(kept.execute("DELETE FROM effects", &[])).unwrap_err();
-    assert!(matches!(error, TransactionError::Closed), "{error}");
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 2);
-}
-
-/// Returns while a statement of its transaction runs in a thread.
-#[tool]
-async fn hurry(app: &App, #[context] context: CallContext) -> Result<u64> {
-    let transaction = write(app, &context).await?;
-    let is_second = app.kept.lock().unwrap().is_some();
-    if is_second {
-        return Ok(1);
-    }
-    *app.kept.lock().unwrap() = Some(app.db.transaction(&context).await?);
-    thread::spawn(move || {
-        let slow = "INSERT INTO effects SELECT pg_sleep(0.3)::text, ''";
-        let _ = block_on(transaction.execute(slow, &[]));
-    });
-    smol::Timer::after(Duration::from_millis(50)).await;
-    Ok(1)
-}
-
-plan! {
-    Hurries() -> u64 {
-        step hurried = Hurry {};
-        hurried
-    }
-}
-
-#[test]
-fn a_statement_that_runs_on_refuses_the_commit() {
-    let Some(server) = start() else {
-        return;
-    };
-    let db = open(&server.url());
-    let app = App::new(db.clone());
-    let error = block_on(Hurries {}.run(&app).durable(&db, "a")).unwrap_err();
-    let words = "while a statement of its transaction ran";
-    assert!(error.to_string().contains(words), "{error}");
-    assert!(records(&db, "a").is_empty());
-    assert!(is_quiet(&server), "a transaction is still open");
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 0);
-    assert_eq!(block_on(Hurries {}.run(&app).durable(&db, "a")).unwrap(), 1);
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 1);
-}
-
-/// Ends its transaction by itself, or makes the commit impossible.
-#[tool]
-async fn meddle(app: &App, #[context] context: CallContext, sql: String) -> Result<u64> {
-    let transaction = write(app, &context).await?;
-    let _ = transaction.batch_execute(&sql).await;
-    Ok(1)
-}
-
-plan! {
-    Meddles(sql: String) -> u64 {
-        step meddled = Meddle { sql };
-        meddled
-    }
-}
-
-#[test]
-fn a_transaction_that_cannot_be_committed_has_no_record() {
-    let Some(server) = start() else {
-        return;
-    };
-    let db = open(&server.url());
-    let app = App::new(db.clone());
-    server.execute("CREATE TABLE once (n int UNIQUE DEFERRABLE INITIALLY DEFERRED); INSERT INTO once VALUES (1)");
-    for (sql, words) in [
-        ("ROLLBACK", "the tool has ended the transaction"),
-        ("ROLLBACK; BEGIN", "the tool has ended the transaction"),
-        ("SELECT 1 / 0", "current transaction is aborted"),
-        ("INSERT INTO once VALUES (1)", "duplicate key value"),
-        (
-            "SELECT pg_terminate_backend(pg_backend_pid())",
-            "cannot commit the transaction of a call",
-        ),
-    ] {
-        let sql = sql.to_owned();
-        let error = block_on(Meddles { sql: sql.clone() }.run(&app).durable(&db, &sql));
-        let error = error.unwrap_err();
-        assert!(error.journal().is_some(), "{error}");
-        assert!(error.to_string().contains(words), "{error}");
-        assert!(records(&db, &sql).is_empty());
-        assert!(is_quiet(&server), "a transaction is still open");
-    }
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 0);
-    // A record that only looks durable.
-    let sql = "SET LOCAL synchronous_commit = off; SET search_path = nowhere; CREATE TEMP TABLE effects (n int)";
-    let plan = Meddles {
-        sql: sql.to_owned(),
-    };
-    block_on(plan.run(&app).durable(&db, "b")).unwrap();
-    // The next transaction does not see the traces of the last.
-    block_on(Two {}.run(&app).durable(&db, "c")).unwrap();
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 3);
-}
-
-/// Loses the run while its transaction is open.
-#[tool]
-async fn lose(app: &App, #[context] context: CallContext) -> Result<u64> {
-    let transaction = write(app, &context).await?;
-    *app.kept.lock().unwrap() = Some(transaction);
-    smol::Timer::after(Duration::from_millis(300)).await;
-    Ok(1)
-}
-
-plan! {
-    Loses() -> u64 {
-        step lost = Lose {};
-        lost
-    }
-}
-
-#[test]
-fn an_owner_that_has_lost_the_run_cannot_commit() {
-    let Some(server) = start() else {
-        return;
-    };
-    let db = open(&server.url());
-    let app = App::new(db.clone());
-    let error = thread::scope(|scope| {
-        let run = scope.spawn(|| block_on(Loses {}.run(&app).durable(&db, "a")));
-        assert!(within(LIMIT, || app.kept.lock().unwrap().is_some()));
-        server.execute("UPDATE plan.runs SET epoch = epoch + 1, owner = 'other'");
-        run.join().unwrap().unwrap_err()
-    });
-    let is_lost = error.to_string().contains("another process");
-    assert!(is_lost || error.journal().is_some(), "{error}");
-    assert!(is_quiet(&server), "a transaction is still open");
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 0);
-    assert!(records(&db, "a").is_empty());
-}
-
-/// Runs a plan inside its transaction.
-#[tool]
-async fn nest(app: &App, #[context] context: CallContext) -> Result<u64> {
-    write(app, &context).await?;
-    Ok(Leaf { n: 1 }.run(app).inside(&context).await?)
-}
-
-plan! {
-    Nests() -> u64 {
-        step nested = Nest {};
-        nested
-    }
-}
-
-#[test]
-fn errors_name_the_reason() {
-    let Some(server) = start() else {
-        return;
-    };
-    let db = open(&server.url());
-    let app = App::new(db.clone());
-    let elsewhere = "the run of the call is not durable in this database";
-    for run in [
-        block_on(Two {}.run(&app)),
-        block_on(Two {}.run(&app).durable(&Memory::new(), "a")),
-    ] {
-        let error = run.unwrap_err().to_string();
-        assert!(error.contains(elsewhere), "{error}");
-    }
-    let outside = block_on(db.transaction(&CallContext::default())).unwrap_err();
-    assert!(outside.to_string().contains(elsewhere), "{outside}");
-    let nested = block_on(Nests {}.run(&app).durable(&db, "b")).unwrap_err();
-    let words = "a call around this call has an open transaction";
-    assert!(nested.to_string().contains(words), "{nested}");
-    assert!(is_quiet(&server), "a transaction is still open");
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 0);
-}
-
-plan! {
-    Many() -> u64 {
-        step many = for n in numbers(30) { Effect { n } };
-        many.len() as u64
-    }
-}
-
-#[test]
-fn the_number_of_transactions_is_limited() {
-    let Some(server) = start() else {
-        return;
-    };
-    let options = PostgresOptions::new().max_transactions(2);
-    let db = block_on(options.connect(&server.url())).unwrap();
-    let app = App::new(db.clone());
-    let (mut most, sessions) = (
-        0,
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'plan-postgres %'",
-    );
-    let output = thread::scope(|scope| {
-        let run = scope.spawn(|| block_on(Many {}.run(&app).durable(&db, "a")));
-        while !run.is_finished() {
-            most = most.max(server.number(sessions));
-        }
-        run.join().unwrap()
-    });
-    assert_eq!(output.unwrap(), 30);
-    // Three connections are those of the journal.
-    assert!(most <= 5, "{most} connections");
-    assert_eq!(server.number("SELECT count(*) FROM effects"), 30);
 }

@@ -13,6 +13,7 @@ mod server;
 mod store;
 #[cfg(feature = "rustls")]
 mod tls;
+mod transactions;
 
 use plan_postgres::{Postgres, PostgresOptions};
 use plan_runtime::journal::spi::{Claim, Claimed, Record};
