@@ -4,18 +4,18 @@
 
 mod shop;
 
-use plan_runtime::journal::{RunFilter, RunState, Sqlite};
+use plan_runtime::journal::Sqlite;
+use plan_runtime::serve::Server;
 use shop::{Approval, PlaceOrder, Shop, database, toolbox};
 use std::error::Error;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::time::sleep;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let toolbox = toolbox();
     let db = Sqlite::open(database())?;
+    let server = Server::new(&db, toolbox(), Shop);
     let number = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
     let id = format!("order-{number}");
     let order = PlaceOrder {
@@ -31,42 +31,23 @@ async fn main() -> Result<()> {
             "serving {}; try `cargo run --features sqlite --example runs`",
             database().display()
         );
-        db.serve(&toolbox, &Shop).await?;
+        server.serve().await?;
         return Ok(());
     }
 
     println!("a server runs it until it waits:");
-    let waits = async {
-        let unowned = RunFilter::new().state(RunState::Running).is_owned(false);
-        loop {
-            let report = db.report(&toolbox, &Shop, &id);
-            let waits = report.is_ok_and(|it| {
-                it.step("approval")
-                    .is_some_and(|it| it.status().name() == "running")
-            });
-            if waits && db.runs(&unowned).flatten().any(|run| run.id == id) {
-                break;
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
-    };
-    db.serve(&toolbox, &Shop).cancel_on(waits).await?;
-    println!("{}", db.report(&toolbox, &Shop, &id)?);
+    server.serve().cancel_on(server.wait(&id)).await?;
+    println!("{}", server.report(&id).await?);
 
     // The server has ended. The value is checked all the same, and kept.
-    let error = db.signal(&toolbox, &id, "approval", "yes").unwrap_err();
+    let error = server.signal(&id, "approval", "yes").await.unwrap_err();
     println!("refused: {error}");
     let by = "Grace".to_owned();
-    db.signal(&toolbox, &id, "approval", Approval { granted: true, by })?;
+    let approval = Approval { granted: true, by };
+    server.signal(&id, "approval", approval).await?;
 
     println!("another server goes on:");
-    let ended = async {
-        let running = RunFilter::new().state(RunState::Running);
-        while db.runs(&running).flatten().any(|run| run.id == id) {
-            sleep(Duration::from_millis(20)).await;
-        }
-    };
-    db.serve(&toolbox, &Shop).cancel_on(ended).await?;
-    println!("{}", db.report(&toolbox, &Shop, &id)?);
+    server.serve().cancel_on(server.wait(&id)).await?;
+    println!("{}", server.report(&id).await?);
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! The run takes 12 seconds. Kill its process during this time (Ctrl+C, `kill -9`, the task manager), and start the example again: the run resumes. The calls that
 //! the kill cut off are made again, with the same keys. No other call is made again.
 
-use plan_runtime::journal::Sqlite;
+use plan_runtime::journal::{Sqlite, Store};
 use plan_runtime::run::CallContext;
 use plan_runtime::{Result, plan, tool};
 use std::time::Duration;
@@ -41,6 +41,6 @@ async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let bytes = CopyFile { parts }.run(&()).durable(&db, "copy-1").await?;
     println!("copied {bytes} bytes");
     // The next one starts again.
-    db.delete(Duration::ZERO)?;
+    db.delete(Duration::ZERO).await?;
     Ok(())
 }

@@ -14,6 +14,7 @@
 mod shop;
 
 use plan_runtime::journal::{RunFilter, RunState, Sqlite};
+use plan_runtime::serve::Server;
 use serde_json::Value;
 use shop::{Shop, database, toolbox};
 use std::error::Error;
@@ -22,23 +23,24 @@ use std::time::Duration;
 const USAGE: &str =
     "runs list | show ID | signal ID PATH JSON | cancel ID | retry ID | delete DAYS";
 
-fn main() -> Result<(), Box<dyn Error>> {
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let db = Sqlite::open(database())?;
-    let toolbox = toolbox();
+    let server = Server::new(&Sqlite::open(database())?, toolbox(), Shop);
     match arguments[..] {
-        [] | ["list"] => list(&db)?,
-        ["show", id] => println!("{}", db.report(&toolbox, &Shop, id)?),
+        [] | ["list"] => list(&server).await?,
+        ["show", id] => println!("{}", server.report(id).await?),
         ["signal", id, path, json] => {
             let value: Value = serde_json::from_str(json)?;
-            db.signal(&toolbox, id, path, value)?;
+            server.signal(id, path, value).await?;
         }
-        ["cancel", id] => db.cancel(id)?,
-        ["retry", id] => db.retry_failed(&toolbox, &Shop, id)?,
+        ["cancel", id] => server.cancel(id).await?,
+        ["retry", id] => server.retry_failed(id).await?,
         ["delete", days] => {
             let days: u32 = days.parse()?;
-            let count = db.delete(Duration::from_secs(86_400) * days)?;
+            let age = Duration::from_secs(86_400) * days;
+            let count = server.delete(age).await?;
             println!("deleted {count} that ended more than {days} days ago");
         }
         _ => return Err(USAGE.into()),
@@ -46,24 +48,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn list(db: &Sqlite) -> Result<(), Box<dyn Error>> {
-    let mut count = 0;
-    for run in db.runs(&RunFilter::new()) {
-        let run = run?;
-        count += 1;
-        let state = match (run.state, run.is_owned) {
-            (RunState::Running, true) => "running",
-            (RunState::Running, false) => "waiting",
-            (RunState::Failed, _) => "failed",
-            (RunState::Cancelled, _) => "cancelled",
-            _ => "done",
-        };
-        println!("{:24} {:16} {state}", run.id, run.plan);
-        if let Some(refusal) = run.refusal {
-            println!("  cannot be begun: {refusal}");
+async fn list(server: &Server<Sqlite, Shop>) -> Result<(), Box<dyn Error>> {
+    let mut filter = RunFilter::new();
+    let mut is_empty = true;
+    loop {
+        let page = server.runs(&filter).await?;
+        let Some(last) = page.last() else { break };
+        is_empty = false;
+        filter = filter.after(last.number);
+        for run in page {
+            let state = match (run.state, run.is_owned) {
+                (RunState::Running, true) => "running",
+                (RunState::Running, false) if run.waits => "waits for a value",
+                (RunState::Running, false) => "waiting",
+                (RunState::Failed, _) => "failed",
+                (RunState::Cancelled, _) => "cancelled",
+                _ => "done",
+            };
+            println!("{:24} {:16} {state}", run.id, run.plan);
+            if let Some(refusal) = run.refusal {
+                println!("  cannot be begun: {refusal}");
+            }
         }
     }
-    if count == 0 {
+    if is_empty {
         println!("there are no runs in {}; {USAGE}", database().display());
     }
     Ok(())

@@ -78,6 +78,7 @@
 //! | [`dynamic`] | plans that arrive as JSON: readers, checks, toolboxes, writers, Rust source |
 //! | [`run`] | runs, their options, reports, observers, timers and errors |
 //! | [`journal`] | where a durable run keeps what has happened |
+//! | [`serve`] | servers that run, list and control the runs of a journal |
 //! | [`resolve`] | building arguments from outputs |
 //! | [`Error`], [`Result`], [`ResultExt`] | the errors of tools |
 //!

@@ -6,8 +6,8 @@
 //! | | |
 //! |---|---|
 //! | [`Memory`] | keeps records as long as the process lives: for tests |
-//! | `Sqlite` | keeps them in a file, and lists and deletes runs (feature `sqlite`) |
-//! | [`Journal`], [`spi`] | the trait to implement for another database, and its types |
+//! | `Sqlite` | keeps them in a file (feature `sqlite`) |
+//! | [`Journal`], [`Store`], [`spi`] | the traits to implement for another database, and their types |
 //! | [`conformance`] | the tests that an implementation has to pass |
 //!
 //! A journal knows nothing of plans. Keys and texts are the run time's, and a journal gives them back as they were.

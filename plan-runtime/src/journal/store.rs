@@ -13,7 +13,7 @@ pub trait Store: Journal {
     /// up to the [limit](RunFilter::limit) of the filter.
     fn runs<'a>(&'a self, filter: &'a RunFilter) -> Answer<'a, Vec<RunSummary>>;
 
-    /// Returns the ids of at most `limit` runs that are due: first the runs whose rest is over, in the order of the ends of their rests, and then the others, in the order in which they began.
+    /// Returns the ids of at most `limit` runs that are due. Runs whose rest is over come first, in the order of the ends of their rests. Runs that did not rest follow in the order in which they began.
     fn due(&self, limit: usize) -> Answer<'_, Vec<String>>;
 
     /// Is ready once a run may be due that was not due at the time of the call, other than by the end of a rest. A server asks at short intervals as well, so the future may miss

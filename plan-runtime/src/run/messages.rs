@@ -3,7 +3,7 @@
 use super::durable::Durable;
 use super::signals::{SignalError, Signals};
 use crate::journal::JournalError;
-use crate::journal::spi::{Answer, Message, Notified};
+use crate::journal::spi::{Answer, Message};
 use serde_json::Value;
 use std::future::pending;
 use std::sync::atomic::Ordering;
@@ -12,26 +12,19 @@ use std::task::{Context, Poll};
 /// The messages from outside the run.
 pub(super) struct Messages {
     signals: Signals,
-    next: Next,
+    /// The next messages.
+    next: Answer<'static, Vec<(u64, Message)>>,
     /// The number of the last message.
     last: u64,
     /// The values for paths at which no step waits yet.
     early: Vec<(String, Value)>,
 }
 
-/// The next messages.
-enum Next {
-    /// The run waits for messages.
-    Watched(Notified),
-    /// The journal may have messages. The run does not rest meanwhile.
-    Read(Answer<'static, Vec<(u64, Message)>>),
-}
-
 impl Messages {
     pub(super) fn new(durable: &Durable, signals: Signals) -> Self {
         Self {
             signals,
-            next: Next::Read(durable.messages(0)),
+            next: durable.first_messages(),
             last: 0,
             early: Vec::new(),
         }
@@ -44,28 +37,18 @@ impl Messages {
         let signals = &self.signals;
         self.early
             .retain(|(path, value)| is_early(durable, path, signals.send(path, value)));
-        loop {
-            let messages = match &mut self.next {
-                Next::Watched(watch) => {
-                    if watch.as_mut().poll(cx).is_pending() {
-                        break;
-                    }
-                    self.next = Next::Read(durable.messages(self.last));
-                    continue;
-                }
-                Next::Read(messages) => messages.as_mut().poll(cx),
-            };
+        while let Poll::Ready(messages) = self.next.as_mut().poll(cx) {
             let messages = match messages {
-                Poll::Pending => break,
-                Poll::Ready(Ok(messages)) => messages,
-                Poll::Ready(Err(error)) => {
-                    self.next = Next::Read(Box::pin(pending()));
+                Ok(messages) => messages,
+                Err(error) => {
+                    self.next = Box::pin(pending());
                     durable.fail(error);
                     return false;
                 }
             };
             for (number, message) in messages {
                 self.last = self.last.max(number);
+                durable.seen.store(self.last, Ordering::Relaxed);
                 match message {
                     Message::Cancel => is_cancelled = true,
                     Message::Signal { path, body } => {
@@ -78,11 +61,8 @@ impl Messages {
                     }
                 }
             }
-            durable.seen.store(self.last, Ordering::Relaxed);
-            self.next = Next::Watched(durable.watch(self.last));
+            self.next = durable.messages(self.last);
         }
-        let is_reading = matches!(self.next, Next::Read(_));
-        durable.is_reading.store(is_reading, Ordering::Relaxed);
         is_cancelled
     }
 }

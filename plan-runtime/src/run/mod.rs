@@ -506,7 +506,7 @@ impl<'a, App: ?Sized, O> Run<'a, App, O> {
         self.configure(|options| options.engine = Some(Arc::new(engine)))
     }
 
-    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::journal::Sqlite::serve) the journal runs it. Or submits it to
+    /// Describes the run to a journal under this id, and does not run it: a process that [serves](crate::serve::Server::serve) the journal runs it. Or submits it to
     /// an engine, with the engine's client.
     ///
     /// It is for plans without a name and for those that come as JSON. A plan with a name has a `submit` of its own, which needs no application:

@@ -323,7 +323,7 @@ struct Loaded<'a> {
     woken: Arc<Woken>,
 }
 
-/// Whether a run is to be polled.
+/// Tells if a run is to be polled.
 struct Woken {
     is_woken: AtomicBool,
     root: Arc<Root>,
@@ -341,7 +341,7 @@ impl Wake for Woken {
     }
 }
 
-/// Who polls all of them.
+/// The waker of the server, which polls the runs.
 #[derive(Default)]
 struct Root(Mutex<Option<Waker>>);
 

@@ -1,7 +1,11 @@
 //! Journals whose answers a test waits for on its thread.
 
+use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::spi::{Claim, Claimed, Message, Record, RunInfo, StoredRun};
-use plan_runtime::journal::{Journal, JournalError};
+use plan_runtime::journal::{Journal, JournalError, RunFilter, RunSummary, Store};
+use plan_runtime::serve::Server;
+use serde_json::Value;
+use std::time::Duration;
 
 type Answer<T> = Result<T, JournalError>;
 
@@ -44,6 +48,65 @@ pub(crate) trait Asking: Journal {
     fn messages_now(&self, claim: &Claim, after: u64) -> Answer<Vec<(u64, Message)>> {
         smol::block_on(self.messages(claim, after))
     }
+
+    /// Reads all pages of a list.
+    fn runs_now(&self, filter: &RunFilter) -> Vec<RunSummary>
+    where
+        Self: Store,
+    {
+        let mut runs: Vec<RunSummary> = Vec::new();
+        loop {
+            let filter = match runs.last() {
+                None => filter.clone(),
+                Some(last) => filter.clone().after(last.number),
+            };
+            let page = smol::block_on(self.runs(&filter)).unwrap();
+            if page.is_empty() {
+                return runs;
+            }
+            runs.extend(page);
+        }
+    }
+
+    fn run_now(&self, id: &str) -> Answer<RunSummary>
+    where
+        Self: Store + Clone + 'static,
+    {
+        smol::block_on(server(self).run(id))
+    }
+
+    fn output_now(&self, id: &str) -> Answer<Option<Value>>
+    where
+        Self: Store + Clone + 'static,
+    {
+        smol::block_on(server(self).output(id))
+    }
+
+    fn error_now(&self, id: &str) -> Answer<Option<String>>
+    where
+        Self: Store + Clone + 'static,
+    {
+        smol::block_on(server(self).error(id))
+    }
+
+    fn cancel_now(&self, id: &str) -> Answer<()>
+    where
+        Self: Store + Clone + 'static,
+    {
+        smol::block_on(server(self).cancel(id))
+    }
+
+    fn delete_now(&self, age: Duration) -> Answer<u64>
+    where
+        Self: Store + Clone + 'static,
+    {
+        smol::block_on(server(self).delete(age))
+    }
+}
+
+/// A server without tools.
+fn server<J: Store + Clone + 'static>(journal: &J) -> Server<J> {
+    Server::new(journal, Toolbox::new(), ())
 }
 
 impl<J: Journal + ?Sized> Asking for J {}

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 fn of_memory() {
     let memory = Memory::new();
     conformance::check(|| memory.clone());
+    conformance::check_store(|| memory.clone());
 }
 
 #[cfg(feature = "sqlite")]
@@ -20,9 +21,10 @@ fn of_memory() {
 fn of_sqlite() {
     let folder = crate::journal::support::Folder::new();
     conformance::check(|| folder.open());
+    conformance::check_store(|| folder.open());
     // All is given up again.
     let owned = plan_runtime::journal::RunFilter::new().is_owned(true);
-    assert_eq!(folder.open().runs(&owned).count(), 0);
+    assert_eq!(folder.open().runs_now(&owned).len(), 0);
 }
 
 #[cfg(feature = "sqlite")]

@@ -7,7 +7,7 @@ use plan_runtime::journal::{Journal, JournalError, RunFilter, RunState, RunSumma
 use std::time::{Duration, SystemTime};
 
 fn runs(db: &Sqlite, filter: RunFilter) -> Vec<RunSummary> {
-    db.runs(&filter).collect::<Result<_, _>>().unwrap()
+    db.runs_now(&filter)
 }
 
 fn ids(db: &Sqlite, filter: RunFilter) -> String {
@@ -54,14 +54,18 @@ fn filters_are_combined() {
     assert_eq!(ids(&db, all().older_than(Duration::MAX)), "");
 
     assert_eq!(ids(&db, all().newest_first()), "5 4 3 2 1");
-    assert_eq!(ids(&db, all().newest_first().before("4")), "3 2 1");
-    assert_eq!(ids(&db, all().newest_first().before("4").plan("a")), "3 1");
-    assert_eq!(ids(&db, all().before("3")), "1 2");
-    assert_eq!(ids(&db, all().before("there is none")), "");
+    let number = |id: &str| db.run_now(id).unwrap().number;
+    let earlier = all().newest_first().after(number("4"));
+    assert_eq!(ids(&db, earlier.clone()), "3 2 1");
+    assert_eq!(ids(&db, earlier.plan("a")), "3 1");
+    assert_eq!(ids(&db, all().after(number("3"))), "4 5");
+    assert_eq!(ids(&db, all().after(u64::MAX)), "");
+    assert_eq!(ids(&db, all().newest_first().after(u64::MAX)), "5 4 3 2 1");
 
-    assert_eq!(db.run("2").unwrap().unwrap().state, RunState::Failed);
-    assert!(db.run("3").unwrap().unwrap().is_owned);
-    assert!(db.run("never described").unwrap().is_none());
+    assert_eq!(db.run_now("2").unwrap().state, RunState::Failed);
+    assert!(db.run_now("3").unwrap().is_owned);
+    let unknown = db.run_now("never described").unwrap_err();
+    assert_eq!(unknown.to_string(), "there is no run `never described`");
     let one = &runs(&db, all())[0];
     assert_eq!((&*one.id, &*one.plan), ("1", "a"));
     let ended = one.ended.unwrap();
@@ -90,10 +94,9 @@ fn lists_come_in_pages() {
     let listed = runs(&db, RunFilter::new().newest_first());
     assert_eq!(listed.len(), 300);
     assert!(listed.iter().rev().is_sorted_by_key(|run| run.id.clone()));
-    assert_eq!(
-        runs(&db, RunFilter::new().newest_first().before("140")).len(),
-        140
-    );
+    let before = db.run_now("140").unwrap().number;
+    let before = RunFilter::new().newest_first().after(before);
+    assert_eq!(runs(&db, before).len(), 140);
 
     let keys: Vec<String> = (0..1000).map(|n| format!("{n:04}")).collect();
     for key in &keys {
@@ -131,11 +134,11 @@ fn ended_runs_are_deleted() {
     }
     // One that somebody looks at.
     let held = db.claim_now("3").unwrap().claim;
-    assert_eq!(db.delete(Duration::from_secs(60)).unwrap(), 0);
-    assert_eq!(db.delete(Duration::ZERO).unwrap(), 179);
+    assert_eq!(db.delete_now(Duration::from_secs(60)).unwrap(), 0);
+    assert_eq!(db.delete_now(Duration::ZERO).unwrap(), 179);
     assert_eq!(runs(&db, RunFilter::new()).len(), 21);
     db.release(&held);
-    assert_eq!(db.delete(Duration::ZERO).unwrap(), 1);
+    assert_eq!(db.delete_now(Duration::ZERO).unwrap(), 1);
     assert_eq!(db.records_now("7").unwrap(), []);
     assert!(matches!(
         db.send_now("7", &Message::Cancel),

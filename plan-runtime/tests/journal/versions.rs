@@ -97,7 +97,7 @@ fn all_go_on() {
         drop(database);
 
         let db = folder.open();
-        let runs: Vec<_> = db.runs(&RunFilter::new()).map(Result::unwrap).collect();
+        let runs = db.runs_now(&RunFilter::new());
         let states: Vec<_> = runs.iter().map(|run| (&*run.id, run.state)).collect();
         let expected = [
             ("killed", RunState::Running),
@@ -116,7 +116,7 @@ fn all_go_on() {
         let end = End::Failed("[\"no\"]".to_owned());
         assert_eq!(failed.run.end, Some(end));
         db.release(&failed.claim);
-        assert_eq!(db.delete(std::time::Duration::ZERO).unwrap(), 1);
+        assert_eq!(db.delete_now(std::time::Duration::ZERO).unwrap(), 1);
         drop(db);
         let text = dump(&folder.path());
         assert!(!text.contains("'left'"), "{text}");

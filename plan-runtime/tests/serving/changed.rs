@@ -1,6 +1,6 @@
-//! `Sqlite::check` and `.run().durable()` give the same answer for each change of a plan, in both directions. A run stops before each call of the plan.
+//! `Server::check` and `.run().durable()` give the same answer for each change of a plan, in both directions. A run stops before each call of the plan.
 
-use super::support::{Folder, has_ended, serve, summary};
+use super::support::{Folder, Place, at, has_ended, serve, summary};
 use crate::journal::asking::Asking;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunState, Sqlite, SqliteOptions};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An application that ends `left` calls and keeps the next call waiting.
@@ -18,11 +19,11 @@ struct Shop {
 }
 
 impl Shop {
-    fn new(left: usize) -> Self {
-        Self {
+    fn new(left: usize) -> Arc<Self> {
+        Arc::new(Self {
             left: left.into(),
             hangs: smol::channel::unbounded(),
-        }
+        })
     }
 
     async fn call(&self) {
@@ -270,7 +271,7 @@ fn compare(old: &Version, new: &Version) -> (usize, usize) {
     }
     assert!(stopped.len() >= 6, "{}", old.name);
     let shop = Shop::new(usize::MAX);
-    let found = db.check(&new.toolbox, &shop).unwrap();
+    let found = at(&db, &new.toolbox, &shop).check().unwrap();
     let found: BTreeMap<String, String> = found
         .into_iter()
         .map(|(id, error)| (id, error.to_string()))
@@ -378,7 +379,7 @@ fn a_run_whose_recorded_plan_needs_a_tool_that_is_gone_goes_on_as_the_plan_of_no
     let db = folder.open();
     smol::block_on(charged::Charged { n: 4 }.submit(&db, "a")).unwrap();
     let toolbox = Toolbox::<Shop>::new().with::<Charged>();
-    assert!(db.check(&toolbox, &shop).unwrap().is_empty());
+    assert!(at(&db, &toolbox, &shop).check().unwrap().is_empty());
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
-    assert_eq!(db.output("a").unwrap(), Some(json!(4)));
+    assert_eq!(db.output_now("a").unwrap(), Some(json!(4)));
 }

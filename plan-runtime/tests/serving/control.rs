@@ -1,13 +1,17 @@
 //! Reports, signals, cancellations, new attempts.
 
-use crate::serving::support::{Folder, has_ended, output, rests, serve, summary, until};
+use crate::journal::asking::Asking;
+use crate::serving::support::{
+    Place, at, has_ended, in_each_place, output, rests, serve, summary, until,
+};
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::journal::{RunFilter, RunState, Sqlite};
+use plan_runtime::journal::{Journal, RunFilter, RunState};
 use plan_runtime::run::{
     CallContext, Decision, Gate, GatedCall, Limits, Report, SignalError, Throttle,
 };
 use plan_runtime::{Error, Plan, Result, Run, plan, tool};
 use serde_json::{Value, json};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,6 +26,7 @@ struct Shop {
     /// The number of reserved items.
     reserved: AtomicI64,
     is_closed: AtomicBool,
+    stamps: AtomicU64,
 }
 
 impl Shop {
@@ -94,7 +99,7 @@ fn toolbox() -> Toolbox<Shop> {
     Toolbox::new().with::<Buy>()
 }
 
-fn buy(db: &Sqlite, shop: &Shop, id: &str) {
+fn buy(db: &impl Journal, shop: &Shop, id: &str) {
     let item = "lamp".to_owned();
     let run = Buy { item, cents: 5 }.run(shop);
     smol::block_on(run.submit(db, id)).unwrap();
@@ -107,12 +112,11 @@ fn statuses(report: &Report) -> Vec<(&str, &str)> {
         .collect()
 }
 
-#[test]
-fn a_report_is_made_of_records() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+fn a_report_is_made_of_records<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
     let (db, other) = (folder.open(), folder.open());
     buy(&db, &shop, "a");
-    let report = db.report(&toolbox, &shop, "a").unwrap();
+    let report = at(&db, &toolbox, &shop).report("a").unwrap();
     assert_eq!(report.totals().completed, 0);
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
     let calls = shop.take();
@@ -126,12 +130,11 @@ fn a_report_is_made_of_records() {
         ("closed", "not started"),
     ];
     for db in [&db, &other] {
-        let report = db.report(&toolbox, &shop, "a").unwrap();
+        let report = at(db, &toolbox, &shop).report("a").unwrap();
         assert_eq!(statuses(&report), expected);
         assert_eq!(report.step("first").unwrap().output(), None);
-        let capture = db.report_with(&toolbox, &shop, "a", |run| {
-            run.capture_outputs(true).capture_arguments(true)
-        });
+        let capture = at(db, &toolbox, &shop)
+            .report_with("a", |run| run.capture_outputs(true).capture_arguments(true));
         let step = capture.unwrap();
         let step = step.step("first").unwrap();
         assert!(step.output().is_some() && step.arguments().is_some());
@@ -143,16 +146,16 @@ fn a_report_is_made_of_records() {
         );
     }
     assert!(shop.take().is_empty());
-    db.signal(&toolbox, "a", "sure", true).unwrap();
+    at(&db, &toolbox, &shop).signal("a", "sure", true).unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
-    let report = db.report(&toolbox, &shop, "a").unwrap();
+    let report = at(&db, &toolbox, &shop).report("a").unwrap();
     assert_eq!(report.totals().completed, 5);
     let item = "lamp".to_owned();
-    let run = Buy { item, cents: 5 }.run(&shop).durable(&db, "a");
+    let run = Buy { item, cents: 5 }.run(&*shop).durable(&db, "a");
     let (output, again) = smol::block_on(run.with_report());
     assert_eq!(output.unwrap(), "1 lamp 5 true");
     assert_eq!(statuses(&report), statuses(&again));
-    let error = db.report(&toolbox, &shop, "b").unwrap_err();
+    let error = at(&db, &toolbox, &shop).report("b").unwrap_err();
     assert_eq!(
         error.to_string(),
         "plan `b` cannot start: there is no run `b`"
@@ -167,15 +170,14 @@ plan! {
 }
 
 /// A limit that ended a run is part of its report. Any other limit is an error, even if the output of the run is the message of that error.
-#[test]
-fn a_report_exceeds_no_limit_that_did_not_end_the_run() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn a_report_exceeds_no_limit_that_did_not_end_the_run<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let (db, toolbox) = (folder.open(), Toolbox::new().with::<Keep>());
     let run = |id: &str, item: String, limits| {
-        smol::block_on(Keep { item }.run(&shop).limits(limits).durable(&db, id))
+        smol::block_on(Keep { item }.run(&*shop).limits(limits).durable(&db, id))
     };
     let small = Limits::DEFAULT.value(64);
-    let report = |id: &str| db.report_with(&toolbox, &shop, id, |run| run.limits(small));
+    let report = |id: &str| at(&db, &toolbox, &shop).report_with(id, |run| run.limits(small));
     let text = |error: plan_runtime::RunError| {
         assert!(error.is_limit(), "{error}");
         error.to_string()
@@ -188,70 +190,79 @@ fn a_report_exceeds_no_limit_that_did_not_end_the_run() {
     assert_eq!(text(report("same").unwrap_err()), message);
 }
 
-#[test]
-fn a_value_is_checked_before_it_is_sent() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+fn a_value_is_checked_before_it_is_sent<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
     let db = folder.open();
     buy(&db, &shop, "a");
     let message = |result: Result<(), SignalError>| result.unwrap_err().to_string();
     assert_eq!(
-        message(db.signal(&toolbox, "a", "sur", true)),
+        message(at(&db, &toolbox, &shop).signal("a", "sur", true)),
         "no step of the run waits for a value at `sur` (`sure` is similar)"
     );
     assert_eq!(
-        message(db.signal(&toolbox, "a", "sure", "yes")),
+        message(at(&db, &toolbox, &shop).signal("a", "sure", "yes")),
         "the value for `sure` is not a `bool`: invalid type: string \"yes\", expected a boolean"
     );
     // By the name of its type alone.
     let none = Toolbox::<()>::new();
     assert_eq!(
-        message(db.signal(&none, "a", "sure", 5)),
+        message(at(&db, &none, &Arc::new(())).signal("a", "sure", 5)),
         "the value for `sure` is not a `bool`: it is an integer, but must be `true` or `false` (`bool`)"
     );
     assert_eq!(
-        message(db.signal(&none, "b", "sure", 5)),
+        message(at(&db, &none, &Arc::new(())).signal("b", "sure", 5)),
         "there is no run `b`"
     );
-    db.signal(&none, "a", "sure", true).unwrap();
-    let second = db.signal(&none, "a", "sure", false);
+    at(&db, &none, &Arc::new(()))
+        .signal("a", "sure", true)
+        .unwrap();
+    let second = at(&db, &none, &Arc::new(())).signal("a", "sure", false);
     assert!(matches!(second, Err(SignalError::Second { .. })));
     // It came before the step waited.
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
-    let late = db.signal(&none, "a", "sure", false);
+    let late = at(&db, &none, &Arc::new(())).signal("a", "sure", false);
     assert!(matches!(late, Err(SignalError::Ended)));
 }
 
-#[test]
-fn a_value_leads_into_inner_plans() {
+fn a_value_leads_into_inner_plans<P: Place>() {
     let plan: Plan = serde_json::from_value(json!({
         "name": "outer",
         "steps": [{"id": "bought", "tool": {"name": "buy"}, "arguments": {"object": {"item": "pen", "cents": 2}}}],
         "output": {"value": {"reference": {"step": "bought", "pointer": ""}}},
     }))
     .unwrap();
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
     let db = folder.open();
     smol::block_on(toolbox.run(&plan, (), &shop).submit(&db, "a")).unwrap();
-    assert!(db.signal(&toolbox, "a", "bought.sure", "yes").is_err());
-    assert!(db.signal(&toolbox, "a", "bought.paid", true).is_err());
+    assert!(
+        at(&db, &toolbox, &shop)
+            .signal("a", "bought.sure", "yes")
+            .is_err()
+    );
+    assert!(
+        at(&db, &toolbox, &shop)
+            .signal("a", "bought.paid", true)
+            .is_err()
+    );
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
-    let report = db.report(&toolbox, &shop, "a").unwrap();
+    let report = at(&db, &toolbox, &shop).report("a").unwrap();
     assert_eq!(statuses(&report), [("bought", "running")]);
-    db.signal(&toolbox, "a", "bought.sure", true).unwrap();
+    at(&db, &toolbox, &shop)
+        .signal("a", "bought.sure", true)
+        .unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "\"1 pen 2 true\"");
 }
 
-#[test]
-fn a_cancelled_run_undoes_and_can_go_on() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+fn a_cancelled_run_undoes_and_can_go_on<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
     let db = folder.open();
     buy(&db, &shop, "a");
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
     shop.take();
-    db.cancel("a").unwrap();
-    assert!(db.cancel("b").is_err());
+    db.cancel_now("a").unwrap();
+    assert!(db.cancel_now("b").is_err());
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(summary(&db, "a").state, RunState::Cancelled);
     assert_eq!(shop.take(), ["a/released", "a/closed"]);
@@ -260,15 +271,15 @@ fn a_cancelled_run_undoes_and_can_go_on() {
         "\"plan `buy` was cancelled; undone: `held`\""
     );
 
-    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     assert_eq!(summary(&db, "a").state, RunState::Running);
-    db.signal(&toolbox, "a", "sure", true).unwrap();
+    at(&db, &toolbox, &shop).signal("a", "sure", true).unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "\"1 lamp 5 true\"");
     // What was undone is done again, and nothing else again.
     assert_eq!(shop.take(), ["a/held~1", "a/paid", "a/closed~1"]);
     assert_eq!(shop.reserved(), 1);
-    let error = db.retry_failed(&toolbox, &shop, "a").unwrap_err();
+    let error = at(&db, &toolbox, &shop).retry_failed("a").unwrap_err();
     assert_eq!(
         error.to_string(),
         "plan `buy` cannot start: run `a` has not failed, so there is nothing to do again"
@@ -296,10 +307,9 @@ plan! {
 }
 
 /// A call with a record waits for no gate and no throttle, so the end of the run does not cut the call.
-#[test]
-fn a_cancelled_run_undoes_behind_gates_and_throttles() {
+fn a_cancelled_run_undoes_behind_gates_and_throttles<P: Place>() {
     let throttle = Throttle::new().concurrency("*", 4);
-    let (folder, shop) = (Folder::new(), Shop::default());
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let (db, toolbox) = (folder.open(), Toolbox::new().with::<Hold>());
     let expected = [
         ("held", "completed"),
@@ -307,9 +317,10 @@ fn a_cancelled_run_undoes_behind_gates_and_throttles() {
         ("sure", "cancelled"),
     ];
     for id in ["free", "gated", "throttled", "both"] {
-        smol::block_on(Hold {}.run(&shop).submit(&db, id)).unwrap();
+        smol::block_on(Hold {}.run(&*shop).submit(&db, id)).unwrap();
         let serve_until = |is_so: &(dyn Fn() -> bool + Sync)| {
-            let serve = db.serve(&toolbox, &shop).cancel_on(until(is_so));
+            let server = at(&db, &toolbox, &shop).0;
+            let serve = server.serve().cancel_on(until(is_so));
             let throttle = throttle.clone();
             let serve = match id {
                 "gated" => serve.configure(|run, _| run.gate(Allows)),
@@ -320,11 +331,11 @@ fn a_cancelled_run_undoes_behind_gates_and_throttles() {
             smol::block_on(serve).unwrap();
         };
         serve_until(&|| rests(&db, id));
-        db.cancel(id).unwrap();
+        db.cancel_now(id).unwrap();
         serve_until(&|| has_ended(&db, id));
         assert_eq!(shop.reserved(), 0, "{id}");
         for captures in [false, true] {
-            let report = db.report_with(&toolbox, &shop, id, |run| {
+            let report = at(&db, &toolbox, &shop).report_with(id, |run| {
                 run.capture_arguments(captures).capture_outputs(captures)
             });
             assert_eq!(statuses(&report.unwrap()), expected, "{id}");
@@ -349,15 +360,15 @@ impl Gate for Holds {
 }
 
 /// The message that has canceled a run does not end the time of its undo steps after a crash.
-#[test]
-fn a_cancelled_run_undoes_after_a_crash() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn a_cancelled_run_undoes_after_a_crash<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let (db, toolbox) = (folder.open(), Toolbox::new().with::<Hold>());
-    smol::block_on(Hold {}.run(&shop).submit(&db, "a")).unwrap();
+    smol::block_on(Hold {}.run(&*shop).submit(&db, "a")).unwrap();
     let has_asked = Arc::new(AtomicBool::new(false));
     let serve_until = |allows: bool, is_so: &(dyn Fn() -> bool + Sync)| {
         let asked = Arc::clone(&has_asked);
-        let serve = db.serve(&toolbox, &shop).cancel_on(until(is_so));
+        let server = at(&db, &toolbox, &shop).0;
+        let serve = server.serve().cancel_on(until(is_so));
         let serve = serve.configure(move |run, _| {
             let has_asked = Arc::clone(&asked);
             run.gate(Holds { has_asked, allows })
@@ -365,22 +376,21 @@ fn a_cancelled_run_undoes_after_a_crash() {
         smol::block_on(serve).unwrap();
     };
     serve_until(false, &|| rests(&db, "a"));
-    db.cancel("a").unwrap();
+    db.cancel_now("a").unwrap();
     serve_until(false, &|| has_asked.load(Ordering::Relaxed));
     serve_until(true, &|| has_ended(&db, "a"));
     let expected = "\"plan `hold` was cancelled; undone: `held`\"";
     assert_eq!((output(&db, "a").as_str(), shop.reserved()), (expected, 0));
 }
 
-#[test]
-fn failed_attempts_are_made_again() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+fn failed_attempts_are_made_again<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
     let db = folder.open();
     buy(&db, &shop, "a");
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
     shop.take();
     shop.is_closed.store(true, Ordering::Relaxed);
-    db.signal(&toolbox, "a", "sure", true).unwrap();
+    at(&db, &toolbox, &shop).signal("a", "sure", true).unwrap();
     for n in 0..3 {
         serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
         assert_eq!(summary(&db, "a").state, RunState::Failed);
@@ -393,15 +403,15 @@ fn failed_attempts_are_made_again() {
         // It was reserved before the value was sent.
         assert_eq!(shop.take(), expected[usize::from(n == 0)..]);
         assert_eq!(shop.reserved(), 0);
-        let report = db.report(&toolbox, &shop, "a").unwrap();
+        let report = at(&db, &toolbox, &shop).report("a").unwrap();
         let paid = report.step("paid").unwrap();
         assert_eq!((paid.attempts().len(), paid.status().name()), (2, "failed"));
         // Until then, it fails in the same way.
         let item = "lamp".to_owned();
-        let run = Buy { item, cents: 5 }.run(&shop).durable(&db, "a");
+        let run = Buy { item, cents: 5 }.run(&*shop).durable(&db, "a");
         assert!(smol::block_on(run).is_err());
         assert!(shop.take().is_empty());
-        db.retry_failed(&toolbox, &shop, "a").unwrap();
+        at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     }
     shop.is_closed.store(false, Ordering::Relaxed);
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
@@ -427,9 +437,8 @@ plan! {
     }
 }
 
-#[test]
-fn the_last_attempt_of_a_block_goes_on() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn the_last_attempt_of_a_block_goes_on<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let toolbox = Toolbox::new().with::<Nested>();
     let db = folder.open();
     smol::block_on(Nested { cents: 3 }.submit(&db, "a")).unwrap();
@@ -444,7 +453,7 @@ fn the_last_attempt_of_a_block_goes_on() {
     expected.extend(attempt("~1"));
     assert_eq!(shop.take(), expected);
 
-    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(summary(&db, "a").state, RunState::Failed);
     assert_eq!(shop.take(), attempt("~2"));
@@ -452,7 +461,7 @@ fn the_last_attempt_of_a_block_goes_on() {
     assert_eq!(shop.reserved(), 1);
 
     shop.is_closed.store(false, Ordering::Relaxed);
-    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "3");
     assert_eq!(shop.take(), attempt("~3")[..2]);
@@ -471,9 +480,8 @@ plan! {
     }
 }
 
-#[test]
-fn a_call_whose_undo_failed_is_not_made_again() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn a_call_whose_undo_failed_is_not_made_again<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let toolbox = Toolbox::new().with::<Held>();
     let db = folder.open();
     smol::block_on(Held { cents: 3 }.submit(&db, "a")).unwrap();
@@ -482,7 +490,7 @@ fn a_call_whose_undo_failed_is_not_made_again() {
     assert_eq!(shop.take(), ["a/held", "a/paid", "a/back", "a/back"]);
 
     shop.is_closed.store(false, Ordering::Relaxed);
-    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "3");
     assert_eq!(shop.take(), ["a/paid"]);
@@ -515,9 +523,8 @@ plan! {
     }
 }
 
-#[test]
-fn what_was_undone_inside_a_call_has_new_keys() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn what_was_undone_inside_a_call_has_new_keys<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let toolbox = Toolbox::new().with::<UndoneInside>();
     let db = folder.open();
     smol::block_on(UndoneInside { cents: 3 }.submit(&db, "a")).unwrap();
@@ -533,7 +540,7 @@ fn what_was_undone_inside_a_call_has_new_keys() {
         assert_eq!(made.len(), if life == 0 { 6 } else { 3 });
         keys.append(&mut made);
         assert_eq!(shop.reserved(), 0);
-        db.retry_failed(&toolbox, &shop, "a").unwrap();
+        at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     }
     shop.is_closed.store(false, Ordering::Relaxed);
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
@@ -574,9 +581,8 @@ plan! {
     }
 }
 
-#[test]
-fn failed_attempts_inside_a_call_are_made_again() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn failed_attempts_inside_a_call_are_made_again<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let toolbox = Toolbox::new().with::<Chosen>();
     let db = folder.open();
     smol::block_on(Chosen { cents: 3 }.submit(&db, "a")).unwrap();
@@ -585,26 +591,25 @@ fn failed_attempts_inside_a_call_are_made_again() {
     let first = shop.take();
     assert!(first[0].ends_with(".held") && first[1].ends_with(".once.paid"));
     for _ in 0..2 {
-        db.retry_failed(&toolbox, &shop, "a").unwrap();
+        at(&db, &toolbox, &shop).retry_failed("a").unwrap();
         serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
         assert_eq!(summary(&db, "a").state, RunState::Failed);
         // What has succeeded inside the call is not done again.
         assert_eq!(shop.take(), first[1..]);
     }
     shop.is_closed.store(false, Ordering::Relaxed);
-    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "3");
     assert_eq!(shop.take(), first[1..]);
 }
 
-#[test]
-fn a_run_that_waits_is_left_as_it_is() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+fn a_run_that_waits_is_left_as_it_is<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
     let db = folder.open();
     buy(&db, &shop, "a");
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
-    let error = db.retry_failed(&toolbox, &shop, "a").unwrap_err();
+    let error = at(&db, &toolbox, &shop).retry_failed("a").unwrap_err();
     assert_eq!(
         error.to_string(),
         "plan `buy` cannot start: run `a` has not ended"
@@ -619,33 +624,43 @@ plan! {
     }
 }
 
-#[test]
-fn a_misspelt_path_is_refused() {
-    let (folder, toolbox) = (Folder::new(), Toolbox::<Shop>::new().with::<InABlock>());
-    let db = folder.open();
+fn a_misspelt_path_is_refused<P: Place>() {
+    let (folder, toolbox) = (P::new(), Toolbox::<Shop>::new().with::<InABlock>());
+    let (db, shop) = (folder.open(), Arc::new(Shop::default()));
     smol::block_on(InABlock { cents: 3 }.submit(&db, "a")).unwrap();
-    let error = db.signal(&toolbox, "a", "order.suer", true).unwrap_err();
+    let error = at(&db, &toolbox, &shop)
+        .signal("a", "order.suer", true)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "no step of the run waits for a value at `order.suer` (`order.sure` is similar)"
     );
     for path in ["order.", "order", "other.sure", "order[0].sure"] {
-        assert!(db.signal(&toolbox, "a", path, true).is_err(), "{path}");
+        assert!(
+            at(&db, &toolbox, &shop).signal("a", path, true).is_err(),
+            "{path}"
+        );
     }
     // The tool may run a plan that waits for one.
-    db.signal(&toolbox, "a", "order.paid.sure", true).unwrap();
-    assert_eq!(db.output("a").unwrap(), None);
-    db.signal(&toolbox, "a", "order.sure", true).unwrap();
-    let shop = Shop::default();
+    at(&db, &toolbox, &shop)
+        .signal("a", "order.paid.sure", true)
+        .unwrap();
+    assert_eq!(db.output_now("a").unwrap(), None);
+    at(&db, &toolbox, &shop)
+        .signal("a", "order.sure", true)
+        .unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
-    assert_eq!(db.output("a").unwrap(), Some(json!(3)));
-    assert!(db.output("b").is_err());
+    assert_eq!(db.output_now("a").unwrap(), Some(json!(3)));
+    assert!(db.output_now("b").is_err());
 }
 
-static OPEN: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    // A test serves on its own thread.
+    static OPEN: Cell<bool> = const { Cell::new(false) };
+}
 
 fn is_open() -> Result<bool, String> {
-    if OPEN.load(Ordering::Relaxed) {
+    if OPEN.get() {
         Ok(true)
     } else {
         Err("not yet".to_owned())
@@ -682,7 +697,7 @@ struct WhenOpen;
 
 impl Gate for WhenOpen {
     async fn ask(&self, _: GatedCall) -> Decision {
-        if OPEN.load(Ordering::Relaxed) {
+        if OPEN.get() {
             Decision::Allow
         } else {
             Decision::Refuse("closed".into())
@@ -690,9 +705,8 @@ impl Gate for WhenOpen {
     }
 }
 
-#[test]
-fn decisions_that_failed_are_made_again() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn decisions_that_failed_are_made_again<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let toolbox = Toolbox::new()
         .with::<FailedList>()
         .with::<FailedIf>()
@@ -703,9 +717,8 @@ fn decisions_that_failed_are_made_again() {
     smol::block_on(Gated {}.submit(&db, "gate")).unwrap();
     let all = ["list", "if", "gate"];
     let serve_all = || {
-        let serve = db
-            .serve(&toolbox, &shop)
-            .configure(|run, _| run.gate(WhenOpen));
+        let server = at(&db, &toolbox, &shop).0;
+        let serve = server.serve().configure(|run, _| run.gate(WhenOpen));
         let ended = until(|| all.iter().all(|id| has_ended(&db, id)));
         smol::block_on(serve.cancel_on(ended)).unwrap();
     };
@@ -714,7 +727,7 @@ fn decisions_that_failed_are_made_again() {
         assert_eq!(summary(&db, id).state, RunState::Failed, "{id}");
         if id == "gate" {
             // Who looks at it has no gate.
-            let report = db.report(&toolbox, &shop, id).unwrap();
+            let report = at(&db, &toolbox, &shop).report(id).unwrap();
             let error = report
                 .step("paid")
                 .unwrap()
@@ -722,21 +735,19 @@ fn decisions_that_failed_are_made_again() {
                 .map(ToString::to_string);
             assert_eq!(error.unwrap(), "was refused: closed");
         }
-        db.retry_failed(&toolbox, &shop, id).unwrap();
+        at(&db, &toolbox, &shop).retry_failed(id).unwrap();
     }
-    OPEN.store(true, Ordering::Relaxed);
+    OPEN.set(true);
     serve_all();
     for (id, output) in [("list", 3), ("if", 1), ("gate", 4)] {
-        assert_eq!(db.output(id).unwrap(), Some(json!(output)), "{id}");
+        assert_eq!(db.output_now(id).unwrap(), Some(json!(output)), "{id}");
     }
 }
 
-static STAMPS: AtomicU64 = AtomicU64::new(0);
-
 /// Gives another number each time.
 #[tool]
-async fn stamp() -> Result<u64> {
-    Ok(STAMPS.fetch_add(10, Ordering::Relaxed) + 1)
+async fn stamp(shop: &Shop) -> Result<u64> {
+    Ok(shop.stamps.fetch_add(10, Ordering::Relaxed) + 1)
 }
 
 plan! {
@@ -756,18 +767,17 @@ plan! {
 }
 
 /// What needs something of a block that was undone is done again, too.
-#[test]
-fn what_needs_an_undone_block_is_done_again() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn what_needs_an_undone_block_is_done_again<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let toolbox = Toolbox::new().with::<NeedsBlock>();
     let db = folder.open();
     smol::block_on(NeedsBlock {}.submit(&db, "a")).unwrap();
     shop.is_closed.store(true, Ordering::Relaxed);
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     shop.is_closed.store(false, Ordering::Relaxed);
-    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
-    assert_eq!(db.output("a").unwrap(), Some(json!([11, 11])));
+    assert_eq!(db.output_now("a").unwrap(), Some(json!([11, 11])));
 }
 
 /// Does something for half a second, unless that takes longer than a minute.
@@ -792,14 +802,13 @@ plan! {
 }
 
 /// Such a call is not given up: it does something while it sleeps.
-#[test]
-fn a_call_that_works_and_sleeps_goes_on() {
-    let folder = Folder::new();
+fn a_call_that_works_and_sleeps_goes_on<P: Place>() {
+    let folder = P::new();
     let toolbox = Toolbox::<()>::new().with::<Limited>();
     let db = folder.open();
     smol::block_on(Limited {}.submit(&db, "a")).unwrap();
-    serve(&db, &toolbox, &(), || has_ended(&db, "a"));
-    assert_eq!(db.output("a").unwrap(), Some(json!(1)));
+    serve(&db, &toolbox, &Arc::new(()), || has_ended(&db, "a"));
+    assert_eq!(db.output_now("a").unwrap(), Some(json!(1)));
 }
 
 fn late<'r>(run: Run<'r, Shop, Value>, id: &str) -> Run<'r, Shop, Value> {
@@ -810,15 +819,15 @@ fn late<'r>(run: Run<'r, Shop, Value>, id: &str) -> Run<'r, Shop, Value> {
 }
 
 /// Each filter lists the runs of its state alone.
-#[test]
-fn a_state_lists_its_runs_alone() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+fn a_state_lists_its_runs_alone<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
     let db = folder.open();
     for id in ["runs", "cancelled", "failed", "done", "late"] {
         buy(&db, &shop, id);
     }
     let serve_until = |is_so: &(dyn Fn() -> bool + Sync)| {
-        let serve = db.serve(&toolbox, &shop).configure(late);
+        let server = at(&db, &toolbox, &shop).0;
+        let serve = server.serve().configure(late);
         smol::block_on(serve.cancel_on(until(is_so))).unwrap();
     };
     serve_until(&|| {
@@ -827,21 +836,25 @@ fn a_state_lists_its_runs_alone() {
             .all(|id| rests(&db, id))
             && has_ended(&db, "late")
     });
-    db.cancel("cancelled").unwrap();
-    db.signal(&toolbox, "done", "sure", true).unwrap();
+    db.cancel_now("cancelled").unwrap();
+    at(&db, &toolbox, &shop)
+        .signal("done", "sure", true)
+        .unwrap();
     serve_until(&|| has_ended(&db, "cancelled") && has_ended(&db, "done"));
     shop.is_closed.store(true, Ordering::Relaxed);
-    db.signal(&toolbox, "failed", "sure", true).unwrap();
+    at(&db, &toolbox, &shop)
+        .signal("failed", "sure", true)
+        .unwrap();
     serve_until(&|| has_ended(&db, "failed"));
     // Both runs had ended before.
-    db.cancel("failed").unwrap();
-    db.cancel("done").unwrap();
+    db.cancel_now("failed").unwrap();
+    db.cancel_now("done").unwrap();
 
     let of = |state| -> Vec<String> {
-        let runs = db.runs(&RunFilter::new().state(state)).map(Result::unwrap);
+        let runs = db.runs_now(&RunFilter::new().state(state)).into_iter();
         runs.map(|run| {
             assert_eq!(run.state, state);
-            assert_eq!(db.run(&run.id).unwrap().unwrap().state, state);
+            assert_eq!(db.run_now(&run.id).unwrap().state, state);
             run.id
         })
         .collect()
@@ -858,25 +871,24 @@ fn a_state_lists_its_runs_alone() {
             "plan `buy` failed: step `paid` (pay): the bank is closed",
         ),
     ] {
-        let error = db.error(id).unwrap().unwrap();
+        let error = db.error_now(id).unwrap().unwrap();
         assert!(error.starts_with(words), "{error}");
     }
     assert_eq!(
-        (db.error("runs").unwrap(), db.error("done").unwrap()),
+        (db.error_now("runs").unwrap(), db.error_now("done").unwrap()),
         (None, None)
     );
-    assert!(db.error("nobody").is_err());
+    assert!(db.error_now("nobody").is_err());
 }
 
 /// The page of a live run draws a running attempt as running.
 #[cfg(feature = "html")]
-#[test]
-fn a_page_shows_what_runs() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), toolbox());
+fn a_page_shows_what_runs<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), toolbox());
     let db = folder.open();
     buy(&db, &shop, "a");
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
-    let page = db.report(&toolbox, &shop, "a").unwrap().to_html();
+    let page = at(&db, &toolbox, &shop).report("a").unwrap().to_html();
     let section = page
         .split("<section class=\"step running\"")
         .nth(1)
@@ -887,4 +899,26 @@ fn a_page_shows_what_runs() {
         "{section}"
     );
     assert!(page.contains("<li class=\"running\">"), "{page}");
+}
+
+in_each_place! {
+    a_report_is_made_of_records
+    a_report_exceeds_no_limit_that_did_not_end_the_run
+    a_value_is_checked_before_it_is_sent
+    a_value_leads_into_inner_plans
+    a_cancelled_run_undoes_and_can_go_on
+    a_cancelled_run_undoes_behind_gates_and_throttles
+    a_cancelled_run_undoes_after_a_crash
+    failed_attempts_are_made_again
+    the_last_attempt_of_a_block_goes_on
+    a_call_whose_undo_failed_is_not_made_again
+    what_was_undone_inside_a_call_has_new_keys
+    failed_attempts_inside_a_call_are_made_again
+    a_run_that_waits_is_left_as_it_is
+    a_misspelt_path_is_refused
+    decisions_that_failed_are_made_again
+    what_needs_an_undone_block_is_done_again
+    a_call_that_works_and_sleeps_goes_on
+    a_state_lists_its_runs_alone
+    a_page_shows_what_runs
 }

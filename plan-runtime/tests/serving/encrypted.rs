@@ -1,6 +1,6 @@
 //! Databases with a key: no file contains a secret, and a run needs the right key to continue.
 
-use super::support::{Folder, has_ended, serve, summary};
+use super::support::{Folder, Place, at, has_ended, serve, summary};
 use crate::journal::asking::Asking;
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::spi::{Message, RunInfo};
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::future::Future;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use std::{env, fs, thread};
@@ -39,16 +40,16 @@ struct Shop {
 }
 
 impl Shop {
-    fn new(left: usize) -> Self {
-        Self {
+    fn new(left: usize) -> Arc<Self> {
+        Arc::new(Self {
             left: left.into(),
             calls: AtomicUsize::new(0),
             is_closed: AtomicBool::new(false),
             hangs: smol::channel::unbounded(),
-        }
+        })
     }
 
-    fn open() -> Self {
+    fn open() -> Arc<Self> {
         Self::new(usize::MAX)
     }
 
@@ -202,7 +203,7 @@ fn toolbox() -> Toolbox<Shop> {
 /// The output and the report of a run without a journal.
 fn expected() -> (Value, Vec<Value>) {
     let shop = Shop::open();
-    let run = everything().run(&shop);
+    let run = everything().run(&*shop);
     let run = run.capture_arguments(true).capture_outputs(true);
     let (signals, run) = {
         let signals = run.signals();
@@ -275,11 +276,13 @@ fn a_run_with_secrets_survives_crashes_and_no_file_has_them() {
         let folder = Folder::new();
         let db = keyed(&folder);
         let shop = Shop::new(calls);
-        let run = || everything().run(&shop).durable(&db, "r");
+        let run = || everything().run(&*shop).durable(&db, "r");
         // Sent before the step waits, where it is far away.
         let begun = everything().submit(&db, "r");
         smol::block_on(begun).unwrap();
-        db.signal(&toolbox(), "r", "answer", answer()).unwrap();
+        at(&db, &toolbox(), &shop)
+            .signal("r", "answer", answer())
+            .unwrap();
         let first = shop.run_until_it_hangs(run());
         no_secret_in(&folder_of(&folder));
         drop(db);
@@ -287,18 +290,16 @@ fn a_run_with_secrets_survives_crashes_and_no_file_has_them() {
         ended += usize::from(first.is_some());
         // Another process.
         let (db, shop) = (keyed(&folder), Shop::open());
-        let run = everything().run(&shop).durable(&db, "r");
+        let run = everything().run(&*shop).durable(&db, "r");
         assert_eq!(smol::block_on(run).unwrap(), output, "after {calls}");
         let made = shop.calls.load(Ordering::SeqCst);
         // A tool that runs a plan inside its call is called again.
         assert!(calls + made <= CALLS + 2, "after {calls}: {made}");
-        let viewed = db
-            .report_with(&toolbox(), &shop, "r", |run| {
-                run.capture_arguments(true).capture_outputs(true)
-            })
+        let viewed = at(&db, &toolbox(), &shop)
+            .report_with("r", |run| run.capture_arguments(true).capture_outputs(true))
             .unwrap();
         assert_eq!(seen(&viewed), report, "after {calls}");
-        assert_eq!(db.output("r").unwrap().unwrap(), output);
+        assert_eq!(db.output_now("r").unwrap().unwrap(), output);
         no_secret_in(&folder_of(&folder));
     }
     assert_eq!(ended, 1);
@@ -347,7 +348,7 @@ fn process() {
     let (path, calls) = folder.split_once('|').unwrap();
     let db = Sqlite::open(path).unwrap().encrypted(&key());
     let shop = Shop::new(calls.parse().unwrap());
-    let run = everything().run(&shop).durable(&db, "r");
+    let run = everything().run(&*shop).durable(&db, "r");
     let _ = shop.run_until_it_hangs(run);
     // Nothing is closed, and nothing is moved from the log to the database.
     std::process::abort();
@@ -372,8 +373,10 @@ fn no_file_of_a_process_that_was_killed_has_a_secret() {
         no_secret_in(&folder_of(&folder));
     }
     let (db, shop) = (keyed(&folder), Shop::open());
-    db.signal(&toolbox(), "r", "answer", answer()).unwrap();
-    let run = everything().run(&shop).durable(&db, "r");
+    at(&db, &toolbox(), &shop)
+        .signal("r", "answer", answer())
+        .unwrap();
+    let run = everything().run(&*shop).durable(&db, "r");
     assert_eq!(smol::block_on(run).unwrap(), output);
     no_secret_in(&folder_of(&folder));
 }
@@ -381,14 +384,16 @@ fn no_file_of_a_process_that_was_killed_has_a_secret() {
 /// Begins a run that stops before its fourth call.
 fn begin(db: &Sqlite, id: &str) {
     let shop = Shop::new(3);
-    let run = everything().run(&shop).durable(db, id);
+    let run = everything().run(&*shop).durable(db, id);
     assert!(shop.run_until_it_hangs(run).is_none());
 }
 
 fn finish(db: &Sqlite, id: &str) -> Value {
     let shop = Shop::open();
-    db.signal(&toolbox(), id, "answer", answer()).unwrap();
-    smol::block_on(everything().run(&shop).durable(db, id)).unwrap()
+    at(db, &toolbox(), &shop)
+        .signal(id, "answer", answer())
+        .unwrap();
+    smol::block_on(everything().run(&*shop).durable(db, id)).unwrap()
 }
 
 #[test]
@@ -413,23 +418,28 @@ fn without_the_right_key_each_way_to_a_run_is_an_error_and_loses_nothing() {
             db.claim_now("r").unwrap_err().to_string(),
             db.look_now("r").unwrap_err().to_string(),
             db.records_now("r").err().unwrap().to_string(),
-            db.output("r").unwrap_err().to_string(),
+            db.output_now("r").unwrap_err().to_string(),
             db.send_now("r", &signal).unwrap_err().to_string(),
-            db.signal(&toolbox, "r", "answer", answer())
+            at(&db, &toolbox, &shop)
+                .signal("r", "answer", answer())
                 .unwrap_err()
                 .to_string(),
-            db.report(&toolbox, &shop, "r").unwrap_err().to_string(),
-            db.retry_failed(&toolbox, &shop, "r")
+            at(&db, &toolbox, &shop)
+                .report("r")
                 .unwrap_err()
                 .to_string(),
-            smol::block_on(everything().run(&shop).durable(&db, "r"))
+            at(&db, &toolbox, &shop)
+                .retry_failed("r")
+                .unwrap_err()
+                .to_string(),
+            smol::block_on(everything().run(&*shop).durable(&db, "r"))
                 .unwrap_err()
                 .to_string(),
             smol::block_on(everything().submit(&db, "r"))
                 .unwrap_err()
                 .to_string(),
         ];
-        let found = db.check(&toolbox, &shop).unwrap();
+        let found = at(&db, &toolbox, &shop).check().unwrap();
         errors.extend(found.iter().map(|(_, error)| error.to_string()));
         assert_eq!(errors.len(), 11);
         for error in errors {
@@ -461,7 +471,10 @@ fn a_text_at_another_place_is_an_error() {
         let db = keyed(&folder);
         for id in ["r", "s"] {
             begin(&db, id);
-            db.signal(&toolbox(), id, "answer", answer()).unwrap();
+            let shop = Shop::open();
+            at(&db, &toolbox(), &shop)
+                .signal(id, "answer", answer())
+                .unwrap();
         }
         begin(&db, "ended");
         assert_eq!(finish(&db, "ended"), output);
@@ -511,7 +524,7 @@ fn a_text_at_another_place_is_an_error() {
             write(*place, *row, &other);
             let (db, shop) = (keyed(&folder), Shop::open());
             let is_plain = other == "{}" && SEALED[*place] == ("descriptions", "inputs");
-            let result = smol::block_on(everything().run(&shop).durable(&db, "r"));
+            let result = smol::block_on(everything().run(&*shop).durable(&db, "r"));
             let error = result.unwrap_err().to_string();
             let says = if is_plain {
                 // Such a run was begun without a key.
@@ -527,7 +540,7 @@ fn a_text_at_another_place_is_an_error() {
     }
     assert!(tried > 50, "{tried}");
     let (db, shop) = (keyed(&folder), Shop::open());
-    let run = everything().run(&shop).durable(&db, "r");
+    let run = everything().run(&*shop).durable(&db, "r");
     assert_eq!(smol::block_on(run).unwrap(), output);
 }
 
@@ -554,7 +567,7 @@ fn a_run_that_began_without_a_key_stays_in_plain_text() {
     {
         let db = folder.open();
         assert!(
-            shop.run_until_it_hangs(Plain { n: 1 }.run(&shop).durable(&db, "old"))
+            shop.run_until_it_hangs(Plain { n: 1 }.run(&*shop).durable(&db, "old"))
                 .is_none()
         );
     }
@@ -564,22 +577,22 @@ fn a_run_that_began_without_a_key_stays_in_plain_text() {
         assert!(!is_encrypted("old") && db.encrypts());
         let shop = Shop::new(0);
         for id in ["old", "new"] {
-            let run = Plain { n: 1 }.run(&shop).durable(&db, id);
+            let run = Plain { n: 1 }.run(&*shop).durable(&db, id);
             assert!(shop.run_until_it_hangs(run).is_none());
         }
     }
     let (db, shop) = (folder.open(), Shop::open());
     assert_eq!(
-        smol::block_on(Plain { n: 1 }.run(&shop).durable(&db, "old")).unwrap(),
+        smol::block_on(Plain { n: 1 }.run(&*shop).durable(&db, "old")).unwrap(),
         3
     );
-    assert!(smol::block_on(Plain { n: 1 }.run(&shop).durable(&db, "new")).is_err());
+    assert!(smol::block_on(Plain { n: 1 }.run(&*shop).durable(&db, "new")).is_err());
     let db = db.encrypted(&key());
     assert_eq!(
-        smol::block_on(Plain { n: 1 }.run(&shop).durable(&db, "new")).unwrap(),
+        smol::block_on(Plain { n: 1 }.run(&*shop).durable(&db, "new")).unwrap(),
         3
     );
-    assert_eq!(db.runs(&RunFilter::new()).count(), 2);
+    assert_eq!(db.runs_now(&RunFilter::new()).len(), 2);
 }
 
 /// The plan `Plain`, with a secret now.
@@ -663,26 +676,26 @@ fn what_cannot_keep_a_secret_names_the_key() {
     let says = "plan `everything` cannot start: it has secrets, which its journal would keep in plain text; give the journal a key: `Sqlite::open(…)?.encrypted(&key)`";
     let (db, memory) = (folder.open(), Memory::new());
     for error in [
-        smol::block_on(everything().run(&shop).durable(&db, "r")).map(drop),
-        smol::block_on(everything().run(&shop).durable(&memory, "r")).map(drop),
+        smol::block_on(everything().run(&*shop).durable(&db, "r")).map(drop),
+        smol::block_on(everything().run(&*shop).durable(&memory, "r")).map(drop),
         smol::block_on(everything().submit(&db, "r")),
-        smol::block_on(everything().run(&shop).submit(&memory, "r")),
+        smol::block_on(everything().run(&*shop).submit(&memory, "r")),
     ] {
         assert_eq!(error.unwrap_err().to_string(), says);
     }
     assert!(db.look_now("r").unwrap().is_none());
     // A run that is in plain text stays without secrets.
     let stopped = Shop::new(1);
-    let run = Plain { n: 1 }.run(&stopped).durable(&db, "plain");
+    let run = Plain { n: 1 }.run(&*stopped).durable(&db, "plain");
     assert!(stopped.run_until_it_hangs(run).is_none());
     let db = db.encrypted(&key());
-    let run = secret::Plain { n: 1 }.run(&shop).durable(&db, "plain");
+    let run = secret::Plain { n: 1 }.run(&*shop).durable(&db, "plain");
     assert_eq!(
         smol::block_on(run).unwrap_err().to_string(),
         "plan `plain` cannot start: it has secrets, and run `plain` was begun without a key, so its journal keeps it in plain text; finish it with the plan that it was begun with, or give this run another id"
     );
     assert_eq!(
-        smol::block_on(Plain { n: 1 }.run(&shop).durable(&db, "plain")).unwrap(),
+        smol::block_on(Plain { n: 1 }.run(&*shop).durable(&db, "plain")).unwrap(),
         3
     );
 }
@@ -695,16 +708,16 @@ fn an_error_about_a_change_shows_no_secret() {
     let shop = Shop::open();
     let mut other = everything();
     other.password = format!("{MARKER}-other");
-    let run = other.run(&shop).durable(&db, "r");
+    let run = other.run(&*shop).durable(&db, "r");
     assert_eq!(
         smol::block_on(run).unwrap_err().to_string(),
         "plan `everything` cannot start: run `r` was begun with other inputs: `password` had another value; give this run another id"
     );
     let stopped = Shop::new(1);
-    let run = secret::Plain { n: 1 }.run(&stopped).durable(&db, "s");
+    let run = secret::Plain { n: 1 }.run(&*stopped).durable(&db, "s");
     assert!(stopped.run_until_it_hangs(run).is_none());
     // The secret is in the recorded plan alone.
-    let run = Plain { n: 3 }.run(&shop).durable(&db, "s");
+    let run = Plain { n: 3 }.run(&*shop).durable(&db, "s");
     assert_eq!(
         smol::block_on(run).unwrap_err().to_string(),
         "plan `plain` cannot start: run `s` was begun with other inputs: `n` had another value; give this run another id"
@@ -743,13 +756,13 @@ fn encrypted_runs_are_served_failed_and_retried() {
     shop.is_closed.store(true, Ordering::SeqCst);
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     no_secret_in(&folder_of(&folder));
-    let report = db.report(&toolbox, &shop, "a").unwrap();
+    let report = at(&db, &toolbox, &shop).report("a").unwrap();
     assert_eq!(report.totals().failed, 1);
     shop.is_closed.store(false, Ordering::SeqCst);
-    db.retry_failed(&toolbox, &shop, "a").unwrap();
-    db.signal(&toolbox, "a", "sure", true).unwrap();
+    at(&db, &toolbox, &shop).retry_failed("a").unwrap();
+    at(&db, &toolbox, &shop).signal("a", "sure", true).unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
-    assert_eq!(db.output("a").unwrap(), Some(json!(card)));
+    assert_eq!(db.output_now("a").unwrap(), Some(json!(card)));
     let records: Vec<_> = db.records_now("a").unwrap();
     assert!(records.iter().any(|record| record.body.contains(MARKER)));
     no_secret_in(&folder_of(&folder));
@@ -762,7 +775,7 @@ fn a_cancelled_run_is_listed_as_cancelled() {
     let (shop, toolbox) = (Shop::open(), Toolbox::new().with::<Buy>());
     let card = format!("{MARKER}-card");
     smol::block_on(Buy { card }.submit(&db, "a")).unwrap();
-    db.cancel("a").unwrap();
+    db.cancel_now("a").unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     for db in [db.clone(), folder.open()] {
         let state = plan_runtime::journal::RunState::Cancelled;
@@ -779,8 +792,9 @@ fn a_reason_is_encrypted() {
     let (shop, toolbox) = (Shop::open(), Toolbox::new().with::<Buy>());
     let card = format!("{MARKER}-card");
     smol::block_on(Buy { card }.submit(&db, "a")).unwrap();
-    let serving = db
-        .serve(&toolbox, &shop)
+    let server = at(&db, &toolbox, &shop).0;
+    let serving = server
+        .serve()
         .configure(|run, _| run.only([MARKER]))
         .cancel_on(super::support::until(|| {
             summary(&db, "a").refusal.is_some()
@@ -865,13 +879,13 @@ fn an_output_of_another_type_shows_no_secret() {
     let run = held::Held {
         password: password(),
     };
-    let run = run.run(&stopped).durable(&db, "r");
+    let run = run.run(&*stopped).durable(&db, "r");
     assert!(stopped.run_until_it_hangs(run).is_none());
     let shop = Shop::open();
     let run = changed::Held {
         password: password(),
     };
-    let error = smol::block_on(run.run(&shop).durable(&db, "r")).unwrap_err();
+    let error = smol::block_on(run.run(&*shop).durable(&db, "r")).unwrap_err();
     let text = format!("{error} {error:?}");
     assert!(
         text.contains("the recorded output of step `first`"),

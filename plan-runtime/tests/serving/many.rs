@@ -1,9 +1,11 @@
 //! Many runs that wait.
 
-use crate::serving::support::{Folder, has_ended, until};
+use crate::journal::asking::Asking;
+use crate::serving::support::{Place, at, has_ended, in_each_place, until};
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::journal::{RunFilter, RunState, SqliteOptions};
+use plan_runtime::journal::{RunFilter, RunState};
 use plan_runtime::{Result, plan, tool};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -14,36 +16,33 @@ plan! {
     }
 }
 
-#[test]
-fn runs_that_wait_are_cheap() {
-    let count = crate::common::cases(100, 500);
-    let folder = Folder::new();
-    let db = SqliteOptions::new().normal().open(folder.path()).unwrap();
+fn runs_that_wait_are_cheap<P: Place>() {
+    let count: u32 = crate::common::cases(100, 500);
+    let folder = P::new();
+    let db = folder.open();
     let toolbox = Toolbox::<()>::new().with::<Ask>();
+    let server = at(&db, &toolbox, &Arc::new(()));
     let begin = Instant::now();
     for number in 0..count {
         let run = Ask { number }.run(&());
         smol::block_on(run.submit(&db, format!("{number}"))).unwrap();
     }
     println!("submitted {count} in {:?}", begin.elapsed());
-    let resting = || -> u32 {
-        let database = rusqlite::Connection::open(folder.path()).unwrap();
-        let sql =
-            "SELECT count(*) FROM runs WHERE rests IS NOT NULL AND owner IS NULL AND ended IS NULL";
-        database.query_row(sql, [], |row| row.get(0)).unwrap()
+    let resting = || {
+        let filter = RunFilter::new().state(RunState::Running).is_owned(false);
+        let runs = db.runs_now(&filter).into_iter();
+        runs.filter(|run| run.waits).map(|_| 1).sum::<u32>()
     };
     let begin = Instant::now();
-    let all_rest = until(|| resting() == count);
-    smol::block_on(db.serve(&toolbox, &()).cancel_on(all_rest)).unwrap();
+    server.serve_until(|| resting() == count);
     println!("all wait after {:?}", begin.elapsed());
 
     // A new server has work for a single run.
     let last = format!("{}", count - 1);
-    db.signal(&toolbox, &last, "reply", "yes").unwrap();
+    server.signal(&last, "reply", "yes").unwrap();
     let begin = Instant::now();
     let done = RunFilter::new().state(RunState::Done);
-    let one_done = until(|| db.runs(&done).count() == 1);
-    smol::block_on(db.serve(&toolbox, &()).cancel_on(one_done)).unwrap();
+    at(&db, &toolbox, &Arc::new(())).serve_until(|| db.runs_now(&done).len() == 1);
     println!("one has gone on after {:?}", begin.elapsed());
     assert_eq!(resting(), count - 1);
 }
@@ -88,15 +87,14 @@ plan! {
 }
 
 /// If runs hold too much together, the run that asks for more is ended. Its memory is free again.
-#[test]
-fn runs_hold_no_more_than_a_limit_together() {
-    let (folder, hall) = (Folder::new(), Hall::default());
+fn runs_hold_no_more_than_a_limit_together<P: Place>() {
+    let (folder, hall) = (P::new(), Arc::new(Hall::default()));
     let toolbox = Toolbox::new().with::<Holds>();
     let db = folder.open();
     let submit = |id: &str| smol::block_on(Holds {}.submit(&db, id)).unwrap();
     let ids = ["a", "b", "c", "d", "e"];
     ids.iter().for_each(|id| submit(id));
-    let count = |state| db.runs(&RunFilter::new().state(state)).count();
+    let count = |state| db.runs_now(&RunFilter::new().state(state)).len();
     let all_done = async {
         until(|| hall.held.load(Ordering::SeqCst) == 2 && count(RunState::Failed) == 3).await;
         hall.is_over.store(true, Ordering::SeqCst);
@@ -104,10 +102,14 @@ fn runs_hold_no_more_than_a_limit_together() {
         submit("later");
         until(|| has_ended(&db, "later")).await;
     };
-    let serve = db.serve(&toolbox, &hall).total(1_400 << 10);
+    let server = at(&db, &toolbox, &hall).0;
+    let serve = server.serve().total(1_400 << 10);
     smol::block_on(serve.cancel_on(all_done)).unwrap();
-    assert_eq!(db.output("later").unwrap(), Some(1.into()));
-    let errors: Vec<String> = ids.iter().filter_map(|id| db.error(id).unwrap()).collect();
+    assert_eq!(db.output_now("later").unwrap(), Some(1.into()));
+    let errors: Vec<String> = ids
+        .iter()
+        .filter_map(|id| db.error_now(id).unwrap())
+        .collect();
     assert_eq!(errors.len(), 3);
     for error in errors {
         assert_eq!(
@@ -116,4 +118,9 @@ fn runs_hold_no_more_than_a_limit_together() {
              submit it again when fewer runs are served, or raise `Serve::total`"
         );
     }
+}
+
+in_each_place! {
+    runs_that_wait_are_cheap
+    runs_hold_no_more_than_a_limit_together
 }

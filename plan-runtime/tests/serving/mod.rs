@@ -2,6 +2,7 @@
 
 mod changed;
 mod control;
+mod delayed;
 mod encrypted;
 mod many;
 mod questions;

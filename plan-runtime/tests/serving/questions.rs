@@ -1,6 +1,7 @@
 //! The report of a journal is equal to the report of the run itself, for all answers of a gate to three questions.
 
-use crate::serving::support::Folder;
+use crate::journal::asking::Asking;
+use crate::serving::support::{Folder, Place, at};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{RunFilter, RunState, Sqlite, SqliteOptions};
 use plan_runtime::run::{Decision, Gate, GatedCall, Report, Status};
@@ -8,6 +9,7 @@ use plan_runtime::{Error, Result, Run, plan, tool};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use std::future::pending;
+use std::sync::Arc;
 
 /// The end of a call. A call without an end waits for its gate.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -150,8 +152,8 @@ fn a_refusal_ends_the_questions_beside_it() {
             ends_as_it_is_seen(&db, &toolbox, Mixed {}.run(&ends), &ends);
         }
     }
-    let runs = db.runs(&RunFilter::new().state(RunState::Failed));
-    assert_eq!(runs.count(), 3 * (64 - 8) + 27 - 1);
+    let runs = db.runs_now(&RunFilter::new().state(RunState::Failed));
+    assert_eq!(runs.len(), 3 * (64 - 8) + 27 - 1);
 }
 
 #[test]
@@ -173,8 +175,8 @@ fn ends_as_it_is_seen<O: DeserializeOwned + Debug + Send + 'static>(
     let run = run.gate(ends.clone()).durable(db, id);
     let (result, live) = smol::block_on(run.with_report());
     let error = result.unwrap_err().to_string();
-    let seen = db.report(toolbox, ends, id).unwrap();
+    let seen = at(db, toolbox, &Arc::new(ends.clone())).report(id).unwrap();
     assert!(!has_running(&seen), "{id}: {seen}");
     assert_eq!(steps(&seen), steps(&live), "{id}: {error}");
-    assert_eq!(db.error(id).unwrap(), Some(error), "{id}");
+    assert_eq!(db.error_now(id).unwrap(), Some(error), "{id}");
 }

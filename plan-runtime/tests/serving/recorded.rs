@@ -1,6 +1,6 @@
 //! Runs whose documents an older version wrote. That version accepted orders and policies that have no effect.
 
-use super::support::{Folder, has_ended, output, serve, summary};
+use super::support::{Folder, Place, at, has_ended, output, serve, summary};
 use crate::journal::asking::Asking;
 use plan_runtime::dynamic::{Dialect, Reader, RustSource, Toolbox};
 use plan_runtime::journal::spi::RunInfo;
@@ -8,8 +8,8 @@ use plan_runtime::journal::{Journal, RunState, Sqlite};
 use plan_runtime::plan::Executable;
 use plan_runtime::{Error, Plan, Result, tool};
 use serde_json::json;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 #[derive(Default)]
 struct Shop {
@@ -84,7 +84,7 @@ fn describe(db: &Sqlite, id: &str, plan: &str, document: String, inputs: &str) {
 #[test]
 fn documents_of_an_older_version_run_to_their_ends() {
     let toolbox = Toolbox::<Shop>::new().with::<Note>().with::<Pay>();
-    let (folder, shop) = (Folder::new(), Shop::default());
+    let (folder, shop) = (Folder::new(), Arc::new(Shop::default()));
     let db = folder.open();
     describe(&db, "a", "old", document(), "{}");
 
@@ -93,7 +93,7 @@ fn documents_of_an_older_version_run_to_their_ends() {
     let each = ["each"; 6];
     let expected = [&["closed"], &each[..], &["held", "paid", "released"]].concat();
     assert_eq!(shop.take(), expected);
-    let report = db.report(&toolbox, &shop, "a").unwrap();
+    let report = at(&db, &toolbox, &shop).report("a").unwrap();
     let statuses: Vec<_> = report
         .steps()
         .iter()
@@ -107,7 +107,7 @@ fn documents_of_an_older_version_run_to_their_ends() {
     );
 
     shop.is_open.store(true, Ordering::Relaxed);
-    db.retry_failed(&toolbox, &shop, "a").unwrap();
+    at(&db, &toolbox, &shop).retry_failed("a").unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(summary(&db, "a").state, RunState::Done);
     assert_eq!(output(&db, "a"), "\"paid\"");

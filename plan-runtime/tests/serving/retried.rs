@@ -1,13 +1,15 @@
 //! Runs that ended: they are begun again, which calls nothing, or retried.
 
 use crate::durable::support::{Act, Driven, Goes, Undo, World};
-use crate::serving::support::Folder;
+use crate::journal::asking::Asking;
+use crate::serving::support::{Folder, Place, at, in_each_place};
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::journal::{Memory, Sqlite};
+use plan_runtime::journal::Memory;
 use plan_runtime::run::{CallContext, OnFailure};
 use plan_runtime::{Call, Error, Result, Run, Shape, Tool, plan};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::task::Poll;
 
 fn gone() -> Error {
@@ -15,20 +17,20 @@ fn gone() -> Error {
 }
 
 /// A world with a database, in which plans are run and retried.
-struct Case {
-    world: World,
+struct Case<P: Place> {
+    world: Arc<World>,
     toolbox: Toolbox<World>,
-    db: Sqlite,
-    folder: Folder,
+    db: P::Store,
+    folder: P,
 }
 
 type Outcome<O> = std::result::Result<O, String>;
 
-impl Case {
+impl<P: Place> Case<P> {
     fn of<T: Call<World> + 'static>() -> Self {
-        let folder = Folder::new();
+        let folder = P::new();
         Self {
-            world: World::new(),
+            world: Arc::new(World::new()),
             toolbox: Toolbox::new().with::<T>(),
             db: folder.open(),
             folder,
@@ -78,7 +80,7 @@ impl Case {
     }
 
     fn retry(&self) {
-        let retried = self.db.retry_failed(&self.toolbox, &self.world, "r");
+        let retried = at(&self.db, &self.toolbox, &self.world).retry_failed("r");
         retried.unwrap();
     }
 
@@ -151,9 +153,8 @@ plan! {
 }
 
 /// A block that succeeded, and was undone later, is done again, even if its step would have made up for a failure. A failure that something made up for stays.
-#[test]
-fn only_failures_that_were_made_up_for_stay() {
-    let case = Case::of::<Absorbed>();
+fn only_failures_that_were_made_up_for_stay<P: Place>() {
+    let case = Case::<P>::of::<Absorbed>();
     for path in ["p", "each[1].q", "failed.q"] {
         case.world.on(path, &[Goes::Fails(gone)]);
     }
@@ -202,18 +203,17 @@ plan! {
 }
 
 /// Nothing made up for a failure that came from outside the step.
-#[test]
-fn a_block_that_was_dropped_goes_on() {
-    let case = Case::of::<Cut>();
+fn a_block_that_was_dropped_goes_on<P: Place>() {
+    let case = Case::<P>::of::<Cut>();
     case.world.on("z.q", &[Goes::Hangs]);
     let plan = || Cut {};
-    let mut run = Driven::new(plan().run(&case.world).durable(&case.db, "r"));
+    let mut run = Driven::new(plan().run(&*case.world).durable(&case.db, "r"));
     while !case.world.keys().iter().any(|(path, _)| path == "z.q") {
         let _ = run.poll();
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     drop(run);
-    case.db.cancel("r").unwrap();
+    case.db.cancel_now("r").unwrap();
     let (result, _) = case.run(|world| plan().run(world));
     assert_eq!(
         result.unwrap_err(),
@@ -245,9 +245,8 @@ plan! {
 }
 
 /// A round depends on the rounds before it.
-#[test]
-fn the_rounds_after_a_redone_round_are_redone() {
-    let case = Case::of::<Rounds>();
+fn the_rounds_after_a_redone_round_are_redone<P: Place>() {
+    let case = Case::<P>::of::<Rounds>();
     case.world.on("p", &[Goes::Fails(gone)]);
     let (result, called) = case.run(|world| Rounds {}.run(world));
     assert!(result.is_err());
@@ -291,11 +290,10 @@ fn busy() -> Error {
 }
 
 /// The options of a run have no effect on keys.
-#[test]
-fn keys_are_new_whatever_the_run_was_configured_with() {
+fn keys_are_new_whatever_the_run_was_configured_with<P: Place>() {
     for on_failure in [OnFailure::Stop, OnFailure::Continue, OnFailure::Cancel] {
         for concurrency in [1, 2, 64] {
-            let case = Case::of::<Both>();
+            let case = Case::<P>::of::<Both>();
             let run = |world| {
                 let run = Both {}.run(world);
                 run.on_failure(on_failure).concurrency(concurrency)
@@ -351,9 +349,8 @@ plan! {
 }
 
 /// A dropped call has no record, but steps inside the call were undone.
-#[test]
-fn a_dropped_call_keeps_what_was_undone_in_it() {
-    let case = Case::of::<Dropped>();
+fn a_dropped_call_keeps_what_was_undone_in_it<P: Place>() {
+    let case = Case::<P>::of::<Dropped>();
     let run = |world| Dropped {}.run(world).on_failure(OnFailure::Cancel);
     for _ in 0..3 {
         let path = case.world.keys();
@@ -367,7 +364,7 @@ fn a_dropped_call_keeps_what_was_undone_in_it() {
             case.world.on(path, &[Goes::Hangs]);
         }
         let first = case.world.keys().len();
-        let mut driven = Driven::new(run(&case.world).durable(&case.db, "r"));
+        let mut driven = Driven::new(run(&*case.world).durable(&case.db, "r"));
         while !case.world.keys()[first..]
             .iter()
             .any(|(path, _)| path == "c")
@@ -433,9 +430,8 @@ plan! {
 }
 
 /// A failure beside an undo step drops the plan of the step, after the undo call has ended. The effect is undone, so it is repeated with a new key.
-#[test]
-fn an_undo_call_that_has_ended_counts_in_a_dropped_plan() {
-    let case = Case::of::<Beside>();
+fn an_undo_call_that_has_ended_counts_in_a_dropped_plan<P: Place>() {
+    let case = Case::<P>::of::<Beside>();
     let run = |world| {
         Beside { parts: false }
             .run(world)
@@ -454,10 +450,9 @@ fn an_undo_call_that_has_ended_counts_in_a_dropped_plan() {
 }
 
 /// An undo step of several calls that was dropped or has failed may have undone a part of the effect.
-#[test]
-fn an_undo_step_that_has_undone_a_part_refuses_a_retry() {
+fn an_undo_step_that_has_undone_a_part_refuses_a_retry<P: Place>() {
     for first in ["p", "c.hb.two"] {
-        let case = Case::of::<Beside>();
+        let case = Case::<P>::of::<Beside>();
         let run = |world| {
             Beside { parts: true }
                 .run(world)
@@ -469,7 +464,7 @@ fn an_undo_step_that_has_undone_a_part_refuses_a_retry() {
         let both = ["p", "c.hb.two"];
         case.run_until(run, &both, &[first]).unwrap_err();
         case.world.all_well();
-        let retried = case.db.retry_failed(&case.toolbox, &case.world, "r");
+        let retried = at(&case.db, &case.toolbox, &case.world).retry_failed("r");
         let error = retried.unwrap_err().to_string();
         assert!(error.contains("begin a new run"), "{error}");
     }
@@ -489,16 +484,16 @@ plan! {
 /// A run may have ended without the record of a step that had ended. The replay drops the step, as the run did, and undoes the other steps.
 #[test]
 fn a_step_without_a_record_does_not_keep_an_ended_run_from_its_undo_steps() {
-    let case = Case::of::<Counted>();
+    let case = Case::<Folder>::of::<Counted>();
     let run = |world| Counted {}.run(world);
     case.world.on("p", &[Goes::Hangs]);
-    let mut driven = Driven::new(run(&case.world).durable(&case.db, "r"));
+    let mut driven = Driven::new(run(&*case.world).durable(&case.db, "r"));
     while case.world.keys().len() < 2 {
         let _ = driven.poll();
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     drop(driven);
-    case.db.cancel("r").unwrap();
+    case.db.cancel_now("r").unwrap();
     let (result, _) = case.run(run);
     let error = result.unwrap_err();
     assert_eq!(error, "plan `counted` was cancelled; undone: `h`");
@@ -508,7 +503,9 @@ fn a_step_without_a_record_does_not_keep_an_ended_run_from_its_undo_steps() {
     drop(database);
     case.world.called();
     assert_eq!(case.run(run).0, Err(error));
-    let report = case.db.report(&case.toolbox, &case.world, "r").unwrap();
+    let report = at(&case.db, &case.toolbox, &case.world)
+        .report("r")
+        .unwrap();
     let undone = report.step("hb").unwrap();
     assert_eq!(undone.status().to_string(), "completed");
 }
@@ -537,10 +534,9 @@ plan! {
 }
 
 /// Both branches have steps of the same names. Only the branch that has run decides which steps are repeated.
-#[test]
-fn branches_with_the_same_names_are_told_apart() {
+fn branches_with_the_same_names_are_told_apart<P: Place>() {
     for (flag, repeated) in [(true, "z.h z.r"), (false, "z.h z.q z.r")] {
-        let case = Case::of::<Twins>();
+        let case = Case::<P>::of::<Twins>();
         let run = |world| Twins { flag }.run(world);
         for _ in 0..2 {
             case.world.on("z.r", &[Goes::Fails(gone)]);
@@ -569,10 +565,9 @@ plan! {
 }
 
 /// A call that has ended is done, although the record of a failure comes first: the call is undone.
-#[test]
-fn a_call_that_ends_with_a_failure_is_undone() {
+fn a_call_that_ends_with_a_failure_is_undone<P: Place>() {
     for order in [["p", "h", "z.i"], ["h", "p", "z.i"], ["z.i", "h", "p"]] {
-        let case = Case::of::<Ended>();
+        let case = Case::<P>::of::<Ended>();
         let run = |world| Ended {}.run(world).on_failure(OnFailure::Cancel);
         case.world.on("p", &[Goes::FailsLate(gone)]);
         case.world.on("h", &[Goes::Hangs]);
@@ -633,9 +628,8 @@ plan! {
 }
 
 /// The always steps of a block run again if something in the block does.
-#[test]
-fn a_block_that_stays_as_it_is_has_ended() {
-    let case = Case::of::<Locked>();
+fn a_block_that_stays_as_it_is_has_ended<P: Place>() {
+    let case = Case::<P>::of::<Locked>();
     case.world.on("p", &[Goes::Fails(gone)]);
     assert!(case.run(|world| Locked {}.run(world)).0.is_err());
     case.world.all_well();
@@ -666,9 +660,8 @@ plan! {
 }
 
 /// A branch that has not run decides nothing, even if its steps have the names of steps that have run.
-#[test]
-fn a_branch_that_has_not_run_repeats_no_step() {
-    let case = Case::of::<Branched>();
+fn a_branch_that_has_not_run_repeats_no_step<P: Place>() {
+    let case = Case::<P>::of::<Branched>();
     case.world.on("z.p", &[Goes::Fails(gone)]);
     let run = |world| Branched { flag: true }.run(world);
     case.run(run).0.unwrap_err();
@@ -680,17 +673,31 @@ fn a_branch_that_has_not_run_repeats_no_step() {
 /// A version without records of undone steps may have undone a step, which must not count as done.
 #[test]
 fn a_run_that_an_older_version_has_undone_is_refused() {
-    let case = Case::of::<Absorbed>();
+    let case = Case::<Folder>::of::<Absorbed>();
     case.world.on("p", &[Goes::Fails(gone)]);
     case.run(|world| Absorbed {}.run(world)).0.unwrap_err();
     let database = rusqlite::Connection::open(case.folder.path()).unwrap();
     let notes = "DELETE FROM records WHERE key LIKE '%_!undone'";
     assert!(database.execute(notes, []).unwrap() > 0);
     drop(database);
-    let refused = case.db.retry_failed(&case.toolbox, &case.world, "r");
+    let refused = at(&case.db, &case.toolbox, &case.world).retry_failed("r");
     let refused = refused.unwrap_err().to_string();
     assert!(
         refused.ends_with("its records do not tell enough for a retry: begin a new run"),
         "{refused}"
     );
+}
+
+in_each_place! {
+    only_failures_that_were_made_up_for_stay
+    a_block_that_was_dropped_goes_on
+    the_rounds_after_a_redone_round_are_redone
+    keys_are_new_whatever_the_run_was_configured_with
+    a_dropped_call_keeps_what_was_undone_in_it
+    an_undo_call_that_has_ended_counts_in_a_dropped_plan
+    an_undo_step_that_has_undone_a_part_refuses_a_retry
+    branches_with_the_same_names_are_told_apart
+    a_call_that_ends_with_a_failure_is_undone
+    a_block_that_stays_as_it_is_has_ended
+    a_branch_that_has_not_run_repeats_no_step
 }

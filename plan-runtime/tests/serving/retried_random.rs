@@ -2,7 +2,8 @@
 
 use crate::common::cases;
 use crate::durable::random::{Maker, plan_text};
-use crate::serving::support::Folder;
+use crate::journal::asking::Asking;
+use crate::serving::support::{Folder, Place, at};
 use fastrand::Rng;
 use plan_runtime::check::{CalledPlan, Request, Started, plan_of};
 use plan_runtime::dynamic::Toolbox;
@@ -20,7 +21,7 @@ use smol::future::yield_now;
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Poll;
 
 /// Has an effect.
@@ -378,7 +379,7 @@ fn check(
     };
     let good = world(None);
     let is_good = smol::block_on(run(&executable, &good)).is_ok();
-    let world = world(Some([2, 4, 8][seed as usize % 3]));
+    let world = Arc::new(world(Some([2, 4, 8][seed as usize % 3])));
     let toolbox = Toolbox::new()
         .with::<Act>()
         .with::<Undo>()
@@ -402,7 +403,7 @@ fn check(
             (Err(error), again) => {
                 let again = again.unwrap_err();
                 others += u32::from(again.to_string() != *error);
-                let recorded = db.error(&id).unwrap().unwrap_or_default();
+                let recorded = db.error_now(&id).unwrap().unwrap_or_default();
                 assert_eq!(recorded, *error, "{}", text());
             }
         }
@@ -415,7 +416,7 @@ fn check(
         state.life += 1;
         state.fails = state.fails.filter(|_| life < 2);
         drop(state);
-        db.retry_failed(&toolbox, &world, &id).unwrap();
+        at(db, &toolbox, &world).retry_failed(&id).unwrap();
         retries += 1;
     };
     let state = world.state();

@@ -1,13 +1,13 @@
 //! Runs that were submitted are run, wait without an owner, and go on.
 
 use crate::journal::asking::Asking;
-use crate::serving::support::{Folder, has_ended, output, rests, serve, summary};
+use crate::serving::support::{Place, at, has_ended, in_each_place, output, rests, serve, summary};
 use plan_runtime::dynamic::Toolbox;
 use plan_runtime::journal::{Journal, Memory, RunFilter, RunState};
 use plan_runtime::run::Limits;
 use plan_runtime::{Plan, Result, Sleep, plan, tool};
 use serde_json::json;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// What was called.
@@ -97,9 +97,8 @@ fn a_run_is_submitted_once() {
     assert_eq!(parcel.unwrap(), "parcel for 6");
 }
 
-#[test]
-fn plans_with_code_and_plans_in_json_are_run() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn plans_with_code_and_plans_in_json_are_run<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let db = folder.open();
     smol::block_on(Order { cents: 5 }.submit(&db, "typed")).unwrap();
     let plan: Plan = serde_json::from_value(json!({
@@ -140,9 +139,8 @@ fn plans_with_code_and_plans_in_json_are_run() {
     );
 }
 
-#[test]
-fn a_run_that_waits_has_no_owner_and_goes_on() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
+fn a_run_that_waits_has_no_owner_and_goes_on<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), plans());
     let db = folder.open();
     smol::block_on(Ask { cents: 5 }.submit(&db, "a")).unwrap();
     serve(&db, &toolbox, &shop, || rests(&db, "a"));
@@ -156,21 +154,22 @@ fn a_run_that_waits_has_no_owner_and_goes_on() {
     // After a restart, with a value that was sent while nobody ran it.
     drop(db);
     let db = folder.open();
-    db.signal(&toolbox, "a", "sure", true).unwrap();
+    at(&db, &toolbox, &shop).signal("a", "sure", true).unwrap();
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(shop.take(), ["ship 5"]);
     assert_eq!(output(&db, "a"), "\"Some(\\\"parcel for 5\\\")\"");
 }
 
-#[test]
-fn a_value_wakes_a_run_that_is_served() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
+fn a_value_wakes_a_run_that_is_served<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), plans());
     let (db, other) = (folder.open(), folder.open());
     smol::block_on(Ask { cents: 5 }.submit(&db, "a")).unwrap();
     let mut sent = None;
     serve(&db, &toolbox, &shop, || {
         if sent.is_none() && rests(&db, "a") {
-            other.signal(&toolbox, "a", "sure", false).unwrap();
+            at(&other, &toolbox, &shop)
+                .signal("a", "sure", false)
+                .unwrap();
             sent = Some(Instant::now());
         }
         has_ended(&db, "a")
@@ -179,9 +178,8 @@ fn a_value_wakes_a_run_that_is_served() {
     assert_eq!(shop.take(), ["charge 5"]);
 }
 
-#[test]
-fn a_run_sleeps_over_restarts() {
-    let (folder, shop, toolbox) = (Folder::new(), Shop::default(), plans());
+fn a_run_sleeps_over_restarts<P: Place>() {
+    let (folder, shop, toolbox) = (P::new(), Arc::new(Shop::default()), plans());
     let db = folder.open();
     let begin = Instant::now();
     smol::block_on(Later { cents: 5 }.submit(&db, "a")).unwrap();
@@ -194,9 +192,8 @@ fn a_run_sleeps_over_restarts() {
     assert_eq!(shop.take(), ["charge 5"]);
 }
 
-#[test]
-fn what_cannot_be_begun_stays_with_its_reason() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn what_cannot_be_begun_stays_with_its_reason<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let db = folder.open();
     smol::block_on(Later { cents: 5 }.submit(&db, "a")).unwrap();
     smol::block_on(Order { cents: 5 }.submit(&db, "b")).unwrap();
@@ -210,10 +207,10 @@ fn what_cannot_be_begun_stays_with_its_reason() {
         known.refusal.unwrap(),
         "plan `later` cannot start: the toolbox has no tool `sleep`, which step `pause` calls; the toolbox has no tool `charge`, which step `paid` calls"
     );
-    let found = db.check(&toolbox, &shop).unwrap();
+    let found = at(&db, &toolbox, &shop).check().unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!((&*found[0].0, found[0].1.failures().len()), ("a", 0));
-    assert!(db.check(&plans(), &shop).unwrap().is_empty());
+    assert!(at(&db, &plans(), &shop).check().unwrap().is_empty());
     shop.take();
     // A server that has it does not wait.
     serve(&db, &plans(), &shop, || has_ended(&db, "a"));
@@ -221,15 +218,15 @@ fn what_cannot_be_begun_stays_with_its_reason() {
     assert_eq!(shop.take(), ["charge 5"]);
 }
 
-#[test]
-fn a_panic_is_the_reason_of_its_run_alone() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn a_panic_is_the_reason_of_its_run_alone<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let db = folder.open();
     smol::block_on(Order { cents: 5 }.submit(&db, "a")).unwrap();
     let toolbox = plans();
     let is_refused = || summary(&db, "a").refusal.is_some();
-    let serving = db
-        .serve(&toolbox, &shop)
+    let server = at(&db, &toolbox, &shop).0;
+    let serving = server
+        .serve()
         .configure(|_, _| panic!("no"))
         .cancel_on(crate::serving::support::until(is_refused));
     smol::block_on(serving).unwrap();
@@ -240,33 +237,32 @@ fn a_panic_is_the_reason_of_its_run_alone() {
 }
 
 /// Reports say when a run began, whoever looks at it, and each time.
-#[test]
-fn a_run_begins_when_it_was_submitted() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn a_run_begins_when_it_was_submitted<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let (db, other) = (folder.open(), folder.open());
     smol::block_on(Order { cents: 5 }.submit(&db, "a")).unwrap();
     let toolbox = plans();
     std::thread::sleep(Duration::from_millis(30));
-    let before = db.report(&toolbox, &shop, "a").unwrap();
+    let before = at(&db, &toolbox, &shop).report("a").unwrap();
     serve(&other, &toolbox, &shop, || has_ended(&other, "a"));
     for db in [&db, &other] {
-        let report = db.report(&toolbox, &shop, "a").unwrap();
+        let report = at(db, &toolbox, &shop).report("a").unwrap();
         assert_eq!(report.started_at(), before.started_at());
         assert_eq!(report.started_at(), summary(db, "a").began);
     }
 }
 
-#[test]
-fn each_run_is_configured_by_its_id() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn each_run_is_configured_by_its_id<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let db = folder.open();
     for id in ["a", "b"] {
         smol::block_on(Order { cents: 5 }.submit(&db, id)).unwrap();
     }
     let toolbox = plans();
     let both = || has_ended(&db, "a") && has_ended(&db, "b");
-    let serving = db
-        .serve(&toolbox, &shop)
+    let server = at(&db, &toolbox, &shop).0;
+    let serving = server
+        .serve()
         .configure(|run, id| match id {
             "b" => run.limits(Limits::DEFAULT.calls(0)),
             _ => run,
@@ -289,9 +285,8 @@ plan! {
     Working() -> () { step done = Work {}; done }
 }
 
-#[test]
-fn so_many_are_loaded() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn so_many_are_loaded<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let db = folder.open();
     for n in 0..10 {
         smol::block_on(Working {}.submit(&db, n.to_string())).unwrap();
@@ -301,17 +296,17 @@ fn so_many_are_loaded() {
     let owned = RunFilter::new().state(RunState::Running).is_owned(true);
     let running = RunFilter::new().state(RunState::Running);
     let done = crate::serving::support::until(|| {
-        most = most.max(db.runs(&owned).count());
-        db.runs(&running).count() == 0
+        most = most.max(db.runs_now(&owned).len());
+        db.runs_now(&running).len() == 0
     });
-    let serving = db.serve(&toolbox, &shop).concurrency(3).cancel_on(done);
+    let server = at(&db, &toolbox, &shop).0;
+    let serving = server.serve().concurrency(3).cancel_on(done);
     smol::block_on(serving).unwrap();
     assert_eq!((most, shop.take().len()), (3, 10));
 }
 
-#[test]
-fn two_servers_share_the_runs() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn two_servers_share_the_runs<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let (db, other) = (folder.open(), folder.open());
     for n in 0..20 {
         smol::block_on(Order { cents: n }.submit(&db, n.to_string())).unwrap();
@@ -320,7 +315,7 @@ fn two_servers_share_the_runs() {
     let running = RunFilter::new().state(RunState::Running);
     std::thread::scope(|scope| {
         for db in [&db, &other] {
-            scope.spawn(|| serve(db, &toolbox, &shop, || db.runs(&running).count() == 0));
+            scope.spawn(|| serve(db, &toolbox, &shop, || db.runs_now(&running).len() == 0));
         }
     });
     // None of the calls was made twice.
@@ -331,9 +326,8 @@ fn two_servers_share_the_runs() {
     assert_eq!((count, calls.len()), (40, 40));
 }
 
-#[test]
-fn a_dropped_server_gives_its_runs_up() {
-    let (folder, shop) = (Folder::new(), Shop::default());
+fn a_dropped_server_gives_its_runs_up<P: Place>() {
+    let (folder, shop) = (P::new(), Arc::new(Shop::default()));
     let db = folder.open();
     smol::block_on(Working {}.submit(&db, "a")).unwrap();
     let toolbox = Toolbox::new().with::<Working>();
@@ -343,4 +337,18 @@ fn a_dropped_server_gives_its_runs_up() {
     assert!(!summary(&db, "a").is_owned);
     serve(&db, &toolbox, &shop, || has_ended(&db, "a"));
     assert_eq!(output(&db, "a"), "null");
+}
+
+in_each_place! {
+    plans_with_code_and_plans_in_json_are_run
+    a_run_that_waits_has_no_owner_and_goes_on
+    a_value_wakes_a_run_that_is_served
+    a_run_sleeps_over_restarts
+    what_cannot_be_begun_stays_with_its_reason
+    a_panic_is_the_reason_of_its_run_alone
+    a_run_begins_when_it_was_submitted
+    each_run_is_configured_by_its_id
+    so_many_are_loaded
+    two_servers_share_the_runs
+    a_dropped_server_gives_its_runs_up
 }

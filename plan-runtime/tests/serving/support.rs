@@ -1,27 +1,74 @@
-//! Folders for databases, and servers that end once something has happened.
+//! Journals of tests, and servers that end once something has happened.
 
+use crate::journal::asking::Asking;
 use plan_runtime::dynamic::Toolbox;
-use plan_runtime::journal::{RunFilter, RunState, RunSummary, Sqlite};
+use plan_runtime::journal::{Journal, JournalError, Memory, RunState, RunSummary, Sqlite, Store};
+use plan_runtime::run::{Report, Run, RunError, SignalError};
+use plan_runtime::serve::Server;
+use serde::Serialize;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs};
+
+/// The storage of a test, which can be opened several times.
+pub(crate) trait Place {
+    type Store: Store + Clone + 'static;
+
+    fn new() -> Self;
+
+    fn open(&self) -> Self::Store;
+}
+
+/// Runs tests in a file and in memory.
+macro_rules! in_each_place {
+    ($($(#[$attribute:meta])* $test:ident)*) => {
+        mod sqlite {
+            $(#[test] $(#[$attribute])* fn $test() { super::$test::<crate::serving::support::Folder>(); })*
+        }
+
+        mod memory {
+            $(#[test] $(#[$attribute])* fn $test() { super::$test::<crate::serving::support::InMemory>(); })*
+        }
+    };
+}
+pub(crate) use in_each_place;
+
+pub(crate) struct InMemory(Memory);
+
+impl Place for InMemory {
+    type Store = Memory;
+
+    fn new() -> Self {
+        Self(Memory::new())
+    }
+
+    fn open(&self) -> Memory {
+        self.0.clone()
+    }
+}
 
 /// A folder of a test, which is removed at its end.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn path(&self) -> PathBuf {
+        self.0.join("runs.db")
+    }
+}
+
+impl Place for Folder {
+    type Store = Sqlite;
+
+    fn new() -> Self {
         let name = format!("serving-{}-{:x}", std::process::id(), fastrand::u64(..));
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    pub(crate) fn path(&self) -> PathBuf {
-        self.0.join("runs.db")
-    }
-
-    pub(crate) fn open(&self) -> Sqlite {
+    fn open(&self) -> Sqlite {
         Sqlite::open(self.path()).unwrap()
     }
 }
@@ -32,25 +79,66 @@ impl Drop for Folder {
     }
 }
 
-pub(crate) fn summary(db: &Sqlite, id: &str) -> RunSummary {
-    let runs = db.runs(&RunFilter::new()).map(Result::unwrap);
-    runs.into_iter().find(|run| run.id == id).unwrap()
+/// A server whose answers a test waits for on its thread.
+pub(crate) struct Blocking<J, App>(pub(crate) Server<J, App>);
+
+pub(crate) fn at<J: Store + Clone + 'static, App: Send + Sync>(
+    journal: &J,
+    toolbox: &Toolbox<App>,
+    app: &Arc<App>,
+) -> Blocking<J, App> {
+    Blocking(Server::new(journal, toolbox.clone(), Arc::clone(app)))
 }
 
-pub(crate) fn has_ended(db: &Sqlite, id: &str) -> bool {
+impl<J: Store + Clone + 'static, App: Send + Sync> Blocking<J, App> {
+    /// Serves until this is so.
+    pub(crate) fn serve_until(&self, is_so: impl FnMut() -> bool + Send) {
+        smol::block_on(self.0.serve().cancel_on(until(is_so))).unwrap();
+    }
+
+    pub(crate) fn report(&self, id: &str) -> Result<Report, RunError> {
+        smol::block_on(self.0.report(id))
+    }
+
+    pub(crate) fn report_with(
+        &self,
+        id: &str,
+        configure: impl for<'r> FnOnce(Run<'r, App, Value>) -> Run<'r, App, Value>,
+    ) -> Result<Report, RunError> {
+        smol::block_on(self.0.report_with(id, configure))
+    }
+
+    pub(crate) fn signal(
+        &self,
+        id: &str,
+        path: &str,
+        value: impl Serialize,
+    ) -> Result<(), SignalError> {
+        smol::block_on(self.0.signal(id, path, value))
+    }
+
+    pub(crate) fn retry_failed(&self, id: &str) -> Result<(), RunError> {
+        smol::block_on(self.0.retry_failed(id))
+    }
+
+    pub(crate) fn check(&self) -> Result<Vec<(String, RunError)>, JournalError> {
+        smol::block_on(self.0.check())
+    }
+}
+
+pub(crate) fn summary(db: &(impl Store + Clone + 'static), id: &str) -> RunSummary {
+    db.run_now(id).unwrap()
+}
+
+pub(crate) fn has_ended(db: &(impl Store + Clone + 'static), id: &str) -> bool {
     summary(db, id).state != RunState::Running
 }
 
-/// Whether nobody has a run that has begun, and is not to be begun now.
-pub(crate) fn rests(db: &Sqlite, id: &str) -> bool {
-    let database = rusqlite::Connection::open(path(db)).unwrap();
-    let sql = "SELECT owner IS NULL AND rests IS NOT NULL FROM runs WHERE id = ?1";
-    database.query_row(sql, [id], |row| row.get(0)).unwrap()
-}
-
-fn path(db: &Sqlite) -> PathBuf {
-    let text = format!("{db:?}");
-    PathBuf::from(text.split('"').nth(1).unwrap())
+/// Returns `true` if nobody has a run that has begun, and that is not to be begun now.
+pub(crate) fn rests(db: &(impl Store + Clone + 'static), id: &str) -> bool {
+    let run = summary(db, id);
+    let due = smol::block_on(db.due(usize::MAX)).unwrap();
+    run.ended.is_none() && !run.is_owned && !due.contains(&run.id)
 }
 
 /// Is ready once this is so.
@@ -62,20 +150,18 @@ pub(crate) async fn until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Serves a database until this is so.
-pub(crate) fn serve<App: Sync>(
-    db: &Sqlite,
+/// Serves a journal until this is so.
+pub(crate) fn serve<J: Store + Clone + 'static, App: Send + Sync>(
+    db: &J,
     toolbox: &Toolbox<App>,
-    app: &App,
+    app: &Arc<App>,
     is_so: impl FnMut() -> bool + Send,
 ) {
-    let serve = db.serve(toolbox, app).cancel_on(until(is_so));
-    smol::block_on(serve).unwrap();
+    at(db, toolbox, app).serve_until(is_so);
 }
 
-/// The output of a run, as JSON.
-pub(crate) fn output(db: &Sqlite, id: &str) -> String {
-    let database = rusqlite::Connection::open(path(db)).unwrap();
-    let sql = "SELECT body FROM ends JOIN runs ON run = number WHERE id = ?1";
-    database.query_row(sql, [id], |row| row.get(0)).unwrap()
+/// The output of a run, or its error, as JSON.
+pub(crate) fn output(db: &impl Journal, id: &str) -> String {
+    let run = db.look_now(id).unwrap().unwrap();
+    run.end.unwrap().body().to_owned()
 }

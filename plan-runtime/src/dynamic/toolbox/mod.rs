@@ -19,6 +19,8 @@ use std::sync::Arc;
 /// A toolbox has the same implementations that `plan!` uses, so that whatever is a tool of the application can be put into it,
 /// plans of `plan!` among them. Tools that are known only at run time are closures from JSON to JSON.
 ///
+/// Clones share the tools and the [throttle](Self::throttle).
+///
 /// ```
 /// use plan_runtime::dynamic::{Contract, Toolbox};
 /// use plan_runtime::{Error, Plan, Result, tool};

@@ -12,7 +12,7 @@ impl Sqlite {
     /// Encrypts the runs that begin from now on with this key, and decrypts them. Each process that opens the database needs this key.
     ///
     /// ```
-    /// use plan_runtime::journal::{EncryptionKey, RunFilter, Sqlite};
+    /// use plan_runtime::journal::{EncryptionKey, Journal, RunFilter, Sqlite, Store};
     /// use plan_runtime::{Result, plan, tool};
     ///
     /// /// Logs in.
@@ -38,9 +38,9 @@ impl Sqlite {
     ///
     /// // Without the key, the run is listed and cannot be read.
     /// let db = Sqlite::open(path)?;
-    /// assert_eq!(db.runs(&RunFilter::new()).count(), 1);
+    /// assert_eq!(smol::block_on(db.runs(&RunFilter::new()))?.len(), 1);
     /// assert_eq!(
-    ///     db.output("session-1").unwrap_err().to_string(),
+    ///     smol::block_on(db.look("session-1")).unwrap_err().to_string(),
     ///     "run `session-1` cannot be decrypted: the database was opened without a key; open it with `Sqlite::open(…)?.encrypted(&key)`"
     /// );
     /// # drop(db);

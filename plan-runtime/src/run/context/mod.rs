@@ -160,7 +160,7 @@ impl CallContext {
     ///
     /// - Once an undo step has undone the call, a further attempt of the plan or block around the call has a new key, since the old key names an effect that does not exist any more.
     /// - The key of an undo step changes with the key of the step that it undoes.
-    /// - An always step has a new key in each attempt of the plan or block that it is part of, and after each `Sqlite::retry_failed`.
+    /// - An always step has a new key in each attempt of the plan or block that it is part of, and after each `Server::retry_failed`.
     /// - A plan that a tool runs with [`Run::inside`](crate::Run::inside) is known by its name and its inputs, so the order of such plans does not matter. Plans with
     ///   the same name and the same inputs are told apart by their order.
     ///

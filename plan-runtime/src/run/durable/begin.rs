@@ -125,7 +125,15 @@ pub(in crate::run) async fn begin(
             history = History::read(&*journal, &id).await.map_err(journaled)?;
         }
     }
-    let durable = Durable::new(claimed, clock, history);
+    // A run that was cancelled before makes no call, however late the journal answers.
+    let messages = match &run.info {
+        Some(_) if run.end.is_none() && !is_viewed => {
+            let messages = journal.messages(&claimed.claim, 0).await;
+            messages.map_err(journaled)?
+        }
+        _ => Vec::new(),
+    };
+    let durable = Durable::new(claimed, clock, history, messages);
     let is_same = match run.info.take() {
         None => false,
         Some(known) => compare(&durable, &known, (plan, &info, &given), *has_secrets)?,

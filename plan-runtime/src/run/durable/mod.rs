@@ -55,7 +55,7 @@ use super::hash::StableHasher;
 use super::lasting::Undone;
 use super::timer::Sleep;
 use crate::journal::JournalError;
-use crate::journal::spi::{Answer, End, Message, Notified, Written};
+use crate::journal::spi::{Answer, End, Message, Written};
 use claimed::ClaimedRun;
 use clock::{Alarms, LastingClock, PastWaits, RecordedTime};
 use history::History;
@@ -106,8 +106,6 @@ pub(super) struct Durable {
     is_gated: AtomicBool,
     /// The last message that was taken.
     pub(super) seen: AtomicU64,
-    /// `true` until the journal has answered that there are no messages after that one.
-    pub(super) is_reading: AtomicBool,
     plans: Mutex<Plans>,
     state: Mutex<State>,
 }
@@ -116,6 +114,8 @@ pub(super) struct Durable {
 struct State {
     is_live: bool,
     history: History,
+    /// The messages that came before the run was claimed.
+    messages: Vec<(u64, Message)>,
     /// `true` after the last record of a run that has ended.
     is_exhausted: bool,
     time: RecordedTime,
@@ -140,8 +140,14 @@ struct State {
 }
 
 impl Durable {
-    fn new(claimed: ClaimedRun, clock: LastingClock, history: History) -> Self {
+    fn new(
+        claimed: ClaimedRun,
+        clock: LastingClock,
+        history: History,
+        messages: Vec<(u64, Message)>,
+    ) -> Self {
         let state = State {
+            messages,
             is_live: claimed.is_new,
             recorded: history.bytes,
             history,
@@ -152,7 +158,6 @@ impl Durable {
             clock,
             is_gated: AtomicBool::new(false),
             seen: AtomicU64::new(0),
-            is_reading: AtomicBool::new(true),
             plans: Mutex::default(),
             state: Mutex::new(state),
         }
@@ -417,7 +422,6 @@ impl Durable {
     pub(super) fn rests(&self) -> Option<Option<Duration>> {
         let state = self.state();
         let rests = state.is_live
-            && !self.is_reading.load(Ordering::Relaxed)
             && state.busy == 0
             && state.notes.writing.is_empty()
             && state.turns.is_empty()
@@ -446,16 +450,20 @@ impl Durable {
         Box::pin(Turn::new(self, RecordPlace::Found(number), time))
     }
 
-    /// Reads the messages with greater numbers.
-    pub(super) fn messages(&self, after: u64) -> Answer<'static, Vec<(u64, Message)>> {
-        let ClaimedRun { journal, claim, .. } = &self.claimed;
-        let (journal, claim) = (Arc::clone(journal), claim.clone());
-        Box::pin(async move { journal.messages(&claim, after).await })
+    /// Returns the messages that came before the run was claimed, once.
+    pub(super) fn first_messages(&self) -> Answer<'static, Vec<(u64, Message)>> {
+        let messages = std::mem::take(&mut self.state().messages);
+        Box::pin(ready(Ok(messages)))
     }
 
     /// Waits for messages with greater numbers.
-    pub(super) fn watch(&self, after: u64) -> Notified {
-        self.claimed.journal.watch(&self.claimed.claim, after)
+    pub(super) fn messages(&self, after: u64) -> Answer<'static, Vec<(u64, Message)>> {
+        let ClaimedRun { journal, claim, .. } = &self.claimed;
+        let (journal, claim) = (Arc::clone(journal), claim.clone());
+        Box::pin(async move {
+            journal.watch(&claim, after).await;
+            journal.messages(&claim, after).await
+        })
     }
 
     /// Writes the end of the run. If the run had ended before, nothing is written.

@@ -63,7 +63,7 @@ impl Keys<'_, '_> {
     }
 }
 
-/// EndNotes how parts of a run with a journal have ended, for `Sqlite::retry_failed`.
+/// EndNotes how parts of a run with a journal have ended, for `Server::retry_failed`.
 pub(in super::super) struct EndNotes<'s, 'x>(pub(in super::super) &'s Scene<'x>);
 
 impl EndNotes<'_, '_> {
@@ -84,7 +84,7 @@ impl EndNotes<'_, '_> {
         }
     }
 
-    /// EndNotes which block of a step runs, if the names of its steps do not tell. `Sqlite::retry_failed` needs the block.
+    /// EndNotes which block of a step runs, if the names of its steps do not tell. `Server::retry_failed` needs the block.
     pub(in super::super) fn branch(&self, part: &Part, block: &Block) {
         let scope = self.0.scope_of(part);
         let step = self.0.values.place_of(scope, part.slot.index());
@@ -97,7 +97,7 @@ impl EndNotes<'_, '_> {
         }
     }
 
-    /// EndNotes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Sqlite::retry_failed`,
+    /// EndNotes that something made up for a failure of a step or of an element of the step. The failed attempt is part of the key: after `Server::retry_failed`,
     /// another attempt may follow.
     pub(in super::super) fn made_up(
         &self,
@@ -136,7 +136,7 @@ impl EndNotes<'_, '_> {
         }
     }
 
-    /// EndNotes how something ended, for `Sqlite::retry_failed`.
+    /// EndNotes how something ended, for `Server::retry_failed`.
     fn end(&self, key: impl FnOnce() -> String, body: Value) {
         if let Some(durable) = &self.0.run.durable {
             durable.note_end(key(), body.to_string());
