@@ -6,7 +6,7 @@ use crate::{open, records};
 use plan_postgres::tokio_postgres::error::SqlState;
 use plan_postgres::{PostgresOptions, TransactionError};
 use plan_runtime::journal::Memory;
-use plan_runtime::run::CallContext;
+use plan_runtime::run::{CallContext, OnFailure};
 use plan_runtime::{Error, Result, plan, tool};
 use smol::block_on;
 use std::future::pending;
@@ -66,6 +66,64 @@ fn a_failed_attempt_is_rolled_back() {
         server.number("SELECT count(*) FROM effects WHERE run = 'b'"),
         server.number("SELECT count(*) FROM plan.records WHERE run = 2 AND convert_from(body, 'UTF8') LIKE '%\"value\":1%'")
     );
+}
+
+/// Keeps a lock for ever in the first attempt of the block around it.
+#[tool]
+async fn hold(app: &App, #[context] context: CallContext) -> Result<u64> {
+    let transaction = write(app, &context).await?;
+    let sql = "UPDATE counter SET value = value + 1";
+    transaction.execute(sql, &[]).await?;
+    if context.outer().is_some_and(|block| block.attempt() == 1) {
+        app.met.store(1, Ordering::SeqCst);
+        return pending().await;
+    }
+    Ok(1)
+}
+
+/// Fails in the first attempt of the block around it, once the other call has its lock.
+#[tool]
+async fn disturb(app: &App, #[context] context: CallContext) -> Result<u64> {
+    while app.met.load(Ordering::SeqCst) == 0 {
+        smol::Timer::after(Duration::from_millis(1)).await;
+    }
+    match context.outer().map(CallContext::attempt) {
+        Some(1) => Err(Error::msg("busy")),
+        _ => Ok(1),
+    }
+}
+
+plan! {
+    Disturbs() -> u64 {
+        #[retry(2, backoff = "0s")]
+        step block = {
+            step held = Hold {};
+            step disturbed = Disturb {};
+            disturbed
+        };
+        block
+    }
+}
+
+/// A call that is dropped because of another call has no record.
+#[test]
+fn a_dropped_call_is_rolled_back_while_its_run_continues() {
+    let Some(server) = start() else {
+        return;
+    };
+    // The server does not end the idle transaction.
+    let options = PostgresOptions::new().lease(Duration::from_secs(600));
+    let db = block_on(options.connect(&server.url())).unwrap();
+    let app = App::new(db.clone());
+    let limit = async {
+        smol::Timer::after(LIMIT).await;
+        panic!("a dropped call keeps its lock");
+    };
+    let run = Disturbs {}.run(&app).on_failure(OnFailure::Cancel);
+    let run = async { run.durable(&db, "a").await };
+    assert_eq!(block_on(smol::future::or(run, limit)).unwrap(), 1);
+    assert_eq!(server.number("SELECT value FROM counter"), 1);
+    assert_eq!(server.number("SELECT count(*) FROM effects"), 1);
 }
 
 plan! {
