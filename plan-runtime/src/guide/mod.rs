@@ -10,7 +10,7 @@
 //! | [Flow](flow) | order, conditions, loops, plans in plans, retries, time limits, fallbacks |
 //! | [Running](running) | options, failures, reports, limits, panics, cancelling, observers, time |
 //! | [Durable runs](durable) | runs that survive their process: what is recorded, what happens again, waiting, serving, changed plans |
-//! | [When one machine is not enough](engines) | memory, SQLite and Restate: what each promises, costs and needs |
+//! | [When one machine is not enough](engines) | memory, SQLite, Postgres and Restate: the promises, the cost and the needs of each |
 //! | [Testing](testing) | mocks, time that does not pass, jitter that repeats |
 //! | [Dynamic plans](dynamic_plans) | plans that arrive as JSON: reading, checking, running, writing, Rust source |
 //! | [Untrusted plans](untrusted) | what is guaranteed about a stranger's plan, and what is not |
